@@ -126,6 +126,29 @@ def test_of_jobs_side_by_side_the_one_that_still_runs_is_shown() -> None:
     assert told.lines.current.text == "deriving the tolerance of first for float32"
 
 
+def test_the_count_is_that_of_the_run_and_never_falls() -> None:
+    told = _Told()
+    result = VerifyResult("net|onnxruntime|verify", "net", "onnxruntime", "", Outcome.OK, Stage.COMPARE)
+    told.lines.begun(0, 2)
+    told.lines.at(_derivation(), Stage.RUN, 3, 5, UNKNOWN)
+    told.ticks(1.0)
+    told.lines.recorded(1, 2, result, "")
+    told.ticks(2.0)
+    told.lines.at(JOB, Stage.RUN, 0, 1, UNKNOWN)
+    told.ticks(1.0)
+    assert [one.rpartition(", ")[2] for one in told.texts] == ["0 of 2 done", "1 of 2 done", "1 of 2 done"]
+
+
+def test_outside_a_run_the_count_is_the_newest_of_the_launch() -> None:
+    told = _Told()
+    told.lines.at(_derivation("first"), Stage.RUN, 3, 12, UNKNOWN)
+    told.lines.at(_derivation("second"), Stage.RUN, 3, 12, UNKNOWN)
+    told.ticks(1.0)
+    told.lines.at(_derivation("second"), None, 4, 12, UNKNOWN)
+    told.ticks(2.0)
+    assert [one.rpartition(", ")[2] for one in told.texts] == ["3 of 12 done", "4 of 12 done"]
+
+
 @pytest.mark.parametrize("kind", list(JobKind))
 @pytest.mark.parametrize("stage", list(Stage))
 def test_every_activity_names_its_model(kind: JobKind, stage: Stage) -> None:

@@ -84,12 +84,10 @@ def activity(job: Job, stage: Stage) -> str:
 
 @dataclass(frozen=True)
 class Doing:
-    """One activity and since when, with how many of those launched with it are done, and how far this one is."""
+    """One activity, since when, and how far it is."""
 
     text: str
     since: float
-    done: int = 0
-    total: int = 0
     step: Step = UNKNOWN
 
     @property
@@ -99,10 +97,6 @@ class Doing:
         sample = f"sample {one.sample} of {one.samples}" if one.samples > 1 else ""
         return ", ".join(filter(None, (sample, f"draw {one.draw} of {one.draws}" if one.draws > 1 else "")))
 
-    @property
-    def count(self) -> str:
-        return f"{self.done} of {self.total} done" if self.total > 1 else ""
-
 
 class Activities:
     """What goes on now. `current` is what began last and has not ended."""
@@ -110,7 +104,7 @@ class Activities:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.begin = clock()
-        self.results, self.planned = 0, 0
+        self._of_run, self._launched = (0, 0), (0, 0)
         self._running: dict[str, Doing] = {}
         self._own = Doing("starting", self.begin)
 
@@ -119,24 +113,34 @@ class Activities:
         running = tuple(self._running.values())  # at once: a thread that writes lines asks, too
         return running[-1] if running else self._own
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many jobs are done, and of how many: of the run where there is one, else of those that were launched together."""
+        return self._of_run if self._of_run[1] else self._launched
+
     def doing(self, what: str) -> None:
         """See `assay.pipeline.progress.Progress`."""
         self._own = Doing(what, self.clock())
 
     def at(self, job: Job, stage: Stage | None, done: int, total: int, step: Step) -> None:
         """See `assay.pipeline.progress.Progress`."""
+        self._launched = done, total
         before = self._running.pop(job.key, None)
         self._own = Doing(NOTHING, self.clock())
         if stage is None:
             return
         text = activity(job, stage)
         since = before.since if before is not None and before.text == text else self.clock()
-        self._running[job.key] = Doing(text, since, done, total, step)
+        self._running[job.key] = Doing(text, since, step)
+
+    def begun(self, done: int, planned: int) -> None:
+        """See `assay.pipeline.progress.Progress`."""
+        self._of_run, self._launched = (done, planned), (0, 0)
 
     def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
         """See `assay.pipeline.progress.Progress`."""
         del result, verdict
-        self.results, self.planned = done, planned
+        self._of_run = done, planned
 
 
 def verdict_line(result: Result, verdict: str) -> str:
@@ -176,10 +180,15 @@ class Lines(Activities):
         if current.text != self._written:
             if lasts >= LASTS_S or quiet >= OFTEN_S:
                 self._written = current.text
-                self._line(current.text, current.how_far, current.count)
+                self._line(current.text, current.how_far, self._counted)
         elif quiet >= (OFTEN_S if lasts <= AT_FIRST_S else HEARTBEAT_S):
-            counted = f"{self.results} of {self.planned} results" if self.planned > FEW else current.count
-            self._line(current.text, current.how_far, f"for {lasts:.0f} s", counted)
+            self._line(current.text, current.how_far, f"for {lasts:.0f} s", self._counted)
+
+    @property
+    def _counted(self) -> str:
+        """Nothing of what the driver itself does: that is no job."""
+        done, total = self.counts
+        return f"{done} of {total} done" if total > 1 and self._running else ""
 
     def _line(self, *parts: str) -> None:
         with self._lock, suppress(OSError, ValueError):
@@ -217,7 +226,7 @@ class Live(Activities):
 
     def _show(self) -> None:
         current = self.current
-        done, total = (self.results, self.planned) if self.planned else (current.done, current.total)
+        done, total = self.counts
         counted = f"{done}/{total}" if total > 1 else ""
         known = total if total > 1 else None
         self._bar.update(self._task, completed=done, total=known, count=counted)

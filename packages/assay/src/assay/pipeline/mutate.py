@@ -83,6 +83,7 @@ async def mutated(request: MutateRequest, services: Services, workspace: Path) -
     """See `mutate`."""
     jobs = [_job(case, flow, request, services) for flow in request.flows for case in request.cases]
     failed, judgement = await _failing(jobs, request, services)
+    services.progress.begun(0, 0)
     sound = [job for job in jobs if job.key not in failed]
     if not sound:
         checked = await record_run(_run(request, jobs, _plain(request.policy), services), services)
@@ -139,6 +140,7 @@ async def _failing(
 ) -> tuple[dict[str, str], RunVerdict]:
     """By job key, why it fails without any mutant."""
     done: list[Result] = []
+    services.progress.begun(0, len(jobs))
     stage = Witnessed(services, services.jobs)
 
     async def of_case(own: Sequence[GateJob]) -> list[Result]:

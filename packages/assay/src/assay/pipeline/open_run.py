@@ -65,6 +65,7 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
     bring_references(run, services)
     journal = services.open_journal(services.journal_path(run.id), run)
     opened = OpenRun(run, known, journal, services)
+    services.progress.begun(len(known), len(run.jobs))
     # Held until the run is closed: a journal that nobody holds is that of a driver that was killed.
     with contextlib.closing(journal):
         try:
@@ -83,6 +84,7 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
             judgement = _patiently(lambda: judge_run(run, opened.results, services))
             _patiently(lambda: services.store.close_run(run.id, "complete", judgement))
     services.journal_path(run.id).unlink(missing_ok=True)
+    services.progress.begun(0, 0)
     complete = msgspec.structs.replace(run, status="complete")
     notes = (*_clock_notes(services), *share_run(run, services))
     opened.checked = Checked(complete, tuple(opened.results), judgement, notes=notes)

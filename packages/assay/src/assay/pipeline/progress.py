@@ -22,6 +22,10 @@ class Progress(Protocol):
         with it have ended."""
         ...
 
+    def begun(self, done: int, planned: int) -> None:
+        """A run of `planned` jobs, of which `done` have results already. With 0, what comes next is no part of a run."""
+        ...
+
     def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
         """The newest result of a run of `planned` jobs, and its verdict as far as it is known already ("" if not)."""
         ...
@@ -34,6 +38,9 @@ class Silent:
         pass
 
     def at(self, job: Job, stage: Stage | None, done: int, total: int, step: Step) -> None:
+        pass
+
+    def begun(self, done: int, planned: int) -> None:
         pass
 
     def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
