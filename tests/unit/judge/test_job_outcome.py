@@ -11,7 +11,7 @@ from assay.core.case import Case
 from assay.core.comparison import Comparison
 from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
-from assay.core.finding import Finding, FindingCode, facts
+from assay.core.finding import Finding, FindingCode, WorstElement, facts
 from assay.core.flow import Flow
 from assay.core.job import (
     ChangeJob,
@@ -140,3 +140,16 @@ def test_an_outcome_follows_from_what_was_observed(
     assert (judged.outcome, judged.detail, judged.cause) == (outcome, detail, cause)
     assert with_outcome(judged, job) == judged
     assert (as_observed(judged).outcome, as_observed(judged).detail) == (result.outcome, result.detail)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "ending"),
+    [({"budget_used": 7.0}, "(limit 4)."), ({}, "(limit 4); budget used 7, worst at [0, 1]: expected 1, got 2.")],
+)
+def test_the_figures_of_a_verdict_are_not_said_a_second_time(metrics: dict[str, float], ending: str) -> None:
+    worst = (WorstElement((0, 1), 1.0, 2.0),)
+    wrong = Finding("values", "y", FindingCode.ERROR_NORM, facts(times=9.0, used=7.0), worst)
+    compared = Comparison("y", "float32", (2,), 1, 2, metrics=metrics, findings=(wrong,))
+    job = VerifyJob(**DEFAULTS)
+    judged = with_outcome(replace(empty_result(job, Outcome.OK), comparisons=(compared,)), job)
+    assert judged.detail == f"Output 'y': the error is 9 times the noise of a correct flow {ending}"

@@ -16,7 +16,8 @@ Values = Mapping[str, Fact]
 _BEYOND = "differ by more than {rtol:.3g} * |expected| + {atol:.3g}, the worst {first}."
 _CONSTANT = "is {constant} in all {elements} elements"
 _SATURATED = "is saturated: {at_bounds} of {elements} elements are at the bounds of {dtype}"
-_WORST = "; budget used {used:.3g}, worst {first}."
+_FIGURES = "; budget used {used:.3g}, worst {first}."
+_WITH_FIGURES = frozenset({FindingCode.ERROR_NORM, FindingCode.ERROR_ELEMENT, FindingCode.ERROR_SLICE})
 _LEANS = ", {used:.3g} times what roundings to either side leave together: a scale, a zero point or a bias that is off does that."
 _DIFFER = "first {exact}."
 _TEXTS = {
@@ -119,15 +120,13 @@ _TEXTS = {
     FindingCode.CANNOT_HAVE_MOVED: (
         "Output {output!r}: {count} elements differ that no rounding can have moved, first {first}."
     ),
-    FindingCode.ERROR_NORM: (
-        "Output {output!r}: the error is {times:.3g} times the noise of a correct flow (limit 4)" + _WORST
-    ),
+    FindingCode.ERROR_NORM: ("Output {output!r}: the error is {times:.3g} times the noise of a correct flow (limit 4)"),
     FindingCode.ERROR_ELEMENT: (
-        "Output {output!r}: one element is off by {times:.3g} times what noise explains (limit 4)" + _WORST
+        "Output {output!r}: one element is off by {times:.3g} times what noise explains (limit 4)"
     ),
     FindingCode.ERROR_SLICE: (
         "Output {output!r}: index {index} of axis {axis} (the sample is axis 0) is off by {times:.3g} times the noise of a correct flow "
-        "(limit 6)" + _WORST
+        "(limit 6)"
     ),
     FindingCode.REPEATED_ERRORS: "Output {output!r}: errors repeat themselves in all samples" + _LEANS,
     FindingCode.REPEATED_ERROR_AT: "Output {output!r}: the error at [{index}] repeats itself in all samples" + _LEANS,
@@ -222,19 +221,21 @@ _MADE: dict[FindingCode, Callable[[Values], dict[str, object]]] = {
 """What a sentence says besides the facts themselves."""
 
 
-def finding_text(finding: Finding | None) -> str:
-    """The sentence; "" where there is no finding."""
+def finding_text(finding: Finding | None, *, figures: bool = True) -> str:
+    """The sentence; "" where there is no finding. Without `figures` it is silent of the budget and the worst element, which the verdict
+    has, too."""
     if finding is None:
         return ""
     values = finding.facts
     shown = as_words(values)
-    about = finding_text(finding.about)
+    about = finding_text(finding.about, figures=figures)
     named = {"kind": finding.kind.replace("_", " "), "output": finding.output, "about": about}
     if about:
         named["About"] = about[0].upper() + about[1:]
     try:
         made = _MADE[finding.code](values) if finding.code in _MADE else {}
-        return _TEXTS[finding.code].format(**{**named, **_elements(finding, values), **shown, **made})
+        ending = (_FIGURES if figures else ".") if finding.code in _WITH_FIGURES else ""
+        return (_TEXTS[finding.code] + ending).format(**{**named, **_elements(finding, values), **shown, **made})
     except OTHER_FACTS:
         return of_another_version(finding.code, shown)
 

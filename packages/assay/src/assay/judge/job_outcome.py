@@ -103,7 +103,14 @@ def _seen(result: PerNodeResult | VerifyResult, job: Job, found: list[Finding]) 
     if (whole := next((one for one in found if one.code in _SPEAK_OF_OTHERS), None)) is not None:
         return finding_text(whole)
     more = f" (and {len(found) - 1} more)" if len(found) > 1 and job.case.misuse is None else ""
-    return finding_text(found[0]) + more
+    text = _without_known_figures(found[0], result)
+    return text.rstrip(".") + more if more else text
+
+
+def _without_known_figures(finding: Finding, result: ComparedResult) -> str:
+    """What the verdict says of an output by the budget that its comparison used is not said again."""
+    judged = any(one.output == finding.output and "budget_used" in one.metrics for one in result.comparisons)
+    return finding_text(finding, figures=not judged)
 
 
 def _of_change(result: ChangeResult) -> Said | None:
@@ -111,7 +118,7 @@ def _of_change(result: ChangeResult) -> Said | None:
         return None
     if result.unproven is not None:
         return Outcome.MISTRUSTED, note_text(result.unproven), result.cause
-    return Outcome.MISMATCH, finding_text(found[0]), result.cause
+    return Outcome.MISMATCH, _without_known_figures(found[0], result), result.cause
 
 
 def _without_findings(result: VerifyResult, job: FlowJob) -> Said | None:
