@@ -40,7 +40,7 @@ def on_ray(address: str) -> Iterator[Launcher]:
 @contextmanager
 def here(flows: Sequence[str]) -> Iterator[Launcher]:
     with Preforked(flows) as ahead:
-        yield Pool(2, ahead=ahead)
+        yield Pool(2, preforked=ahead)
 
 
 def main() -> None:

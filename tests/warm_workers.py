@@ -90,5 +90,5 @@ def _end() -> None:
 def supervisor(**given: Any) -> Supervisor:
     """As a pool asks for one."""
     WARM.end(MOST)  # no worker is at work between two launches
-    given["ahead"] = given.get("ahead") or WARM  # also for measuring: what is forked for one job is as fresh
+    given["preforked"] = given.get("preforked") or WARM  # also for measuring: what is forked for one job is as fresh
     return Supervisor(**given)
