@@ -25,6 +25,13 @@ def test_the_first_one_is_left_behind_at_once() -> None:
     assert (after.next, after.cases, end_of(after, 1000)) == (1, 1, 1000)
 
 
+def test_a_later_case_that_ended_a_worker_is_left_out_when_another_ends_one_before() -> None:
+    after = ended(ended(ARM, 14), 10)
+    assert (after.next, after.cases, end_of(after, 1000)) == (11, 11, 14)
+    side_by_side = ended(ended(ARM, 11), 10)
+    assert (side_by_side.next, side_by_side.cases, end_of(side_by_side, 1000)) == (12, 12, 1000)
+
+
 @given(deadly=st.sets(st.integers(0, 40)), batch=st.integers(1, 30))
 def test_every_other_case_is_screened_once(deadly: set[int], batch: int) -> None:
     arm, seen = Arm("sweep", 1, "flow"), list[int]()

@@ -24,4 +24,5 @@ def ended(arm: Arm, index: int) -> Arm:
     """After a worker that the case `index` ended."""
     if index > arm.next:
         return replace(arm, ended=index)
-    return replace(arm, next=index + 1, cases=arm.cases + 1, ended=0)
+    after = replace(arm, next=index + 1, cases=arm.cases + 1)
+    return screened(after, after.next)
