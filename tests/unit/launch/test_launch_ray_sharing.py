@@ -235,3 +235,10 @@ def test_measuring_stays_on_one_node_and_waits_for_more_gpus_only() -> None:
     assert for_alone([first, second], None, []) == [second], "the same in the next run"
     assert for_alone([first], None, [0, 1]) == []
     assert for_alone([first, gpu], first, []) == [gpu]
+
+
+def test_each_missing_part_of_a_node_is_said_once() -> None:
+    node, other = Node("first", None, None, 1), Node("second", None, None, 1)
+    said = [node.is_news(detail) for detail in ("no tvm", "no tvm", "no locale de_DE", "no locale de_DE")]
+    assert said == [True, False, True, False]
+    assert other.is_news("no tvm")

@@ -20,7 +20,8 @@ NEWS = 0.25
 class Node:
     """`actor`, `stream` and `ray_id` are Ray's; `owed` are its jobs that have no answer, by key; `sent` are calls of
     the actor that Ray has not said to have come. `job_s` is what a job is expected to take, None before the first answer. `lacks` are kinds
-    of jobs for which something is not installed there, `has` those of which it has done one."""
+    of jobs for which something is not installed there, `has` those of which it has done one; `named` what the
+    user was told that it lacks."""
 
     name: str
     actor: Any
@@ -33,11 +34,18 @@ class Node:
     job_s: float | None = None
     lacks: set[WorkerKey] = field(default_factory=set)
     has: set[WorkerKey] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
 
     @property
     def room(self) -> int:
         """How many jobs more it may have."""
         return self._ahead() - len(self.owed)
+
+    def is_news(self, detail: str) -> bool:
+        """Whether the user was not told yet that this is missing there."""
+        known = detail in self.named
+        self.named.add(detail)
+        return not known
 
     def give(self, jobs: Sequence[Job]) -> None:
         self.owed |= {job.key: job for job in jobs}

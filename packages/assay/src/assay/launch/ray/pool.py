@@ -158,12 +158,12 @@ class _Launch:
 
     def _is_refused(self, node: Node, job: Job, result: Result) -> bool:
         """Whether another node is to do it. Who measures has one node, and stays on it."""
-        known = worker_key(job) in node.lacks | node.has
         cluster = self._cluster
         if self._alone or not self._sharing.refused(node, job, cluster.nodes, cluster.most_gpus, cluster.coming):
             return False
-        if not known:
-            what = f"{node.name} cannot do jobs of {job.subject} ({result.detail})"
+        if node.is_news(result.detail):
+            jobs = "some jobs" if worker_key(job) in node.has else "jobs"
+            what = f"{node.name} cannot do {jobs} of {job.subject} ({result.detail})"
             print(
                 f"assay: the node {what}: other nodes do them; install there what is missing",
                 file=sys.stderr,
