@@ -23,6 +23,14 @@ _MODEST = (1e-20, 1e32)
 Narrow = np.ndarray[Any, np.dtype[np.float32]]
 
 
+def products_by_matmul(rows: Tensor, factors: Tensor) -> Tensor:
+    """The dot product of each row, by the same routine of BLAS as `numpy.vecdot`, which numpy 1 has not, and slower."""
+    return np.asarray(rows[:, None, :] @ factors[..., :, None])[:, 0, 0]
+
+
+_row_products = np.vecdot if hasattr(np, "vecdot") else products_by_matmul
+
+
 @dataclass(frozen=True, slots=True)
 class ReferenceStats:
     """The finite values of all samples. `squares` is the sum of (scale * value)^2.
@@ -82,11 +90,6 @@ def total(values: Narrow) -> float:
         if _MODEST[0] < result < _MODEST[1]:
             return result + float(values[whole:].sum(dtype=np.float64))
     return float(values.sum(dtype=np.float64))
-
-
-def _row_products(rows: Tensor, factors: Tensor) -> Tensor:
-    """As `numpy.vecdot`, which numpy 1 has not."""
-    return np.asarray(rows[:, None, :] @ factors[..., :, None])[:, 0, 0]
 
 
 def single(values: Tensor) -> Narrow:
