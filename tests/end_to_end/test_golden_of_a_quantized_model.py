@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import onnx
 import pytest
 
 import assay
 from assay.cli.main import main
+from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.result import ChangeResult
+from assay.core.verdict import VerdictStatus
 from assay.models.goldens import read_lock
 
 BODY = "p = MatMul (x, w) y = Add (p, b)"
@@ -26,13 +30,18 @@ def _model(path: Path, form: tuple[str, str], bias: float) -> Path:
     return path
 
 
-def _change(folder: Path, old: tuple[str, str], bias: float) -> ChangeResult:
+def _record(folder: Path, old: tuple[str, str], *more: str) -> Path:
     golden = folder / "golden"
     source = _model(folder / "old.onnx", old, 0.5)
     with pytest.raises(SystemExit) as ended:
-        main(["golden", "record", str(source), str(golden), "--reason", "test", "--history", str(folder / "h")])
+        main(["golden", "record", str(source), str(golden), "--reason", "test", "--history", str(folder / "h"), *more])
     assert ended.value.code == 0
-    assert read_lock(golden).coarse == (("int8",) if old == QUANTIZED else msgspec.UNSET)
+    return golden
+
+
+def _change(folder: Path, old: tuple[str, str], bias: float, *more: str) -> ChangeResult:
+    golden = _record(folder, old, *more)
+    assert read_lock(golden).coarse == (("int8",) if old == QUANTIZED else ())
     new = _model(folder / "new.onnx", QUANTIZED, bias)
     wanted = {"golden": golden, "golden_of_another_model": True, "flows": ["onnxruntime"], "measure": False}
     found = assay.check(new, history=folder / "h", **wanted)
@@ -50,3 +59,28 @@ def test_a_quantized_model_is_held_to_the_answers_of_the_quantized_one(
 def test_against_the_answers_of_a_float_model_it_is_a_loss(tmp_path: Path) -> None:
     change = _change(tmp_path, FLOAT, 0.0)
     assert (change.outcome, change.comparisons, bool(change.against_float)) == (Outcome.OK, (), True)
+
+
+def test_outputs_that_are_kept_say_in_which_types_their_model_multiplies(tmp_path: Path) -> None:
+    given = np.linspace(-1.0, 1.0, 12, dtype=np.float32).reshape(4, 3)
+    weights = np.array([[10, -20], [30, 40], [-50, 60]], np.float32) * np.float32(0.02)
+    np.savez(tmp_path / "data.npz", x=given, y=given @ weights + np.array([0.25, 0.5], np.float32))
+    change = _change(tmp_path, QUANTIZED, 0.0, "--inputs", str(tmp_path / "data.npz"), "--keep-outputs")
+    assert change.outcome is Outcome.MISMATCH
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_a_golden_that_does_not_say_proves_no_loss(tmp_path: Path, limited: bool) -> None:
+    """Those of earlier versions: what is allowed is then for the user to say."""
+    golden = _record(tmp_path, QUANTIZED)
+    lock = golden / "golden.lock"
+    lock.write_text(re.sub(r'  "coarse": \[[^]]*\],\n', "", lock.read_text()))
+    assert read_lock(golden).coarse is msgspec.UNSET
+    new = _model(tmp_path / "new.onnx", QUANTIZED, 0.45)
+    goals = ["vs_float.sqnr_db >= 10"] if limited else []
+    wanted = {"golden": golden, "golden_of_another_model": True, "flows": ["onnxruntime"], "measure": False}
+    checked = assay.check(new, history=tmp_path / "h", require=goals, **wanted)
+    change = next(one for one in checked.results if isinstance(one, ChangeResult))
+    verdict = next(one for one in checked.judgement.verdicts if one.job_key == change.job_key)
+    assert verdict.word is (VerdictStatus.PASS if limited else VerdictStatus.INCONCLUSIVE)
+    assert [one.code for one in change.notes] == [NoteCode.OLD_TYPES_UNKNOWN]

@@ -45,6 +45,7 @@ def test_survivors_are_explained_and_found_inputs_kill_them(weak: Path) -> None:
     golden = read_golden(here / "weak.golden")
     assert len(golden.inputs) > 8
     assert golden.lock.reason == "tamed before"
+    assert golden.lock.coarse == ()
     policy = '[[goal]]\nmetric = "mutation.kill_rate"\nmin = 0.999\n'
     (here / "policy.toml").write_text(policy)
     second = run_assay(

@@ -164,6 +164,16 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_the_types_of_a_model_stay_where_its_golden_is_written_again(tmp_path: Path) -> None:
+    assert read_lock(write(tmp_path / "g")).coarse is msgspec.UNSET
+    assert read_lock(write(tmp_path / "g", coarse=("int8",))).coarse == ("int8",)
+    assert read_lock(write(tmp_path / "g", reason="again")).coarse == ("int8",)
+    assert read_lock(write(tmp_path / "g", coarse=())).coarse == ()
+    assert read_lock(write(tmp_path / "g")).coarse == ()
+    other = msgspec.structs.replace(MODEL, digest="b" * 64)
+    assert read_lock(write(tmp_path / "g", model=other)).coarse is msgspec.UNSET
+
+
 def test_nan_and_infinity_are_values_like_others(tmp_path: Path) -> None:
     outputs = [{"y": np.array([[np.inf, np.nan]], ml_dtypes.bfloat16), "n": np.array(1)}] * 3
     inputs = [{"x": np.array([[np.nan, -np.inf, 1, 2]], np.float32)}] * 3

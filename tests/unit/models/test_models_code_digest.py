@@ -11,7 +11,7 @@ from assay.core.case import Case
 from assay.core.model import Model
 from assay.models import code_digest as module
 from assay.models.code_digest import code_digest, rooms_digest
-from assay.pipeline.originals import ANSWERING
+from assay.pipeline.originals import ANSWERING_PROGRAMS, made_by
 from assay.pipeline.plan import reference_dir
 
 SOURCES = {
@@ -90,21 +90,35 @@ def test_a_room_that_is_not_there_is_no_empty_one(services: Path) -> None:
         _rooms("models", "worker/lower.py")
 
 
-def test_answers_that_another_rule_of_the_inputs_would_give_are_kept_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("edited", "form", "changes"),
+    [
+        ("models/input_plan/number_ranges.py", "onnx", True),
+        ("backends/onnx_reference.py", "onnx", True),
+        ("worker/reference/compute_reference.py", "onnx", True),
+        ("worker/engine/sequences.py", "onnx", True),
+        ("models/flatten.py", "torch", True),
+        ("backends/torch_float64.py", "torch", True),
+        ("backends/torch_float64.py", "onnx", False),
+    ],
+)
+def test_answers_that_another_rule_or_oracle_would_give_are_kept_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str, form: str, changes: bool
 ) -> None:
     real = Path(module.__file__).parents[1]
-    for room in ANSWERING:
+    for room in ANSWERING_PROGRAMS:
         copy = shutil.copytree if (real / room).is_dir() else shutil.copy
         (tmp_path / room).parent.mkdir(parents=True, exist_ok=True)
         copy(real / room, tmp_path / room)
     monkeypatch.setattr(module, "__file__", str(tmp_path / "models" / "code_digest.py"))
-    case = Case("one", Model("one", "onnx", "one.onnx", "0", (), ()))
+    case = Case("one", Model("one", "one.onnx", "0", format=form))
     found = []
     for _ in range(2):
+        made_by.cache_clear()
         rooms_digest.cache_clear()
         found.append(reference_dir(case, tmp_path))
-        with (tmp_path / "models/input_plan/number_ranges.py").open("a") as file:
+        with (tmp_path / edited).open("a") as file:
             file.write("more = 1\n")
+    made_by.cache_clear()
     rooms_digest.cache_clear()
-    assert found[0] != found[1]
+    assert (found[0] != found[1]) is changes

@@ -19,7 +19,7 @@ MODEL = Model("net", "net.onnx", "0" * 64)
 def _golden(folder: Path, value: float) -> Path:
     write_golden(
         folder, model=MODEL, inputs=[{"x": np.full(2, value)}], outputs=[{"y": np.full(2, 2 * value)}], seed=0, producer="by hand",
-        producer_version="1", who="tests", reason="a test", created_at="2026-11-24T00:00:00+00:00",
+        producer_version="1", who="tests", reason="a test", created_at="2026-11-24T00:00:00+00:00", coarse=("int8",),
     )  # fmt: skip
     return folder
 
@@ -30,4 +30,6 @@ def test_two_sets_are_one_and_its_labels_are_nobodys(tmp_path: Path) -> None:
     )
     both = with_goldens(asked, [_golden(tmp_path / "a", 1.0), _golden(tmp_path / "b", 2.0)], tmp_path)
     assert both.contract.task_metric is None
-    assert [float(one["x"][0]) for one in read_golden(Path(both.inputs.golden)).inputs] == [1.0, 2.0]
+    golden = read_golden(Path(both.inputs.golden))
+    assert [float(one["x"][0]) for one in golden.inputs] == [1.0, 2.0]
+    assert golden.lock.coarse == ("int8",)

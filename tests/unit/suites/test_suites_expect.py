@@ -11,6 +11,7 @@ from assay import plugins
 from assay.core.finding import Finding
 from assay.core.note import noted
 from assay.core.outcome import Outcome, Stage
+from assay.core.refusals.backend_codes import BackendCode
 from assay.core.refusals.transform_codes import TransformCode
 from assay.core.result import Result
 from assay.errors import BadPolicy, FewerCases
@@ -123,6 +124,9 @@ def test_reasons_are_alike_for_cases_that_fail_alike() -> None:
     three, four = (replace(_result("c", "unsupported", detail=note_text(one)), ended=one) for one in lacking)
     assert normalize_message(three) == normalize_message(four)
     assert "finds nothing to quantize in this model (it has …)" in normalize_message(three)
+    lacks = [noted(BackendCode.NO_OPERATOR, library="MNN", names=name) for name in ("Foo", "Bar")]
+    reasons = [normalize_message(replace(three, ended=one)) for one in lacks]
+    assert reasons == ["MNN has no Foo.", "MNN has no Bar."]
     finding = Finding("lowest_for_infinity", "y")
     wrong = make_result("s/c", outcome=Outcome.MISMATCH, comparisons=(), findings=(finding,))
     assert normalize_message(wrong) == "mismatch in lowest for infinity"

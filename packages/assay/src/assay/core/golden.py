@@ -59,7 +59,7 @@ class GoldenLock(msgspec.Struct, frozen=True):
     * `library` is whose code the producer runs, "" where that is not known. `refusals` are what those said who were asked before it.
     * `kept`: somebody asked for these outputs; they are no reference that a check computed by itself.
     * `earlier` are the states that this one took the place of, oldest first.
-    * `coarse` is that of the model (`Model.coarse`); unset where it has none, or nobody looked for them.
+    * `coarse` is that of the model (`Model.coarse`); unset where nobody looked for them.
     """
 
     model_digest: str

@@ -50,6 +50,7 @@ class NoteCode(enum.StrEnum):
     REFERENCE_BY_ANOTHER = "reference_by_another"
     NEW_NOT_IN_DOUBLE = "new_not_in_double"
     OLD_NOT_IN_DOUBLE = "old_not_in_double"
+    OLD_TYPES_UNKNOWN = "old_types_unknown"
     INPUT_NOT_FED = "input_not_fed"
     INPUT_CONVERTED = "input_converted"
     OUTPUT_NOT_COMPARED = "output_not_compared"

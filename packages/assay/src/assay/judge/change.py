@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from assay.core.comparison import Comparison
 from assay.core.evidence import is_drawn
+from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.core.result import ChangeResult
@@ -17,6 +18,7 @@ from assay.judge.finding_text import finding_text
 from assay.judge.losses import disputed_sameness
 from assay.judge.metric_registry import AGAINST_FLOAT
 from assay.judge.metrics import metrics
+from assay.judge.note_text import note_text
 
 FILE = "no engine took part: the file itself is another model"
 
@@ -50,6 +52,9 @@ def _lost(opinion: DraftVerdict, result: ChangeResult, policy: Policy) -> DraftV
     tasks = ", ".join(f"{name} {value:.4g}" for name, value in sorted(result.task_metrics.items())[:3])
     text = f"{text}; {tasks}" if tasks else text
     asked = bool(tasks) or any(goal.metric.startswith((AGAINST_FLOAT, "task.")) for goal in policy.goals)
+    if not asked and (why := next((one for one in result.notes if one.code == NoteCode.OLD_TYPES_UNKNOWN), None)):
+        text = f"{text}: {note_text(why)}, or say what is allowed, for example --require 'vs_float.sqnr_db >= 20'"
+        return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=text, metric="vs_float.sqnr_db", observed=sqnr)
     if sqnr is not None and not sqnr > 0.0 and not asked:
         what = (
             f"{text}: more error than signal; say what is allowed, for example --require 'vs_float.sqnr_db >= 10', "

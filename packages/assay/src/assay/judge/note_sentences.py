@@ -104,6 +104,10 @@ NOTES: dict[str, str] = {
     NoteCode.OLD_NOT_IN_DOUBLE: (
         "the reference answers of the model that it is compared with are those of {producer}, not of its evaluation in double"
     ),
+    NoteCode.OLD_TYPES_UNKNOWN: (
+        "the golden does not say in which types its model multiplies, and if those are quantized, too, a difference is no cost of "
+        "quantizing: record it again with `assay golden record`"
+    ),
     NoteCode.INPUT_NOT_FED: "input '{input}' of the reference is not fed: the new model does not have it",
     NoteCode.INPUT_CONVERTED: "input '{input}' is converted from {given} to {taken}",
     NoteCode.OUTPUT_NOT_COMPARED: "output '{output}' is new, and is not compared with the reference",

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from assay.core.golden import WHOLE, GoldenFile, GoldenLock, GoldenTensor
 from assay.core.input_plan import InputPlan
@@ -136,10 +136,10 @@ def write_golden(
     library: str = "",
     kept: bool = True,
     refusals: str = "",
+    coarse: tuple[str, ...] | UnsetType = UNSET,
 ) -> GoldenLock:
     """Write or replace a golden; equal content gives equal bytes. Without any `outputs` these are inputs that are yet to be
-    answered, which `read_inputs` reads. `state`, `sequences`, `kept` and
-    `refusals` are those of the lock.
+    answered, which `read_inputs` reads. `state` and all behind it are those of the lock; `coarse` stays as it was if unset.
 
     Every file is written beside its place and flushed, then all are renamed, the lock last: after a power cut the
     folder holds the old golden, the new one, or one that `read_golden` refuses, never a mixture that passes. Two
@@ -164,7 +164,7 @@ def write_golden(
         library=library,
         kept=kept,
         refusals=refusals,
-        coarse=model.coarse or UNSET,
+        coarse=_coarse_before(folder, model) if coarse is UNSET else coarse,
     )
     return write_contents(folder, lock, contents)
 
@@ -187,6 +187,13 @@ def write_contents(folder: Path, lock: GoldenLock, contents: Mapping[str, dict[s
     finally:
         _clear(folder)
     return lock
+
+
+def _coarse_before(folder: Path, model: Model) -> tuple[str, ...] | UnsetType:
+    with suppress(BadGolden):
+        before = read_lock(folder)
+        return before.coarse if before.model_digest == model.digest else UNSET
+    return UNSET
 
 
 def _lock_text(lock: GoldenLock) -> bytes:

@@ -26,8 +26,8 @@ from assay.judge.outcome_table import COMPARED
 SHIPPED = "shipped"
 """The name of the outcomes that come with Assay: of the releases that it was tested with."""
 
-LISTS = frozenset(("kinds", "names"))
-"""Facts of a refusal that list what the one model has."""
+LISTS = frozenset(("kinds",))
+"""Facts of a refusal that list what the one model has. Names of what an engine lacks are no such list: another one is another reason."""
 
 
 class ExpectedOutcome(msgspec.Struct, frozen=True):
@@ -136,7 +136,7 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
 
 
 def normalize_message(result: Result) -> str:
-    """What the flow said, without what differs from case to case (names, numbers, paths, which operators a model has)."""
+    """What the flow said, without what differs from case to case (quoted names, numbers, paths, which operators a model has)."""
     said = result.ended
     text = result.detail
     if said is not None and result.observed is None:

@@ -56,14 +56,15 @@ async def extend(
     if not fresh:
         return target, (kept or old).lock
     candidates, recorded, staging = (workspace / name for name in ("new-inputs", "new-outputs", "staging"))
-    _write(candidates, model, fresh, old.lock, "", why)
+    _write(candidates, model, fresh, replace(old.lock, producer_version=""), why)
     job = ReferenceJob(_case(model, candidates), _producer(old), limits=limits, reference_dir=str(recorded), reason=why)
     result = await services.jobs.run(job)
     if result.outcome is not Outcome.OK:
         said = f"{result.outcome.value}, {result.detail}"
         raise UsageError(f"flow '{job.flow.name}' did not answer the new inputs: {said}")
     new = read_golden(recorded)
-    _write(staging, model, [*([kept] if kept else []), new], old.lock, new.lock.producer_version, why)
+    lock = replace(old.lock, producer_version=new.lock.producer_version, coarse=new.lock.coarse)
+    _write(staging, model, [*([kept] if kept else []), new], lock, why)
     target.mkdir(exist_ok=True)
     return target, publish(staging, target)
 
@@ -76,7 +77,7 @@ def with_goldens(model: ModelRequest, folders: Sequence[Path], workspace: Path) 
     lock = parts[0].lock
     source = Model(lock.model_name, str(model.path), lock.model_digest)
     why = " + ".join(str(folder) for folder in folders)
-    _write(workspace / "golden", source, parts, lock, lock.producer_version, why)
+    _write(workspace / "golden", source, parts, lock, why)
     return dataclasses.replace(
         model,
         inputs=replace(model.inputs, golden=str(workspace / "golden")),
@@ -111,9 +112,8 @@ def _identity(sample: Sample) -> tuple[object, ...]:
     return tuple((name, array.shape, array.tobytes()) for name, array in sorted(sample.items()))
 
 
-def _write(
-    folder: Path, model: Model, parts: Sequence[Golden], lock: GoldenLock, producer_version: str, why: str
-) -> None:
+def _write(folder: Path, model: Model, parts: Sequence[Golden], lock: GoldenLock, why: str) -> None:
+    """Its producer and coarse types are those of `lock`."""
     write_golden(
         folder,
         model=model,
@@ -121,8 +121,9 @@ def _write(
         outputs=[sample for part in parts for sample in part.outputs],
         seed=lock.seed,
         producer=lock.producer,
-        producer_version=producer_version,
+        producer_version=lock.producer_version,
         who=getpass.getuser(),
         reason=why,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        coarse=lock.coarse,
     )

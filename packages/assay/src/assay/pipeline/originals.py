@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from assay.core.golden import GoldenLock
 from assay.core.job import AnyJob, ChangeJob, ToleranceJob
 from assay.core.job_base import InputsJob, Job
 from assay.core.model import Model, TensorSpec
+from assay.core.note import NoteCode, noted
 from assay.core.result import Result
 from assay.models.code_digest import rooms_digest
 from assay.models.golden_samples import model_name
@@ -25,8 +27,21 @@ from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.name_mapping import map_names
 from assay.pipeline.services import Services
 
-ANSWERING = ("core/input_plan.py", "models/input_plan", "models/random_inputs.py", "worker/inputs", "numerics")
-"""What of this package draws the inputs of a case and computes its reference answers."""
+ANSWERING = (
+    "core/input_plan.py",
+    "models/input_plan",
+    "models/random_inputs.py",
+    "models/flatten.py",
+    "worker/inputs",
+    "worker/engine/sequences.py",
+    "worker/reference/compute_reference.py",
+    "numerics",
+    "backends/onnx_reference.py",
+)
+"""What of this package draws the inputs of a case, feeds them and computes its reference answers."""
+
+ANSWERING_PROGRAMS = (*ANSWERING, "backends/torch_engine.py", "backends/torch_float64.py")
+"""The same of a program of torch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,16 +55,20 @@ class OriginalRequest:
 
 def original_of(model: Model, asked: OriginalRequest, inputs: Inputs, original: Model | None) -> Original:
     """The pair, both looked at (`original` None: only its golden is there). Raises UsageError where they do not fit."""
-    old = original or _of_golden(read_lock(Path(inputs.golden)))
+    lock = read_lock(Path(inputs.golden)) if original is None else None
+    old = _of_golden(lock) if lock is not None else original
+    assert old is not None
     names = map_names(model, old, asked.inputs, asked.outputs)
+    precision = _precision(model, old)
+    is_open = lock is not None and lock.coarse is msgspec.UNSET and _is_grid(precision)
     return Original(
         model=old,
         golden=inputs.golden,
         inputs=names.inputs,
         outputs=names.outputs,
         without=names.without,
-        precision=_precision(model, old),
-        notes=names.notes,
+        precision=precision,
+        notes=(*names.notes, *((noted(NoteCode.OLD_TYPES_UNKNOWN),) if is_open else ())),
     )
 
 
@@ -68,7 +87,7 @@ def _of_golden(lock: GoldenLock) -> Model:
 def _precision(new: Model, old: Model) -> str:
     """The coarsest type of the new model that its original does not have; what is quantized comes before every rounding."""
     added = [one for one in new.coarse if one not in old.coarse]
-    quantized = [one for one in added if one not in UNIT_ROUNDOFF or one.startswith(("float8", "float4"))]
+    quantized = [one for one in added if _is_grid(one)]
     if quantized:
         return quantized[0]
     return max(added, key=UNIT_ROUNDOFF.__getitem__, default="float32")
@@ -76,8 +95,11 @@ def _precision(new: Model, old: Model) -> str:
 
 def is_quantized(original: Original) -> bool:
     """Whether the new model has a grid that the original has not: how far it is off is a loss, and no mistake."""
-    precision = original.precision
-    return precision not in UNIT_ROUNDOFF or precision.startswith(("float8", "float4"))
+    return _is_grid(original.precision)
+
+
+def _is_grid(dtype: str) -> bool:
+    return dtype not in UNIT_ROUNDOFF or dtype.startswith(("float8", "float4"))
 
 
 def original_case(case: Case) -> Case:
@@ -162,6 +184,15 @@ def original_folder(case: Case, recorded: Path) -> str:
 
 
 def oracle_digest(case: Case, inputs: Inputs) -> str:
-    """Identity of the reference answers of a case: what another rule would draw, or another oracle answer, is made again."""
-    made_by = (rooms_digest(*ANSWERING), metadata.version("onnx"))
-    return value_digest((case.model.digest, inputs, *identity(case), *made_by))[:32]
+    """Identity of the reference answers of a case: what another rule would draw, or another oracle answer, is made again. What counts:
+    the model, the recipe of its inputs, its original, the source in `ANSWERING`, the version of onnx; for a program of torch
+    `ANSWERING_PROGRAMS` and the version of torch, too."""
+    return value_digest((case.model.digest, inputs, *identity(case), *made_by(case.model.format)))[:32]
+
+
+@cache
+def made_by(form: str) -> tuple[str, ...]:
+    """The code and the versions behind the answers to models of this format. Read once in a process: a version costs half a millisecond."""
+    rooms, libraries = (ANSWERING_PROGRAMS, ("onnx", "torch")) if form == "torch" else (ANSWERING, ("onnx",))
+    found = (next((one.version for one in metadata.distributions(name=name)), "") for name in libraries)
+    return (rooms_digest(*rooms), *found)

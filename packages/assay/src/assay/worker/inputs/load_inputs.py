@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec import UNSET
+
 from assay.core.golden import GIVEN, SKETCH, GoldenLock
 from assay.core.job import AnsweredJob, InspectJob
 from assay.core.job_base import FlowJob, InputsJob, Job
@@ -14,6 +16,7 @@ from assay.core.model import Model
 from assay.core.reference import Reference, ReferenceKind
 from assay.models.conversion import format_of
 from assay.models.goldens import Golden, read_golden, read_inputs, read_lock, write_golden
+from assay.models.model_precision import coarse_types
 from assay.models.own_data import read_data
 from assay.models.own_data.prompts.schedules import Scheduled, scheduled
 from assay.models.own_data.prompts.short_goldens import SketchedGolden, check_signature, read_sketches
@@ -149,4 +152,5 @@ def take_data(job: InspectJob, model: Model) -> None:
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         state=dict(found.state),
         sequences=found.sequences,
+        coarse=coarse_types(Path(job.case.model.source)) if found.outputs else UNSET,
     )

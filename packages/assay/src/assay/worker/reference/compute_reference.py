@@ -16,7 +16,6 @@ from assay.core.empty_result import empty_result
 from assay.core.golden import REFERENCE
 from assay.core.input_plan import InputPlan
 from assay.core.job import InspectJob, ReferenceJob
-from assay.core.model import Model
 from assay.core.note import NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import InspectResult, ReferenceResult
@@ -97,7 +96,7 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
         outputs = outputs if not job.reason else [_as_declared(one, declared, job.flow.name) for one in outputs]
         write_golden(
             Path(job.reference_dir),
-            model=_described(job),
+            model=job.case.model,
             inputs=inputs,
             outputs=outputs,
             labels=source.labels,
@@ -111,16 +110,11 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
             reason=job.reason or REFERENCE,
             kept=bool(job.reason),
             refusals=job.refusals_before,
+            coarse=coarse_types(Path(job.case.model.source)) if job.reason else msgspec.UNSET,
             plan=plan,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     return msgspec.structs.replace(empty_result(job), facts=facts)
-
-
-def _described(job: ReferenceJob) -> Model:
-    """With its coarse types, where the answers are kept to be compared with another model's."""
-    model = job.case.model
-    return msgspec.structs.replace(model, coarse=coarse_types(Path(model.source))) if job.reason else model
 
 
 def _check_labels(contract: Contract, outputs: Samples, labels: Mapping[str, Tensor], library: str = EVALUATOR) -> None:

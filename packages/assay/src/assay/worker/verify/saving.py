@@ -44,6 +44,7 @@ def save(job: VerifyJob, golden: Golden, actual: Samples, version: str) -> None:
                 reason=f"saved by assay check on {job.flow.name}",
                 created_at=datetime.now(UTC).isoformat(timespec="seconds"),
                 state=lock.state,
+                coarse=lock.coarse,
                 sequences=lock.sequences if len(outputs) == lock.samples else (),
             )
 
