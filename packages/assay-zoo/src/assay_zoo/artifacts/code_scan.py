@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import PurePosixPath
 from types import ModuleType
 
+from assay_zoo.artifacts.asked_code import AskedCode
 from assay_zoo.artifacts.code_names import (
     imported_by,
     imported_from,
@@ -44,7 +45,6 @@ from assay_zoo.artifacts.outside_paths import (
 )
 from assay_zoo.artifacts.partial_texts import UNKNOWN, Name, added, sums
 from assay_zoo.artifacts.reached import Reached, Unread, reached
-from assay_zoo.artifacts.source_file import SourceFile
 from assay_zoo.artifacts.written_code import written_code
 from assay_zoo.policy import ZooPolicy
 
@@ -77,7 +77,7 @@ def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles 
     return sorted(found)
 
 
-class _Scan(SourceFile):
+class _Scan(AskedCode):
     """What one file reaches for."""
 
     def found(self) -> Iterator[tuple[int, str]]:
@@ -87,8 +87,11 @@ class _Scan(SourceFile):
             ast.Subscript: self._subscript, ast.ClassDef: self._class, ast.JoinedStr: self._made,
         }  # fmt: skip
         for node in self._nodes:
-            if levels_above(node) > len(PurePosixPath(self._path).parts):
+            if levels_above(node, self._names_in(self._scopes.around(node)).values_of) > len(
+                PurePosixPath(self._path).parts
+            ):
                 yield getattr(node, "lineno", 0), "files outside of the submission (above the folder of the submission)"
+            yield from ((getattr(node, "lineno", 0), what) for what in self.asked(node))
             if type(node) in of:
                 yield from ((getattr(node, "lineno", 0), what) for what in of[type(node)](node))
         lines = {one.id: one.lineno for one in reversed(self._nodes) if isinstance(one, ast.Name)}
@@ -173,13 +176,16 @@ class _Scan(SourceFile):
     def _constant(self, node: ast.Constant) -> Iterator[str]:
         if id(node) not in self._words and isinstance(node.value, str):
             yield from (*reached_by_format(node.value), *module_text(node.value))
-        if id(node) not in self._words and outside_text(node):
-            yield f"files outside of the submission ({outside_text(node)[:60]!r})"
+        if id(node) not in self._words | self._compared and outside_text(node):
+            what = f"files outside of the submission ({outside_text(node)[:60]!r})"
+            yield Unread(what) if id(node) in self._listed else what
 
     def _joined(self, node: ast.BinOp) -> Iterator[str]:
         if isinstance(node.op, ast.Add) and id(node) not in self._added:
             self._added |= {id(one) for one in sums(node)}
             yield from self._format(node)
+            yield from self._made(node)
+        if isinstance(node.op, ast.Mult | ast.Mod):
             yield from self._made(node)
         if divides_root(node, self._bound):
             yield "files outside of the submission ('/')"
@@ -230,7 +236,9 @@ class _Scan(SourceFile):
             yield f"the insides of a package ({path})"
         place = self._names_in(self._scopes.around(node))
         for outside in outside_arguments(node, name, self._bound, place):
-            yield outside if isinstance(outside, Unread) else f"files outside of the submission ({outside[:60]!r})"
+            own = plain in self._functions and "://" in outside
+            what = f"{'the network' if '://' in outside else 'files outside of the submission'} ({outside[:60]!r})"
+            yield outside if isinstance(outside, Unread) else Unread(what) if own else what
         yield from written_code(node, path, place)
         if name in ("home", "expanduser", "expandvars"):
             yield f"files outside of the submission ({name})"

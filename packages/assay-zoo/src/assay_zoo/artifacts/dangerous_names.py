@@ -27,7 +27,17 @@ GUARDED = ("os", "posix", "sys", "importlib", "shutil")
 _THROUGH = (*GUARDED, "subprocess", "socket", "builtins", "bltns", "ctypes", "ctypeslib", "pickle")
 BUILTINS = ("exec", "eval", "compile", "__import__", "globals", "locals", "breakpoint")
 _OF_IMPORTLIB = ("import_module", "reload", "metadata", "resources", "invalidate_caches")
+OF_FRAMES = frozenset(
+    one
+    for kind in (
+        types.FrameType, types.CodeType, types.TracebackType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType,
+    )
+    for one in dir(kind)
+    if re.match(r"(?:f|co|tb|gi|cr|ag)_", one)
+)  # fmt: skip
+"""What Python's frames, code and generators have: it leads to what is run, and to what can be changed in it."""
 HIDDEN = (
+    *sorted(OF_FRAMES), "LambdaType", "walk_stack", "walk_tb", "StackSummary", "getouterframes", "getinnerframes", "settrace_all_threads",
     "__subclasses__", "__builtins__", "__globals__", "__loader__", "__spec__", "__code__", "__getattribute__", "__self__", "__import__",
     "f_globals", "f_builtins", "f_locals", "f_back", "tb_frame", "gi_frame", "cr_frame", "ag_frame", "exec_module", "load_module",
     "get_objects", "get_referrers", "get_referents", "currentframe", "getmembers", "getattr_static", "get_field", "get_type_hints",
@@ -96,6 +106,8 @@ def reached_by(module: str, name: str) -> Iterator[str]:
         yield Unread(f"code that is made while it runs ({module}.register reads annotations)")
     elif name in _NATIVE:
         yield f"other processes or native code ({name})"
+    elif name == "sys" and not module:
+        yield Unread("the module sys through another")
     elif name.lstrip("_") in _THROUGH and f"{module}.{name}" not in ("os.posix",):
         yield f"the module {name} through another"
     elif module == "importlib" and name not in _OF_IMPORTLIB:
@@ -147,8 +159,8 @@ def reached_by_format(text: str) -> Iterator[str]:
                 yield Unread(
                     f"what is named while it runs (a text that is put together, with {{{field.partition(chr(0))[0]}...}} in it)"
                 )
-            elif is_hidden(name):
-                yield f"the insides of Python or IPython ({name})"
+            else:
+                yield from reached_by("object", name)
 
 
 def reached_by_import(name: str) -> Iterator[str]:

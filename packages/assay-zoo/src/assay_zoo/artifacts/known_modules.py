@@ -19,8 +19,8 @@ HARMLESS = (
 )  # fmt: skip
 """Modules of Python itself that compute, or read what they are given; every other one does more."""
 _NETWORK = (
-    "socket", "socketserver", "ssl", "http", "urllib.request", "urllib3", "requests", "httpx", "aiohttp", "ftplib", "smtplib",
-    "imaplib", "poplib", "xmlrpc", "telnetlib", "paramiko", "websockets", "huggingface_hub", "webbrowser", "asyncio", "wsgiref",
+    "socket", "socketserver", "ssl", "http", "urllib.request", "urllib.robotparser", "urllib3", "requests", "httpx", "aiohttp", "ftplib",
+    "smtplib", "imaplib", "poplib", "xmlrpc", "telnetlib", "paramiko", "websockets", "huggingface_hub", "webbrowser", "asyncio", "wsgiref",
 )  # fmt: skip
 _READERS = (
     "xml.sax.parse", "xml.sax.make_parser", "xml.sax.expatreader", "xml.sax.xmlreader", "xml.sax.saxutils.prepare_input_source",
@@ -45,6 +45,10 @@ _MODULES = {
     **dict.fromkeys(_NETWORK, "the network"),
     **dict.fromkeys(_PROCESS, "other processes or native code"),
     **dict.fromkeys(_CODE, "code that is stored as data"),
+    **dict.fromkeys(
+        ("inspect.stack", "inspect.trace", "threading.settrace", "threading.setprofile"), "the insides of Python"
+    ),
+    **dict.fromkeys(("scipy.LowLevelCallable", "scipy.special.cython_special"), "native code"),
     **dict.fromkeys(("getpass", "pwd", "keyring", "netrc"), "accounts and passwords"),
     "IPython.display.Javascript": "the browser of who runs it",
     **dict.fromkeys(("logging.handlers", *_READERS, *_FRAMES), "the network"),

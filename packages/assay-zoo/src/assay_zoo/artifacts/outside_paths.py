@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from assay_zoo.artifacts.code_names import last_name
 from assay_zoo.artifacts.dangerous_names import is_hidden
@@ -114,22 +114,46 @@ def module_text(text: str) -> Iterator[str]:
         yield f"code from elsewhere ({text[:60]!r})"
 
 
-def levels_above(node: ast.AST) -> int:
-    """How many folders up from the file itself a path is, as `Path(__file__).parent` is one; 0 where it is no such path."""
-    above = 0
-    while not isinstance(node, ast.Name):
-        if isinstance(node, ast.Attribute) and node.attr == "parent":
+_HERE = ("cwd", "getcwd")
+_ABOVE_ALL = 1000
+"""Folders: more than any path has."""
+
+
+def levels_above(node: ast.AST, values: Callable[[str], Sequence[ast.AST]] = lambda _: ()) -> int:
+    """How many folders up from the file itself a path is, as `Path(__file__).parent` is one; 0 where it is no such path. Every folder
+    above the one in which it runs is too many. `values` are those of a name."""
+    above, most = 0, 20
+    while most := most - 1:
+        if isinstance(node, ast.Attribute) and node.attr in ("parent", "parents"):
             above, node = above + 1, node.value
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "parents":
             at = node.slice.value if isinstance(node.slice, ast.Constant) else 0
-            above, node = above + 1 + (at if isinstance(at, int) else 0), node.value.value
-        elif isinstance(node, ast.Call) and (name := last_name(node.func)) in _SAME:
+            last = _ABOVE_ALL if isinstance(node.slice, ast.UnaryOp) else 0
+            above, node = above + 1 + last + (at if isinstance(at, int) else 0), node.value.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call) and _splits(node.value):
+            above, node = above + 1, node.value.args[0]
+        elif isinstance(node, ast.Call) and (name := last_name(node.func)) in (*_SAME, *_HERE):
+            if name in _HERE or (name == "Path" and not node.args):
+                return _ABOVE_ALL if above else 0
             above += name == "dirname"
             given = node.func.value if isinstance(node.func, ast.Attribute) else node
             node = node.args[0] if node.args else given if given is not node else ast.Name("")
+        elif isinstance(node, ast.Constant) and node.value in ("", "."):
+            return _ABOVE_ALL if above else 0
+        elif isinstance(node, ast.Name) and len(named := values(node.id)) == 1 and _is_here(named[0]):
+            node = named[0]
         else:
-            return 0
-    return above if node.id == "__file__" else 0
+            break
+    return above if isinstance(node, ast.Name) and node.id == "__file__" else 0
+
+
+def _is_here(node: ast.AST) -> bool:
+    """Whether a value is made of the folder in which it runs: what a name stands for that is made of `__file__` may be looked for there."""
+    return not any(isinstance(one, ast.Name) and one.id == "__file__" for one in ast.walk(node))
+
+
+def _splits(call: ast.Call) -> bool:
+    return last_name(call.func) == "split" and len(call.args) == 1
 
 
 def divides_root(node: ast.BinOp, bound: FollowedNames) -> bool:
@@ -149,4 +173,7 @@ def _start(node: ast.AST, bound: FollowedNames) -> str:
         return left + _start(node.right, bound) if left else ""
     if isinstance(node, ast.JoinedStr) and node.values:
         return _start(node.values[0], bound)
-    return "/" if set(bound.of(node)) & set(_SEPARATORS) else _text(node)
+    root = isinstance(node, ast.Attribute) and (
+        node.attr == "anchor" or (node.attr == "root" and isinstance(node.value, ast.Call))
+    )
+    return "/" if root or set(bound.of(node)) & set(_SEPARATORS) else _text(node)

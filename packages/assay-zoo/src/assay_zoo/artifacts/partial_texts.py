@@ -47,6 +47,37 @@ def before(signs: str, names: Sequence[Name]) -> list[Name]:
     return found
 
 
+_FIELDS = {
+    "%": re.compile(r"(%(?:\([^)]*\))?[-+ #0]*[\d*]*(?:\.[\d*]+)?[a-zA-Z%])"),
+    "{}": re.compile(r"(\{[^{}]*\})"),
+}
+
+
+def filled(signs: str, names: Sequence[Name], given: Sequence[Sequence[Name]]) -> list[Name]:
+    """Texts that are filled in by `%` or `format`: what is given to a plain place, in its order; what a place makes of it is not known."""
+    found: list[Name] = []
+    for name in names:
+        text = name[0] if len(name) == 1 else None
+        pieces = _FIELDS[signs].split(text or "")
+        if text is None or "%%" in text or any(set("{}") & set(one) for one in pieces[::2] if signs == "{}"):
+            found += before(signs, [name])
+            continue
+        fields = [one in ("%s", "{}") for one in pieces[1::2]]
+        values = [given[at] if at < len(given) and all(fields) else UNKNOWN for at in range(len(fields))]
+        values.append([("",)])
+        found += joined([one for each in zip(pieces[::2], values, strict=True) for one in ([(each[0],)], each[1])])
+    return found
+
+
+def times(texts: Sequence[Name], many: ast.expr) -> list[Name]:
+    """As in `text * 2`."""
+    count = many.value if isinstance(many, ast.Constant) and isinstance(many.value, int) else -1
+    plain = [one[0] for one in texts if len(one) == 1 and one[0] is not None]
+    if not 0 <= count <= _LONGEST or len(plain) < len(texts):
+        return UNKNOWN
+    return [(one * count,) if len(one) * count <= _LONGEST else (None,) for one in plain]
+
+
 _METHODS = (
     "lower",
     "upper",

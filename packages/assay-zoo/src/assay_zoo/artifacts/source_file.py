@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from types import ModuleType
 
-from assay_zoo.artifacts.code_names import given_names, imported_by, in_python, names_of_star
+from assay_zoo.artifacts.code_names import given_names, imported_by, in_python, last_name, names_of_star
 from assay_zoo.artifacts.dangerous_arguments import LOADERS, mapped
 from assay_zoo.artifacts.environment import set_names
 from assay_zoo.artifacts.followed_names import FollowedNames
@@ -21,6 +21,21 @@ _ONLY_TOLD = ("print", "repr", "str", "type", "dir", "help", "id", "hasattr", "i
 
 _SHOWING = ("print", "repr", "str", "id")
 """Of these what only shows it."""
+_TAKING = (
+    "replace",
+    "split",
+    "rsplit",
+    "partition",
+    "rpartition",
+    "startswith",
+    "endswith",
+    "count",
+    "strip",
+    "lstrip",
+    "rstrip",
+)
+FINDING = ("glob", "rglob", "iglob", "iterdir", "listdir", "scandir", "walk")
+"""Calls that give files by what is there while it runs."""
 _PLAINLY = ("functools",)
 """What is asked of these modules counts by its name."""
 
@@ -57,7 +72,24 @@ class SourceFile:
         shown += [_levels(one) for one in calls if self._bound.of(one.func) == ("logging.basicConfig",)]
         self._shown = {id(one) for each in shown for one in each}
         self._kept = self._asked | self._words | self._called | set(map(id, given_names(self._nodes)))
+        self._read_more()
         self._profiles = any(path.startswith("cProfile") for path in self._bound.all_paths())
+
+    def _read_more(self) -> None:
+        """Annotations, classes, addresses, tables of options, and files that are found while it runs."""
+        hints = [one.annotation for one in self._nodes if isinstance(one, ast.arg | ast.AnnAssign)]
+        hints += [one.returns for one in self._nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+        self._annotated = {id(each) for one in hints if one is not None for each in ast.walk(one)}
+        self._classes = {one.name for one in self._nodes if isinstance(one, ast.ClassDef)}
+        args = [one for one in self._nodes if isinstance(one, ast.arg) and one.annotation is not None]
+        self._namespaces = {one.arg for one in args if last_name(one.annotation or one).endswith("Namespace")}
+        self._compared = {id(one) for node in self._nodes for one in _only_compared(node)}
+        self._listed = {id(one) for node in self._nodes for one in _listed(node)}
+        texts = [one for one in self._nodes if isinstance(one, ast.Constant) and id(one) not in self._words]
+        self._addresses = [one.value for one in texts if isinstance(one.value, str) and "://" in one.value]
+        loops = [one for one in self._nodes if isinstance(one, ast.For | ast.comprehension)]
+        found = [one.target for one in loops if any(last_name(each) in FINDING for each in ast.walk(one.iter))]
+        self._found_names = {each.id for one in found for each in ast.walk(one) if isinstance(each, ast.Name)}
 
     def _given(self, node: ast.AST) -> int:
         """How often a function gives the name a value whose parameter it is there; 0 where it is none, or one of the file."""
@@ -138,6 +170,31 @@ def root_of(node: ast.AST) -> str:
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _only_compared(node: ast.AST) -> Iterator[ast.expr]:
+    """Texts that only say what another text is asked for, or what is taken out of it."""
+    if isinstance(node, ast.Compare):
+        yield from (each for one in (node.left, *node.comparators) for each in (one, *_parts(one)))
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TAKING:
+        plain = not isinstance(node.func.value, ast.Name) or node.func.value.id not in ("os", "shutil")
+        yield from node.args[:1] if plain else ()
+
+
+def _listed(node: ast.AST) -> Iterator[ast.expr]:
+    """What a name of a table or list has that is written out: until a call is given it, it opens nothing."""
+    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        waiting = _parts(node.value)
+        while waiting:
+            one = waiting.pop()
+            yield one
+            waiting += _parts(one)
+
+
+def _parts(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.Dict):
+        return [one for one in (*node.keys, *node.values) if one is not None]
+    return list(node.elts) if isinstance(node, ast.List | ast.Tuple | ast.Set) else []
 
 
 def _levels(call: ast.Call) -> list[ast.expr]:

@@ -74,6 +74,8 @@ def _is_code(node: ast.expr, place: WrittenNames, seen: set[int]) -> bool:
     seen.add(id(node))
     if last_name(node) == "__file__" or any(_CODE.fullmatch(one[-1] or "") for one in place.of(node)):
         return True
+    if isinstance(node, ast.Subscript) and last_name(node.value) == "argv":
+        return isinstance(node.slice, ast.Constant) and node.slice.value == 0
     parts = place.values_of(node.id) if isinstance(node, ast.Name) else []
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
         parts = [node.right]

@@ -9,7 +9,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
-from assay_zoo.artifacts.partial_texts import MOST, UNKNOWN, Name, added, before, by_method, joined, sliced
+from assay_zoo.artifacts.partial_texts import MOST, UNKNOWN, Name, added, by_method, filled, joined, sliced, times
 from assay_zoo.artifacts.scopes import LOOPS, bound_here
 
 _READING = ("len", "sorted", "list", "tuple", "set", "frozenset", "enumerate", "zip", "reversed", "print")
@@ -112,7 +112,10 @@ class WrittenNames:
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             found = joined([self.of(one) for one in added(node)])
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-            found = before("%", self.of(node.left))
+            given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+            found = filled("%", self.of(node.left), [self.of(one) for one in given])
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            found = times(self.of(node.left), node.right)
         elif isinstance(node, ast.IfExp):
             found = [*self.of(node.body), *self.of(node.orelse)]
         elif isinstance(node, ast.Attribute):
@@ -126,7 +129,8 @@ class WrittenNames:
 
     def _of_method(self, call: ast.Call, method: ast.Attribute) -> list[Name]:
         if method.attr == "format":
-            return before("{}", self.of(method.value))
+            starred = any(isinstance(one, ast.Starred) for one in call.args)
+            return filled("{}", self.of(method.value), [] if starred else [self.of(one) for one in call.args])
         starred = any(isinstance(one, ast.Starred) for one in call.args)
         if method.attr == "get" and call.args and not starred and not call.keywords:
             return [*self._values(method.value), *(one for each in call.args[1:] for one in self.of(each))]
