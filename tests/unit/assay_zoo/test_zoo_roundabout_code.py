@@ -66,9 +66,9 @@ DISPATCH = "import functools\nf = functools.singledispatch(print)\n@f.register\n
         ("import xml.dom.pulldom as p", "the network"),
         ("import numpy as np\nnp.DataSource()", "the network"),
         ("import onnx.hub", "the network"),
-        ("np.loadtxt('https://a.example/b')", "files outside"),
-        ("plt.style.use('http:' + '//a.example/b')", "files outside"),
-        ("x.read_csv(filepath_or_buffer=f'ftp://{host}/b')", "files outside"),
+        ("np.loadtxt('https://a.example/b')", "the network"),
+        ("plt.style.use('http:' + '//a.example/b')", "the network"),
+        ("x.read_csv(filepath_or_buffer=f'ftp://{host}/b')", "the network"),
     ],
 )  # fmt: skip
 def test_what_roundabout_code_reaches_for(code: str, what: str) -> None:

@@ -63,3 +63,14 @@ def test_code_that_nobody_can_judge_by_reading_it_alone(files: dict[str, str], t
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in _submissions("bad.txt")])
 def test_code_that_hides_a_way_out(files: dict[str, str], tmp_path: Path) -> None:
     assert _told(files, tmp_path)
+
+
+_CERTAIN = (
+    "r2_b01_robotparser_exfil", "r2_b06_gi_code", "r2_b07_lambda_type", "r2_b09_format_environment", "r2_b10_notebook_exit",
+    "r2_b11_notebook_quit_runcell", "r2_b25_cwd_parents", "r2_b43_trace_frames", "r2_b53_await_code", "r2_c06_format_map",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _CERTAIN)
+def test_code_that_certainly_leaves_its_own_files_is_declined(name: str, tmp_path: Path) -> None:
+    assert any(certain for certain, _ in _told(dict(_submissions("bad.txt"))[name], tmp_path))

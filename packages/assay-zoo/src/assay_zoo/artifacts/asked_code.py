@@ -35,7 +35,7 @@ class AskedCode(SourceFile):
 
     def asked(self, node: ast.AST) -> Iterator[str]:
         for name in _written_names(node):
-            if _DUNDER.fullmatch(name) and name not in PLAIN_DUNDERS:
+            if _DUNDER.fullmatch(name) and name not in PLAIN_DUNDERS and id(node) not in self._shown:
                 yield Unread(f"the insides of Python ({name})")
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from self._brought(node)
@@ -65,7 +65,7 @@ class AskedCode(SourceFile):
             if id(node) not in self._kept | self._only_told and self._is_allowed_module(path):
                 yield Unread(f"{path}, a module, as a value: what is asked of it then has no name here")
         if isinstance(node, ast.Attribute):
-            if node.attr == "__dict__" and not self._is_own(node.value):
+            if node.attr == "__dict__" and not self._is_own(node.value) and id(node) not in self._shown:
                 yield Unread(f"all names of what is made elsewhere ({ast.unparse(node)[:60]})")
             if node.attr == "__setattr__" and last_name(getattr(node.value, "func", node.value)) not in (
                 "object",
