@@ -47,6 +47,20 @@ def test_the_loopback_of_its_own_works(cell: Cell) -> None:
     assert cell.python(code).stdout == "b'x'\n"
 
 
+def test_who_adopts_what_its_children_leave_is_left_no_dead_process(cell: Cell) -> None:
+    """A launch of workers adopts; the first process of each sandbox stayed, a dead child, for as long as the robot's check lived."""
+    code = (
+        "import ctypes, os, sys; from pathlib import Path; from assay.launch.process_tree import children\n"
+        "from assay.core.sandbox import SandboxLimits; from assay.launch.sandbox import Bubblewrap\n"
+        "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER\n"
+        "ended = Bubblewrap().run(['python', '-c', ''], inputs={}, output=Path(sys.argv[1]), limits=SandboxLimits(seconds=60.0))\n"
+        "print(ended.ending, children(os.getpid()))"
+    )
+    assert cell.sandbox.available().available
+    done = subprocess.run([sys.executable, "-c", code, str(cell.output)], capture_output=True, text=True, check=True)
+    assert done.stdout == "ok []\n"
+
+
 @pytest.mark.parametrize(
     ("code", "ending", "words"),
     [

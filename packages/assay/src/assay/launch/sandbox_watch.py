@@ -133,6 +133,9 @@ class SandboxProcess:
             ended.register(self._init, selectors.EVENT_READ)
             self.outlived = not ended.select(30.0)
             ended.close()
+            # Where this process adopts what its children leave (a launch of workers does), nobody else waits for it.
+            with contextlib.suppress(ChildProcessError):
+                os.waitid(os.P_PIDFD, self._init, os.WEXITED | os.WNOHANG)
 
     def close(self) -> None:
         self.kill()

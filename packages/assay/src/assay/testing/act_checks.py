@@ -212,7 +212,7 @@ def launched(
 def nothing_left(wait: Callable[[], None] = lambda: None) -> Iterator[list[str]]:
     """The list is filled with what is left when the block ends: processes, and files in the folder for temporary ones."""
     left: list[str] = []
-    before_shared = _shared_memory()
+    before_shared, before_children = _shared_memory(), set(process_tree.children(os.getpid()))
     mark = uuid.uuid4().hex
     with tempfile.TemporaryDirectory(prefix="assay-acts-", ignore_cleanup_errors=True) as folder:
         before = (os.environ.get("TMPDIR"), tempfile.tempdir)
@@ -230,7 +230,8 @@ def nothing_left(wait: Callable[[], None] = lambda: None) -> Iterator[list[str]]
         left += [f"nameless process {number}" for number in _named(folder)]
         left += [f"file {name}" for name in os.listdir(folder)]
         left += [f"memory {name}" for name in _shared_memory() - before_shared]
-        left += [f"zombie {number}" for number in process_tree.children(os.getpid()) if process_tree.is_dead(number)]
+        new = set(process_tree.children(os.getpid())) - before_children
+        left += [f"zombie {number}" for number in new if process_tree.is_dead(number)]
 
 
 def _shared_memory() -> set[str]:
