@@ -19,7 +19,7 @@ from assay.core.case import Case, Inputs
 from assay.core.data import Data
 from assay.core.error_case import ErrorCase
 from assay.core.job import MeasureJob, VerifyJob, other_kind
-from assay.core.job_base import Job
+from assay.core.job_base import Job, JobKind
 from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
@@ -204,6 +204,20 @@ def test_one_that_screens_waits_for_the_next_cases_however_large(
         for _ in range(2):
             list(pool.launch(JobList([asked])))
         assert (len(started), started.living) == (1, 1)
+
+
+def test_those_that_screen_hold_no_more_together_than_they_may() -> None:
+    kind = WorkerKey("", "faulty", (), "cpu", JobKind.SCREEN)
+    first, second, third = (WorkerProcess() for _ in range(3))
+    for one in (first, second, third):
+        assert select.select([one.socket], [], [], 120)[0]
+    with IdleWorkers(8, most_bytes=int(2.5 * first.resident_bytes())) as idle:
+        assert all(idle.keep(Lane(one, kind, "python", {})) for one in (first, second, third))
+        assert [one.exit_code() is None for one in (first, second, third)] == [False, True, True]
+    alone = WorkerProcess()
+    assert select.select([alone.socket], [], [], 120)[0]
+    assert not IdleWorkers(8, most_bytes=alone.resident_bytes() // 2).keep(Lane(alone, kind, "python", {}))
+    alone.end()
 
 
 def test_another_environment_or_other_variables_are_another_process(

@@ -2,7 +2,8 @@
 
 Only those are kept whose jobs leave a process as it was: a model that is code, functions of the user, quantizers and GPUs
 end with their launch, as does whatever has grown large or has an environment of its own. Not so where generated cases are screened: the
-next ones come within seconds, and some compilers are imported, and made ready, for a minute.
+next ones come within seconds, and some compilers are imported, and made ready, for a minute. What all that wait hold is bounded: one that
+the kernel ends for want of memory looks like a crash of its case.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from types import TracebackType
 from assay.launch.job_queue import NUMPY, WorkerKey, environ_of, screens
 from assay.launch.lane import Lane
 from assay.launch.process import WorkerProcess
+from assay.launch.tree_memory import MACHINE_BYTES
 
 LARGEST_BYTES = 500_000_000
 """Resident memory of a worker that waits for another launch; a larger one gives it back by ending."""
+MOST_BYTES = MACHINE_BYTES // 4
+"""Of all that wait."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +31,15 @@ class _Idle:
     program: str
     variables: Mapping[str, str]
     process: WorkerProcess
+    held_bytes: int = 0
 
 
 class IdleWorkers:
-    """At most `most`; the one that waits longest ends first. With 0, nobody waits. As a context manager, all end with it."""
+    """At most `most`, which hold `most_bytes` together; the one that waits longest ends first. With 0, nobody waits. As a context manager,
+    all end with it."""
 
-    def __init__(self, most: int = 0) -> None:
-        self.most = most
+    def __init__(self, most: int = 0, most_bytes: int = MOST_BYTES) -> None:
+        self.most, self._most_bytes = most, most_bytes
         self._idle: list[_Idle] = []
 
     def start_numpy(self) -> None:
@@ -50,10 +56,12 @@ class IdleWorkers:
             return False
         if not screens(kind) and (kind.environment or process.resident_bytes() > LARGEST_BYTES):
             return False
-        self._idle.append(_Idle(kind, lane.program, lane.variables, process))
-        for oldest in self._idle[: -self.most]:
-            oldest.process.end()
-        del self._idle[: -self.most]
+        held = process.tree_bytes(self._most_bytes)
+        if held > self._most_bytes:
+            return False
+        self._idle.append(_Idle(kind, lane.program, lane.variables, process, held))
+        while len(self._idle) > self.most or sum(one.held_bytes for one in self._idle) > self._most_bytes:
+            self._idle.pop(0).process.end()
         return True
 
     def take(self, kind: WorkerKey, program: str, variables: Mapping[str, str]) -> WorkerProcess | None:
