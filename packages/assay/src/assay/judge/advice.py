@@ -113,9 +113,9 @@ def _by_meaning(result: Result, asked: Asked | None, goal: str) -> str:
     if asked is None or not (output := _scores(asked.job.case)):
         return ""
     labels = "" if goal == TOP1 else ", with the right classes as 'label' beside the inputs"
-    given = "" if goal == TOP1 else "LABELLED.npz"
+    labelled = "" if goal == TOP1 else "LABELLED.npz"
     metric = MetricChoice("classification", {"output": output})
-    meaning = command(result, asked, own=not given, inputs=given, task_metric=metric, require=(goal,))
+    meaning = command(result, asked, own=not labelled, inputs=labelled, task_metric=metric, require=(goal,))
     return f"; or by what the outputs mean, if they are scores of classes (or {', '.join(list(TASK_METRICS)[1:])}){labels}: {meaning}"
 
 
@@ -131,8 +131,8 @@ def _scores(case: Case) -> str:
 def _without_answers(result: Result, asked: Asked | None) -> str:
     if isinstance(result, VerifyResult) and result.facts.transforms and (result.comparisons or result.against_float):
         own = result.reference.own_inputs
-        given = "" if own else "FILE.npz"
-        lost = command(result, asked, own=own, inputs=given, require=(CLOSE_TO_FLOAT,))
+        inputs = "" if own else "FILE.npz"
+        lost = command(result, asked, own=own, inputs=inputs, require=(CLOSE_TO_FLOAT,))
         return f"to decide it, state what the transform may cost against the float model, on inputs of your own: {lost}"
     if result.outcome is Outcome.INFRASTRUCTURE:
         return "free the machine and check again"

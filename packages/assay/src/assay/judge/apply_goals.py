@@ -237,6 +237,6 @@ def _weighed(draft: DraftVerdict, complaints: Sequence[Violation], kept: Sequenc
 
 def _unused(goal: Goal) -> Verdict:
     where = f"case '{goal.case}' and flow '{goal.flow}'"
-    stated = f"{goal.option} over {goal.metric}" if goal.option else f"the goal over {goal.metric} for {where}"
-    text = f"{stated} matches no job: {'remove it' if goal.option else 'correct its globs or remove it'}"
+    demand = f"{goal.option} over {goal.metric}" if goal.option else f"the goal over {goal.metric} for {where}"
+    text = f"{demand} matches no job: {'remove it' if goal.option else 'correct its globs or remove it'}"
     return Verdict(VerdictStatus.FAIL, text, metric=goal.metric)

@@ -41,10 +41,10 @@ def to_decide(result: Result, asked: Asked | None) -> str:
     model comes from."""
     assert isinstance(result, ComparedResult)
     install = next((one.install for one in result.witnesses if one.install), "")
-    given = to_compare(result, asked)
+    ways = to_compare(result, asked)
     if result.reference.own_inputs and doubt_of(result) is Doubt.REFERENCE and values_alone(result):
-        given += f"; or {to_state(result, asked)}"
-    return f"install another engine (`{install}`) and check again; or, {given}" if install else given
+        ways += f"; or {to_state(result, asked)}"
+    return f"install another engine (`{install}`) and check again; or, {ways}" if install else ways
 
 
 def _disputed(result: ComparedResult, side: Side, witness: Witness | None) -> str:

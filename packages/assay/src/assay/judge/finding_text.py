@@ -12,7 +12,7 @@ from assay.core.service_rules import WAYS
 from assay.judge.defect_text import decider_text, defects_text
 from assay.judge.service_rule_text import rule_words
 
-Values = Mapping[str, Fact]
+Facts = Mapping[str, Fact]
 _BEYOND = "differ by more than {rtol:.3g} * |expected| + {atol:.3g}, the worst {first}."
 _CONSTANT = "is {constant} in all {elements} elements"
 _SATURATED = "is saturated: {at_bounds} of {elements} elements are at the bounds of {dtype}"
@@ -191,7 +191,7 @@ _PUBLISHED = {
     ("body",): "the published outputs are those of the body",
     ("operator", "body"): "on the published inputs both are right, on the same numbers shuffled they part",
 }
-_MADE: dict[FindingCode, Callable[[Values], dict[str, object]]] = {
+_MADE: dict[FindingCode, Callable[[Facts], dict[str, object]]] = {
     FindingCode.OUTPUT_CONSTANT: lambda of: {"constant": _constant(of)},
     FindingCode.REFERENCE_CONSTANT: lambda of: {"constant": _constant(of)},
     FindingCode.REFERENCE_CONSTANT_OR_NAN: lambda of: {"constant": _constant(of)},
@@ -226,16 +226,16 @@ def finding_text(finding: Finding | None, *, figures: bool = True) -> str:
     has, too."""
     if finding is None:
         return ""
-    values = finding.facts
-    shown = as_words(values)
+    facts = finding.facts
+    shown = as_words(facts)
     about = finding_text(finding.about, figures=figures)
     named = {"kind": finding.kind.replace("_", " "), "output": finding.output, "about": about}
     if about:
         named["About"] = about[0].upper() + about[1:]
     try:
-        made = _MADE[finding.code](values) if finding.code in _MADE else {}
+        made = _MADE[finding.code](facts) if finding.code in _MADE else {}
         ending = (_FIGURES if figures else ".") if finding.code in _WITH_FIGURES else ""
-        return (_TEXTS[finding.code] + ending).format(**{**named, **_elements(finding, values), **shown, **made})
+        return (_TEXTS[finding.code] + ending).format(**{**named, **_elements(finding, facts), **shown, **made})
     except OTHER_FACTS:
         return of_another_version(finding.code, shown)
 
@@ -261,11 +261,11 @@ def summary_text(summary: NodeSummary) -> str:
     return "; ".join(filter(None, (first, moved)))
 
 
-def _elements(finding: Finding, values: Values) -> dict[str, object]:
+def _elements(finding: Finding, facts: Facts) -> dict[str, object]:
     if not finding.elements:
         return {}
     places = "; ".join(map(_at, finding.elements))
-    more = " ..." if "count" in values and number(values["count"]) > len(finding.elements) else "."
+    more = " ..." if "count" in facts and number(facts["count"]) > len(finding.elements) else "."
     first = finding.elements[0]
     exact = f"at {list(first.index)}: expected {in_full(first.expected)}, got {in_full(first.actual)}"
     return {"first": _at(first), "exact": exact, "shown": places + more}
@@ -280,14 +280,14 @@ def in_full(answer: float) -> str:
     return f"{answer:.0f}" if answer.is_integer() else f"{answer:.9g}"
 
 
-def _constant(values: Values) -> str:
-    value = number(values["value"])
+def _constant(facts: Facts) -> str:
+    value = number(facts["value"])
     return "all zero" if value == 0.0 else f"constant ({value:.6g})"
 
 
-def _coarser(values: Values) -> str:
+def _coarser(facts: Facts) -> str:
     """`Conv, MatMul in int8 (the model has none); ...`."""
-    columns = (listed(values[name]) for name in ("operators", "dtypes", "counts", "allowed"))
+    columns = (listed(facts[name]) for name in ("operators", "dtypes", "counts", "allowed"))
     return "; ".join(
         f"{operators} in {dtype} ({f'{count} of them, and the model has {allowed}' if allowed else 'the model has none'})"
         for operators, dtype, count, allowed in zip(*columns, strict=True)

@@ -18,12 +18,12 @@ from assay.judge.metric_registry import direction
 
 def needs_baseline(goal: Goal) -> bool:
     """Whether the goal is relative. Raises BadPolicy unless the goal has exactly one limit."""
-    given = [*goal.limits]
-    if len(given) != 1:
+    limits = [*goal.limits]
+    if len(limits) != 1:
         raise BadPolicy(
-            f"the goal over '{goal.metric}' has {len(given)} limits: give exactly one of {', '.join(LIMITS)}"
+            f"the goal over '{goal.metric}' has {len(limits)} limits: give exactly one of {', '.join(LIMITS)}"
         )
-    return given[0] not in ABSOLUTE
+    return limits[0] not in ABSOLUTE
 
 
 def limit_of(goal: Goal) -> tuple[str, float]:

@@ -122,8 +122,8 @@ def disputed_loss(result: LossResult, goal: Goal, asked: Asked | None) -> str:
     if result.float_reference.kind is ReferenceKind.GOLDEN:
         return f"{text}; {to_compare(result, asked)}"
     limit = (stated(goal),) if not goal_rules.needs_baseline(goal) else ()
-    given = command(result, asked, golden="ANSWERS.npz", require=limit)
-    return f"{text}; to decide it, give the answers of the framework that the float model comes from, beside their inputs: {given}"
+    by_answers = command(result, asked, golden="ANSWERS.npz", require=limit)
+    return f"{text}; to decide it, give the answers of the framework that the float model comes from, beside their inputs: {by_answers}"
 
 
 def dissenter(result: LossResult) -> Witness | None:

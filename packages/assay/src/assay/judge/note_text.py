@@ -32,7 +32,7 @@ from assay.judge.refusals.model_text import PROGRAM_TEXTS
 from assay.judge.refusals.mutation_sites import mutation_needs
 from assay.task_metrics.registry import TASK_METRICS, TaskMetric, label_name
 
-Values = Mapping[str, Fact]
+Facts = Mapping[str, Fact]
 
 _TEXTS = NOTES | REFUSAL_TEXTS
 
@@ -66,13 +66,13 @@ def _task_metric(name: Fact) -> TaskMetric:
     return TASK_METRICS[str(name)]
 
 
-def _options(stated: Sequence[Fact]) -> str:
+def _options(dimensions: Sequence[Fact]) -> str:
     """By which sizes could be stated otherwise."""
-    named = " ".join(f"--dim {name}=SIZE" for name in stated)
-    return f"state other sizes with {named}, or " if stated else ""
+    named = " ".join(f"--dim {name}=SIZE" for name in dimensions)
+    return f"state other sizes with {named}, or " if dimensions else ""
 
 
-_MADE: dict[enum.StrEnum, Callable[[Values], dict[str, object]]] = {
+_MADE: dict[enum.StrEnum, Callable[[Facts], dict[str, object]]] = {
     NoteCode.DEFECTS_NOT_SEEN: lambda of: {"listed": defects_text(of["kinds"], of["places"], of["sizes"])},
     NoteCode.PASSES_COARSELY: lambda of: {
         "torch_percent": 100.0 * number(of["torch"]),
@@ -177,7 +177,7 @@ _MADE: dict[enum.StrEnum, Callable[[Values], dict[str, object]]] = {
 _BY_NAME = {code.value: made for code, made in _MADE.items()}
 
 
-def _made(code: str, facts: Values) -> dict[str, object]:
+def _made(code: str, facts: Facts) -> dict[str, object]:
     """Nothing from other facts than its own: an earlier version may have recorded the words themselves."""
     try:
         return _BY_NAME[code](facts) if code in _BY_NAME else {}

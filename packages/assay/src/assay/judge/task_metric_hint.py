@@ -13,16 +13,16 @@ def task_metric_hint(name: str, result: LossResult, asked: Asked | None) -> str:
     task = task_of(name)
     if task is None:
         return ""
-    given = asked.job.case.contract.task_metric if asked is not None else None
+    chosen = asked.job.case.contract.task_metric if asked is not None else None
     named = f"--task-metric {task.name}"
-    if given is not None and given != task.name and not figures_of(task, result.task_metrics):
-        return f"the task metric of this case is {given!r}: give {named}"
-    if asked is not None and given is None and not result.task_metrics:
+    if chosen is not None and chosen != task.name and not figures_of(task, result.task_metrics):
+        return f"the task metric of this case is {chosen!r}: give {named}"
+    if asked is not None and chosen is None and not result.task_metrics:
         return f"no task metric was asked for: give {named}"
     if defects := kept_from_scoring(result.findings):
         kinds = ", ".join(defects)
         return f"it was not computed, for the answers are wrong in another way than by their values ({kinds}): correct that first"
-    return _lacking(name, task, result) or ("" if result.task_metrics or given else f"give {named}")
+    return _lacking(name, task, result) or ("" if result.task_metrics or chosen else f"give {named}")
 
 
 def _lacking(name: str, task: TaskMetric, result: LossResult) -> str:
