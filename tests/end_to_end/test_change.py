@@ -13,6 +13,7 @@ from onnx import numpy_helper, version_converter
 
 import assay
 from assay.cli.main import main
+from assay.core.note import NoteCode
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
 from assay.pipeline.open_run import Checked
@@ -96,8 +97,13 @@ def test_names_are_mapped_and_the_golden_of_the_old_file_is_enough_if_somebody_s
     }
     linear_model(here / "changed.onnx", scale=1.01)
     _renamed(here / "changed.onnx", here / "renamed.onnx")
-    verdicts = {one.job_key: one for one in assay.check().judgement.verdicts}
+    checked = assay.check()
+    verdicts = {one.job_key: one for one in checked.judgement.verdicts}
     assert verdicts["renamed|model-change|change"].word is VerdictStatus.FAIL
+    disagree = (NoteCode.GOLDEN_DISAGREES, NoteCode.REFERENCE_DISAGREES)
+    assert not [note for one in checked.results for note in one.notes if note.code in disagree], (
+        "that is the failure itself"
+    )
     assert verdicts["renamed|model-change|change"].reason.endswith("; reference-f64 and onnxruntime-disable agree")
 
 

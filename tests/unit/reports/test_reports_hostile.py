@@ -208,6 +208,14 @@ def test_sentences_on_a_screen_end_within_it_and_commands_stay_whole(colour: boo
     assert screen.split() == standing.split()
 
 
+def test_what_was_told_with_a_failure_is_not_told_of_the_passes_again() -> None:
+    run, results, judgement = standard_run()
+    told = noted(NoteCode.LIBRARY_SAID, text="told once")
+    text = Terminal(width=200).render(run, [msgspec.structs.replace(one, notes=(told,)) for one in results], judgement)
+    assert "  warning: told once" in text
+    assert "\nwarning: " not in text
+
+
 def test_a_pass_that_rests_on_less_says_so() -> None:
     run, results, judgement = standard_run()
     passed = {verdict.job_key for verdict in judgement.verdicts if verdict.word.value == "pass"}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from onnx import numpy_helper, parser
 
-from assay.core.case import Case, Contract, Tolerance
+from assay.core.case import Case, Contract, Inputs, Tolerance
 from assay.core.dtype import numpy_dtype
 from assay.core.empty_result import empty_result
 from assay.core.finding import FindingCode
@@ -21,10 +21,12 @@ from assay.core.result import UntakenBranch, VerifyResult
 from assay.errors import UsageError
 from assay.judge.chosen_tolerance import by_choice
 from assay.judge.finding_text import finding_text
+from assay.models.load_tolerance import load_tolerance
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.tolerance_tables import share_out, table_of, with_table
 from assay.ports import Tensor
+from assay.testing.builders import make_job
 
 DECLARED = {"y": "float32"}
 
@@ -76,6 +78,27 @@ def test_a_sample_without_a_tolerance_of_its_own_proves_a_fault_only_where_nothi
     assert (why is not None and why.code is FindingCode.BEYOND_THE_OTHERS) is not proven
     wrong = [_off(expected[:1], 1.5)[0], *actual[1:]]
     assert judging.compare(wrong, expected, DECLARED)[1], "the first sample alone is proof"
+
+
+@pytest.mark.parametrize(
+    ("golden", "codes"),
+    [(True, [NoteCode.GOLDEN_DISAGREES]), (False, [NoteCode.REFERENCE_DISAGREES]), (None, [])],
+)
+def test_what_is_expected_and_is_not_the_models_own_answer_is_called_what_it_is(
+    golden: bool | None, codes: list[NoteCode]
+) -> None:
+    judging, own = _judging(3)
+    judging = replace(judging, golden=golden)
+    judging.compare(_off(own, 1.0), _off(own, 1.01), DECLARED)
+    assert [one.code for one in judging.remarks] == codes
+
+
+@pytest.mark.parametrize("golden", ["", "net.golden"])
+def test_a_job_knows_whether_a_golden_is_expected(golden: str) -> None:
+    job = make_job("net", "onnxruntime", "verify")
+    assert isinstance(job, VerifyJob)
+    case = msgspec.structs.replace(job.case, inputs=Inputs(golden=golden))
+    assert load_tolerance(msgspec.structs.replace(job, case=case), Contract()).golden is bool(golden)
 
 
 def test_a_pass_in_a_coarse_type_says_what_it_cannot_see() -> None:

@@ -129,7 +129,7 @@ def test_a_golden_that_is_wrong_itself_is_named() -> None:
     golden = float32(model, feeds)
     assert suspects([golden], profile) == {}
     golden["y"] = golden["y"] * np.float32(1.001)
-    assert suspects([golden], profile)["y"].code == NoteCode.GOLDEN_DISAGREES
+    assert suspects([golden], profile)["y"] > 1.0
 
 
 _UNARY = [

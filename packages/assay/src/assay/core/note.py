@@ -38,6 +38,7 @@ class NoteCode(enum.StrEnum):
     HIDDEN_BY_NOISE = "hidden_by_noise"
     PASSES_COARSELY = "passes_coarsely"
     GOLDEN_DISAGREES = "golden_disagrees"
+    REFERENCE_DISAGREES = "reference_disagrees"
     TIES = "ties"
     SAMPLES_SET_ASIDE = "samples_set_aside"
     EXACT_IN_COARSE_TYPE = "exact_in_coarse_type"

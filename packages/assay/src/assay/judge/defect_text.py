@@ -6,13 +6,13 @@ from assay.core.defect import DefectKind, OpenRange
 from assay.core.finding import Fact
 
 _DEFECTS = {
-    DefectKind.ROUNDED: "inputs and weights rounded to a unit of {size:.1e}",
-    DefectKind.ALL_LOST: "all of it lost at {at}",
-    DefectKind.CHANNEL_LOST: "last channel lost at {at}",
-    DefectKind.CHANNEL_OF_OUTPUT_LOST: "last channel lost in {at}",
-    DefectKind.TERM_LOST: "last term lost at {at}",
-    DefectKind.SCALED: "scaled by {size:.6g} at {at}",
-    DefectKind.SHIFTED: "shifted by one at {at}",
+    DefectKind.ROUNDED: "inputs and weights rounded to {size:.1e} of their values",
+    DefectKind.ALL_LOST: "the whole answer of {at} is zero",
+    DefectKind.CHANNEL_LOST: "the last channel of the answer of {at} is zero",
+    DefectKind.CHANNEL_OF_OUTPUT_LOST: "the last channel of output {at} is zero",
+    DefectKind.TERM_LOST: "the last term of the sums of {at} is left out",
+    DefectKind.SCALED: "the answer of {at} is multiplied by {size:.6g}",
+    DefectKind.SHIFTED: "the answer of {at} is shifted by one place",
     DefectKind.TENSOR_ENLARGED: "'{at}' by {size:g}",
     DefectKind.INPUTS_ENLARGED: "inputs by {size:g}",
 }
@@ -23,7 +23,7 @@ _RANGES = {
 
 
 def defects_text(kinds: Fact, places: Fact, sizes: Fact) -> str:
-    """`last channel lost at conv1; shifted by one at conv1`, of columns."""
+    """`the last channel of the answer of conv1 is zero; the answer of conv1 is shifted by one place`, of columns."""
     assert isinstance(kinds, tuple)
     assert isinstance(places, tuple)
     assert isinstance(sizes, tuple)

@@ -50,7 +50,10 @@ NOTES: dict[str, str] = {
     NoteCode.WITHOUT_NOISE_RULE: (
         "the derived tolerance has no noise rule for {operators}: 8 units of each result were allowed"
     ),
-    NoteCode.DEFECTS_NOT_SEEN: "the derived tolerance did not see this defect of the same model: {listed}",
+    NoteCode.DEFECTS_NOT_SEEN: (
+        "an engine that is wrong in one of these ways would pass here, as the derived tolerance let it pass when it was built into the "
+        "model: {listed}; give inputs on which it matters with --inputs"
+    ),
     NoteCode.DERIVED_ON_FIRST: (
         "the tolerance was derived on the first {known} of {samples} samples; the others may be off by as much as the noisiest element of "
         "these"
@@ -71,6 +74,10 @@ NOTES: dict[str, str] = {
     NoteCode.GOLDEN_DISAGREES: (
         "the golden output '{output}' itself disagrees with the float64 evaluation of the model (budget used {used:.3g}): record it again, "
         "or check which model it is of"
+    ),
+    NoteCode.REFERENCE_DISAGREES: (
+        "the reference answer '{output}' disagrees with the float64 evaluation that its tolerance was derived from (budget used "
+        "{used:.3g}): one of the two may be wrong, or rounding decides; a golden of your own, with --golden, tells which"
     ),
     NoteCode.TIES: (
         "output '{output}' has {ties} where {decider} is decided by less than the noise of a correct flow, {at} [{index}]: expected "

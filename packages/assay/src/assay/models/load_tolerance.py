@@ -26,7 +26,8 @@ def load_tolerance(job: ToleranceJob, contract: Contract) -> ToleranceComparator
         derived=bool(job.tolerance_dir),
     )
     notes = _next_best(job)
-    return replace(judging, notes=(*notes, *judging.notes), translated=_own_double(job))
+    golden = bool(job.case.inputs.golden)
+    return replace(judging, notes=(*notes, *judging.notes), translated=_own_double(job), golden=golden)
 
 
 def _own_double(job: ToleranceJob) -> bool:

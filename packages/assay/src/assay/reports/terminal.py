@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 from assay.core.input_plan import InputFacts
@@ -78,11 +79,11 @@ class Terminal:
         found = rows(run, results, judgement)
         print_table(console, found)
         bad = sorted((row for row in found if row.word not in QUIET), key=lambda row: SEVERITY.index(row.word))
-        for row in bad[:FAILURES_SHOWN]:
-            for together in group_identical(row):
-                if together[0].word not in QUIET:
-                    _failure(console, run, together)
-        _remarks(console, found)
+        groups = [together for row in bad[:FAILURES_SHOWN] for together in group_identical(row)]
+        failures = [together for together in groups if together[0].word not in QUIET]
+        for together in failures:
+            _failure(console, run, together)
+        _remarks(console, found, {warning for together in failures for warning in _shown_warnings(together[0])})
         _asked_rarely(console, found)
         _critical(console, found, judgement)
         print_traces(console, found)
@@ -140,7 +141,7 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
             print_prose(console, f"  inputs: {shown_inputs}{_more(fed)}")
         if sizes := built_for(facts_of(result)):
             print_prose(console, f"  {one_line(sizes)}")
-        for warning in warnings_of(result)[:3]:
+        for warning in _shown_warnings(entry):
             print_prose(console, f"  warning: {one_line(warning)}")
         for one in together:
             if one.result is not None:
@@ -151,18 +152,24 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
     print_line(console, (f"  {one_line(repro_line(run, entry.asked))}", "dim"))
 
 
+def _shown_warnings(entry: Entry) -> tuple[str, ...]:
+    return warnings_of(entry.result)[:3] if entry.result is not None else ()
+
+
 def _more(inputs: Sequence[InputFacts]) -> str:
     left = len(inputs) - INPUTS_SHOWN
     return f"; and {left} more" if left > 0 else ""
 
 
-def _remarks(console: Console, found: Sequence[Row]) -> None:
-    """A pass may rest on less than it seems (another oracle, a branch that was never run): that is told, once."""
+def _remarks(console: Console, found: Sequence[Row], printed: AbstractSet[str]) -> None:
+    """A pass may rest on less than it seems (another oracle, a branch that was never run): that is told, once. `printed` was told with
+    what failed."""
     remarked = [
-        (entry, notes_of(entry.result)[0])
+        (entry, left[0])
         for row in found
         for entry in row.entries
-        if entry.word == VerdictStatus.PASS.value and entry.result is not None and notes_of(entry.result)
+        if entry.word == VerdictStatus.PASS.value and entry.result is not None
+        if (left := [note for note in notes_of(entry.result) if note not in printed])
     ]
     if remarked:
         entry, warning = remarked[0]

@@ -57,6 +57,8 @@ class ToleranceComparator:
     remarks: list[Note] = field(default_factory=list)
     translated: bool = False
     """What is expected are the program's own answers in double, and the profile is of a graph that was made of the program."""
+    golden: bool | None = False
+    """Whether a golden of this model is expected, or the answers of its reference. None: the answers of another model."""
     guessed: bool = False
     """A derived tolerance was asked for, and there is none: what lies outside of the default is neither right nor wrong."""
     by_default: bool = False
@@ -238,11 +240,22 @@ class ToleranceComparator:
         if self.profile.header.coarse and suspected:
             return {name: open_golden(one) if name in suspected else one for name, one in judged.items()}
         if not self.translated:
-            self.remarks.extend(suspected.values())
+            self._remark_on(suspected)
             return judged
         untrue = [name for name in suspected if self._is_another(name, expected)]
         self.remarks.extend(noted(NoteCode.CONVERSION_UNTRUE, output=name) for name in untrue)
         return {name: one for name, one in judged.items() if name not in untrue}
+
+    def _remark_on(self, suspected: Mapping[str, float]) -> None:
+        """Not where the answers are another model's: that they differ is what the comparison itself says."""
+        if self.golden is None:
+            return
+        for name, used in suspected.items():
+            self.remarks.append(
+                noted(
+                    NoteCode.GOLDEN_DISAGREES if self.golden else NoteCode.REFERENCE_DISAGREES, output=name, used=used
+                )
+            )
 
     def _is_another(self, name: str, expected: Samples) -> bool:
         """Not where the conversion only rounds constants of double to single: that noise is the program's own."""

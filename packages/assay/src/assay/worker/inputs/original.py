@@ -103,7 +103,7 @@ def compare_change(job: ChangeJob, stages: Stages) -> ChangeResult:
             else load_tolerance(job, _contract(job, original))
         )
         drawn, newly = _drawn(job, original, old)
-        judging = replace(judging, drawn=drawn)
+        judging = replace(judging, drawn=drawn, golden=None)
         loss, found = _compared(original, new.outputs, old, judging)
         found = (*found, *newly)
         far = compare_with_original(job, new.outputs, old)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from assay.core.finding import Finding, FindingCode, facts
-from assay.core.note import Note, NoteCode, noted
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
 from assay.numerics.tolerance.judge.exact_outputs import judge_bits, judge_choices
 from assay.numerics.tolerance.judge.float_outputs import WORST, judge_float
@@ -69,14 +68,14 @@ def _if_blind(judged: OutputJudgement, profile: DerivedTolerance) -> OutputJudge
     return replace(judged, degenerate=blind)
 
 
-def suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, Note]:
+def suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, float]:
     """Outputs of a golden that disagree with the float64 evaluation of the model beyond what the type of the flow and the
-    golden's own allow, with a note each; none where it is another answer that the flow may give."""
+    golden's own allow, with the budget that each uses; none where it is another answer that the flow may give."""
     found = _suspects(golden, profile)
     return {} if found and any(not _suspects(golden, other) for other in profile.others) else found
 
 
-def _suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, Note]:
+def _suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, float]:
     found = {}
     for noise in profile.header.outputs:
         theirs = [sample.get(noise.name) for sample in golden]
@@ -84,9 +83,8 @@ def _suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str,
         if noise.kind in ("none", "random") or not _comparable(theirs, ours, profile, noise):
             continue
         judged = _judge(noise, _arrays(theirs), _arrays(ours), profile, known_offset=False, worst=1)
-        if judged.metrics.get("budget_used", 0.0) > 1.0:
-            used = judged.metrics["budget_used"]
-            found[noise.name] = noted(NoteCode.GOLDEN_DISAGREES, output=noise.name, used=float(used))
+        if (used := float(judged.metrics.get("budget_used", 0.0))) > 1.0:
+            found[noise.name] = used
     return found
 
 
