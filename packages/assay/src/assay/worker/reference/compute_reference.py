@@ -87,7 +87,7 @@ def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
     _check_labels(job.case.contract, outputs, source.labels, library_of(job.flow))
     with stages.enter(Stage.SAVE):
         facts = lowered.facts(engine)
-        outputs = _as_declared(outputs, job) if job.reason else outputs
+        outputs = _of_model_types(outputs, job) if job.reason else outputs
         write_golden(
             Path(job.reference_dir),
             model=job.case.model,
@@ -131,16 +131,17 @@ def _graph_of(model: Path, job: ReferenceJob) -> Path | None:
         return None  # Whoever needs the graph says why there is none.
 
 
-def _as_declared(answers: Samples, job: ReferenceJob) -> Samples:
-    """A golden is of the model's types: flows in double or in a half precision answer in their own. Raises BadGolden for what is
-    no rounding."""
+def _of_model_types(answers: Samples, job: ReferenceJob) -> Samples:
     names = dict.fromkeys(name for sample in answers for name in sample)
     types = declared_types(job.case.model.outputs, names).items()
     declared = {name: dtype for name, dtype in types if dtype not in CONTAINERS}
-    return [
-        {name: _rounded(array, name, declared.get(name, ""), job.flow.name) for name, array in sample.items()}
-        for sample in answers
-    ]
+    return [_as_declared(one, declared, job.flow.name) for one in answers]
+
+
+def _as_declared(answer: dict[str, Tensor], declared: dict[str, str], flow: str) -> dict[str, Tensor]:
+    """A golden is of the model's types: flows in double or in a half precision answer in their own. Raises BadGolden for what is
+    no rounding."""
+    return {name: _rounded(array, name, declared.get(name, ""), flow) for name, array in answer.items()}
 
 
 def _rounded(array: Tensor, name: str, declared: str, flow: str) -> Tensor:
