@@ -84,15 +84,32 @@ class AskedCode(SourceFile):
     def _is_allowed_module(self, path: str) -> bool:
         return path.partition(".")[0] in self._packages and (path in self._modules or is_package_module(path))
 
-    def _is_own(self, node: ast.expr) -> bool:
+    def _is_own(self, node: ast.expr, seen: frozenset[int] = frozenset()) -> bool:
         """Whether a value is one of the file's own classes, or a table of names that it made."""
         if isinstance(node, ast.Call):
             return last_name(node.func) in (*_NAMESPACES, *self._classes)
-        if not isinstance(node, ast.Name):
+        if not isinstance(node, ast.Name) or id(node) in seen:
             return False
+        if node.id == "self" or node.id in self._namespaces:
+            return True
         scope = self._scopes.around(node)
-        values = self._names_in(scope).values_of(node.id)
-        return node.id == "self" or node.id in self._namespaces or (bool(values) and all(map(self._is_own, values)))
+        named = isinstance(scope, ast.FunctionDef) and self._given(node) == 1
+        values = self._given_to(scope, node.id) if named else self._names_in(scope).values_of(node.id)
+        return bool(values) and all(self._is_own(one, seen | {id(node)}) for one in values)
+
+    def _given_to(self, function: ast.AST | None, name: str) -> list[ast.expr]:
+        """What a parameter is given, where the function is only called, by its name; else nothing."""
+        if not isinstance(function, ast.FunctionDef) or name not in (names := [one.arg for one in function.args.args]):
+            return []
+        at = names.index(name)
+        spoken = [one for one in self._nodes if isinstance(one, ast.Name) and one.id == function.name]
+        calls = [one for one in self._nodes if isinstance(one, ast.Call) and one.func in spoken]
+        given = [
+            one.args[at]
+            for one in calls
+            if len(one.args) > at and not any(isinstance(a, ast.Starred) for a in one.args)
+        ]
+        return given if len(given) == len(calls) == len(spoken) else []
 
     def _made_by(self, node: ast.Call) -> Iterator[str]:
         name, many = last_name(node.func), len(node.args) + len(node.keywords)

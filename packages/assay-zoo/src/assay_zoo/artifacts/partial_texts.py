@@ -34,7 +34,7 @@ def _merged(parts: Sequence[str | None]) -> Name:
     found: list[str | None] = []
     for known, some in groupby(parts, key=lambda part: part is not None):
         found.append("".join(part for part in some if part is not None) if known else None)
-    return tuple(found)
+    return tuple(found) or ("",)
 
 
 def before(signs: str, names: Sequence[Name]) -> list[Name]:
