@@ -67,7 +67,7 @@ def test_right_flows_pass_and_a_flow_that_lies_about_its_type_does_not(here: Pat
         assert {"share_out_of_torch", "share_out_of_onnx", "noise_share"} <= metrics.keys()
     lying = results["lying"]
     assert lying.outcome is Outcome.MISMATCH
-    assert "budget used" in lying.detail
+    assert "noise" in lying.detail
     assert lying.comparisons[0].metrics["budget_used"] > 100
     profiles = list((here / ".assay" / "profiles").iterdir())
     assert sorted(header.precision for one in profiles if (header := read_header(one))) == ["bfloat16", "float32"]
@@ -78,7 +78,7 @@ def test_right_flows_pass_and_a_flow_that_lies_about_its_type_does_not(here: Pat
     again = _by_flow(assay.check(measure=False))
     fixed = again["lying"]
     assert fixed.outcome is Outcome.MISMATCH
-    assert "budget used" not in fixed.detail, "a tolerance that the user fixed stands"
+    assert "noise" not in fixed.detail, "a tolerance that the user fixed stands"
     assert "bfloat16" in fixed.detail, "and excuses no coarser precision"
     assert stamps == {one: (one / "profile.json").stat().st_mtime_ns for one in profiles}
 

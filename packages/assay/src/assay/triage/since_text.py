@@ -42,12 +42,12 @@ def _course(history: History) -> str:
     if len(later) < 2:
         return f"{begin}; {later[0]} is right again" if later else begin
     words = ("right", "wrong again" if history.begins_wrong else "wrong")
-    turns = [f"{words[at % 2]} from {name}" for at, name in enumerate(later)]
-    turns[-1] = f"{words[(len(later) - 1) % 2]} since {later[-1]}"
+    clauses = [f"{words[at % 2]} from {name}" for at, name in enumerate(later)]
+    clauses[-1] = f"{words[(len(later) - 1) % 2]} since {later[-1]}"
     if not history.begins_wrong:
-        turns[0], turns[-1] = f"it was right again at {later[0]}", f"and {turns[-1]}"
-    turns[NAMED_TURNS:-1] = ["..."] if turns[NAMED_TURNS:-1] else []
-    return f"{begin}{';' if history.begins_wrong else ','} {', '.join(turns)}"
+        clauses[0], clauses[-1] = f"it was right again at {later[0]}", f"and {clauses[-1]}"
+    clauses[NAMED_TURNS:-1] = ["..."] if clauses[NAMED_TURNS:-1] else []
+    return f"{begin}{';' if history.begins_wrong else ','} {', '.join(clauses)}"
 
 
 def _always(history: History, tried: list[str]) -> str:
