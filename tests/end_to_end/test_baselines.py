@@ -200,6 +200,11 @@ def test_one_of_another_machine(released: CheckOptions) -> None:
     assert "approved on another machine (Another CPU" in reason
 
 
+def test_setting_needs_a_measurement(options: CheckOptions) -> None:
+    with pytest.raises(UsageError, match=r"nothing is measured here: leave `enabled = false` out of \[measure\]"):
+        set_baselines(replace(options, only_kind="verify"), "first")
+
+
 def test_setting_needs_a_reason_and_an_engine(options: CheckOptions) -> None:
     with pytest.raises(UsageError, match="needs a reason"):
         set_baselines(options, " ")

@@ -41,6 +41,10 @@ def set_baseline(request: Request, why: str, services: Services) -> list[Baselin
     """Build and measure every model on its flows and keep the engines. Raises UsageError where one cannot be had."""
     if not why.strip():
         raise UsageError("a baseline needs a reason: give --reason")
+    if request.measuring is None:
+        raise UsageError(
+            "a baseline keeps what was measured of an engine, and nothing is measured here: leave `enabled = false` out of [measure]"
+        )
     return services.jobs.complete(_set_baselines(request, why, services))
 
 
