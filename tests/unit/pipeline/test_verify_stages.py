@@ -14,6 +14,7 @@ from assay.core.comparison import Comparison
 from assay.core.empty_result import empty_result
 from assay.core.finding import Finding
 from assay.core.flow import Flow
+from assay.core.input_plan import InputRange
 from assay.core.job import DeriveToleranceJob, VerifyJob
 from assay.core.job_base import Job
 from assay.core.model import Model
@@ -33,6 +34,7 @@ from assay.ports import JobSource
 
 WRONG = Finding("values", "y")
 SHAPE = Finding("shape", "y")
+PLAIN = Inputs()
 
 
 class _Workers:
@@ -70,8 +72,10 @@ class _Workers:
         return msgspec.structs.replace(empty_result(job, outcome), comparisons=(compared,))
 
 
-def _verified(workers: _Workers, folder: Path, *, coarse: bool = True, scratch: str = "") -> Result:
-    case = Case("net", Model("net", "", "1"), Inputs())
+def _verified(
+    workers: _Workers, folder: Path, *, coarse: bool = True, scratch: str = "", inputs: Inputs = PLAIN
+) -> Result:
+    case = Case("net", Model("net", "", "1"), inputs)
     job = VerifyJob(case, Flow("ort", "ort"), reference_dir=str(folder / "oracle"), scratch=scratch)
     services = Services(folder, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
     result = services.jobs.complete(result_of(VerifyStages(services, coarse=coarse), job))
@@ -87,6 +91,17 @@ def test_what_passes_by_the_coarse_tolerance_needs_no_other(tmp_path: Path) -> N
     workers.asked.clear()
     _verified(workers, tmp_path)
     assert workers.asked == ["verify coarse"]
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [Inputs(ranges={"x": InputRange(1e30, 1e30)}), Inputs(dims={"n": (1, 2, 3)}), Inputs(seed=1)],
+)
+def test_other_inputs_have_a_tolerance_of_their_own(tmp_path: Path, inputs: Inputs) -> None:
+    workers = _Workers(0.9, 0.3)
+    for one in (PLAIN, inputs, inputs):
+        _verified(workers, tmp_path, inputs=one)
+    assert workers.asked == ["derive coarse", "verify coarse"] * 2 + ["verify coarse"]
 
 
 @pytest.mark.parametrize(("fine", "outcome"), [(0.4, Outcome.OK), (1.7, Outcome.MISMATCH)])

@@ -191,8 +191,8 @@ def _placed(asked: _Job, history: Path) -> _Job:
     except (OSError, BadGolden):
         return asked
     recipe = (text, inputs.seed, inputs.samples, inputs.fewer, inputs.batch, inputs.fill, Path(inputs.given).name)
-    sizes = [inputs.dims] if inputs.dims else []
-    key = (job.case.model.digest, recipe, *sizes, *_arithmetic(asked), *identity(job.case), VERSION)
+    stated = [one for one in (inputs.dims, inputs.ranges) if one]
+    key = (job.case.model.digest, recipe, *stated, *_arithmetic(asked), *identity(job.case), VERSION)
     return msgspec.structs.replace(asked, tolerance_dir=str((history / "profiles" / value_digest(key)[:32]).absolute()))
 
 
