@@ -47,8 +47,14 @@ class AskedCode(SourceFile):
             yield from self._stored(node)
         elif isinstance(node, ast.keyword | ast.Dict):
             yield from _typeset(node)
-        elif isinstance(node, ast.Constant) and node.value in OF_FRAMES and id(node) not in self._words:
-            yield Unread(f"the insides of Python ({node.value})")
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in self._words | self._compared
+        ):
+            inside = _DUNDER.fullmatch(node.value) and node.value not in PLAIN_DUNDERS
+            if inside or node.value in OF_FRAMES:
+                yield Unread(f"the insides of Python ({node.value})")
 
     def _brought(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         base = f"{imported_from(node)}." if isinstance(node, ast.ImportFrom) else ""

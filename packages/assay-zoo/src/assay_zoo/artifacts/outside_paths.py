@@ -67,6 +67,8 @@ def outside_arguments(call: ast.Call, name: str, bound: FollowedNames, place: Wr
                 name != "loads" and _is_decoded(one, place, set())
             ):
                 yield Unread("an address or a path that is made while it runs")
+    if name in ("with_suffix", "with_name") and any(_is_decoded(one, place, set()) for one in call.args):
+        yield Unread("an address or a path that is made while it runs")
     if set(bound.of(call.func)) & set(_BACKENDS) and any(None in one for each in call.args for one in place.of(each)):
         yield Unread("a backend of matplotlib, which may be a module, whose name is made while it runs")
     joins = name == "join" and len(call.args) > 1
