@@ -104,6 +104,15 @@ def test_other_inputs_have_a_tolerance_of_their_own(tmp_path: Path, inputs: Inpu
     assert workers.asked == ["derive coarse", "verify coarse"] * 2 + ["verify coarse"]
 
 
+def test_another_code_derives_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What draws the inputs may have changed, and with it what they are judged by."""
+    workers = _Workers(0.9, 0.3)
+    _verified(workers, tmp_path)
+    monkeypatch.setattr("assay.pipeline.tolerances.made_by", lambda form: ("another", form))
+    _verified(workers, tmp_path)
+    assert workers.asked == ["derive coarse", "verify coarse"] * 2
+
+
 @pytest.mark.parametrize(("fine", "outcome"), [(0.4, Outcome.OK), (1.7, Outcome.MISMATCH)])
 def test_what_does_not_is_judged_by_the_derived_one(tmp_path: Path, fine: float, outcome: Outcome) -> None:
     workers = _Workers(2.0, fine)

@@ -35,7 +35,7 @@ from assay.numerics.tolerance.arithmetic import TIES, ties_of, with_ties
 from assay.numerics.tolerance.derived_tolerance import VERSION
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.pipeline.ensure_references import shortened
-from assay.pipeline.originals import identity, is_quantized, tolerance_of
+from assay.pipeline.originals import identity, is_quantized, made_by, tolerance_of
 from assay.pipeline.services import Services
 
 EVALUATIONS = 100.0
@@ -192,7 +192,15 @@ def _placed(asked: _Job, history: Path) -> _Job:
         return asked
     recipe = (text, inputs.seed, inputs.samples, inputs.fewer, inputs.batch, inputs.fill, Path(inputs.given).name)
     stated = [one for one in (inputs.dims, inputs.ranges) if one]
-    key = (job.case.model.digest, recipe, *stated, *_arithmetic(asked), *identity(job.case), VERSION)
+    key = (
+        job.case.model.digest,
+        recipe,
+        *stated,
+        *_arithmetic(asked),
+        *identity(job.case),
+        *made_by(job.case.model.format),
+        VERSION,
+    )
     return msgspec.structs.replace(asked, tolerance_dir=str((history / "profiles" / value_digest(key)[:32]).absolute()))
 
 
