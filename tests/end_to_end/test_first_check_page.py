@@ -7,6 +7,7 @@ import shlex
 import shutil
 from pathlib import Path
 
+import pytest
 from digits_checks import MODEL
 
 from command_line import run_assay
@@ -35,7 +36,8 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
-def test_the_page_shows_what_its_commands_print(tmp_path: Path) -> None:
+def test_the_page_shows_what_its_commands_print(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")  # with all columns that the page shows
     shutil.copy(MODEL, tmp_path / "digits.onnx")
     shown = _shown()
     assert [arguments.split()[0] for arguments, _ in shown] == ["check", "golden", "check", "check"]
