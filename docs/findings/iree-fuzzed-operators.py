@@ -6,7 +6,8 @@ Expected, by the standard:
 * RNN-14 and GRU-14: the functions that `activations` names, here ThresholdedRelu(x) = x where x > 1, else 0, and Softplus. Got: those of
   Relu.
 * Abs-13 of uint8: the number itself. Got: 1 of 255, as of a signed byte.
-* AveragePool-19 with ceil_mode and count_include_pad: only padding counts, not what lies beyond it: (3 + 4 + 5) / 3. Got: a fourth of the sum.
+* AveragePool-19 with ceil_mode and count_include_pad: only padding counts, not what lies beyond it: (3 + 4 + 5) / 3. Got: a fourth of the
+  sum.
 * SpaceToDepth-28 with mode CRD: channel c * b * b + i * b + j. Got: that of mode DCR.
 * MaxPool-12: the places of the maxima count through the whole tensor. Got: through each channel of each sample anew.
 * SplitToSequence-11 with one size for each part: a sequence of so many. Got: a sequence of one.

@@ -1,7 +1,7 @@
 """IREE 3.13.0, its reader of ONNX: a Gelu by tanh is computed with 22/7 in the place of pi.
 
-Expected, by the standard (Gelu-20, `approximate` "tanh"): 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), within some roundings of float32.
-Got: off by 5e-5, which the same formula with pi = 22/7 explains to 1e-6. GPT-2, Gemma and others take the one by tanh.
+Expected, by the standard (Gelu-20, `approximate` "tanh"): 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), within some roundings of
+float32. Got: off by 5e-5, which the same formula with pi = 22/7 explains to 1e-6. GPT-2, Gemma and others take the one by tanh.
 Found by the case of another backend in the suite `regressions`.
 """
 

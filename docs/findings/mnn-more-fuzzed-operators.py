@@ -3,7 +3,8 @@
 Expected: numpy's answers, or the evaluator's of ONNX. Got: until opset 12 LogSoftmax sums over one axis and not over all from `axis` on;
 negative indices count from nowhere; nearest_mode, select_last_index and SAME_LOWER are not looked at, nor output_shape of ConvTranspose and
 noop_with_empty_axes of ReduceSum; halves are not rounded to even; Det loses the sign of an exchange of rows; Split is all 0 where a part
-has no elements; Pad until opset 10 pads with 0 whatever its value; Cast to bool is false of a number between -1 and 1; Mean and Shrink compute something else; a pool without `strides` divides by 0 (SIGFPE), one along three axes reads foreign
+has no elements; Pad until opset 10 pads with 0 whatever its value; Cast to bool is false of a number between -1 and 1; Mean and Shrink
+compute something else; a pool without `strides` divides by 0 (SIGFPE), one along three axes reads foreign
 memory (SIGSEGV), and a Conv along three axes without `kernel_shape` loses its last axis. Each runs in a process of its own. Found by
 `assay fuzz --flow mnn-f32`, seeds 5 and 2715 (generators near-misses and equalities), by writing down the nodes beside those, and by the
 case of another backend in the suite `regressions` (Conv).
@@ -143,7 +144,12 @@ found = {
     ),
     "Cast of fractions to bool": wrong("Cast", {"x": signed}, opset=13, to=TensorProto.BOOL, expected=signed != 0),
     "Pad with a value, opset 10": wrong(
-        "Pad", {"x": pair}, opset=10, pads=[0, 0, 0, 2], value=-2.0, expected=np.pad(pair, ((0, 0), (0, 2)), constant_values=-2)
+        "Pad",
+        {"x": pair},
+        opset=10,
+        pads=[0, 0, 0, 2],
+        value=-2.0,
+        expected=np.pad(pair, ((0, 0), (0, 2)), constant_values=-2),
     ),
     "Det of exchanged rows": wrong("Det", {"x": exchanged}, opset=11, expected=np.float32([5])),
     "GatherND: negative indices": wrong("GatherND", {"x": pair}, {"i": np.array([[0, -1], [2, -2]])}, opset=13),

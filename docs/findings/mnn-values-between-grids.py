@@ -1,8 +1,8 @@
 """MNN 3.6.1, CPU, precision "high": QuantizeLinear and DequantizeLinear before a Split are left out.
 
 Expected, by the standard (QuantizeLinear-13): with a scale of 0.5 each number becomes the next multiple of 0.5: 1.2 becomes 1, and -1.9
-becomes -2. Got: the numbers as they were, so that a model is not the one that was calibrated. Found by `assay fuzz --flow mnn-f32 --seed 28106`
-(generator qdq-graphs), where another pair followed, of uint8 with zero point 128, and each number was 128 steps too low.
+becomes -2. Got: the numbers as they were, so that a model is not the one that was calibrated. Found by `assay fuzz --flow mnn-f32 --seed
+28106` (generator qdq-graphs), where another pair followed, of uint8 with zero point 128, and each number was 128 steps too low.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """OpenVINO 2026.4.1, CPU: a compiled model with rotary positions gives garbage once it is exported and imported.
 
 Expected: what the compiled model gives before it is exported. Got: numbers up to 1e36, NaN, and others in each process. The plug-in
-makes one operator of the slices, products and Concat of rotary positions; a model cache stores it as export_model does. Found by `assay check
-examples/language-model/models/rotary.onnx --flow openvino-f32`, which runs the artifact that would be deployed.
+makes one operator of the slices, products and Concat of rotary positions; a model cache stores it as export_model does. Found by `assay
+check examples/language-model/models/rotary.onnx --flow openvino-f32`, which runs the artifact that would be deployed.
 """
 
 from __future__ import annotations

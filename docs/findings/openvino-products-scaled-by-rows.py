@@ -1,8 +1,8 @@
 """OpenVINO 2026.4.1, CPU, at f32: a MatMul of dequantized weights with a scale for each row is computed with the first scale alone.
 
 Expected: DequantizeLinear-13 with `axis` 0 multiplies row i of the weights by scale i. Got: every row times the first scale. With weights
-of two rows, or with a scale for each column (`axis` 1), the answer is right. Found by the screen of `assay fuzz` (generator qdq-graphs, seed
-990001, case 72).
+of two rows, or with a scale for each column (`axis` 1), the answer is right. Found by the screen of `assay fuzz` (generator qdq-graphs,
+seed 990001, case 72).
 """
 
 from __future__ import annotations

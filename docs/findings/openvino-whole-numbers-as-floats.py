@@ -1,6 +1,7 @@
 """OpenVINO 2026.4.1, CPU, f32: Div, Mod and Pow of int32 and int64 are computed in float32.
 
-Expected: whole numbers, as their type says; 16,777,217 divided by 1 is 16,777,217, and 7 is what is left of it by 10. Got: 16,777,216 and 6.
+Expected: whole numbers, as their type says; 16,777,217 divided by 1 is 16,777,217, and 7 is what is left of it by 10. Got: 16,777,216 and
+6.
 Beyond 2^24 a float32 has not every whole number. Add, Sub, Mul and Max are right. Ids and hashes are taken modulo a size so. ONNX Runtime
 is right. Found by `assay fuzz --flow openvino-f32 --generator arithmetic --seed 28161` (Pow), and by writing down its kin.
 """

@@ -12,8 +12,8 @@ Expected, by the standard:
 * OneHot-11: "the type of the output tensor is the same as the type of the `values` input". Got: float64 of float32, with the right numbers.
 * LayerNormalization-17: the mean, its second output, for each row. Got: one number, 0.
 
-Clip, ConvTranspose and LayerNormalization were found by `assay fuzz --flow tvm-llvm` (generators sweep, equalities and patterns), the others
-by cases of other backends in the suite `regressions`.
+Clip, ConvTranspose and LayerNormalization were found by `assay fuzz --flow tvm-llvm` (generators sweep, equalities and patterns), the
+others by cases of other backends in the suite `regressions`.
 """
 
 from __future__ import annotations
