@@ -32,11 +32,20 @@ def _around(mean: float, spread: float, count: int = 20) -> list[float]:
         (_around(0.0, 0.2), "inconclusive", 20),
         ([0.0, 0.0, 0.0], "inconclusive", 3),
         ([], "inconclusive", 0),
+        # One side did nothing at all: no mean is made of that.
+        ([math.inf, -math.inf] * 10, "inconclusive", 20),
+        ([math.inf] * 20, "inconclusive", 20),
+        # What was decided before stays so.
+        ([*_around(0.05, 0.001, 4), math.inf, -math.inf], "slower", 4),
     ],
 )
 def test_words(ratios: list[float], word: str, launches: int) -> None:
     answer = decide(ratios, RULE)
     assert (answer.word, answer.launches) == (word, launches)
+
+
+def test_nothing_is_surely_slower_by_ratios_that_are_no_numbers() -> None:
+    assert not significantly_above([math.inf, -math.inf, 1.0, 1.0], 0.25, RULE)
 
 
 def test_equal_values_are_luck_and_not_certainty() -> None:

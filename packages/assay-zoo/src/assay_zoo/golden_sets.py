@@ -56,6 +56,7 @@ def write(item: dict[str, Any]) -> int:
     import numpy as np
 
     from assay.models.goldens import write_golden
+    from assay.models.model_precision import readable_coarse_types
     from assay.suites.build_folder import data_sets
     from assay_zoo.fresh_inputs import drawn_again
 
@@ -66,5 +67,6 @@ def write(item: dict[str, Any]) -> int:
     write_golden(
         Path(item["into"]), model=case.model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set",
         producer_version="", who="submission", reason="handed in with the model", created_at="",
+        coarse=readable_coarse_types(Path(case.model.source)),
     )  # fmt: skip
     return len(inputs)

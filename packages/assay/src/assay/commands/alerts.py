@@ -40,8 +40,12 @@ def mute_alert(identity: str, until: datetime, reason: str, history: str, *, who
 
     def muted(alert: Alert) -> Alert:
         # Who has the message is still to hear that it is well again, once the mute is over.
-        unknown = alert.waiting or alert.kind is AlertKind.FOUND
-        return replace(alert, mute=mute, waiting=(), told=() if unknown else alert.told)
+        recovers = any(waiting.message.kind is AlertKind.RECOVERY for waiting in alert.waiting) and bool(
+            alert.closed_at
+        )
+        unknown = (alert.waiting and not recovers) or alert.kind is AlertKind.FOUND
+        untold = recovers or alert.recovery_untold
+        return replace(alert, mute=mute, waiting=(), told=() if unknown else alert.told, recovery_untold=untold)
 
     return _changed(identity, history, muted)
 

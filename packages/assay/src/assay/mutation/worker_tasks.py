@@ -15,6 +15,7 @@ from assay.core.job import ListMutantsJob, SearchInputsJob
 from assay.core.outcome import Stage
 from assay.core.result import ListMutantsResult, SearchInputsResult
 from assay.models.goldens import write_golden
+from assay.models.model_precision import readable_coarse_types
 from assay.mutation.differential_search import largest_effect, search
 from assay.mutation.graph import Graph
 from assay.mutation.input_generators import Array, Sample
@@ -113,4 +114,5 @@ def _keep(job: SearchInputsJob, folder: Path, inputs: Sample, outputs: Sample) -
         who=getpass.getuser(),
         reason="an input on which a mutant shows",
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        coarse=readable_coarse_types(Path(job.case.model.source)),
     )

@@ -62,7 +62,10 @@ def decide(ratios: Sequence[float], rule: SpeedRule, own_first: Sequence[bool | 
 
 
 def _look(ratios: Sequence[float], rule: SpeedRule, own_first: Sequence[bool | None]) -> tuple[Answer, float]:
-    """The answer, and by how much launches differ; whether more would decide is not asked."""
+    """The answer, and by how much launches differ; whether more would decide is not asked. A ratio that is no finite number (one side
+    did nothing at all) has no place in a mean: nothing is decided."""
+    if not all(map(math.isfinite, ratios)):
+        return Answer("inconclusive", math.nan, -math.inf, math.inf, len(ratios)), math.nan
     count, mean = len(ratios), math.fsum(ratios) / len(ratios)
     order, freedom = _of_order(ratios, own_first)
     rest = math.fsum((one - mean) ** 2 for one in ratios) - count * order**2
@@ -112,7 +115,7 @@ def _more(mean: float, spread: float, count: int, rule: SpeedRule) -> int | None
 def significantly_above(ratios: Sequence[float], floor: float, rule: SpeedRule) -> bool:
     """The coarse check of what is too restless for the fine one (wall clock, loading): over all launches surely above 0,
     and mean and median above `floor` (0.25 is 25 percent)."""
-    if len(ratios) < rule.looks[0]:
+    if len(ratios) < rule.looks[0] or not all(map(math.isfinite, ratios)):
         return False
     count, mean = len(ratios), math.fsum(ratios) / len(ratios)
     spread = max(math.sqrt(math.fsum((one - mean) ** 2 for one in ratios) / (count - 1)), rule.spread)

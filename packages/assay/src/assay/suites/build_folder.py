@@ -21,6 +21,7 @@ from assay.errors import AssayError, BadGolden
 from assay.models.flatten import flatten
 from assay.models.golden_samples import Sample
 from assay.models.goldens import read_lock, write_golden
+from assay.models.model_precision import readable_coarse_types
 from assay.models.sources import is_program, open_source
 from assay.suites.folder import UP, companion_file, unreadable_case
 
@@ -79,7 +80,7 @@ def _golden(path: Path, model: Model, folder: Path) -> tuple[Path | None, int, b
     inputs, outputs = data_sets(path, sets)
     write_golden(
         folder, model=model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set", producer_version="",
-        who="published", reason="published with the model", created_at="",
+        who="published", reason="published with the model", created_at="", coarse=readable_coarse_types(path),
     )  # fmt: skip
     return folder, len(sets), True
 

@@ -15,6 +15,7 @@ from assay.core.digest import sha256_bytes
 from assay.errors import BadModel
 from assay.models.flatten import flatten
 from assay.models.goldens import write_golden
+from assay.models.model_precision import readable_coarse_types
 from assay.models.onnx_file import describe, open_model
 from assay.suites.cache import write_index
 
@@ -56,6 +57,7 @@ def _case(test: Any, root: Path) -> Case:
         who="onnx",
         reason="published with the node case",
         created_at="",
+        coarse=readable_coarse_types(path),
     )
     return Case(
         name=f"onnx-node/{test.name}",

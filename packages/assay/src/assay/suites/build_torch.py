@@ -31,6 +31,7 @@ from assay.core.model import Model, TensorSpec
 from assay.core.model_finding_text import sentence
 from assay.errors import BadModel, NotWritable
 from assay.models.goldens import write_golden
+from assay.models.model_precision import readable_coarse_types
 from assay.models.onnx_file import open_model
 from assay.models.out_of_memory import out_of_memory
 from assay.models.program import save_program
@@ -177,6 +178,7 @@ def _make(asked: MakeRequest, folder: Path) -> None:
         who="assay",
         reason="the module itself in float64",
         created_at="",
+        coarse=readable_coarse_types(Path(given.source)),
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from assay.core.case import Case, Contract, Inputs, Tolerance
 from assay.core.dtype import numpy_dtype
 from assay.models.goldens import write_golden
+from assay.models.model_precision import readable_coarse_types
 from assay.models.onnx_file import open_model
 from assay.suites.cache import write_index
 from assay.suites.edge import tables
@@ -44,6 +45,7 @@ def _case(edge: Edge, folder: Path) -> Case:
         who=edge.source,
         reason="the answer is specified",
         created_at="",
+        coarse=readable_coarse_types(path),
     )
     return Case(
         name=f"edge/{edge.name}",

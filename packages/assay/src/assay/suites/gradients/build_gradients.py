@@ -17,6 +17,7 @@ import numpy as np
 
 from assay.core.model import Model
 from assay.models.goldens import write_golden
+from assay.models.model_precision import readable_coarse_types
 from assay.suites.build_torch import as_tensor, build, number_of, save_models, serve
 from assay.suites.gradients.vjp import DIRECTIONS, Joint, disagreement, joint
 from assay.suites.random_tensors import random_tensors
@@ -139,6 +140,7 @@ def _write(
         who="assay",
         reason="autograd in float64, compared with finite differences",
         created_at="",
+        coarse=readable_coarse_types(Path(given.source)),
     )
 
 

@@ -14,6 +14,7 @@ from onnx import helper, numpy_helper, parser
 
 from assay.core.case import Case, Contract, Inputs
 from assay.models.goldens import write_golden
+from assay.models.model_precision import readable_coarse_types
 from assay.models.onnx_file import open_model
 from assay.suites.cache import write_index
 from assay.suites.regressions.declare import Numbers, Regression, Spread, tables
@@ -46,6 +47,7 @@ def _case(one: Regression, folder: Path) -> Case:
         who=one.finding,
         reason="what is right was checked by hand",
         created_at="",
+        coarse=readable_coarse_types(path),
     )
     return Case(
         name=f"regressions/{one.name}",
