@@ -27,17 +27,17 @@ from pathlib import Path
 FINDINGS = Path(__file__).parents[1] / "docs" / "findings"
 LIMIT_S = 300.0
 DISTRIBUTIONS = {
-    "ExecuTorch": "executorch", "IREE": "iree-base-compiler", "MNN": "mnn", "NNCF": "nncf", "ONNX Runtime": "onnxruntime",
-    "OpenVINO": "openvino", "QNN": "onnxruntime-qnn", "TVM": "apache-tvm", "ncnn": "ncnn", "pnnx": "pnnx", "torch": "torch",
-    "torchao": "torchao",
+    "ExecuTorch": "executorch", "IREE": "iree-base-compiler", "LiteRT": "ai-edge-litert", "MNN": "mnn", "NNCF": "nncf",
+    "ONNX Runtime": "onnxruntime", "OpenVINO": "openvino", "QNN": "onnxruntime-qnn", "TVM": "apache-tvm", "ncnn": "ncnn",
+    "pnnx": "pnnx", "torch": "torch", "torchao": "torchao",
 }  # fmt: skip
 """The package of each backend that a script may name in its first line."""
 BROKEN, UNAVAILABLE = 70, 77
 """Exit codes of a script that ended in an exception, which Python would end with 1: the code of a defect that is seen. A script ends
 with 77 itself where it finds no device."""
 MODULES = (
-    "MNN", "executorch", "iree", "iree.compiler", "iree.runtime", "ncnn", "nncf", "onnxruntime", "onnxruntime_qnn", "openvino", "pnnx",
-    "torch", "torchao", "tvm",
+    "MNN", "ai_edge_litert", "executorch", "iree", "iree.compiler", "iree.runtime", "litert_torch", "ncnn", "nncf", "onnxruntime",
+    "onnxruntime_qnn", "openvino", "pnnx", "torch", "torchao", "tvm",
 )  # fmt: skip
 """Of backends: a script that lacks one of them, or what one of them imports, cannot say anything. One that lacks another is broken."""
 RUN = f"""
