@@ -71,15 +71,15 @@ def graph_in(model: onnx.ModelProto) -> Graph:
     """With the types that the model declares."""
     shaped = onnx.shape_inference.infer_shapes(model)
     infos = (*shaped.graph.value_info, *shaped.graph.input, *shaped.graph.output)
-    sizes = {one.name: tuple(size.dim_value or 1 for size in one.type.tensor_type.shape.dim) for one in infos}
+    sizes = {info.name: tuple(size.dim_value or 1 for size in info.type.tensor_type.shape.dim) for info in infos}
     return Graph(
         graph_of(model, {name: np.empty(size, np.bool_) for name, size in sizes.items()}, declared_dtypes(model))
     )
 
 
-def read(graph: Graph, one: Finding) -> set[tuple[str, ...]]:
+def read(graph: Graph, finding: Finding) -> set[tuple[str, ...]]:
     """What nodes of these operators read first."""
-    nodes: list[GraphNode] = [node for node in graph.nodes if node.operator in one.operators]
+    nodes: list[GraphNode] = [node for node in graph.nodes if node.operator in finding.operators]
     return {(node.operator, numbers_of(node.dtypes[0]) if node.dtypes else "") for node in nodes}
 
 
@@ -90,8 +90,8 @@ def main() -> None:
     said = parser.parse_args()
     only = said.only
     by_script: dict[str, list[Finding]] = {}
-    for one in findings():
-        by_script.setdefault(one.file, []).append(one)
+    for finding in findings():
+        by_script.setdefault(finding.file, []).append(finding)
     stands: dict[tuple[str, str], bool] = {}
     for file, each in by_script.items():
         if only not in file:

@@ -52,7 +52,11 @@ def of_findings(flow: str, pattern: str, most: int, folder: Path) -> Iterator[Ca
     history = str(folder / "history")
     filters = (pattern,) if pattern else ()
     checked = run_suites(RunOptions(suites=("regressions",), flows=(flow,), filters=filters, history=history))
-    red = {one.job_key for one in checked.judgement.verdicts if one.word in (VerdictStatus.FAIL, VerdictStatus.XFAIL)}
+    red = {
+        verdict.job_key
+        for verdict in checked.judgement.verdicts
+        if verdict.word in (VerdictStatus.FAIL, VerdictStatus.XFAIL)
+    }
     results = {one.job_key: one for one in checked.results}
     found = 0
     with open_services(history) as services:
@@ -126,7 +130,7 @@ def _beside(named: History, plain: History) -> dict[str, object]:
 
 def _letters(states: Mapping[str, State]) -> str:
     """r, w, u: oldest first."""
-    return "".join(one.value[0] for one in states.values())
+    return "".join(state.value[0] for state in states.values())
 
 
 def planted(count: int, seed: int) -> Iterator[tuple[tuple[str, ...], dict[str, State]]]:

@@ -63,11 +63,11 @@ def page(history: str) -> Iterator[str]:
     store = SqlStore(str(Path(history) / "history.db"))
     try:
         runs = [store.run(one.id) for one in reversed(store.runs())]
-        found = {one.flow: one for run in runs for one in store.results(run.id)}
+        found = {result.flow: result for run in runs for result in store.results(run.id)}
     finally:
         store.close()
     results = [found[name] for name in every_flow() if name in found]
-    counted = Counter(one.outcome.value for one in results)
+    counted = Counter(result.outcome.value for result in results)
     machine = runs[-1].machine
     yield "# Every flow, seen once"
     yield ""
@@ -84,11 +84,11 @@ def page(history: str) -> Iterator[str]:
 
 
 def rows(results: Sequence[Result]) -> Iterator[str]:
-    for one in results:
-        used = [compared.metrics.get("budget_used") for compared in one.comparisons]
-        said = one.detail or f"budget used {max((value for value in used if value is not None), default=0.0):.3g}"
+    for result in results:
+        used = [compared.metrics.get("budget_used") for compared in result.comparisons]
+        said = result.detail or f"budget used {max((value for value in used if value is not None), default=0.0):.3g}"
         short = said if len(said) <= WORDS else said[: WORDS - 1].rsplit(" ", 1)[0] + " …"
-        yield f"| `{one.flow}` | {one.outcome.value} | {one.seconds:.1f} | {short.replace('|', '/')} |"
+        yield f"| `{result.flow}` | {result.outcome.value} | {result.seconds:.1f} | {short.replace('|', '/')} |"
 
 
 if __name__ == "__main__":

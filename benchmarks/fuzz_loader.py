@@ -54,7 +54,7 @@ class Target:
             assert "\n" not in told, told
         look = examine(self.path)
         msgspec.msgpack.encode(look.findings)
-        failed = [one for one in look.findings if one.code == "step-failed"]
+        failed = [finding for finding in look.findings if finding.code == "step-failed"]
         assert not failed, failed
         assert not self._watch.opened(), "a file outside was opened"
 

@@ -97,7 +97,7 @@ class Stream:
             given = session.run(None, dict(values.case.inputs))
         except Exception:  # noqa: BLE001  a graph that cannot be run shows as well
             return model.graph.node != values.model.graph.node
-        answers = {one.name: np.asarray(array) for one, array in zip(session.get_outputs(), given, strict=True)}
+        answers = {output.name: np.asarray(array) for output, array in zip(session.get_outputs(), given, strict=True)}
         far = compare(answers, values)
         if far.kind in ("values", "range"):
             far = judge(answers, values, far, plugins.find_flow("onnxruntime-disable"), self.seed)

@@ -24,7 +24,7 @@ def fill(store: SqlStore, runs: int, cells: int) -> float:
     for number in range(runs):
         run = make_run(f"2026{number:05d}T000000-aaaaaa", jobs[:1], commit=f"{number:040x}")
         store.open_run(run)
-        store.record(run.id, [replace(one, seconds=1.0 + number % 7 / 10) for one in results])
+        store.record(run.id, [replace(result, seconds=1.0 + number % 7 / 10) for result in results])
     return time.monotonic() - began
 
 

@@ -125,7 +125,7 @@ def _compare(files: dict[str, Path], results: dict[str, Result | BadModel], seco
         result = results[name]
         if not isinstance(result, InspectResult) or not path.is_file() or path.stat().st_size > 1 << 24:
             continue
-        codes = {one.code for one in result.findings}
+        codes = {finding.code for finding in result.findings}
         official = _official(path, seconds)
         found.update(codes)
         if official in ("sound", "hangs", "dies"):

@@ -60,7 +60,7 @@ def main() -> None:
     child.start()
     mix = Mix(f"http://127.0.0.1:{ours.recv()}/v1", "tiny", [list(range(64))], (asked.tokens,))
     load = generate(mix, arrivals("poisson", asked.rate, asked.seconds))
-    late = np.array([one.sent - one.due for one in load.requests if one.sent >= 0])
+    late = np.array([request.sent - request.due for request in load.requests if request.sent >= 0])
     found = summarize(load).metrics
     print(
         f"{asked.rate:g} requests a second of {asked.tokens} tokens: {100 * found['sender_cpu_share']:.2f} % of a core; late p50 "

@@ -133,18 +133,18 @@ class Made:
         return [self.wrong[place] if place in self.red else one for place, one in enumerate(self.well)]
 
 
-def _well(one: AnyResult) -> AnyResult:
-    if one.kind == "measure":
-        return replace(one, measurements=(make_measurement(calls=60),))
-    return replace(one, comparisons=(make_comparison(),))
+def _well(any_result: AnyResult) -> AnyResult:
+    if any_result.kind == "measure":
+        return replace(any_result, measurements=(make_measurement(calls=60),))
+    return replace(any_result, comparisons=(make_comparison(),))
 
 
-def _wrong(one: AnyResult) -> AnyResult:
+def _wrong(any_result: AnyResult) -> AnyResult:
     told = {"outcome": Outcome.MISMATCH, "detail": "output 'scores' differs"}
     return (
-        replace(one, **told)
-        if one.kind == "measure"
-        else replace(one, **told, comparisons=(make_comparison(budget_used=3.0),))
+        replace(any_result, **told)
+        if any_result.kind == "measure"
+        else replace(any_result, **told, comparisons=(make_comparison(budget_used=3.0),))
     )
 
 
@@ -212,10 +212,10 @@ def _prepare(connection: Connection, made: Made) -> None:
         connection.exec_driver_sql(f"ANALYZE {name}")
 
 
-def _short(one: AnyResult) -> AnyResult:
+def _short(any_result: AnyResult) -> AnyResult:
     """Without what it observed: a page opens few payloads, and ten times as many bytes take hours to write."""
-    none = {"measurements": ()} if one.kind == "measure" else {"comparisons": (), "facts": EngineInfo()}
-    return replace(one, stage_times=(), **none)
+    none = {"measurements": ()} if any_result.kind == "measure" else {"comparisons": (), "facts": EngineInfo()}
+    return replace(any_result, stage_times=(), **none)
 
 
 def _run_row(made: Made, number: int, jobs: bytes) -> dict[str, object]:

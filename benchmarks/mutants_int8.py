@@ -152,7 +152,7 @@ class Tally:
     def add_mutant(self, what: str, figures: Mapping[str, float]) -> None:
         family = what.partition(" @")[0]
         self.total[family] += 1
-        self.before[family] += max(figures[one] for one in PARTS[:3]) > 1
+        self.before[family] += max(figures[part] for part in PARTS[:3]) > 1
         self.killed[family] += figures["budget_used"] > 1
         if figures["budget_used"] <= 1:
             print(f"   survived {what}: {told(figures)}")
@@ -161,13 +161,13 @@ class Tally:
         print("\n| defect | mutants | three statistics alone | and systematic errors |\n|---|---|---|---|")
         for family in [*self.total, "all"]:
             counters = (self.total, self.before, self.killed)
-            n, old, new = (sum(one.values()) if family == "all" else one[family] for one in counters)
+            n, old, new = (sum(counter.values()) if family == "all" else counter[family] for counter in counters)
             print(f"| {family} | {n} | {old} | {new} |")
         print(f"correct engines called wrong: {self.alarms} of {self.flows} (largest budget {self.largest:.2f})")
 
 
 def told(figures: Mapping[str, float]) -> str:
-    return ", ".join(f"{one[7:]} {figures[one]:.2f}" for one in PARTS)
+    return ", ".join(f"{part[7:]} {figures[part]:.2f}" for part in PARTS)
 
 
 def main() -> None:

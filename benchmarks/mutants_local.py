@@ -180,7 +180,7 @@ def one_model(
             tally.equal += 1
             continue
         tally.mutants += 1
-        theirs = [{**sample, **one} for sample, one in zip(samples, values, strict=True)]
+        theirs = [{**sample, **value} for sample, value in zip(samples, values, strict=True)]
         shows = next((node for node in nodes.all if changed & set(node.output) and not changed & set(node.input)), None)
         width, beyond = effect(nodes, shows, feeds, theirs, flow.precision) if shows is not None else (np.inf, True)
         blamed = blame(NodeComparisons(plain, theirs, flow.precision, (), 0), changed)
@@ -216,7 +216,7 @@ def main() -> None:
     import onnxruntime
 
     onnxruntime.set_default_logger_severity(4)
-    wanted = [one for one in options.models.split(",") if one]
+    wanted = [part for part in options.models.split(",") if part]
     tallies = {}
     with tempfile.TemporaryDirectory() as scratch:
         for name, path, inputs in models(options.first_seed, options.seeds, Path(scratch)):

@@ -76,13 +76,15 @@ OURS = "Assay, derived"
 
 def passes(actual: Outputs, profile: DerivedTolerance, gate: str) -> bool:
     """Whether the gate accepts these outputs."""
-    wanted = [one.name for one in profile.header.outputs]
+    wanted = [output.name for output in profile.header.outputs]
     for mine, oracle in zip(actual, profile.oracle, strict=True):
         for name in wanted:
             if name not in mine or mine[name].shape != oracle[name].shape or not np.isfinite(mine[name]).all():
                 return False
     if gate == OURS:
-        return all(one.metrics.get("budget_used", 0.0) <= 1.0 for one in judge_outputs(actual, None, profile).values())
+        return all(
+            output.metrics.get("budget_used", 0.0) <= 1.0 for output in judge_outputs(actual, None, profile).values()
+        )
     rule = PEERS[gate]
     for mine, oracle in zip(actual, profile.oracle, strict=True):
         for name in wanted:
@@ -117,7 +119,7 @@ def models(first: int, seeds: int, folder: Path) -> list[tuple[str, Path, list[d
     found = []
     for name in ("classifier", "detector", "segmenter"):
         samples = read_golden(EXAMPLES / "goldens" / name).inputs[:4]
-        found.append((name, EXAMPLES / "models" / f"{name}.onnx", [dict(one) for one in samples]))
+        found.append((name, EXAMPLES / "models" / f"{name}.onnx", [dict(sample) for sample in samples]))
     for seed in range(first, first + seeds):
         for name, make in MODELS.items():
             path = folder / f"{name}-{seed}.onnx"
@@ -146,9 +148,9 @@ def mutants_of(path: Path, most: int) -> list[tuple[Mutant, Graph]]:
     return chosen
 
 
-def same(one: Outputs, other: Outputs) -> bool:
+def same(outputs: Outputs, other: Outputs) -> bool:
     return all(
-        a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a) for a, b in zip(one, other, strict=True)
+        a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a) for a, b in zip(outputs, other, strict=True)
     )
 
 

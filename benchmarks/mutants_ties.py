@@ -82,7 +82,7 @@ def _contradicts_itself(path: Path, samples: Samples, profile: DerivedTolerance)
     file = path.with_suffix(".shown.onnx")
     onnx.save(model, str(file))
     outputs = run(file, ENGINES["openvino"], samples)
-    return used([{name: one[name] for name in known} for one in outputs], profile) <= 1
+    return used([{name: output[name] for name in known} for output in outputs], profile) <= 1
 
 
 def _on_grids(model: onnx.ModelProto) -> set[str]:
@@ -92,11 +92,11 @@ def _on_grids(model: onnx.ModelProto) -> set[str]:
 
 
 def used(actual: Samples, profile: DerivedTolerance) -> float:
-    return max(one.metrics.get("budget_used", 0.0) for one in judge_outputs(actual, None, profile).values())
+    return max(output.metrics.get("budget_used", 0.0) for output in judge_outputs(actual, None, profile).values())
 
 
-def differ(one: Samples, other: Samples) -> bool:
-    return any(not np.array_equal(a[key], b[key]) for a, b in zip(one, other, strict=True) for key in a)
+def differ(samples: Samples, other: Samples) -> bool:
+    return any(not np.array_equal(a[key], b[key]) for a, b in zip(samples, other, strict=True) for key in a)
 
 
 def main() -> None:
@@ -149,7 +149,7 @@ def campaign(kind: str, options: argparse.Namespace, folder: Path) -> None:
         rows = [one for one in sorted(total) if one.partition(" | ")[2] == group]
         for label in rows:
             print(f"| {label} | {total[label]} | {killed[label]} |")
-        every, seen = (sum(counter[one] for one in rows) for counter in (total, killed))
+        every, seen = (sum(counter[row] for row in rows) for counter in (total, killed))
         share = 100 * seen / max(1, every)
         print(f"| all, {group or 'half to even'} | {every} | {seen} | {share:.2f} %, and {equal[group]} equivalent")
     print(f"correct engines called wrong: {dict(alarms)} of {dict(sound)}\n", flush=True)
@@ -172,12 +172,12 @@ def _plant(
     total, killed, equal = counters
     group = " ".join((*rule, basis)).strip()
     declared = dict.fromkeys(_of_rule(model, rule), READINGS[rule][0]) if basis else {}
-    right = [evaluate(model, one, ties=declared) for one in samples]
-    if basis and not differ(right, [evaluate(model, one) for one in samples]):
+    right = [evaluate(model, sample, ties=declared) for sample in samples]
+    if basis and not differ(right, [evaluate(model, sample) for sample in samples]):
         return
     allowed: list[list[dict[str, Array]]] | None = None
     for what, lie, fault in chosen:
-        wrong = [evaluate(lie, one, fault, declared) for one in samples]
+        wrong = [evaluate(lie, sample, fault, declared) for sample in samples]
         if not differ(right, wrong):
             continue
         seen = used(wrong, profile) > 1
@@ -233,7 +233,7 @@ def answers(path: Path, samples: Samples, engines: Sequence[str]) -> Iterator[tu
     """Of every engine that takes the net, with the tie rule that its flow declares."""
     from assay.errors import AssayError
 
-    yield "numpy", [evaluate(onnx.load(path), one) for one in samples], ()
+    yield "numpy", [evaluate(onnx.load(path), sample) for sample in samples], ()
     for name in engines:
         try:
             outputs = run(path, ENGINES[name], samples)

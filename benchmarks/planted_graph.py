@@ -46,7 +46,7 @@ class Graph:
 
     def is_private(self, name: str) -> bool:
         """Read once, and no output."""
-        return name not in self.outputs and sum(list(one.input).count(name) for one in self.nodes) == 1
+        return name not in self.outputs and sum(list(node.input).count(name) for node in self.nodes) == 1
 
     def constant(self, node: Any, place: int) -> np.ndarray[Any, Any] | None:
         """What is stored for its input there."""

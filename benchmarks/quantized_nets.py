@@ -92,7 +92,7 @@ class Net:
     def layer(self, kind: str, x: str, others: Sequence[str]) -> str:
         """What it gives before its grid; `x` itself where it does not fit."""
         shape = self.values[x].shape
-        alike = [one for one in others if self.values[one].shape == shape and one != x]
+        alike = [other for other in others if self.values[other].shape == shape and other != x]
         if kind in ("conv", "depthwise") and len(shape) == 4:
             group = shape[1] if kind == "depthwise" else 1
             out = shape[1] if group > 1 else int(self.random.integers(2, 7))
@@ -228,8 +228,8 @@ def _conv(x: Array, w: Array, bias: Array | None, attributes: Mapping[str, Any])
     group = attributes.get("group", 1)
     windows = _windows(x, attributes, 0.0)
     parts = [
-        np.einsum("nchwij,ocij->nohw", one, weight)
-        for one, weight in zip(np.split(windows, group, axis=1), np.split(w, group, axis=0), strict=True)
+        np.einsum("nchwij,ocij->nohw", part, weight)
+        for part, weight in zip(np.split(windows, group, axis=1), np.split(w, group, axis=0), strict=True)
     ]
     found = np.concatenate(parts, axis=1)
     return found if bias is None else np.asarray(found + bias.reshape(1, -1, 1, 1))

@@ -31,7 +31,7 @@ def main() -> None:
             jobs = random_acts(arguments.each, arguments.share, model, golden, seed=seed, acts=arguments.only)
             begin = time.perf_counter()
             problems, left = launched(jobs, Pool(arguments.workers, interpreter=interpreter_of).launch)
-            total, guilty = total + len(jobs), guilty + sum(bool(one.act) for one in jobs)
+            total, guilty = total + len(jobs), guilty + sum(bool(job.act) for job in jobs)
             blamed = {name for name in problems if name.startswith(INNOCENT)}
             wrong, wrong_guilty = wrong + len(blamed), wrong_guilty + len(problems) - len(blamed)
             lost, remains = lost + sum(text == "no result" for text in problems.values()), remains + len(left)

@@ -93,7 +93,9 @@ class Trials:
     def _outcomes(self, history: str) -> tuple[dict[str, str], Counter[str]]:
         with closing(SqlStore(str(self.folder / history / "history.db"))) as store:
             results = store.results("last")
-        return {one.job_key: one.outcome.value for one in results}, Counter(one.job_key for one in results)
+        return {result.job_key: result.outcome.value for result in results}, Counter(
+            result.job_key for result in results
+        )
 
     def _words(self, *words: str, history: str) -> list[str]:
         return [sys.executable, "-m", "assay", *words, "--history", history]
@@ -114,9 +116,9 @@ def _left(folder: Path) -> list[int]:
     return [one.pid for one in psutil.process_iter() if _cwd(one) == str(folder) and one.pid != os.getpid()]
 
 
-def _cwd(one: psutil.Process) -> str:
+def _cwd(process: psutil.Process) -> str:
     try:
-        return str(one.cwd())
+        return str(process.cwd())
     except psutil.Error:
         return ""
 

@@ -122,7 +122,7 @@ def pairs(seed: int, folder: Path, flows: Sequence[str], servers: int) -> list[t
     write_model(name, weights, model)
     save_file(weights, stored)
     prompts = folder / "prompts.jsonl"
-    prompts.write_text("".join(json.dumps(one) + "\n" for one in drawn_prompts(draw)), "utf-8")
+    prompts.write_text("".join(json.dumps(prompt) + "\n" for prompt in drawn_prompts(draw)), "utf-8")
     with ExitStack() as stack:
         addresses = {}
         for number, precision in enumerate(SERVED[:servers]):
@@ -149,11 +149,13 @@ def pairs(seed: int, folder: Path, flows: Sequence[str], servers: int) -> list[t
             workers=1,
         )
     told = []
-    for one in found.results:
-        if one.kind == "verify":
-            used = max((part.metrics.get("budget_used", 0.0) for part in getattr(one, "comparisons", ())), default=0.0)
-            precision = addresses.get(one.flow, ("", ""))[1]
-            told.append((f"{one.flow} {precision}".strip(), str(one.outcome), one.detail, used))
+    for result in found.results:
+        if result.kind == "verify":
+            used = max(
+                (part.metrics.get("budget_used", 0.0) for part in getattr(result, "comparisons", ())), default=0.0
+            )
+            precision = addresses.get(result.flow, ("", ""))[1]
+            told.append((f"{result.flow} {precision}".strip(), str(result.outcome), result.detail, used))
     return told
 
 

@@ -83,7 +83,11 @@ def _in_few_bits(path: Path, precision: str, grid: float) -> Iterator[Any]:
 
     model = onnx.load(str(path))
     sizes = {
-        name for one in _graphs(model.graph) for node in one.node if node.op_type in SIZED for name in node.input[1:]
+        name
+        for graph in _graphs(model.graph)
+        for node in graph.node
+        if node.op_type in SIZED
+        for name in node.input[1:]
     }
     for tensor in _constants(model.graph, sizes):
         _round_weight(tensor, precision, grid)

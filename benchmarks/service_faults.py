@@ -46,7 +46,7 @@ def prepared(name: str, folder: Path) -> VerifyJob:
         history=folder,
     )
     job = next(one for one in checked.run.jobs if isinstance(one, VerifyJob))
-    profile = next(one for one in (folder / "profiles").iterdir() if not one.name.endswith("coarse"))
+    profile = next(path for path in (folder / "profiles").iterdir() if not path.name.endswith("coarse"))
     return msgspec.structs.replace(job, tolerance_dir=str(profile))
 
 
@@ -85,7 +85,7 @@ def main() -> None:
                 continue
             result = served(job, Settings(weights, TOKENIZER, faults=frozenset({fault})))
             planted, caught = planted + 1, caught + (result.outcome is Outcome.MISMATCH)
-            used = max((one.metrics["budget_used"] for one in result.comparisons), default=0.0)
+            used = max((comparison.metrics["budget_used"] for comparison in result.comparisons), default=0.0)
             print(f"{name:8} {fault:22} {result.outcome:10} {used:10.3g}  {result.detail[:150]}", flush=True)
         batches, delays, caches = (1, 2, 3, 5, 8), (0.0, 0.002), (True, False)
         for batch, delay, cache in itertools.islice(
@@ -93,7 +93,7 @@ def main() -> None:
         ):
             result = served(job, Settings(weights, TOKENIZER, batch=batch, delay_s=delay, prefixes=cache))
             right, wrong = right + 1, wrong + (result.outcome is not Outcome.OK)
-            used = max((one.metrics["budget_used"] for one in result.comparisons), default=0.0)
+            used = max((comparison.metrics["budget_used"] for comparison in result.comparisons), default=0.0)
             print(
                 f"{name:8} right, batch {batch}, delay {delay}, cache {cache}: {result.outcome} {used:.3g} {result.detail[:150]}",
                 flush=True,

@@ -134,7 +134,7 @@ def _drawn(
             firsts.append(first)
             if len(ratios) in rule.looks:
                 answers = decided(ratios, firsts, rule)
-                words = [one.word for one in answers.values()]
+                words = [answer.word for answer in answers.values()]
                 if word_is_final(answers):
                     return word_of(words, (0, 0), 0), len(ratios)
     return word_of(words, (0, 0), 0), len(ratios)
@@ -166,18 +166,18 @@ def main() -> None:
             found = compared(extra, seed, asked)
             if asked.record:
                 with asked.record.open("a", encoding="utf-8") as file:
-                    for one in found.pairs:
+                    for pair in found.pairs:
                         row = {
                             "extra": extra,
-                            "ratios": one.ratios,
-                            "new_first": one.new_first,
-                            "counts": not one.trouble,
+                            "ratios": pair.ratios,
+                            "new_first": pair.new_first,
+                            "counts": not pair.trouble,
                             "seconds": (time.monotonic() - began) / len(found.pairs),
                         }
                         file.write(json.dumps(row) + "\n")
             words.append(found.word)
             text = ", ".join(
-                f"{name} {one.word} {100 * math.expm1(one.mean):+.1f} %" for name, one in found.answers.items()
+                f"{name} {answer.word} {100 * math.expm1(answer.mean):+.1f} %" for name, answer in found.answers.items()
             )
             print(
                 f"extra {extra:.0%}, seed {seed}: {found.word}, {len(found.pairs)} pairs, {time.monotonic() - began:.0f} s, "
@@ -185,7 +185,8 @@ def main() -> None:
                 flush=True,
             )
         print(
-            f"extra {extra:.0%}: {', '.join(f'{one} {words.count(one)}' for one in dict.fromkeys(words))}", flush=True
+            f"extra {extra:.0%}: {', '.join(f'{fromkey} {words.count(fromkey)}' for fromkey in dict.fromkeys(words))}",
+            flush=True,
         )
 
 

@@ -128,7 +128,9 @@ def gate(built: Built, seed: int, rule: SpeedRule) -> tuple[SpeedComparison, Ans
 
 def note(path: Path, name: str, built: Built, noisy: bool, found: tuple[SpeedComparison, Answer, float]) -> None:
     seen, answer, took = found
-    launches = [f"{one.cpu:.5f};{one.wall:.3f};{one.load:.3f};{one.own_first:d}" for one in seen.launches]
+    launches = [
+        f"{launch.cpu:.5f};{launch.wall:.3f};{launch.load:.3f};{launch.own_first:d}" for launch in seen.launches
+    ]
     load = f"{os.getloadavg()[0]:.1f}"
     row = [built.size, name, built.extra, int(noisy), load, answer.word, f"{took:.2f}", f"{1e3 * seen.rival_s:.4f}"]
     with path.open("a", newline="") as stream:
@@ -153,8 +155,8 @@ def main() -> None:
         try:
             run(arguments, engines)
         finally:
-            for one in neighbours:
-                one.kill()
+            for neighbour in neighbours:
+                neighbour.kill()
 
 
 def run(arguments: argparse.Namespace, engines: Sequence[Built]) -> None:

@@ -45,7 +45,7 @@ def gates(path: Path) -> list[Gate]:
     for size, flow, extra, noisy, load, word, seconds, _, *launches in rows:
         floor = float(flow.partition("floor=")[2] or 1.0) / 100.0
         rule = SpeedRule(min_slowdown=floor, margin=2.0 * floor)
-        cpu, *others = zip(*([float(part) for part in one.split(";")] for one in launches), strict=True)
+        cpu, *others = zip(*([float(part) for part in launch.split(";")] for launch in launches), strict=True)
         first = [bool(one) for one in others[2]] if len(others) > 2 else []
         answer = decide(cpu, rule, first)
         waits = bool(others) and significantly_above(others[0], rule.wall_min_slowdown, rule)

@@ -67,8 +67,10 @@ def bare() -> None:
             outputs = session.run(None, golden.inputs[0])
             wanted = list(golden.outputs[0].values())
             passed += all(
-                np.allclose(one, other, 1e-3, 1e-7, equal_nan=True) if other.dtype != object else (one == other).all()
-                for one, other in zip(outputs, wanted, strict=False)
+                np.allclose(output, other, 1e-3, 1e-7, equal_nan=True)
+                if other.dtype != object
+                else (output == other).all()
+                for output, other in zip(outputs, wanted, strict=False)
             )
         except Exception:  # noqa: BLE001  whatever is not supported is not counted
             continue

@@ -65,8 +65,10 @@ def _run(command: list[str], folder: Path) -> str:
         sys.exit(done.stderr)
     results = list(_results(json.loads((folder / "out.json").read_text())))
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    outcomes = ", ".join(f"{count} {name}" for name, count in Counter(one["outcome"] for one in results).most_common())
-    reused = sum(bool(one["facts"]["reused"]) for one in results)
+    outcomes = ", ".join(
+        f"{count} {name}" for name, count in Counter(result["outcome"] for result in results).most_common()
+    )
+    reused = sum(bool(result["facts"]["reused"]) for result in results)
     count = max(1, len(results))
     return (
         f"{count} cases ({outcomes}), {reused} artifacts reused; {wall:.1f} s wall, {wall / count:.2f} s a case, "

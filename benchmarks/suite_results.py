@@ -81,8 +81,8 @@ def _page(runs: Sequence[tuple[Run, tuple[Result, ...]]]) -> Iterator[str]:
 
 def _expected(run: Run, results: tuple[Result, ...], folder: Path) -> tuple[Run, tuple[Result, ...]]:
     """The run under what is known today: expectations may have been written from it."""
-    flows = sorted({one.flow for one in results})
-    suites = sorted({one.case.partition("/")[0] for one in results})
+    flows = sorted({result.flow for result in results})
+    suites = sorted({result.case.partition("/")[0] for result in results})
     policy = Policy(expectations=expectations(folder, flows, suites))
     cases = [job.case for job in run.jobs]
     return replace(
@@ -94,7 +94,7 @@ def _judged(run: Run, results: Sequence[Result]) -> Iterator[Judged]:
     found = judge(
         results, run.policy, planned=[job.key for job in run.jobs], today=datetime.now(UTC).date(), narrowed=True
     )
-    by_key = {one.job_key: one for one in results}
+    by_key = {result.job_key: result for result in results}
     for verdict in found.verdicts:
         if verdict.job_key in by_key:
             yield by_key[verdict.job_key], verdict.word, verdict.reason

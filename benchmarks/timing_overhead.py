@@ -158,7 +158,7 @@ def report(size: str, flow: str, folder: Path, arguments: argparse.Namespace) ->
         name = "latency of the same calls"
         seen = [openvino_latency(engine, call) for _ in range(arguments.pairs)]
         ratios = [latency / ours for ours, latency in seen]
-    print(f"{size:6}{flow:14} {name} over ours: {told([math.log(one) for one in ratios])}")
+    print(f"{size:6}{flow:14} {name} over ours: {told([math.log(ratio) for ratio in ratios])}")
     if flow == "openvino-f32":
         beside_the_tool(
             size, flow, lambda: openvino_tool(model), lambda: our_process(artifact, width, first), arguments.pairs

@@ -44,7 +44,10 @@ def directions(
     """(what, error of each sample): of one output."""
     oracle = [np.asarray(one[name], np.float64) for one in fine.oracle]
     for flow, answers in engines.items():
-        yield flow, [np.asarray(one[name], np.float64) - other for one, other in zip(answers, oracle, strict=True)]
+        yield (
+            flow,
+            [np.asarray(answer[name], np.float64) - other for answer, other in zip(answers, oracle, strict=True)],
+        )
     yield "gain", [one * 1e-3 for one in oracle]
     yield "shift", [np.full(one.shape, 1e-3) for one in oracle]
     for axis in range(oracle[0].ndim):

@@ -45,7 +45,7 @@ def tensors(case: Any) -> tuple[list[np.ndarray[Any, Any]], list[np.ndarray[Any,
     inputs, outputs = case.data_sets[0]
     if not all(isinstance(one, np.ndarray) for one in (*inputs, *outputs)):
         return None
-    if not any(one.dtype == np.float32 for one in inputs) or not any(one.dtype == np.float32 for one in outputs):
+    if not any(one.dtype == np.float32 for one in inputs) or not any(output.dtype == np.float32 for output in outputs):
         return None
     return list(inputs), list(outputs)
 
@@ -54,7 +54,7 @@ def verdict(actual: dict[str, Any], profile: Any) -> tuple[bool | None, str]:
     """(is wrong, why); None where no output was judged."""
     judged = judge_outputs([actual], None, profile)
     if not judged:
-        return None, "; ".join(f"{one.name}: {one.reason}" for one in profile.header.outputs) or "shapes"
+        return None, "; ".join(f"{output.name}: {output.reason}" for output in profile.header.outputs) or "shapes"
     texts = [finding.text for one in judged.values() for finding in one.findings]
     clashes = [
         name
@@ -65,7 +65,7 @@ def verdict(actual: dict[str, Any], profile: Any) -> tuple[bool | None, str]:
 
 
 def _run(session: Any, feeds: dict[str, Any]) -> dict[str, Any]:
-    names = [one.name for one in session.get_outputs()]
+    names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(None, feeds), strict=True))
 
 
@@ -198,8 +198,8 @@ def tell(seen: Seen) -> None:
 
 def _budgets(actual: dict[str, Any], profile: Any) -> dict[str, float]:
     return {
-        name: round(one.metrics.get("budget_used", -1), 3)
-        for name, one in judge_outputs([actual], None, profile).items()
+        name: round(output.metrics.get("budget_used", -1), 3)
+        for name, output in judge_outputs([actual], None, profile).items()
     }
 
 

@@ -107,7 +107,7 @@ def processor_s() -> float:
 def judged(causes: tuple[Cause, ...], site: list[str], plan: dict[str, Any]) -> dict[str, Any]:
     """Whether the first cause is the fault."""
     cause = causes[0]
-    named = [one.partition(" ")[0] for one in cause.nodes]
+    named = [node.partition(" ")[0] for node in cause.nodes]
     kernel = plan["fault"] in KERNELS
     where = Where.NODE if len(site) == 1 else Where.COMBINATION
     return {

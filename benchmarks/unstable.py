@@ -73,7 +73,7 @@ def verified(model: Model, golden: Path, fault: str, **options: Option) -> Resul
 
 def seen(results: Sequence[Result]) -> int:
     """How many are called unstable."""
-    return sum(one.outcome is Outcome.NONDETERMINISTIC for one in results)
+    return sum(result.outcome is Outcome.NONDETERMINISTIC for result in results)
 
 
 def main() -> None:
@@ -88,7 +88,8 @@ def main() -> None:
         for fault, pattern in SEEN_AS.items():
             results = [verified(model, golden, fault, **SLOWER.get(fault, {})) for _ in range(asked.times)]
             right = sum(
-                isinstance(one, VerifyResult) and pattern in {i.pattern for i in one.repeats.found} for one in results
+                isinstance(result, VerifyResult) and pattern in {i.pattern for i in result.repeats.found}
+                for result in results
             )
             total, named = total + len(results), named + right
             print(f"{fault:14} seen {seen(results)} of {len(results)}, called {pattern.value} {right}", flush=True)
@@ -98,7 +99,7 @@ def main() -> None:
             results = [verified(model, golden, fault) for _ in range(asked.times)]
             cost = (time.process_time() - begin) / len(results)
             print(
-                f"{fault:14} passes {sum(one.outcome is Outcome.OK for one in results)} of {len(results)}, {cost * 1e3:.0f} ms each"
+                f"{fault:14} passes {sum(result.outcome is Outcome.OK for result in results)} of {len(results)}, {cost * 1e3:.0f} ms each"
             )
         results = [verified(model, golden, "rare_call", every=50) for _ in range(asked.rare)]
         print(f"one call in 50, at random: seen {seen(results)} of {len(results)}")

@@ -56,8 +56,8 @@ def _late(act: str, folder: Path) -> float:
     hangs_job = msgspec.structs.replace(hangs.job, limits=Limits(timeout_s=LIMIT_S, import_s=60.0))
     others = [act_job(f"{act}-{n}", model, golden, act).job for n in range(6)]
     short = [
-        msgspec.structs.replace(one, limits=msgspec.structs.replace(one.limits, timeout_s=LIMIT_S, import_s=60.0))
-        for one in others
+        msgspec.structs.replace(other, limits=msgspec.structs.replace(other.limits, timeout_s=LIMIT_S, import_s=60.0))
+        for other in others
     ]
     begun: dict[str, float] = {}
     ended: dict[str, float] = {}

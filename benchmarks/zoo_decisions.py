@@ -50,14 +50,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="none that executes a notebook or waits for a limit")
     arguments = parser.parse_args()
     cases = [TABLE[name] for name in arguments.names] or list(TABLE.values())
-    cases = [one for one in cases if not (arguments.quick and one.costly)]
+    cases = [case for case in cases if not (arguments.quick and case.costly)]
     if arguments.of:
         cases = _one_of_each(cases)[: arguments.of]
     begin = time.perf_counter()
     if arguments.pairs:
         wrong, count = _pairs(cases, arguments.pairs, arguments.seed, arguments.skip)
     else:
-        wrong, count = sum(not _single(one, arguments.whole) for one in cases), len(cases)
+        wrong, count = sum(not _single(case, arguments.whole) for case in cases), len(cases)
     seconds = time.perf_counter() - begin
     print(f"{count - wrong} of {count} right, {wrong} wrong, {seconds:.0f} s, load {os.getloadavg()[0]:.1f}")
 
@@ -107,11 +107,11 @@ def _pairs(cases: list[Broken], most: int, seed: int, skip: int) -> tuple[int, i
     return wrong, count
 
 
-def _both(one: Broken, other: Broken) -> Broken:
+def _both(broken: Broken, other: Broken) -> Broken:
     def breaks(folder: Path) -> None:
         alone = folder.with_name("alone")
         shutil.copytree(folder, alone, symlinks=True)
-        one.breaks(folder)
+        broken.breaks(folder)
         try:
             other.breaks(folder)
             other.breaks(alone)
@@ -122,8 +122,8 @@ def _both(one: Broken, other: Broken) -> Broken:
         shutil.rmtree(alone)
 
     return replace(
-        one, name=f"{one.name}+{other.name}", breaks=breaks, zoo=(*one.zoo, *other.zoo),
-        scenario=(*one.scenario, *other.scenario), previous=one.previous or other.previous,
+        broken, name=f"{broken.name}+{other.name}", breaks=breaks, zoo=(*broken.zoo, *other.zoo),
+        scenario=(*broken.scenario, *other.scenario), previous=broken.previous or other.previous,
     )  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def _looked_at(case: Broken, groups: Iterable[str]) -> Inspection:
 
 
 def _told(found: Inspection) -> dict[str, str]:
-    return {one.name: f"{one.outcome}: {one.sentence[:120]}" for one in found.checks if one.outcome in BAD}
+    return {check.name: f"{check.outcome}: {check.sentence[:120]}" for check in found.checks if check.outcome in BAD}
 
 
 if __name__ == "__main__":

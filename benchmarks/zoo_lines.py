@@ -35,13 +35,18 @@ def main() -> None:
     total = 0
     for concern, patterns in CONCERNS.items():
         found = {
-            one for pattern in patterns.split() for one in SOURCE.glob(pattern) if one.suffix in (".py", ".j2", ".html")
+            path
+            for pattern in patterns.split()
+            for path in SOURCE.glob(pattern)
+            if path.suffix in (".py", ".j2", ".html")
         }
         lines = sum(len(one.read_text(encoding="utf-8").splitlines()) for one in found - counted)
         print(f"{lines:6,}  {len(found - counted):3} files  {concern}")
         counted |= found
         total += lines
-    left = [one for one in SOURCE.rglob("*.py") if one not in counted and "data" not in one.relative_to(SOURCE).parts]
+    left = [
+        path for path in SOURCE.rglob("*.py") if path not in counted and "data" not in path.relative_to(SOURCE).parts
+    ]
     assert not left, left
     print(f"{total:6,}  {len(counted):3} files")
 

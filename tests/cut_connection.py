@@ -53,8 +53,8 @@ class Cut:
         self.off()
         self._listener.shutdown(socket.SHUT_RDWR)  # it ends the accept of the thread, which closing does not
         self._listener.close()
-        for one in self._threads:
-            one.join(10)
+        for thread in self._threads:
+            thread.join(10)
         for open_ in self._open:
             open_.close()
 

@@ -129,7 +129,7 @@ def forge() -> Iterator[Forge]:
 
         def do_PATCH(self) -> None:
             kept.asked.append(f"PATCH {self.path}")
-            found = [one for one in kept.comments if str(one["id"]) == self.path.rpartition("/")[2]]
+            found = [comment for comment in kept.comments if str(comment["id"]) == self.path.rpartition("/")[2]]
             if kept.refuses or found[0].get("foreign"):
                 self.say(kept.refuses or 403, {"message": "Resource not accessible by integration"})
                 return

@@ -135,6 +135,6 @@ def _node(line: str) -> onnx.NodeProto:
     head, _, rest = call.partition("(")
     kind, _, said = head.partition("<")
     name, _, value = said.rstrip(">").partition("=")
-    numbers = [int(one) for one in value.split()]
+    numbers = [int(part) for part in value.split()]
     attributes: dict[str, Any] = {name: numbers if name == "perm" else numbers[0]} if name else {}
     return helper.make_node(kind, rest.rstrip(")").split(", "), [gives], **attributes)

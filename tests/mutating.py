@@ -32,7 +32,7 @@ def record(path: Path, samples: list[dict[str, np.ndarray]]) -> Path:
     from onnx.reference import ReferenceEvaluator
 
     evaluator = ReferenceEvaluator(str(path))
-    outputs = [dict(zip(evaluator.output_names, evaluator.run(None, one), strict=True)) for one in samples]
+    outputs = [dict(zip(evaluator.output_names, evaluator.run(None, sample), strict=True)) for sample in samples]
     folder = path.with_suffix(".golden")
     write_golden(
         folder, model=open_model(path), inputs=samples, outputs=outputs, seed=0, producer="reference",

@@ -10,7 +10,7 @@ import assay.errors
 from assay.errors import AssayError
 
 SEVERAL_WORDS = re.compile(r"[A-Za-z]{2,}[,:;]? [A-Za-z]{2,}")
-ERRORS = {name for name, one in vars(assay.errors).items() if isinstance(one, type) and issubclass(one, AssayError)}
+ERRORS = {name for name, var in vars(assay.errors).items() if isinstance(var, type) and issubclass(var, AssayError)}
 
 
 def raised_words(source: str | ast.Module, of: Collection[str] = ()) -> Iterator[int]:
@@ -32,7 +32,7 @@ def has_words(node: ast.expr, *, spaced: bool = False) -> bool:
     """Whether a text in it, formatted ones with what stands between, is of several words; with `spaced`, of several parts."""
     for part in ast.walk(node):
         if isinstance(part, ast.JoinedStr):
-            text = "".join(str(one.value) if isinstance(one, ast.Constant) else "xx" for one in part.values)
+            text = "".join(str(value.value) if isinstance(value, ast.Constant) else "xx" for value in part.values)
         elif isinstance(part, ast.Constant) and isinstance(part.value, str):
             text = part.value
         else:

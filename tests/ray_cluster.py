@@ -100,7 +100,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         children = psutil.Process(process.pid).children(recursive=True)
         os.killpg(process.pid, signal.SIGKILL)
-        for one in children:
-            if one.is_running():
-                one.kill()
+        for child in children:
+            if child.is_running():
+                child.kill()
         process.wait()

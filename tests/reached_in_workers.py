@@ -77,13 +77,17 @@ def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 def _imported(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[tuple[str, tuple[str, str]]]:
     if isinstance(node, ast.Import):
-        for one in node.names:
-            yield (one.asname, (one.name, "")) if one.asname else (one.name.split(".")[0], (one.name.split(".")[0], ""))
+        for name in node.names:
+            yield (
+                (name.asname, (name.name, ""))
+                if name.asname
+                else (name.name.split(".")[0], (name.name.split(".")[0], ""))
+            )
         return
     above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
     module = ".".join([*above, *([node.module] if node.module else [])])
-    for one in node.names:
-        yield one.asname or one.name, (module, one.name)
+    for name in node.names:
+        yield name.asname or name.name, (module, name.name)
 
 
 def _units(node: ast.stmt) -> Iterator[tuple[str, ast.AST]]:

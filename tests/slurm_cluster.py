@@ -23,7 +23,7 @@ START_S = 120.0
 
 def missing() -> str:
     """What keeps it from starting here; "" where it can."""
-    absent = [one for one in PROGRAMS if _path(one) is None]
+    absent = [program for program in PROGRAMS if _path(program) is None]
     return f"{', '.join(absent)} is not installed" if absent else "" if os.geteuid() == 0 else "it needs root"
 
 

@@ -82,7 +82,7 @@ def _checked(scratch: Path, flow: str, options: tuple[str, ...]) -> Iterator[dic
     began = time.monotonic()
     report, said = _assay(scratch, "check", "--config", config, "--flow", flow, *options, limit=CHECK_LIMIT_S)
     seconds = round(time.monotonic() - began, 1)
-    named = " ".join((flow, *(one for one in options if one.startswith("tf32"))))
+    named = " ".join((flow, *(option for option in options if option.startswith("tf32"))))
     for model in MODELS:
         row: dict[str, Any] = {
             "flow": named,

@@ -50,7 +50,7 @@ def train(name: str, ids: torch.Tensor, steps: int) -> LanguageModel:
         if weight.ndim == 2:
             torch.nn.init.normal_(weight, std=0.05)
     matrices = [weight for weight in model.layers.parameters() if weight.ndim == 2]
-    others = [weight for weight in model.parameters() if not any(weight is one for one in matrices)]
+    others = [weight for weight in model.parameters() if not any(weight is matrix for matrix in matrices)]
     optimizers = [torch.optim.Muon(matrices, lr=0.02), torch.optim.AdamW(others, lr=3e-3, weight_decay=0.01)]
     mask, positions = torch.ones(BATCH, LENGTH), torch.arange(LENGTH).expand(BATCH, -1)
     began = time.monotonic()

@@ -215,7 +215,7 @@ def accept(root: Path, name: str) -> None:
     with open_tools(root) as tools:
         found = inspect(name, root, tools)
     if found.decision.answer is not Answer.PROMOTE:
-        told = "\n".join(f"  {one.name}: {one.outcome.value}, {one.sentence}" for one in found.checks)
+        told = "\n".join(f"  {check.name}: {check.outcome.value}, {check.sentence}" for check in found.checks)
         sys.exit(f"{name}: {found.decision.answer.value}\n" + "\n".join(found.decision.reasons) + f"\n{told}")
     print(promote(root, name, found, BY).sentence)
 

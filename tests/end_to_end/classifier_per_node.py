@@ -20,4 +20,4 @@ def per_node_results(flows: dict[str, str], tmp_path: Path, task: str = "per_nod
         models=(MODEL,), flows=tuple(flows), golden=DIGITS / "goldens" / "classifier", config=config, only_kind=task,
         history=str(tmp_path / "history"), per_node=True,
     )  # fmt: skip
-    return {f"{one.flow}|{one.kind}": one for one in run_check(options).results}
+    return {f"{result.flow}|{result.kind}": result for result in run_check(options).results}

@@ -51,7 +51,7 @@ def test_programs_go_to_those_who_read_them_and_an_open_batch_is_tried_at_three_
         found = execute(jobs[name], Stages(lambda stage: None))
         assert found.outcome is Outcome.OK, found.detail
         assert found.facts.transforms == ()
-        assert sorted(one.at for one in found.comparisons) == [
+        assert sorted(comparison.at for comparison in found.comparisons) == [
             "",
             *(f"{next(iter(made.inputs.dims))}={n}" for n in (2, 5, 8)),
         ]

@@ -51,7 +51,7 @@ def released(release: Path, tmp_path: Path) -> CheckOptions:
 
 
 def _speed_verdict(checked: Checked) -> tuple[VerdictStatus, str]:
-    (found,) = [one for one in checked.judgement.verdicts if one.job_key.endswith("|compare_speed")]
+    (found,) = [verdict for verdict in checked.judgement.verdicts if verdict.job_key.endswith("|compare_speed")]
     return found.word, found.reason
 
 
@@ -64,7 +64,7 @@ def _file(options: CheckOptions) -> Path:
 def test_the_same_engine_is_not_slower_than_its_baseline(options: CheckOptions) -> None:
     (approved,) = set_baselines(options, "release 1")
     assert (approved.case, approved.flow.name, approved.reason) == ("m", FLOW, "release 1")
-    assert [one.reason for one in list_baselines(options.history)] == ["release 1"]
+    assert [baseline.reason for baseline in list_baselines(options.history)] == ["release 1"]
     checked = run_check(options)
     word, reason = _speed_verdict(checked)
     assert word in (VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE)
@@ -84,7 +84,7 @@ def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckO
     with pytest.raises(SystemExit) as ended:
         main(shlex.split(command.rstrip("`"))[1:])
     assert ended.value.code == 0
-    assert [(one.case, one.flow.name) for one in list_baselines(options.history)] == [("m", FLOW)]
+    assert [(baseline.case, baseline.flow.name) for baseline in list_baselines(options.history)] == [("m", FLOW)]
 
 
 @pytest.mark.slow
@@ -95,7 +95,7 @@ def test_the_command_that_is_proposed_approves_for_these_inputs_and_batches(opti
         main(shlex.split(command.rstrip("`"))[1:])
     assert ended.value.code == 0
     (approved,) = list_baselines(options.history)
-    assert [one.batch for one in approved.result.measurements] == [4]
+    assert [measurement.batch for measurement in approved.result.measurements] == [4]
     record = json.loads(_file(options).read_bytes())
     _gone(record)
     _file(options).write_text(json.dumps(record))
@@ -120,7 +120,7 @@ def test_a_job_alone_is_held_against_the_figures_of_the_baseline(released: Check
 
 def test_without_measuring_no_memory_is_asked_for_beside_a_baseline(released: CheckOptions) -> None:
     checked = run_check(replace(released, only_kind="verify"))
-    (verify,) = [one for one in checked.judgement.verdicts if one.job_key.endswith("|verify")]
+    (verify,) = [verdict for verdict in checked.judgement.verdicts if verdict.job_key.endswith("|verify")]
     assert verify.word is VerdictStatus.PASS, verify.reason
 
 
@@ -180,7 +180,7 @@ def test_where_no_engine_is_left_the_samples_that_were_kept_are_compared(options
 
 
 def test_an_artifact_changed_on_disk(released: CheckOptions) -> None:
-    victim = next(one for one in (_file(released).parent / "artifact").rglob("*") if one.is_file())
+    victim = next(path for path in (_file(released).parent / "artifact").rglob("*") if path.is_file())
     victim.write_bytes(victim.read_bytes() + b"x")
     word, reason = _speed_verdict(run_check(released))
     assert (word, "has changed on disk" in reason) == (VerdictStatus.INCONCLUSIVE, True)
@@ -215,7 +215,7 @@ def test_setting_needs_a_reason_and_an_engine(options: CheckOptions) -> None:
 
 def test_a_second_blessing_replaces_the_first_and_removing_forgets_it(released: CheckOptions) -> None:
     set_baselines(released, "release 2")
-    assert [one.reason for one in list_baselines(released.history)] == ["release 2"]
+    assert [baseline.reason for baseline in list_baselines(released.history)] == ["release 2"]
     assert remove_baseline("m", FLOW, released.history) >= 1
     assert list_baselines(released.history) == []
     with pytest.raises(UsageError, match="no baseline of 'm'"):

@@ -39,9 +39,9 @@ def _check(folder: Path, busy_s: float) -> subprocess.CompletedProcess[str]:
         assert others, errors
         return subprocess.CompletedProcess(command, child.wait(), child.communicate()[0], errors)
     finally:
-        for one in others:
-            one.kill()
-            one.wait()
+        for other in others:
+            other.kill()
+            other.wait()
         os.sched_setaffinity(0, cores)
 
 

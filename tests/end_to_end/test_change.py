@@ -59,9 +59,11 @@ def test_a_converted_file_passes_and_a_changed_one_is_red_while_the_engine_is_ri
         "changed|onnxruntime|verify": VerdictStatus.PASS,
     }
     assert checked.judgement.exit_code == 1
-    reason = next(one.reason for one in checked.judgement.verdicts if one.word is VerdictStatus.FAIL)
+    reason = next(verdict.reason for verdict in checked.judgement.verdicts if verdict.word is VerdictStatus.FAIL)
     assert reason.startswith("changed model: it is not 'linear' any more, and no engine took part")
-    far = {one.case: one.against_float[0].metrics["max_abs"] for one in checked.results if one.kind == "verify"}
+    far = {
+        result.case: result.against_float[0].metrics["max_abs"] for result in checked.results if result.kind == "verify"
+    }
     assert far["converted"] < 1e-6 < far["changed"]
 
 
@@ -72,7 +74,7 @@ def test_a_quantized_file_loses_within_a_goal_and_not_beyond_it(here: Path) -> N
         policy.write_text(f'[[goal]]\nmetric = "vs_float.sqnr_db"\nmin = {least}\ncase = "int8"\n')
         checked = assay.check("int8.onnx", reference="linear.onnx", policy=policy, measure=False)
         assert _words(checked)["int8|model-change|change"] is word
-    (change,) = (one for one in checked.results if one.kind == "change")
+    (change,) = (result for result in checked.results if result.kind == "change")
     assert change.comparisons == ()
 
 
@@ -98,10 +100,10 @@ def test_names_are_mapped_and_the_golden_of_the_old_file_is_enough_if_somebody_s
     linear_model(here / "changed.onnx", scale=1.01)
     _renamed(here / "changed.onnx", here / "renamed.onnx")
     checked = assay.check()
-    verdicts = {one.job_key: one for one in checked.judgement.verdicts}
+    verdicts = {verdict.job_key: verdict for verdict in checked.judgement.verdicts}
     assert verdicts["renamed|model-change|change"].word is VerdictStatus.FAIL
     disagree = (NoteCode.GOLDEN_DISAGREES, NoteCode.REFERENCE_DISAGREES)
-    assert not [note for one in checked.results for note in one.notes if note.code in disagree], (
+    assert not [note for result in checked.results for note in result.notes if note.code in disagree], (
         "that is the failure itself"
     )
     assert verdicts["renamed|model-change|change"].reason.endswith("; reference-f64 and onnxruntime-disable agree")
@@ -115,13 +117,13 @@ def _answers(model: Path, target: Path) -> None:
     fed = session.get_inputs()[0]
     sample = np.random.default_rng(5).normal(size=[one if isinstance(one, int) else 2 for one in fed.shape])
     inputs = {fed.name: sample.astype(np.float32)}
-    answers = dict(zip([one.name for one in session.get_outputs()], session.run(None, inputs), strict=True))
+    answers = dict(zip([output.name for output in session.get_outputs()], session.run(None, inputs), strict=True))
     np.savez(target, **inputs, **answers)
 
 
 def _change(given: str) -> Verdict:
     checked = assay.check("new.onnx", reference="linear.onnx", golden=given, measure=False)
-    return next(one for one in checked.judgement.verdicts if one.job_key.endswith("|change"))
+    return next(verdict for verdict in checked.judgement.verdicts if verdict.job_key.endswith("|change"))
 
 
 @pytest.mark.parametrize("quantized", [False, True], ids=["float", "int8"])

@@ -69,7 +69,7 @@ def test_twice_the_work_is_slower_and_half_of_it_faster(tmp_path: Path) -> None:
     assert slower.judgement.exit_code == 1
     result = _compared(slower)
     assert len(result.speeds[0].launches) >= 4
-    firsts = [one.own_first for one in result.speeds[0].launches]
+    firsts = [launch.own_first for launch in result.speeds[0].launches]
     assert firsts[1::2] == [not first for first in firsts[::2]]
     verdict = slower.judgement.verdicts[0]
     assert verdict.word is VerdictStatus.FAIL
@@ -133,7 +133,7 @@ def test_two_processes_take_turns(tmp_path: Path) -> None:
         assert result.outcome is Outcome.OK, result.detail
         assert result.speeds
         assert (result.speeds[0].processes, len(result.speeds[0].launches)) == (2, 4)
-        assert all(one.quads >= 2 and abs(one.cpu) < 1.0 for one in result.speeds[0].launches)
+        assert all(launch.quads >= 2 and abs(launch.cpu) < 1.0 for launch in result.speeds[0].launches)
         assert result.speeds[0].own_s > 0
         quick = services.jobs.complete(
             compare_in_two_processes(
@@ -222,8 +222,8 @@ def test_a_sweep_over_batch_sizes_compares_at_each(tmp_path: Path) -> None:
     )
     result = _compared(run_compare(options))
     assert result.speeds
-    assert [one.batch for one in result.speeds] == [1, 4]
-    assert all(one.own_wall_s > 0 for one in result.speeds)
+    assert [speed.batch for speed in result.speeds] == [1, 4]
+    assert all(speed.own_wall_s > 0 for speed in result.speeds)
 
 
 def test_a_batch_size_that_a_model_cannot_take_is_the_users_mistake(tmp_path: Path) -> None:
@@ -252,8 +252,8 @@ def _planted(tmp_path: Path, old: dict[str, Value], new: dict[str, Value]) -> tu
     )
     with open_services(str(tmp_path / "h")) as services:
         checked = compare(request, services)
-    assert [one.job_key for one in checked.results if one.flow == "old"] == ["m|old|measure"]
-    return checked.judgement.exit_code, " ".join(one.reason for one in checked.judgement.verdicts)
+    assert [result.job_key for result in checked.results if result.flow == "old"] == ["m|old|measure"]
+    return checked.judgement.exit_code, " ".join(verdict.reason for verdict in checked.judgement.verdicts)
 
 
 @three_tries

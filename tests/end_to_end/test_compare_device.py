@@ -49,7 +49,7 @@ def test_twice_the_work_of_the_device_is_twice_the_time(tmp_path: Path) -> None:
         _flow(device_sorts=2 * SORTS, work_s=HOST_S), _flow(device_sorts=SORTS, work_s=HOST_S), tmp_path, launches=4
     )
     assert seen.clock == "device"
-    assert sorted(one.cpu for one in seen.launches)[2] == pytest.approx(math.log(2), abs=0.25)
+    assert sorted(launch.cpu for launch in seen.launches)[2] == pytest.approx(math.log(2), abs=0.25)
     told = judge_comparison(seen, SpeedRule())
     assert told.word is VerdictStatus.FAIL
     assert "of the device's time" in told.text
@@ -59,7 +59,7 @@ def test_twice_the_work_of_the_device_is_twice_the_time(tmp_path: Path) -> None:
 def test_what_the_host_does_besides_is_no_work_of_the_device(tmp_path: Path) -> None:
     seen = _compared(_flow(device_sorts=SORTS, work_s=HOST_S), _flow(device_sorts=SORTS), tmp_path, launches=3)
     assert seen.clock == "device"
-    assert all(abs(one.cpu) < 0.3 for one in seen.launches)
+    assert all(abs(launch.cpu) < 0.3 for launch in seen.launches)
     assert seen.own_s < HOST_S < seen.own_wall_s
 
 
@@ -95,7 +95,7 @@ def test_two_processes_agree_on_the_devices_clock(tmp_path: Path) -> None:
         mixed = services.jobs.complete(compare_in_two_processes(replace(job, flow=_flow(work_s=HOST_S)), services))
     assert result.speeds, result.detail
     assert (result.speeds[0].clock, result.speeds[0].processes) == ("device", 2)
-    assert all(abs(one.cpu) < 0.4 for one in result.speeds[0].launches)
+    assert all(abs(launch.cpu) < 0.4 for launch in result.speeds[0].launches)
     assert result.speeds[0].rival_s < HOST_S < result.speeds[0].rival_wall_s
     assert mixed.speeds, mixed.detail
     assert mixed.speeds[0].clock == "caller"

@@ -29,7 +29,7 @@ def test_a_wrong_declaration_is_told_and_the_graph_is_judged(tmp_path: Path) -> 
     found = assay.check(path, flows=["onnxruntime"], measure=False, history=tmp_path / "h")
     assert found.results[0].outcome is Outcome.OK
     assert found.results[0].notes == ()
-    assert [one.code for one in found.results[0].contradictions] == ["declared-shape"]
+    assert [contradiction.code for contradiction in found.results[0].contradictions] == ["declared-shape"]
     assert notes_of(found.results[0]) == (
         "the model contradicts itself: output 'y' is declared as [N, 8, 1], and its nodes give [N, 8]: judged as the nodes give it",
     )

@@ -38,7 +38,7 @@ def test_a_service_is_a_flow(tmp_path: Path) -> None:
     assert right.flow == "openai"
     assert 0.0 < right.comparisons[0].metrics["budget_used"] < 0.5
     assert right.task_metrics["kl_max"] < 1e-9
-    assert any("chat was not looked at" in note_text(one) for one in right.notes)
+    assert any("chat was not looked at" in note_text(note) for note in right.notes)
     gone = check(address)
     assert gone.outcome is Outcome.INFRASTRUCTURE
     assert "nothing answers at" in gone.detail

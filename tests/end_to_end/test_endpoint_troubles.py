@@ -105,11 +105,11 @@ def test_each_trouble_has_its_outcome_and_its_sentence(tmp_path: Path) -> None:
             MODEL, config=config, flows=tuple(SEEN), inputs=tmp_path / "prompts.jsonl", measure=False,
             history=tmp_path / ".assay", workers=2,
         )  # fmt: skip
-    found = {one.flow: one for one in checked.results if isinstance(one, VerifyResult)}
+    found = {result.flow: result for result in checked.results if isinstance(result, VerifyResult)}
     assert found.keys() == SEEN.keys()
     told = {name: (one.outcome, one.detail) for name, one in found.items()}
     for name, (outcome, sentence) in SEEN.items():
         assert told[name][0] is outcome, (name, told[name])
         assert sentence in told[name][1], (name, told[name])
         assert "\n" not in told[name][1]
-    assert NoteCode.NO_LOG_PROBABILITIES in [one.code for one in found["no-logprobs"].notes]
+    assert NoteCode.NO_LOG_PROBABILITIES in [note.code for note in found["no-logprobs"].notes]

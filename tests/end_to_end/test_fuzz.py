@@ -21,8 +21,8 @@ def test_a_planted_fault_is_found_and_a_session_goes_on(tmp_path: Path) -> None:
     where = ("--corpus", str(corpus))
     ended = run_assay("fuzz", *FAULT, "--for", "300s", "--cases", "215", "--seed", "22", *where, cwd=tmp_path)
     first = _session(corpus)
-    wrong = [one for one in first.buckets.values() if one.status == "wrong" and not one.known]
-    assert any(one.known for one in first.buckets.values())  # the library below it has defects that are known
+    wrong = [bucket for bucket in first.buckets.values() if bucket.status == "wrong" and not bucket.known]
+    assert any(bucket.known for bucket in first.buckets.values())  # the library below it has defects that are known
     assert [one.operators for one in wrong] == [("LeakyRelu",)], ended.stdout
     assert ended.returncode == 1
     assert "wrong: 1 (wrong by two witnesses)" in ended.stdout

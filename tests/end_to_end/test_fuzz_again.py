@@ -38,7 +38,7 @@ def test_the_use_that_ends_the_process_is_found_again(tmp_path: Path) -> None:
         assert again.with_plain_model(place, Flow(name="faulty", backend="faulty")) == {ANY_OPERATOR: True}
     left = read_case(place)
     assert (left.uses, left.others) == ((Use.AGAIN,), ())
-    assert [one.name for one in tmp_path.iterdir() if one.name.startswith("again")] == []
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("again")] == []
 
 
 def test_a_node_that_ends_the_process_alone_is_found(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_each_release_of_a_backend_has_known_defects_of_its_own(tmp_path: Path) 
         assert refer(FLOW, _every, corpus, session, services) == 0
         assert refer(Flow(name="faulty@old", backend="faulty", options=bad), _every, corpus, session, services) == 1
     assert session.referred == {"faulty": {"one": True}, "faulty@old": {"one": False}}
-    assert [one.flow for one in session.buckets.values()] == ["faulty@old"]
+    assert [bucket.flow for bucket in session.buckets.values()] == ["faulty@old"]
     assert session.absent == {"faulty": ["finding"], "faulty@old": []}
 
 
@@ -66,8 +66,8 @@ def test_what_there_was_no_time_for_is_asked_for_again(tmp_path: Path) -> None:
     corpus, session = Corpus(tmp_path / "corpus"), Session(seed=7)
     model = parser.parse_model(GRAPH).SerializeToString()
     cases = [KnownCase("one", "finding"), KnownCase("two", "finding")]
-    for one in cases:
-        keep_case(GeneratedCase(model, {"x": np.ones(2, np.float32)}), corpus.known, one.name)
+    for case in cases:
+        keep_case(GeneratedCase(model, {"x": np.ones(2, np.float32)}), corpus.known, case.name)
     (corpus.known / INDEX).write_bytes(msgspec.json.encode(cases))
     with open_services(str(tmp_path / "history"), workers=1) as services:
         fuzzing = Fuzzing(corpus, session, [FLOW], services, print, (), lambda: 0.0)
@@ -98,7 +98,7 @@ def test_only_what_a_suspect_may_be_is_screened_and_once(tmp_path: Path) -> None
         assert session.referred == {"faulty": {"one": False}}
         assert refer(bad, lambda one: "Neg" in one.operators, corpus, session, services) == 0
         assert refer(bad, _every, corpus, session, services) == 1
-    assert {one.known for one in session.buckets.values()} == {"first", "second"}
+    assert {bucket.known for bucket in session.buckets.values()} == {"first", "second"}
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def _change(folder: Path, old: tuple[str, str], bias: float, *more: str) -> Chan
     new = _model(folder / "new.onnx", QUANTIZED, bias)
     wanted = {"golden": golden, "golden_of_another_model": True, "flows": ["onnxruntime"], "measure": False}
     found = assay.check(new, history=folder / "h", **wanted)
-    return next(one for one in found.results if isinstance(one, ChangeResult))
+    return next(result for result in found.results if isinstance(result, ChangeResult))
 
 
 @pytest.mark.parametrize(("bias", "outcome"), [(0.5, Outcome.OK), (0.0, Outcome.MISMATCH)])
@@ -80,7 +80,7 @@ def test_a_golden_that_does_not_say_proves_no_loss(tmp_path: Path, limited: bool
     goals = ["vs_float.sqnr_db >= 10"] if limited else []
     wanted = {"golden": golden, "golden_of_another_model": True, "flows": ["onnxruntime"], "measure": False}
     checked = assay.check(new, history=tmp_path / "h", require=goals, **wanted)
-    change = next(one for one in checked.results if isinstance(one, ChangeResult))
+    change = next(result for result in checked.results if isinstance(result, ChangeResult))
     verdict = next(one for one in checked.judgement.verdicts if one.job_key == change.job_key)
     assert verdict.word is (VerdictStatus.PASS if limited else VerdictStatus.INCONCLUSIVE)
-    assert [one.code for one in change.notes] == [NoteCode.OLD_TYPES_UNKNOWN]
+    assert [note.code for note in change.notes] == [NoteCode.OLD_TYPES_UNKNOWN]

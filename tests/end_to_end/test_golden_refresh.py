@@ -50,7 +50,9 @@ def test_nothing_stale_is_one_sentence_and_stale_ones_become_a_change_for_review
     assert done.stdout.startswith("the values stay the same: only the lock changes\nupdated golden: "), done.stdout
     found = run_assay("golden", "refresh", "--check", "--older-than", "30")
     assert (found.returncode, found.stdout) == (0, "nothing is stale: 1 golden or baseline was looked at\n")
-    assert [one.reason for one in read_lock(Path("golden")).revisions()][-1].startswith("made by reference 0.9.0")
+    assert [revision.reason for revision in read_lock(Path("golden")).revisions()][-1].startswith(
+        "made by reference 0.9.0"
+    )
 
 
 def test_age_oracle_and_what_cannot_be_known_are_told() -> None:

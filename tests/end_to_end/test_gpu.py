@@ -72,6 +72,6 @@ def test_a_digit_model_is_built_right_and_timed(
         assert (taken.gpu.untold, taken.gpu.readings > 0) == (None, True)
         assert taken.gpu.memory_bytes > 0
     # A GPU that is hot, capped or shared proves nothing, and is told so.
-    words = {one.word for one in checked.judgement.verdicts}
+    words = {verdict.word for verdict in checked.judgement.verdicts}
     assert words == ({VerdictStatus.PASS} if taken.wall_s else {VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE})
     assert found[0].name in checked.run.machine.gpus[0]

@@ -40,7 +40,7 @@ def test_a_second_derivative_that_is_off_by_a_hundred_units_is_seen(tmp_path: Pa
     job = _verified("gradients/softmax-float32-5x10-dim=-1-second", tmp_path)
     right = execute(job, Stages(lambda stage: None))
     assert right.outcome is Outcome.OK, right.detail
-    told = {one.output: one.metrics["budget_used"] for one in right.comparisons}
+    told = {comparison.output: comparison.metrics["budget_used"] for comparison in right.comparisons}
     assert set(told) == {"out0", "grad_x", "second_x"}
     assert 0.01 < told["second_x"] < 1
 
@@ -59,4 +59,4 @@ def test_a_second_derivative_that_is_off_by_a_hundred_units_is_seen(tmp_path: Pa
 def test_a_derivative_that_is_one_constant_is_meant(tmp_path: Path) -> None:
     found = execute(_verified("gradients/sum_all-float32-3x4x5-vjp", tmp_path), Stages(lambda stage: None))
     assert found.outcome is Outcome.OK, found.detail
-    assert "grad_x" in {one.output for one in found.comparisons}
+    assert "grad_x" in {comparison.output for comparison in found.comparisons}

@@ -42,7 +42,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_what_was_fed_is_recorded(model: str) -> None:
     (result,) = assay.check(model, flows=["onnxruntime"], measure=False, dims={"H": "6,10"}).results
     assert result.outcome is Outcome.OK, result.detail
-    assert {one.at for one in result.comparisons} == {"", "H=6", "H=10"}
+    assert {comparison.at for comparison in result.comparisons} == {"", "H=6", "H=10"}
     x, ids = result.inputs
     assert (x.shapes, source(x)) == (((1, 1, 6, 8),), "N=1; H=6; normal")
     assert used_inputs(ids) == "ids int64 [1, 2] from 0 to 2 (N=1; 0 to 2 (Gather 'Gather -> rows'))"

@@ -102,7 +102,7 @@ def test_a_quantized_model_that_is_fed_the_cache_of_the_float_one_is_not_called_
     assert own.keys() >= {"schedule_kl_steps", "schedule_kl_chunks"}
     assert {name: found.task_metrics[name] for name in own} == pytest.approx(own, rel=1e-3, abs=1e-12)
     broken = _outcome(_forgetting(model, tmp_path / "broken.onnx"), tmp_path, "onnxruntime", MODEL)
-    assert (broken.outcome, [one.code for one in broken.findings]) == (
+    assert (broken.outcome, [finding.code for finding in broken.findings]) == (
         Outcome.MISMATCH,
         [FindingCode.SCHEDULES_DISAGREE],
     ), broken.detail

@@ -48,4 +48,4 @@ def test_a_wrong_graph_is_blamed_whatever_runs_it(tmp_path: Path, fault: str) ->
     result = _check(tmp_path, fault)
     assert result.outcome is Outcome.MISMATCH
     assert f"otherwise when it is fed {SHOWS[fault]}: " in result.detail
-    assert [one.kind for one in result.findings] == ["schedule"]
+    assert [finding.kind for finding in result.findings] == ["schedule"]

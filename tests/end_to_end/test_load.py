@@ -55,9 +55,11 @@ def test_a_load_is_kept_and_compared_with_the_one_before(tmp_path: Path) -> None
     second = _load(tmp_path, 'metric = "load.requests"\nmax-degradation = 2', seconds=1.5)
     assert second.checked is not None
     assert second.checked.run.baseline == first.checked.run.id
-    late = any("the sender itself was late" in one for one in second.reasons)  # on a busy machine nothing is decided
+    late = any(
+        "the sender itself was late" in reason for reason in second.reasons
+    )  # on a busy machine nothing is decided
     assert second.word is (VerdictStatus.INCONCLUSIVE if late else VerdictStatus.FAIL)
-    assert late or any("load.requests is" in one and "the baseline run has" in one for one in second.reasons)
+    assert late or any("load.requests is" in reason and "the baseline run has" in reason for reason in second.reasons)
     with open_services(str(tmp_path / ".assay"), recorded=True) as services:
         (kept,) = services.store.results(first.checked.run.id)
     assert isinstance(kept, LoadResult)
@@ -84,12 +86,12 @@ def test_a_setting_of_the_batcher_is_varied_and_the_answers_stay_the_same(tmp_pa
     found = run_load(replace(options, vary=("batch=1,4", "delay=0.002")))
     assert [name for name, _ in found.combinations] == ["batch=1 delay=0.002", "batch=4 delay=0.002"]
     assert found.word is not VerdictStatus.FAIL, found.reasons
-    for name, one in found.combinations:
-        assert one.checked is not None
-        assert one.checked.run.jobs[0].flow.name == f"chat {name}"
-        assert one.curve is not None
-        assert one.curve.points[0][1].metrics["answers_differ"] == 0.0
-        assert 0.0 < one.curve.points[0][1].metrics["fairness"] <= 1.0
+    for name, combination in found.combinations:
+        assert combination.checked is not None
+        assert combination.checked.run.jobs[0].flow.name == f"chat {name}"
+        assert combination.curve is not None
+        assert combination.curve.points[0][1].metrics["answers_differ"] == 0.0
+        assert 0.0 < combination.curve.points[0][1].metrics["fairness"] <= 1.0
 
 
 def test_a_service_that_is_started_again_gives_the_same_and_another_one_is_seen(tmp_path: Path) -> None:
@@ -121,5 +123,9 @@ def test_a_service_that_is_started_again_gives_the_same_and_another_one_is_seen(
     curve = faulty.combinations[1][1].curve
     assert curve is not None
     assert curve.points[0][1].metrics["answers_differ"] > 0.5
-    late = any("the sender itself was late" in one for one in faulty.reasons)  # on a busy machine nothing is decided
-    assert late or any("start 2" in one and "answers_differ is" in one for one in faulty.reasons), faulty.reasons
+    late = any(
+        "the sender itself was late" in reason for reason in faulty.reasons
+    )  # on a busy machine nothing is decided
+    assert late or any("start 2" in reason and "answers_differ is" in reason for reason in faulty.reasons), (
+        faulty.reasons
+    )

@@ -86,13 +86,13 @@ def test_one_that_ends_at_the_second_rate_keeps_the_first(tmp_path: Path) -> Non
     config = _config(tmp_path, chat=_start(tmp_path, free_port(), most=20))
     found = _loaded(tmp_path, config, service="chat", rates=(5, 20, 40))
     assert found.word is VerdictStatus.FAIL
-    assert any("service 'chat' ended with 9 under the load: out of memory" in one for one in found.reasons)
-    assert any("not measured, since the service ended at a lower rate: 40" in one for one in found.reasons)
+    assert any("service 'chat' ended with 9 under the load: out of memory" in reason for reason in found.reasons)
+    assert any("not measured, since the service ended at a lower rate: 40" in reason for reason in found.reasons)
     assert found.checked is not None
     with open_services(str(tmp_path / ".assay"), recorded=True) as services:
         (kept,) = services.store.results(found.checked.run.id)
     assert isinstance(kept, LoadResult)
-    assert [(one.rate, one.metrics["errors"] > 0) for one in kept.points] == [(5, False), (20, True)]
+    assert [(point.rate, point.metrics["errors"] > 0) for point in kept.points] == [(5, False), (20, True)]
 
 
 @pytest.mark.parametrize(("ends", "word"), [("new", VerdictStatus.FAIL), ("old", VerdictStatus.INCONCLUSIVE)])
@@ -101,7 +101,9 @@ def test_one_of_two_that_ends_is_told(ends: str, word: VerdictStatus, tmp_path: 
     config = _config(tmp_path, **starts)
     found = _loaded(tmp_path, config, service="new", against="old", seconds=0.5)
     assert found.word is word
-    said = next(one for one in found.reasons if one.startswith(f"service '{ends}' ended with 9 under the load: "))
+    said = next(
+        reason for reason in found.reasons if reason.startswith(f"service '{ends}' ended with 9 under the load: ")
+    )
     assert said.endswith("out of memory")  # before it may stand what it wrote of a client that went away
     assert found.checked is not None
 

@@ -39,8 +39,8 @@ def check(model: Path, limit: float, *more: str, reference: Path | None = None) 
     )
     checked = run_check(options)
     key = f"{model.stem}|{DYNAMIC}|verify"
-    return next(one for one in checked.results if one.job_key == key), next(
-        one for one in checked.judgement.verdicts if one.job_key == key
+    return next(result for result in checked.results if result.job_key == key), next(
+        verdict for verdict in checked.judgement.verdicts if verdict.job_key == key
     )
 
 
@@ -48,13 +48,13 @@ def test_a_loss_beyond_a_goal_stands_where_another_engine_gives_the_float_answer
     result, verdict = check(model, 90.0)
     assert (result.outcome, verdict.word) == (Outcome.OK, VerdictStatus.FAIL), verdict.reason
     assert verdict.reason.endswith("--require; reference-f64 and onnxruntime-disable agree on the float model")
-    assert [one.flow for one in result.float_witnesses] == ["onnxruntime-disable"]
+    assert [witness.flow for witness in result.float_witnesses] == ["onnxruntime-disable"]
 
 
 def test_an_engine_of_the_run_on_the_float_model_is_asked_first(model: Path) -> None:
     result, verdict = check(model, 90.0, "onnxruntime")
     assert verdict.word is VerdictStatus.FAIL
-    assert [one.flow for one in result.float_witnesses] == ["onnxruntime"]
+    assert [witness.flow for witness in result.float_witnesses] == ["onnxruntime"]
 
 
 def test_a_loss_within_its_goal_asks_nobody(model: Path) -> None:
@@ -104,14 +104,14 @@ def _rows(folder: Path, limit: float) -> dict[str, Verdict]:
         only_kind="verify",
         history=str(folder / "h"),
     )
-    return {one.job_key.split("|")[1]: one for one in run_check(options).judgement.verdicts}
+    return {verdict.job_key.split("|")[1]: verdict for verdict in run_check(options).judgement.verdicts}
 
 
 def test_what_a_quantized_file_costs_has_two_witnesses_too(model: Path, tmp_path: Path) -> None:
     rows = _rows(tmp_path, 90.0)
-    assert {one.word for one in rows.values()} == {VerdictStatus.FAIL}
+    assert {row.word for row in rows.values()} == {VerdictStatus.FAIL}
     assert all(
-        "; reference-f64 and onnxruntime-disable agree on the float model" in one.reason for one in rows.values()
+        "; reference-f64 and onnxruntime-disable agree on the float model" in row.reason for row in rows.values()
     )
 
 
@@ -121,11 +121,11 @@ def test_an_original_that_the_oracle_alone_answers_otherwise_blames_neither_the_
     start_workers_with(BROKEN.format(operator="Elu", answer="call.inputs[0] * 1.3"), tmp_path, monkeypatch)
     rows = _rows(tmp_path, 20.0)
     assert set(rows) == {"model-change", "onnxruntime"}
-    for one in rows.values():
-        assert one.word is VerdictStatus.INCONCLUSIVE, one.reason
+    for row in rows.values():
+        assert row.word is VerdictStatus.INCONCLUSIVE, row.reason
         assert (
             "onnxruntime-disable and reference-f64 differ on the float model; they part at node 'suspect (Elu)'"
-            in one.reason
+            in row.reason
         )
-        assert "/new.onnx" in one.reason
-        assert "/old.onnx --golden ANSWERS.npz --require" in one.reason
+        assert "/new.onnx" in row.reason
+        assert "/old.onnx --golden ANSWERS.npz --require" in row.reason

@@ -68,7 +68,7 @@ def test_its_figure_is_recorded_and_judged(
     checked = run_check(_options(tmp_path, limit))
     (comparison,) = checked.results[0].comparisons
     assert 0.0 <= comparison.metrics["peak_error"] < 1e-3
-    assert [one.word for one in checked.judgement.verdicts] == [word]
+    assert [verdict.word for verdict in checked.judgement.verdicts] == [word]
 
 
 def test_the_example_of_the_page_passes_the_check_that_it_names() -> None:

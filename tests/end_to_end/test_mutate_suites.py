@@ -52,12 +52,12 @@ def test_a_suite_over_two_flows_is_held_to_a_kill_rate_by_operator(suite: Path) 
     asked = ["mutate", "./zoo", "--sites", "1", "--policy", "policy.toml"]
     asked += ["--flow", "onnxruntime", "--flow", "openvino-f32"]
     reports = ["json=o.json", "csv=o.csv", "html=o.html", "markdown=o.md", "terminal=o.txt"]
-    found = run_assay(*asked, *(word for one in reports for word in ("--report", one)), cwd=suite)
+    found = run_assay(*asked, *(word for report in reports for word in ("--report", report)), cwd=suite)
     assert found.returncode == 0, found.stdout + found.stderr
     for flow in ("onnxruntime", "openvino-f32"):
         assert f"kill rate on {flow}: 100.0 % of" in found.stdout, found.stdout
     rows = json.loads((suite / "o.json").read_text())["kill_rates"]
-    told = {(one["flow"], one["group"], one["name"]): one for one in rows}
+    told = {(row["flow"], row["group"], row["name"]): row for row in rows}
     for flow in ("onnxruntime", "openvino-f32"):
         bias = told[flow, "mutation operator", "drop-bias"]
         # One in each model.
@@ -83,7 +83,7 @@ def test_a_blind_gate_fails_the_kill_rate_of_a_suite(suite: Path) -> None:
     for metric in ("mutation.kill_rate is 0.", "mutation.drop-bias.kill_rate is 0,"):
         assert metric in found.stdout, found.stdout
     rows = json.loads((suite / "o.json").read_text())["kill_rates"]
-    bias = next(one for one in rows if one["name"] == "drop-bias")
+    bias = next(row for row in rows if row["name"] == "drop-bias")
     assert (bias["killed"], bias["survived"], bias["rate"]) == (0, 2, 0.0)
 
 
@@ -91,7 +91,7 @@ def test_cases_that_fail_anyway_are_told_and_not_mutated(suite: Path) -> None:
     """One that fails is left out and told; where all fail nothing is mutated; one mutant can be repeated alone."""
     lock = suite / "zoo" / "relu" / "golden"
     kept = read_golden(lock)
-    wrong = [{"y": one["y"] + 1} for one in kept.outputs]
+    wrong = [{"y": output["y"] + 1} for output in kept.outputs]
     write_golden(
         suite / "wrong", model=open_model(suite / "zoo" / "relu" / "model.onnx"), inputs=kept.inputs, outputs=wrong, seed=0,
         producer="reference", producer_version="", who="tests", reason="a test", created_at="2026-11-21T00:00:00+00:00",

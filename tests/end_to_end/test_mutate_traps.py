@@ -110,7 +110,7 @@ def test_a_normalization_that_collapses_in_half_precision_is_seen(tmp_path: Path
     reads = (("x", "axis"), ("x", "m"), ("d", "two"), ("q", "axis"), ("v", "eps"), ("e",), ("d", "s"))
     path = save(
         tmp_path / "norm.onnx",
-        [helper.make_node(kind, one, [name]) for name, kind, one in zip(names, kinds, reads, strict=True)],
+        [helper.make_node(kind, read, [name]) for name, kind, read in zip(names, kinds, reads, strict=True)],
         {"x": (F, [16, 768])},
         {"y": (F, [16, 768])},
         {"axis": np.array([-1]), "two": np.array(2, np.float32), "eps": np.array(1e-5, np.float32)},
@@ -120,7 +120,7 @@ def test_a_normalization_that_collapses_in_half_precision_is_seen(tmp_path: Path
     golden = record(path, [{"x": x}])
     flows = ["reference+fp16", "reference"]
     checked = assay.check(path, flows=flows, golden=golden, measure=False, history=tmp_path / "h")
-    found = {one.flow: one for one in checked.results}
+    found = {result.flow: result for result in checked.results}
     assert found["reference"].outcome is Outcome.OK
     assert found["reference+fp16"].outcome is Outcome.MISMATCH
-    assert "degenerate" in [one.kind for one in found["reference+fp16"].comparisons[0].findings]
+    assert "degenerate" in [finding.kind for finding in found["reference+fp16"].comparisons[0].findings]

@@ -81,7 +81,9 @@ def test_an_engine_from_the_cache_keeps_what_was_said_when_it_was_built(
     assert isinstance(first, VerifyResult)
     assert isinstance(second, VerifyResult)
     assert second.facts.reused
-    assert [(one.code, one.node) for one in first.native_warnings] == [(WarningCode.INITIALIZER_DROPPED, "left_over")]
+    assert [(warning.code, warning.node) for warning in first.native_warnings] == [
+        (WarningCode.INITIALIZER_DROPPED, "left_over")
+    ]
     assert second.native_warnings == first.native_warnings
 
 

@@ -36,8 +36,12 @@ def golden(path: Path, folder: Path, inputs: list[dict], outputs: list[dict]) ->
 def test_a_classifier_with_maps_is_judged_in_double(tmp_path: Path) -> None:
     result = checked(classifier(tmp_path / "m.onnx"))
     assert result.outcome is Outcome.OK
-    assert [one.output for one in result.comparisons] == ["label", "probabilities[]{keys}", "probabilities[]{values}"]
-    assert not {NoteCode.REFERENCE_BY_ITSELF, NoteCode.REFERENCE_BY_ANOTHER} & {one.code for one in result.notes}
+    assert [comparison.output for comparison in result.comparisons] == [
+        "label",
+        "probabilities[]{keys}",
+        "probabilities[]{values}",
+    ]
+    assert not {NoteCode.REFERENCE_BY_ITSELF, NoteCode.REFERENCE_BY_ANOTHER} & {note.code for note in result.notes}
 
 
 def test_a_golden_holds_missing_features_and_maps(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_what_is_drawn_at_random_has_no_right_answer_and_what_is_beside_it_has(t
     path = save(tmp_path / "m.onnx", nodes, {"x": (F, [3, 4])}, outputs)
     result = checked(path)
     assert result.outcome is Outcome.MISTRUSTED
-    outputs = {one.output: one for one in result.comparisons}
+    outputs = {comparison.output: comparison for comparison in result.comparisons}
     assert "drawn at random (RandomNormalLike 'noise')" in finding_text(outputs["y"].degenerate)
     assert "drawn at random (Multinomial 'choice')" in finding_text(outputs["m"].degenerate)
     assert outputs["y"].metrics == outputs["m"].metrics == {}
@@ -94,7 +94,7 @@ def test_what_is_drawn_at_random_has_no_right_answer_and_what_is_beside_it_has(t
     config.write_text('[flow.lying]\nbackend = "onnxruntime"\ntransforms = ["mutant:fp16-output@exp"]\n')
     found = assay.check(path, flows=["lying"], config=config, measure=False, history=tmp_path / "h")
     assert found.results[0].outcome is Outcome.MISMATCH
-    assert [one.output for one in found.results[0].findings] == ["e"]
+    assert [finding.output for finding in found.results[0].findings] == ["e"]
 
 
 def test_bits_read_as_another_type_are_compared_bit_by_bit(tmp_path: Path) -> None:
@@ -145,11 +145,11 @@ def test_a_published_tolerance_that_hides_rounded_weights_says_so(tmp_path: Path
     rounded = save(tmp_path / "rounded.onnx", nodes, {"x": (F, [4, 64])}, {"y": (F, [4, 8])}, {"w": _bfloat16(w)})
     sound = _published(path, tmp_path / "zoo")
     assert sound.outcome is Outcome.OK
-    assert not [one for one in sound.notes if one.code == NoteCode.PASSES_COARSELY]
+    assert not [note for note in sound.notes if note.code == NoteCode.PASSES_COARSELY]
     path.write_bytes(rounded.read_bytes())
     hidden = _published(path, tmp_path / "zoo")
     assert hidden.outcome is Outcome.OK, hidden.detail
-    (told,) = [note_text(one) for one in hidden.notes if one.code == NoteCode.PASSES_COARSELY]
+    (told,) = [note_text(note) for note in hidden.notes if note.code == NoteCode.PASSES_COARSELY]
     assert "eps of its norm" in told
     assert "torch's table would fail 100 %" in told
     assert "onnx's table would fail 0 %" in told

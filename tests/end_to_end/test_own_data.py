@@ -67,7 +67,7 @@ def test_assay_toml_names_data_and_functions(tmp_path: Path) -> None:
     config = tmp_path / "assay.toml"
     config.write_text('[[model]]\npath = "m.onnx"\ninputs = "feed.py:calls"\n[flows]\nuse = ["onnxruntime"]\n')
     checked = run_check(CheckOptions(config=config, only_kind="verify", history=str(tmp_path / "h")))
-    assert [one.outcome for one in checked.results] == [Outcome.OK]
+    assert [result.outcome for result in checked.results] == [Outcome.OK]
     assert checked.results[0].comparisons[0].elements == 8 * 3
 
 

@@ -36,8 +36,8 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> CheckOptions:
 
 def _failed(options: CheckOptions) -> list[str]:
     verdicts = run_check(options).judgement.verdicts
-    assert not [one.reason for one in verdicts if one.word is VerdictStatus.INCONCLUSIVE]
-    return [one.metric for one in verdicts if one.word is VerdictStatus.FAIL]
+    assert not [verdict.reason for verdict in verdicts if verdict.word is VerdictStatus.INCONCLUSIVE]
+    return [verdict.metric for verdict in verdicts if verdict.word is VerdictStatus.FAIL]
 
 
 @pytest.mark.parametrize(

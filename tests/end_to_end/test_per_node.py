@@ -35,7 +35,7 @@ def test_correct_flows_pass_in_every_precision(tmp_path: Path) -> None:
     for name, result in per_node_results(flows, tmp_path).items():
         assert result.outcome is Outcome.OK, (name, result.detail)
         assert "12 nodes" in result.detail or "nodes are right" in result.detail
-        assert 0 < max(one.metrics["budget_used"] for one in result.comparisons) < 1
+        assert 0 < max(comparison.metrics["budget_used"] for comparison in result.comparisons) < 1
         errors = {error.operator: error for error in result.node_errors if error.sqnr_db is not None}
         floor_db = {"single": 120.0, "half": 55.0, "int8": 30.0, "bf16": 40.0}[name.partition("|")[0]]
         assert all(error.sqnr_db is not None and error.sqnr_db > floor_db for error in errors.values()), name
@@ -130,7 +130,7 @@ def test_an_output_that_is_missing_is_the_fault_of_the_node_that_gives_it(tmp_pa
     (result,) = run_check(options).results
     assert result.outcome is Outcome.MISMATCH, result.detail
     assert "Output 'z' is missing" in result.detail
-    assert [one.kind for one in result.findings] == ["missing_output"]
+    assert [finding.kind for finding in result.findings] == ["missing_output"]
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])

@@ -92,7 +92,7 @@ def test_a_coarser_type_than_promised_is_excused_by_no_tolerance(tmp_path: Path)
         pytest.skip("this processor has no bfloat16")
     assert (result.outcome, word) == (Outcome.MISMATCH, VerdictStatus.FAIL)
     assert "computes in a coarser type than it promises" in reason
-    assert [one.kind for one in result.findings] == ["precision"]
+    assert [finding.kind for finding in result.findings] == ["precision"]
 
 
 def test_types_of_the_model_itself_are_no_breach(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_types_of_the_model_itself_are_no_breach(tmp_path: Path) -> None:
     onnx.save(model, path)
     for flow in ("onnxruntime", "openvino-f32"):
         result, _, reason = judged(path, "", flow)
-        assert not [one for one in result.findings if one.kind == "precision"], reason
+        assert not [finding for finding in result.findings if finding.kind == "precision"], reason
 
 
 IMAGE = """g (uint8[1, 3, 8, 8] x) => (float[1, 8, 8, 8] y) { f = Cast <to = 1> (x)  c = Conv <pads = [1, 1, 1, 1]> (f, w)

@@ -67,8 +67,8 @@ def test_it_is_refused_before_anything_starts(what: str, folder: Path) -> None:
 
 def test_a_backend_says_whether_it_continues_prompts() -> None:
     """By the engine that its `lower` is written to give: some of the libraries are in environments of their own."""
-    by_return = {name for name, one in catalogue().backends.items() if _gives_prompt_engines(one)}
-    assert by_return == {name for name, one in catalogue().backends.items() if is_prompted(one)}
+    by_return = {name for name, backend in catalogue().backends.items() if _gives_prompt_engines(backend)}
+    assert by_return == {name for name, backend in catalogue().backends.items() if is_prompted(backend)}
     assert len(by_return) >= 6
 
 

@@ -75,7 +75,7 @@ def _checked(folder: Path) -> VerifyResult:
 def test_tokens_alone_are_kept_where_the_reference_can_answer_again(tmp_path: Path) -> None:
     golden = _recorded(tmp_path)
     assert read_lock(golden).form == "ids"
-    assert sorted(one.name for one in golden.iterdir()) == ["golden.lock", "inputs.safetensors"]
+    assert sorted(path.name for path in golden.iterdir()) == ["golden.lock", "inputs.safetensors"]
     with TensorFile(golden / "inputs.safetensors") as file:
         stored = [file.read(name) for name in sorted(file.tensors)]
     assert [one.tolist() for one in stored] == [[[1, 2, 3, 4, 5, 6, 7]], [[3, 1, 4, 1, 5]], [[2, 7, 1]]]
@@ -112,7 +112,7 @@ def test_an_engine_that_answers_otherwise_in_one_schedule_fails_by_a_sketch(tmp_
     lock, contents = read_lock(golden), {}
     for role, name in (("input", "inputs"), ("sketch", "sketches")):
         with TensorFile(golden / f"{name}.safetensors") as file:
-            contents[role] = {one: file.read(one) for one in file.tensors}
+            contents[role] = {tensor: file.read(tensor) for tensor in file.tensors}
     wrong = write(tmp_path / "lm.onnx", fault)
     write_contents(golden, msgspec.structs.replace(lock, model_digest=file_digest(wrong)), contents)
     result = _checked(tmp_path)
@@ -152,7 +152,7 @@ def test_sketches_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         write_contents(golden, lock, {"input": tokens, "sketch": sketches | hostile(sketches)})
         with pytest.raises(BadGolden, match="do not fit its prompts"):
             read_sketches(golden, lock.model_digest)
-    lost = {name: one for name, one in sketches.items() if name != "noise"}
+    lost = {name: sketch for name, sketch in sketches.items() if name != "noise"}
     for changed, broken in (
         (lock, {"input": tokens, "sketch": lost}),
         (msgspec.structs.replace(lock, seed=-1), {"input": tokens, "sketch": sketches}),
@@ -203,7 +203,7 @@ def test_an_update_keeps_the_form(tmp_path: Path) -> None:
     done = run_assay("golden", "update", "golden", "lm.onnx", "--yes", "--reason", "another", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert read_lock(golden).form == "sketch"
-    assert [one.reason for one in read_lock(golden).revisions()] == ["a test", "another"]
+    assert [revision.reason for revision in read_lock(golden).revisions()] == ["a test", "another"]
 
 
 def test_outputs_that_are_kept_have_no_other_form(tmp_path: Path) -> None:
@@ -243,5 +243,5 @@ def test_a_token_takes_less_than_four_kilobytes(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         with TensorFile(golden / "inputs.safetensors") as file:
             tokens = sum(file.read(name).size for name in file.tensors)
-        assert sum(one.stat().st_size for one in golden.iterdir()) <= most * tokens
+        assert sum(path.stat().st_size for path in golden.iterdir()) <= most * tokens
     assert tokens > 100

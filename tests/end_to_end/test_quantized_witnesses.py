@@ -64,7 +64,7 @@ def test_a_quantized_engine_that_is_wrong_is_blamed_by_two(model: Path) -> None:
     result, verdict = check(model, "faulty-lie+int8-qdq:per-tensor")
     assert (result.outcome, verdict.word) == (Outcome.MISMATCH, VerdictStatus.FAIL)
     assert "; reference and onnxruntime-disable agree" in verdict.reason
-    assert [one.flow for one in result.witnesses] == ["onnxruntime-disable"]
+    assert [witness.flow for witness in result.witnesses] == ["onnxruntime-disable"]
 
 
 def test_a_node_of_a_quantized_model_is_asked_of_the_same_node(

@@ -53,7 +53,7 @@ def test_a_drawn_output_leaves_the_answer_open_and_the_others_are_judged(here: P
     result, code = _checked("both.onnx", "onnxruntime", tolerance, y=y, z=X)
     assert (result.outcome, code) == (Outcome.MISTRUSTED, 3), result.detail
     assert not list(passed_over(result.comparisons))
-    drawn = next(one for one in result.comparisons if one.output == "z")
+    drawn = next(comparison for comparison in result.comparisons if comparison.output == "z")
     assert drawn.degenerate is not None
     assert drawn.degenerate.code is FindingCode.RANDOM
     assert drawn.metrics == {}
@@ -94,7 +94,7 @@ def test_nobody_calls_a_changed_model_the_same_where_either_draws(here: Path, ne
     _model(here / "old.onnx", "yz", old)
     checked = assay.check("new.onnx", flows=["onnxruntime"], reference="old.onnx", measure=False)
     assert checked.judgement.exit_code == code
-    change = next(one for one in checked.results if isinstance(one, ChangeResult))
+    change = next(result for result in checked.results if isinstance(result, ChangeResult))
     (verdict,) = [one for one in checked.judgement.verdicts if one.job_key == change.job_key]
     assert verdict.word is {0: VerdictStatus.PASS, 1: VerdictStatus.FAIL, 3: VerdictStatus.INCONCLUSIVE}[code]
     if code == 3:
@@ -122,7 +122,7 @@ def test_what_a_quantized_model_draws_is_no_loss_that_a_limit_decides(
     onnx.save(model, "quantized.onnx")
     options = {"flows": ["onnxruntime"], "measure": False, "require": require, "inputs": inputs or None}
     checked = assay.check("quantized.onnx", reference="both.onnx", **options)
-    change = next(one for one in checked.results if isinstance(one, ChangeResult))
+    change = next(result for result in checked.results if isinstance(result, ChangeResult))
     assert not change.comparisons
     assert [one.output for one in change.against_float if one.metrics] == ["y"]
     (verdict,) = [one for one in checked.judgement.verdicts if one.job_key == change.job_key]

@@ -63,7 +63,7 @@ def _same(job: VerifyJob, results: dict[str, tuple[VerifyJob, Result]], old: str
     again = by_choice(recorded, before, new)
     assert again.outcome is asked.outcome, (old, new, again.detail, asked.detail)
     assert again.cause is asked.cause
-    assert sorted(one.kind for one in again.findings) == sorted(one.kind for one in asked.findings)
+    assert sorted(finding.kind for finding in again.findings) == sorted(finding.kind for finding in asked.findings)
     assert again.task_metrics == asked.task_metrics
     for mine, theirs in zip(again.comparisons, asked.comparisons, strict=True):
         assert mine.metrics.get("budget_used") == theirs.metrics.get("budget_used"), (old, new, mine.output)
@@ -152,7 +152,7 @@ def test_a_derived_tolerance_gives_way_to_any_other(tmp_path: Path, off: float) 
     path = linear_model(tmp_path / "linear.onnx")
     model = golden_for(path, tmp_path / "right")
     right = read_golden(tmp_path / "right")
-    outputs = [{"y": one["y"] + np.float32(off)} for one in right.outputs]
+    outputs = [{"y": output["y"] + np.float32(off)} for output in right.outputs]
     write_golden(
         tmp_path / "golden", model=model, inputs=right.inputs, outputs=outputs, seed=0, producer="numpy",
         producer_version="2", who="tests", reason="a test", created_at="2026-11-26T00:00:00+00:00",

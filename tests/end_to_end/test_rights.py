@@ -19,8 +19,8 @@ _IGNORES_RIGHTS = (1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 def _as_others() -> None:
     """The superuser is held to what the files say, too; nobody else needs to be."""
     libc = ctypes.CDLL(None)
-    for one in _IGNORES_RIGHTS:
-        libc.prctl(_DROP_FROM_BOUND, one, 0, 0, 0)
+    for right in _IGNORES_RIGHTS:
+        libc.prctl(_DROP_FROM_BOUND, right, 0, 0, 0)
 
 
 def _run(*arguments: str) -> tuple[int, str, str]:

@@ -54,7 +54,7 @@ def test_references_and_logs_of_one_machine_are_on_the_other(
     monkeypatch.chdir(machines[1])
     with open_services(postgresql) as services:
         again = rejudge(first.run.id, None, services)
-    (log,) = [Path(one.log_file) for one in again.results]
+    (log,) = [Path(result.log_file) for result in again.results]
     assert log.is_relative_to(".assay/logs")
     assert first.run.id in log.read_text()
     second = run_check(options)
@@ -82,7 +82,7 @@ def test_a_baseline_of_one_machine_is_compared_with_on_the_other(
         (made,) = approvals(services)
     assert (approved.reason, made.reason) == ("release 1", "release 1")
     checked = run_check(options)
-    (compared,) = [one for one in checked.judgement.verdicts if one.job_key.endswith("|compare_speed")]
+    (compared,) = [verdict for verdict in checked.judgement.verdicts if verdict.job_key.endswith("|compare_speed")]
     assert "the baseline of onnxruntime of 2" in compared.reason
     before = _objects(bucket)
     monkeypatch.chdir(machines[0])
@@ -95,4 +95,4 @@ def test_a_baseline_of_one_machine_is_compared_with_on_the_other(
     monkeypatch.chdir(machines[1])
     with open_services(postgresql) as services:
         assert list(baselines(services)) == []
-        assert [one.action.value for one in approvals(services)] == ["set", "remove"]
+        assert [approval.action.value for approval in approvals(services)] == ["set", "remove"]

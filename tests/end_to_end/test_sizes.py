@@ -24,7 +24,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_every_size_is_verified_where_it_is_claimed() -> None:
     (result,) = checked("onnxruntime", dims={"batch": Sizes(1, 4, 16)}).results
-    assert [(one.at, one.shape) for one in result.comparisons] == [
+    assert [(comparison.at, comparison.shape) for comparison in result.comparisons] == [
         ("", (1, 10)),
         ("batch=1", (1, 10)),
         ("batch=4", (4, 10)),

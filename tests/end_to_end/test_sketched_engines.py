@@ -67,7 +67,7 @@ def test_what_it_gives_is_what_the_model_declares(
 ) -> None:
     result = _verified(_job(made, tmp_path, fault=fault))
     assert result.outcome is Outcome.MISMATCH, result.detail
-    assert kind in {one.kind for one in result.findings}
+    assert kind in {finding.kind for finding in result.findings}
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def _sketched(job: VerifyJob, kind: type[Coarse]) -> VerifyResult:
 
 def test_a_coarser_type_than_promised_is_found(made: tuple[Model, Path], tmp_path: Path) -> None:
     result = _sketched(_job(made, tmp_path), Coarse)
-    assert [one.kind for one in result.findings] == ["precision"]
+    assert [finding.kind for finding in result.findings] == ["precision"]
 
 
 def test_a_service_is_told_how_to_use_the_prompts(made: tuple[Model, Path], tmp_path: Path) -> None:

@@ -70,8 +70,11 @@ def test_right_flows_pass_and_a_flow_that_lies_about_its_type_does_not(here: Pat
     assert "noise" in lying.detail
     assert lying.comparisons[0].metrics["budget_used"] > 100
     profiles = list((here / ".assay" / "profiles").iterdir())
-    assert sorted(header.precision for one in profiles if (header := read_header(one))) == ["bfloat16", "float32"]
-    stamps = {one: (one / "profile.json").stat().st_mtime_ns for one in profiles}
+    assert sorted(header.precision for profile in profiles if (header := read_header(profile))) == [
+        "bfloat16",
+        "float32",
+    ]
+    stamps = {profile: (profile / "profile.json").stat().st_mtime_ns for profile in profiles}
     (here / "assay.toml").write_text(
         LYING.replace('"classifier.onnx"', '"classifier.onnx"\ntolerance = "fixed:0.1,0.1"')
     )
@@ -80,7 +83,7 @@ def test_right_flows_pass_and_a_flow_that_lies_about_its_type_does_not(here: Pat
     assert fixed.outcome is Outcome.MISMATCH
     assert "noise" not in fixed.detail, "a tolerance that the user fixed stands"
     assert "bfloat16" in fixed.detail, "and excuses no coarser precision"
-    assert stamps == {one: (one / "profile.json").stat().st_mtime_ns for one in profiles}
+    assert stamps == {profile: (profile / "profile.json").stat().st_mtime_ns for profile in profiles}
 
 
 def test_a_model_without_an_evaluation_in_double_is_judged_by_what_perturbed_runs_teach(here: Path) -> None:
@@ -106,9 +109,9 @@ def test_a_model_without_an_evaluation_in_double_is_judged_by_what_perturbed_run
     found = _by_flow(assay.check(measure=False))
     assert found["onnxruntime"].outcome is Outcome.OK, found["onnxruntime"].detail
     assert any(
-        "learnt from 16 perturbed runs of onnxruntime-disable" in note_text(one) for one in found["onnxruntime"].notes
+        "learnt from 16 perturbed runs of onnxruntime-disable" in note_text(note) for note in found["onnxruntime"].notes
     )
-    assert {one.tolerance for one in found["onnxruntime"].comparisons if not one.at} == {"learnt"}
+    assert {comparison.tolerance for comparison in found["onnxruntime"].comparisons if not comparison.at} == {"learnt"}
     assert found["lying"].outcome is Outcome.MISMATCH, found["lying"].detail
 
 
@@ -126,7 +129,7 @@ def test_a_model_whose_noise_cannot_be_learnt_either_says_so(here: Path) -> None
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), here / "pools.onnx")
     (result,) = assay.check("pools.onnx", flows=["onnxruntime"], measure=False).results
     assert result.outcome is Outcome.OK, result.detail
-    assert any(one.code == NoteCode.NO_TOLERANCE and "MaxpoolWithMask" in note_text(one) for one in result.notes)
+    assert any(note.code == NoteCode.NO_TOLERANCE and "MaxpoolWithMask" in note_text(note) for note in result.notes)
 
 
 @pytest.mark.slow
@@ -144,7 +147,7 @@ def test_an_exported_program_is_judged_by_the_graph_that_torch_makes_of_it(here:
     found = _by_flow(assay.check(measure=False))
     assert found["torch-eager"].outcome is Outcome.OK, found["torch-eager"].detail
     assert 0 < found["torch-eager"].comparisons[0].metrics["budget_norm"] < 1
-    assert NoteCode.NO_TOLERANCE not in {one.code for one in found["torch-eager"].notes}
+    assert NoteCode.NO_TOLERANCE not in {note.code for note in found["torch-eager"].notes}
     assert found["lying"].outcome is Outcome.MISMATCH, found["lying"].detail
 
 

@@ -38,7 +38,7 @@ def test_a_planted_fault_is_named_with_its_pass(fault: str, tmp_path: Path) -> N
     net = PlantedNet(NODES, seed=3)
     pattern = net.sites[fault][0]
     (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault=fault, site=pattern[-1])
-    assert [one.partition(" ")[0] for one in cause.nodes] == pattern
+    assert [node.partition(" ")[0] for node in cause.nodes] == pattern
     assert cause.where is (Where.NODE if len(pattern) == 1 else Where.COMBINATION)
     assert cause.explains is not None
     assert cause.explains > 0.99
@@ -54,7 +54,7 @@ def test_a_fault_that_no_tap_may_see_is_found_all_the_same(tmp_path: Path) -> No
     net = PlantedNet(NODES, seed=3)
     pattern = net.sites["swapped_scale"][0]
     (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault="swapped_scale", site=pattern[-1], untapped=True)
-    assert [one.partition(" ")[0] for one in cause.nodes] == pattern
+    assert [node.partition(" ")[0] for node in cause.nodes] == pattern
 
 
 def test_a_cause_that_is_known_is_told_of_another_model_without_a_search(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_crash_is_reduced_to_what_crashes(tmp_path: Path) -> None:
     net = PlantedNet(NODES, seed=3)
     pattern = net.sites["cancelled_transposes"][0]
     (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault="crash", site=pattern[-1])
-    assert [one.partition(" ")[0] for one in cause.nodes] == pattern
+    assert [node.partition(" ")[0] for node in cause.nodes] == pattern
     assert cause.symptom.kind == "crash SIGSEGV"
 
 
@@ -162,7 +162,7 @@ def test_a_job_that_was_lost_or_asks_no_answer_is_named_and_the_others_are_triag
         wrong_use = replace(result, job_key=misused.key, case="misused", outcome=Outcome.CRASH, signal="SIGSEGV")
         services.store.record(killed.id, [result, wrong_use])
     found = run_triage(TriageOptions(target=killed.id, history=history, output=tmp_path / "again"))
-    assert [one.job_key for one in found.causes] == [job.key]
+    assert [cause.job_key for cause in found.causes] == [job.key]
     assert len(found.left) == 2
     assert re.search(r"lost.* is red \(lost: .*`assay resume`\): there is no answer to look into yet", found.left[0])
     assert found.left[1].endswith("this one asks what comes of a wrong use")
@@ -184,7 +184,7 @@ def test_what_is_no_steady_number_is_told_at_the_node_where_it_is_born(
     net = PlantedNet(NODES, seed=3)
     ((born,), *_) = net.sites["wrong_function"]
     (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault=fault, site=born)
-    assert [one.partition(" ")[0] for one in cause.nodes] == [born]
+    assert [node.partition(" ")[0] for node in cause.nodes] == [born]
     assert (cause.symptom.kind, cause.where) == (kind, Where.NODE)
     assert told in title_of(cause)
 
@@ -206,8 +206,8 @@ def test_what_more_instructions_of_the_processor_make_wrong_is_the_hardware_s(tm
     net = PlantedNet(NODES, seed=3)
     ((site,), *_) = net.sites["wrong_slope"]
     (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault="wide", site=site)
-    assert [one.partition(" ")[0] for one in cause.nodes] == [site]
-    assert [(one.kind, one.names) for one in cause.cures] == [("hardware", ("env.MISCOMPILER_MAX_ISA=avx",))]
+    assert [node.partition(" ")[0] for node in cause.nodes] == [site]
+    assert [(cure.kind, cure.names) for cure in cause.cures] == [("hardware", ("env.MISCOMPILER_MAX_ISA=avx",))]
     assert (cause.whole_cured, cause.kernel) == (True, False)
     assert any(
         "instructions of the processor: it is right with env.MISCOMPILER_MAX_ISA=avx" in line for line in lines(cause)
@@ -232,9 +232,9 @@ def test_what_fails_in_every_second_engine_is_triaged_by_its_share(fault: str, t
         (cause,) = triage_verdict(
             RedVerdict(seldom, result), services, tmp_path / "triage", math.inf, lambda text: None
         )
-    assert [one.partition(" ")[0] for one in cause.nodes] == pattern
+    assert [node.partition(" ")[0] for node in cause.nodes] == pattern
     brought = [] if fault in KERNELS else [(fault,)]
-    assert (cause.kernel, [one.names for one in cause.cures][:1]) == (fault in KERNELS, brought)
+    assert (cause.kernel, [cure.names for cure in cause.cures][:1]) == (fault in KERNELS, brought)
     assert 0 < cause.failed < cause.tries
     assert any("it fails rarely: " in line for line in lines(cause))
 
@@ -258,7 +258,7 @@ def test_where_runs_part_is_found_of_answers_that_are_within_tolerance(tmp_path:
     steady = replace(result, comparisons=(), findings=())
     with open_services(history) as services:
         (cause,) = triage_verdict(RedVerdict(job, steady), services, tmp_path / "triage", math.inf, lambda text: None)
-    assert [one.partition(" ")[0] for one in cause.nodes] == [born]
+    assert [node.partition(" ")[0] for node in cause.nodes] == [born]
     assert (cause.symptom.kind, cause.where) == ("unstable", Where.NODE)
     assert cause.asked < 40
 

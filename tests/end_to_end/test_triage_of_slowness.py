@@ -126,6 +126,6 @@ def test_only_what_breaks_a_rule_about_time_is_slow(
     history = red_in_three_ways(tmp_path, *goals, measured=measured)
     asked = TriageOptions(target="last", job="net|miscompiler|measure", history=history, output=tmp_path / "triage")
     found = run_triage(asked)
-    assert [one.symptom.kind for one in found.causes] == ["too_slow"] * slow
+    assert [cause.symptom.kind for cause in found.causes] == ["too_slow"] * slow
     told = ["broke no limit on the time of a call" in line for line in found.left]
     assert told == [True] * (not slow)

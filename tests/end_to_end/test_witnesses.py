@@ -76,13 +76,13 @@ def test_an_engine_that_is_wrong_is_blamed_by_two(model: Path) -> None:
     result, verdict = only(check(model, ["faulty-lie"]))
     assert (result.outcome, verdict.word) == (Outcome.MISMATCH, VerdictStatus.FAIL)
     assert verdict.reason.endswith("; reference-f64 and onnxruntime-disable agree")
-    assert [one.flow for one in result.witnesses] == ["onnxruntime-disable"]
+    assert [witness.flow for witness in result.witnesses] == ["onnxruntime-disable"]
 
 
 def test_engines_of_the_run_are_witnesses_too(model: Path) -> None:
     checked = check(model, ["faulty-lie", "openvino-f32"])
-    reasons = {one.flow: one for one in checked.results}
-    assert [one.flow for one in reasons["faulty-lie"].witnesses] == ["openvino-f32"]
+    reasons = {result.flow: result for result in checked.results}
+    assert [witness.flow for witness in reasons["faulty-lie"].witnesses] == ["openvino-f32"]
     assert reasons["openvino-f32"].witnesses == ()
     assert checked.judgement.exit_code == 1
 
@@ -166,7 +166,7 @@ def _change(model: Path, factor: float) -> tuple[Result, Verdict]:
     new = _changed(model, factor)
     checked = assay.check(new, reference=model, flows=["onnxruntime"], measure=False, history=model.parent / "h")
     verdict = next(one for one in checked.judgement.verdicts if one.job_key.endswith("|change"))
-    return next(one for one in checked.results if one.kind == "change"), verdict
+    return next(result for result in checked.results if result.kind == "change"), verdict
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_change_that_a_witness_sees_too_is_one(model: Path) -> None:
     result, verdict = _change(model, 1.0)
     assert verdict.word is VerdictStatus.PASS
     assert result.witnesses == ()
-    assert [one.flow for one in result.float_witnesses] == ["onnxruntime-disable"]
+    assert [witness.flow for witness in result.float_witnesses] == ["onnxruntime-disable"]
 
 
 def test_an_oracle_that_loses_a_part_of_a_sequence_blames_no_engine(

@@ -90,7 +90,9 @@ def test_the_original_of_a_changed_model_may_name_its_outputs_otherwise() -> Non
         measure=False,
         task_metric=task,
     )
-    assert {one.task_metrics["top1_agreement"] for one in found.results if isinstance(one, LossResult)} == {1.0}
+    assert {result.task_metrics["top1_agreement"] for result in found.results if isinstance(result, LossResult)} == {
+        1.0
+    }
 
 
 def test_an_option_is_known_to_be_wrong_before_anything_runs() -> None:

@@ -57,7 +57,7 @@ def said(here: SubmissionContext, sandbox: Bubblewrap, output: Path) -> tuple[Ch
 
 
 def told(checks: list[Check]) -> dict[str, CheckOutcome]:
-    return {one.name: one.outcome for one in checks}
+    return {check.name: check.outcome for check in checks}
 
 
 def test_an_honest_submission_passes_and_its_accuracy_is_computed_again(

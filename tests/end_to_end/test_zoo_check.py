@@ -57,7 +57,7 @@ def test_a_check_of_some_groups_leaves_the_record_of_more(zoo: Path) -> None:
     assert assay("check", "submissions/adder", "--groups", "artifacts") == 3
     (part,) = set(records(zoo)) - {whole}
     assert whole.read_bytes() == before
-    assert {one.group for one in read_record(part).checks} == {"artifacts"}
+    assert {check.group for check in read_record(part).checks} == {"artifacts"}
     assert assay("check", "submissions/adder", *FAST) == 3
     assert whole.read_bytes() != before
     whole.write_text("no record")
@@ -83,7 +83,7 @@ def test_a_model_that_was_not_taken_is_not_opened(zoo: Path) -> None:
     model.symlink_to("/etc/passwd")
     assert assay("check", "submissions/adder") == 1
     found = read_record(records(zoo)[0])
-    assert {one.name: one.outcome.value for one in found.checks if one.group not in ("files", "artifacts")} == {
+    assert {check.name: check.outcome.value for check in found.checks if check.group not in ("files", "artifacts")} == {
         f"{group}.all": "skipped" for group in ("compliance", "functionality", "accuracy", "performance")
     }
     assert found.decision.answer is Answer.DECLINE
@@ -106,7 +106,7 @@ def test_an_accepted_version_carries_the_name_of_its_model(
 
 def test_the_scratch_folder_is_gone_afterwards(zoo: Path) -> None:
     assay("check", "submissions/adder", *FAST)
-    assert not [one for one in (zoo / ".assay").iterdir() if one.name.startswith("zoo-")]
+    assert not [path for path in (zoo / ".assay").iterdir() if path.name.startswith("zoo-")]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_init_writes_a_zoo_and_never_over_what_is_there(
     assert not (root / "submissions/digits/README.md").exists(), "placeholders are not frozen"
     assert assay("check", "submissions/digits", *FAST) == 1
     found: Inspection = read_record(records(root)[0])
-    assert {one.name for one in found.checks if one.outcome.value == "failed"} == {
+    assert {check.name for check in found.checks if check.outcome.value == "failed"} == {
         "artifacts.parts",
         "artifacts.samples",
         "artifacts.template",

@@ -60,9 +60,9 @@ def test_a_served_model_is_promoted_again(name: str, zoo: Path) -> None:
     shutil.copytree(ZOO / "models" / name / version.version, zoo / "submissions" / name)
     with open_tools(zoo) as tools:
         found = inspect(name, zoo, tools)
-    bad = {one.name: one.sentence for one in found.checks if one.outcome is not CheckOutcome.PASSED}
+    bad = {check.name: check.sentence for check in found.checks if check.outcome is not CheckOutcome.PASSED}
     assert found.decision.answer is Answer.PROMOTE, (found.decision.reasons, bad)
     assert found.digest == version.digest
-    assert {one.group for one in found.checks if one.executed} >= set(EXECUTING)
-    recomputed = next(one for one in found.checks if one.name == "accuracy.recomputed")
+    assert {check.group for check in found.checks if check.executed} >= set(EXECUTING)
+    recomputed = next(check for check in found.checks if check.name == "accuracy.recomputed")
     assert recomputed.executed >= 96

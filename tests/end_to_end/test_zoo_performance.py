@@ -46,7 +46,7 @@ def looked_at(here: SubmissionContext, tools: SubmissionServices, scratch: Path)
 def test_every_limit_is_a_check_of_its_own(tools: SubmissionServices, tmp_path: Path) -> None:
     here = place(tmp_path, measures=LIMITS)
     found = looked_at(here, tools, tmp_path / "scratch")
-    outcomes = {name: [one.outcome for one in checks] for name, checks in found.items()}
+    outcomes = {name: [check.outcome for check in checks] for name, checks in found.items()}
     passed, failed, skipped = CheckOutcome.PASSED, CheckOutcome.FAILED, CheckOutcome.SKIPPED
     restless = outcomes.pop("throughput_per_s")
     assert restless in ([failed], [CheckOutcome.UNDECIDED])
@@ -68,7 +68,7 @@ def test_where_every_limit_is_for_another_machine_nothing_is_executed(
 ) -> None:
     here = place(tmp_path, measures=[{"metric": "load_s", "at_most": 9.0, "machine": "no-such-processor"}])
     found = looked_at(here, tools, tmp_path / "scratch")
-    assert [one.executed for checks in found.values() for one in checks] == [0, 0]
+    assert [check.executed for checks in found.values() for check in checks] == [0, 0]
     assert found["load_s"][0].outcome is CheckOutcome.SKIPPED
 
 

@@ -56,8 +56,8 @@ def test_a_rollback_serves_the_version_before_and_keeps_both(zoo: Path) -> None:
     assert rollback(zoo, "adder", "you", reason="and this").current == "1.0"
     entry = read_manifest(zoo).models["adder"]
     assert entry.current == "1.0"
-    assert [one.withdrawn is not None for one in entry.versions] == [False, True, True]
-    assert {one.name for one in (zoo / "models" / "adder").iterdir()} == {"1.0", "1.1", "1.2"}
+    assert [version.withdrawn is not None for version in entry.versions] == [False, True, True]
+    assert {path.name for path in (zoo / "models" / "adder").iterdir()} == {"1.0", "1.1", "1.2"}
     assert "adder/1.0/" in (zoo / "README.md").read_text()
     with pytest.raises(UsageError, match=r"no version before 1\.0"):
         rollback(zoo, "adder", "you", reason="more")
@@ -71,7 +71,7 @@ def test_a_withdrawn_version_is_served_again_for_a_reason_alone(zoo: Path) -> No
         promote(zoo, "adder", found, "me")
     entry = read_manifest(zoo).models["adder"]
     assert entry.current == "1.0"
-    assert [one.name for one in (zoo / "models" / "adder").glob(".*")] == []
+    assert [path.name for path in (zoo / "models" / "adder").glob(".*")] == []
 
     again = promote(zoo, "adder", found, "me", reason="phones are faster now")
     assert again.sentence == "adder 1.1 is served; it was 1.0"
@@ -81,7 +81,7 @@ def test_a_withdrawn_version_is_served_again_for_a_reason_alone(zoo: Path) -> No
     assert version is not None
     assert version.withdrawn is None
     assert version.reason == "they are replaced"
-    told = [(one.by, one.reason) for one in version.earlier_withdrawals]
+    told = [(withdrawal.by, withdrawal.reason) for withdrawal in version.earlier_withdrawals]
     assert told == [("you", "slow on phones"), ("you", "not all of them")]
 
 
@@ -94,7 +94,7 @@ def test_an_older_version_is_served_again_for_a_reason_alone(zoo: Path) -> None:
     ):
         promote(zoo, "adder", found, "me")
     assert read_manifest(zoo).models["adder"].current == "1.1"
-    assert [one.name for one in (zoo / "models" / "adder").glob(".*")] == []
+    assert [path.name for path in (zoo / "models" / "adder").glob(".*")] == []
     assert promote(zoo, "adder", found, "me", reason="1.1 is wrong on Mondays").current == "1.0"
 
 

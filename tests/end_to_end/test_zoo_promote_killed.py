@@ -92,7 +92,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new(zoo: Path, tmp_path: Path)
             seen.add(served)
             folder = current_folder(zoo, "adder")
             assert folder is not None
-            assert {one.name for one in folder.iterdir()} == {"model.onnx", "metadata.toml"}
+            assert {path.name for path in folder.iterdir()} == {"model.onnx", "metadata.toml"}
             assert f'version = "{served}"' in (folder / "metadata.toml").read_text()
             change = promote(zoo, "adder", found, "me")
             assert change.current == "1.1"
@@ -107,9 +107,9 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new(zoo: Path, tmp_path: Path)
 def _whole(root: Path) -> None:
     """The zoo as it is after a promotion that nobody disturbed."""
     manifest = read_manifest(root)
-    assert [one.version for one in manifest.models["adder"].versions] == ["1.0", "1.1"]
+    assert [version.version for version in manifest.models["adder"].versions] == ["1.0", "1.1"]
     assert index_text(manifest) in (root / "README.md").read_text()
-    left = {str(one.relative_to(root)) for one in root.rglob("*") if one.is_file()}
+    left = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
     models = {f"models/adder/{v}/{f}" for v in ("1.0", "1.1") for f in ("model.onnx", "metadata.toml")}
     assert left == {
         "zoo.toml", "README.md", "manifest.json", ".assay/zoo.lock", *models,

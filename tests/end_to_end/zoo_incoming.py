@@ -25,7 +25,7 @@ def taken(folder: Path, **limits: int) -> Intake:
 
 
 def problems(found: Intake) -> dict[str, Problem]:
-    return {one.path: one.problem for one in found.entries if one.problem}
+    return {entry.path: entry.problem for entry in found.entries if entry.problem}
 
 
 def checked(folder: Path, policy: ZooPolicy = ZooPolicy(name="zoo")) -> list[Check]:

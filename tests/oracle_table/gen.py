@@ -55,7 +55,7 @@ class Gen:
 
     def some_dtypes(self, position: int = 0) -> list[np.dtype[Any]]:
         """All of the common ones."""
-        return [one for one in self.dtypes(position) if one.kind in "fiubO" or one.name in FLOATS]
+        return [dtype for dtype in self.dtypes(position) if dtype.kind in "fiubO" or dtype.name in FLOATS]
 
     def x(self, *shape: int, dtype: Any = None, low: float = -3.0, high: float = 3.0) -> Array:
         """Numbers between the bounds; bounds are met by whole ones of a type without sign as far as it can."""

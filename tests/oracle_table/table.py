@@ -153,15 +153,17 @@ def _judge_wide(row: Row, case: OpCase, own: Any, theirs: Any, name: str) -> Non
 
 def _judge_rows(row: Row, case: OpCase, evaluator: WideEvaluator, feeds: dict[str, Any]) -> None:
     """Two evaluations at once say what each says alone."""
-    moving = [key for key, one in feeds.items() if isinstance(one, np.ndarray) and one.dtype.kind == "f" and one.ndim]
+    moving = [
+        key for key, feed in feeds.items() if isinstance(feed, np.ndarray) and feed.dtype.kind == "f" and feed.ndim
+    ]
     if case.random or not moving or not stackable(evaluator):
         return
     sets: Sequence[list[str]] = [moving[:1], moving] if len(moving) > 1 else [moving]
     for some in sets:
         others = [{**feeds, **{key: feeds[key] * (1 + at / 64) for key in some}} for at in range(2)]
         try:
-            each = [evaluator.evaluate(one) for one in others]
-            given = {**feeds, **{key: np.stack([one[key] for one in others]) for key in some}}
+            each = [evaluator.evaluate(other) for other in others]
+            given = {**feeds, **{key: np.stack([other[key] for other in others]) for key in some}}
             found = evaluate_rows(evaluator, given, some, 2, _Quiet(), evaluator.output_names)
         except (NotBatchable, Unsupported):
             continue
@@ -193,8 +195,8 @@ def _level(case: OpCase) -> float:
 def _saturated(values: Any) -> bool:
     """A narrower type overflowed, where double does not."""
     return any(
-        isinstance(one, np.ndarray) and one.dtype.name in _REAL and not np.isfinite(one.astype(np.float64)).all()
-        for one in values
+        isinstance(value, np.ndarray) and value.dtype.name in _REAL and not np.isfinite(value.astype(np.float64)).all()
+        for value in values
     )
 
 

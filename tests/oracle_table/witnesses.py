@@ -81,8 +81,8 @@ def run_onnxruntime(model: onnx.ModelProto, feeds: dict[str, Any]) -> list[Any]:
     options.log_severity_level = 4
     try:
         session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        if all(isinstance(one, np.ndarray) for one in feeds.values()) and not any(
-            nests(one.type) for one in session.get_outputs()
+        if all(isinstance(feed, np.ndarray) for feed in feeds.values()) and not any(
+            nests(output.type) for output in session.get_outputs()
         ):
             given = {
                 name: to_ort_value(np.ascontiguousarray(value) if value.ndim else value)
@@ -105,17 +105,17 @@ def torch(case: OpCase) -> list[Any]:
     from assay.onnx_to_torch import torch_graph_of
     from assay.onnx_to_torch.dtypes import from_numpy
 
-    if any(not isinstance(one, np.ndarray) or one.dtype.kind == "O" for one in case.feeds().values()):
+    if any(not isinstance(feed, np.ndarray) or feed.dtype.kind == "O" for feed in case.feeds().values()):
         raise Refused("no tensors")
     try:
         import torch as library
 
         with library.no_grad(), redirect_stderr(io.StringIO()):
-            found = torch_graph_of(case.model())(*(from_numpy(one) for one in case.feeds().values()))
+            found = torch_graph_of(case.model())(*(from_numpy(feed) for feed in case.feeds().values()))
     except Exception as error:
         raise Refused(str(error)) from error
     values = found if isinstance(found, tuple | list) else [found]
-    return [_to_numpy(one) if isinstance(one, Tensor) else one for one in values]
+    return [_to_numpy(value) if isinstance(value, Tensor) else value for value in values]
 
 
 def _to_numpy(tensor: Any) -> Any:

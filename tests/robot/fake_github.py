@@ -138,7 +138,7 @@ class FakeGithub:
     def _pulls(self, request: Request, body: Any) -> Response:
         state, base = request.query_params.get("state"), request.query_params.get("base")
         return self._paged(
-            request, [one for one in self.pulls.values() if one["state"] == state and one["base"]["ref"] == base]
+            request, [pull for pull in self.pulls.values() if pull["state"] == state and pull["base"]["ref"] == base]
         )
 
     def _pull(self, request: Request, body: Any) -> Response:
@@ -159,7 +159,7 @@ class FakeGithub:
 
     def _runs(self, request: Request, body: Any) -> Response:
         wanted = (request.path_params["sha"], request.query_params.get("check_name"))
-        found = [one for one in self.runs if (one["head_sha"], one["name"]) == wanted]
+        found = [run for run in self.runs if (run["head_sha"], run["name"]) == wanted]
         return self._paged(request, found, key="check_runs")
 
     def _make_run(self, request: Request, body: Any) -> Response:
@@ -201,7 +201,7 @@ class FakeGithub:
     def _comments(self, request: Request, body: Any) -> Response:
         number = request.path_params["number"]
         if request.method == "GET":
-            return self._paged(request, [one for one in self.comments if one["number"] == number])
+            return self._paged(request, [comment for comment in self.comments if comment["number"] == number])
         if len(body["body"]) > 65536:
             return JSONResponse({"message": "body is too long"}, 422)
         user = BOT if self.public_key else {"login": "robot-account", "id": 12}

@@ -94,7 +94,7 @@ class FakeGitlab:
     async def _notes(self, request: Request) -> Response:
         number = request.path_params["number"]
         if request.method == "GET":
-            return _paged(request, [one for one in self.notes if one["number"] == number])
+            return _paged(request, [note for note in self.notes if note["number"] == number])
         body = (await request.json())["body"]
         self.notes.append({"id": 70 + len(self.notes), "number": number, "body": body, "author": ROBOT})
         return JSONResponse(self.notes[-1], 201)

@@ -71,8 +71,8 @@ class Repository:
         source = built(folder / "good", "good")
         (self.clone / "zoo.toml").write_text(f'approved = ["{AUTHOR}"]\n' + (source / "zoo.toml").read_text() + policy)
         (self.clone / "scenarios").mkdir(exist_ok=True)
-        for one in (source / "scenarios").iterdir():
-            (self.clone / "scenarios" / one.name).write_text(one.read_text())
+        for path in (source / "scenarios").iterdir():
+            (self.clone / "scenarios" / path.name).write_text(path.read_text())
         git(self.clone, "init", "--quiet", "--initial-branch=main")
         git(self.clone, "remote", "add", "origin", str(self.bare))
         git(self.clone, "add", "--all")

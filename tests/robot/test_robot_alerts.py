@@ -106,7 +106,7 @@ def test_a_machine_that_fails_is_told_once_for_all_that_it_stops(team: Team, tmp
     alerts.tell(broken(2, "faces"), PAGE)
     assert team.subjects() == ["[zoo] blocked: inspection on the robot: could not be checked (robot.inspection)"]
     alerts.tell(declined("artifacts.readme", 3, "faces"), PAGE)
-    assert sorted(one.partition(":")[0] for one in team.subjects()[1:]) == ["[zoo] blocked", "[zoo] recovered"]
+    assert sorted(subject.partition(":")[0] for subject in team.subjects()[1:]) == ["[zoo] blocked", "[zoo] recovered"]
 
 
 def test_an_accepted_model_that_did_not_get_in_is_told(team: Team, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ token = { file = "secret" }
     assert isinstance(config.source, GithubTable)
     assert config.zoo.repository == "https://github.com/zoo/models.git"
     assert (config.host, config.port, config.public_url) == ("::1", 80, "https://zoo.example")
-    assert [one.reveal() for one in config.webhook_secrets] == [LONG, "another-0123456789"]
+    assert [secret.reveal() for secret in config.webhook_secrets] == [LONG, "another-0123456789"]
     assert config.hidden == ("ZOO_HOOK",)
     assert LONG not in repr(config)
     assert "another-0123456789" not in repr(config)

@@ -42,7 +42,7 @@ def test_a_container_file_asks_for_extras_and_files_that_there_are(name: str) ->
     ]
     assert set(extras[1].split(",")) <= set(known)
     for copied in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
-        assert all((ROOT / one).exists() for one in copied.split())
+        assert all((ROOT / part).exists() for part in copied.split())
     assert "USER assay" in text.partition("ENTRYPOINT")[0]
 
 

@@ -93,7 +93,7 @@ def test_a_pushed_branch_becomes_a_model_of_the_zoo(running: tuple[Repository, R
     assert "promoted" in robot.get(f"/badge/{NAME}.svg").text
     private = (robot.data, robot.data / "robot.db", robot.data / "mirror.git", *(robot.data / "records").iterdir())
     assert [one for one in private if one.stat().st_mode & 0o077] == [], "what the robot writes is its own"
-    objects = [one for one in (repository.bare / "objects").rglob("*") if one.is_file()]
+    objects = [path for path in (repository.bare / "objects").rglob("*") if path.is_file()]
     assert all(one.stat().st_mode & 0o044 for one in objects), "what it pushes is everybody's"
 
 

@@ -25,10 +25,10 @@ def workers(robot: Robot) -> list[psutil.Process]:
     assert robot.process is not None
     found = []
     with contextlib.suppress(psutil.NoSuchProcess):
-        for one in psutil.Process(robot.process.pid).children(recursive=True):
+        for child in psutil.Process(robot.process.pid).children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):
-                if WORKER in one.cmdline():
-                    found.append(one)
+                if WORKER in child.cmdline():
+                    found.append(child)
     return found
 
 

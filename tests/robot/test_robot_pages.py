@@ -118,9 +118,9 @@ def test_a_log_has_its_lines_in_order(served: Served) -> None:
     client, ids = served
     lines = client.get(f"/submissions/{ids['declined']}.json").json()["log"]
     assert len(lines) > 2
-    assert [one["at"] for one in lines] == sorted(one["at"] for one in lines)
+    assert [line["at"] for line in lines] == sorted(line["at"] for line in lines)
     text = body(client, f"/submissions/{ids['declined']}")
-    places = [text.index(one["text"]) for one in lines]
+    places = [text.index(line["text"]) for line in lines]
     assert places == sorted(places)
 
 

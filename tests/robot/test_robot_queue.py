@@ -67,7 +67,7 @@ def test_an_expired_lease_is_taken_up_again_and_its_zombie_is_refused(queue: Que
     assert queue.decide(second, Decided(answer="decline", reasons=(), checks=()), [])
     whole = queue.whole(second.submission.id)
     assert whole is not None
-    assert [one.answer for one in whole.decisions] == ["decline"]
+    assert [decision.answer for decision in whole.decisions] == ["decline"]
 
 
 def test_what_failed_is_given_back_and_waits(queue: Queue, clock: Clock) -> None:
@@ -93,7 +93,7 @@ def test_a_newer_commit_cancels_the_older_even_while_it_is_worked_on(queue: Queu
     second, _ = queue.enqueue("zoo", head("2"), "a")
     assert not queue.heartbeat(lease)
     assert not queue.decide(lease, PROMOTE, [])
-    states = {one.id: one.state for one in queue.submissions()}
+    states = {submission.id: submission.state for submission in queue.submissions()}
     assert states == {first: State.SUPERSEDED, second: State.QUEUED}
     back, renewed = queue.enqueue("zoo", head("1"), "a")
     assert (back, renewed) == (first, True), "the branch was put back: that commit is wanted again"
@@ -110,7 +110,7 @@ def test_other_branches_and_decided_commits_stay(queue: Queue) -> None:
     queue.decide(lease, PROMOTE, [])
     elsewhere, _ = queue.enqueue("zoo", head("3", "submission/b"), "a")
     queue.enqueue("zoo", head("2"), "a")
-    states = {one.id: one.state for one in queue.submissions()}
+    states = {submission.id: submission.state for submission in queue.submissions()}
     assert states[done] is State.DECIDED
     assert states[elsewhere] is State.QUEUED
 
@@ -134,7 +134,7 @@ def test_a_branch_that_is_gone_and_a_rerun(queue: Queue) -> None:
     queue.decide(lease, PROMOTE, [])
     whole = queue.whole(identity)
     assert whole is not None
-    assert [one.answer for one in whole.decisions] == ["promote", "retry"]
+    assert [decision.answer for decision in whole.decisions] == ["promote", "retry"]
 
 
 def test_dead_workers_of_this_robot_are_forgotten_at_once(queue: Queue) -> None:
@@ -177,17 +177,17 @@ def test_eight_processes_decide_each_job_once(location: str, database: Database)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["assay_zoo.robot.queue"])
     workers = [context.Process(target=_compete, args=(location, number)) for number in range(WORKERS)]
-    for one in workers:
-        one.start()
-    for one in workers:
-        one.join(600)
-        assert one.exitcode == 0
-    decided = Counter(one.id for one in queue.submissions() if one.answer == "promote")
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(600)
+        assert worker.exitcode == 0
+    decided = Counter(submission.id for submission in queue.submissions() if submission.answer == "promote")
     assert len(decided) == JOBS
     assert queue.counts().answers == {"promote": JOBS}
-    assert all(one.round == 1 for one in queue.submissions())
+    assert all(submission.round == 1 for submission in queue.submissions())
     logs = [queue.whole(identity) for identity in decided]
-    assert all(sum(line.text == "decision: promote" for line in one.log) == 1 for one in logs if one)
+    assert all(sum(line.text == "decision: promote" for line in log.log) == 1 for log in logs if log)
 
 
 def test_a_path_that_cannot_be_opened_is_told(tmp_path: Path) -> None:

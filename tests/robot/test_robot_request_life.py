@@ -55,7 +55,7 @@ class Forge:
 
     def run_of(self, sha: str) -> dict[str, Any]:
         """The newest check run of a commit, {} while it is not completed."""
-        found = [one for one in self.fake.runs if one["head_sha"] == sha]
+        found = [run for run in self.fake.runs if run["head_sha"] == sha]
         return found[-1] if found and found[-1]["status"] == "completed" else {}
 
     def comment(self, number: int) -> str:

@@ -45,7 +45,7 @@ def test_a_pull_request_from_webhook_to_check_run(tmp_path: Path) -> None:
             body = json.dumps({"pull_request": {"number": 1}}).encode()
             hook = client.post("/hooks/github", content=body, headers=signed(body, NEW))
             assert hook.status_code == 202
-            until_true(lambda: [one["state"] for one in fake.statuses[-1:]] == ["failure"], seconds=120)
+            until_true(lambda: [status["state"] for status in fake.statuses[-1:]] == ["failure"], seconds=120)
             until_true(lambda: len(fake.comments) == 1)
             until_true(lambda: service.queue.counts().unsent == 0)
             (one,) = service.queue.submissions()
@@ -91,10 +91,10 @@ def test_a_merge_request_is_told_at_gitlab(tmp_path: Path) -> None:
         )
         with robot(robot_toml(tmp_path, source)) as (service, _):
             until_true(lambda: fake.notes and service.queue.counts().unsent == 0, seconds=120)
-            assert [one["state"] for one in fake.statuses.values()] == ["failed"]
+            assert [status["state"] for status in fake.statuses.values()] == ["failed"]
             assert len(alerts) == 1
             assert alerts[0].startswith("[zoo] blocked: digits on ")
-            assert [one["number"] for one in fake.notes] == [3], "other merge requests are none of the robot's"
+            assert [note["number"] for note in fake.notes] == [3], "other merge requests are none of the robot's"
             fake.requests[3]["state"] = "closed"
 
 
@@ -210,7 +210,7 @@ def test_a_request_that_is_closed_or_moves_on_is_checked_no_more(tmp_path: Path)
         with robot(robot_toml(tmp_path, source, "workers = 0\n")) as (service, client):
 
             def states() -> dict[str, State]:
-                return {one.sha: one.state for one in service.queue.submissions()}
+                return {submission.sha: submission.state for submission in service.queue.submissions()}
 
             until_true(lambda: list(states().values()) == [State.QUEUED] * 3)
             fake.pulls[1]["state"] = "closed"
@@ -222,7 +222,9 @@ def test_a_request_that_is_closed_or_moves_on_is_checked_no_more(tmp_path: Path)
             wanted = dict(zip((*first, newer), (State.WITHDRAWN, State.SUPERSEDED, *[State.QUEUED] * 2), strict=True))
             until_true(lambda: states() == wanted)
             until_true(lambda: service.queue.counts().unsent == 0)
-            last = {one["sha"]: (one["state"], one["description"].partition(" ")[2]) for one in fake.statuses}
+            last = {
+                status["sha"]: (status["state"], status["description"].partition(" ")[2]) for status in fake.statuses
+            }
             assert last == {
                 first[0]: ("error", "is not checked: it was withdrawn"),
                 first[1]: ("error", "is not checked: there is a newer commit"),

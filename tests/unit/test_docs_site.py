@@ -34,8 +34,8 @@ def test_every_command_has_a_section_with_all_its_options(cli_reference: ModuleT
         command = root
         for part in name.split()[1:]:
             command = command.commands[part]
-        options = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
-        missing = [one.opts[0] for one in options if not re.search(rf"^\| `{one.opts[0]}[ `]", text, re.M)]
+        options = [param for param in command.params if param.param_type_name == "option" and not param.hidden]
+        missing = [option.opts[0] for option in options if not re.search(rf"^\| `{option.opts[0]}[ `]", text, re.M)]
         assert missing == [], name
     assert len(sections) == len(_leaves(root))
 

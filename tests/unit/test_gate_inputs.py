@@ -89,7 +89,7 @@ def test_the_extras_of_a_flow_are_those_that_install_it(tmp_path: Path) -> None:
 def test_a_container_of_the_gate_is_made_of_what_there_is_and_runs_as_an_ordinary_user(name: str) -> None:
     text = (ROOT / "deploy" / name).read_text()
     for copied in re.findall(r"^COPY (?!--from)(?:--chmod=\d+ )?(.+) \S+$", text, re.M):
-        assert all((ROOT / one).exists() for one in copied.split()), copied
+        assert all((ROOT / part).exists() for part in copied.split()), copied
     (lock,) = re.findall(r"^ARG LOCK=(\w+)$", text, re.M)
     assert (ROOT / "requirements" / f"{lock}.txt").is_file()
     last = text[text.rindex("\nFROM ") :]
@@ -103,7 +103,7 @@ def test_a_container_of_the_gate_is_made_of_what_there_is_and_runs_as_an_ordinar
 def test_a_container_has_what_links_in_the_packages_lead_to(name: str) -> None:
     """Without it no wheel is built in the image: the known outcomes are a link."""
     copied = re.findall(r"^COPY (?!--from)(?:--chmod=\d+ )?(.+) \S+$", (ROOT / "deploy" / name).read_text(), re.M)
-    found = {ROOT / one for line in copied for one in line.split()}
-    links = [one for folder in (ROOT / "packages").glob("*/src/*") for one in folder.iterdir() if one.is_symlink()]
+    found = {ROOT / part for line in copied for part in line.split()}
+    links = [path for folder in (ROOT / "packages").glob("*/src/*") for path in folder.iterdir() if path.is_symlink()]
     assert links
-    assert {one.resolve() for one in links} <= found
+    assert {link.resolve() for link in links} <= found

@@ -38,7 +38,9 @@ def test_every_function_fits_a_screen() -> None:
     paths = sources()
     assert len(paths) > 1000
     found = [
-        f"{path.relative_to(ROOT)}: {one}" for path in paths for one in long_functions(path.read_text(encoding="utf-8"))
+        f"{path.relative_to(ROOT)}: {function}"
+        for path in paths
+        for function in long_functions(path.read_text(encoding="utf-8"))
     ]
     assert not found, f"find the second idea in it, and its name: {found}"
 

@@ -74,7 +74,7 @@ def _texts(node: ast.expr) -> list[str]:
     parts = node.elts if isinstance(node, ast.Tuple | ast.Set | ast.List) else [node]
     if isinstance(node, ast.JoinedStr):
         parts = node.values
-    return [one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    return [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
 
 
 def _is_sentence(node: ast.expr) -> bool:

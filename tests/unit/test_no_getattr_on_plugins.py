@@ -30,7 +30,11 @@ PLUGINS = {
     "transform",
 }
 """What plug-ins are called."""
-PORTS = {name for name, one in inspect.getmembers(assay.ports, inspect.isclass) if getattr(one, "_is_protocol", False)}
+PORTS = {
+    name
+    for name, getmember in inspect.getmembers(assay.ports, inspect.isclass)
+    if getattr(getmember, "_is_protocol", False)
+}
 WORDS = re.compile(rf"\b({'|'.join(ASKING | LISTING | {'__dict__', '__getattr__', 'AttributeError', 'match'})})\b")
 """Without one of them nothing is asked for by its name: such a source is not parsed, which takes most of the time."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -41,7 +45,9 @@ Loop = ast.For | ast.AsyncFor | ast.comprehension
 def _abilities() -> set[str]:
     """The members of the optional protocols: those that can be checked when running."""
     kinds = [
-        one for _, one in inspect.getmembers(assay.ports, inspect.isclass) if one.__dict__.get("_is_runtime_protocol")
+        getmember
+        for _, getmember in inspect.getmembers(assay.ports, inspect.isclass)
+        if getmember.__dict__.get("_is_runtime_protocol")
     ]
     return {name for kind in kinds for name in vars(kind) if not name.startswith("_")}
 
@@ -125,15 +131,16 @@ def _asks(node: ast.AST, names: set[str]) -> bool:
     if isinstance(node, ast.Match):
         patterns = [one for case in node.cases for one in ast.walk(case) if isinstance(one, ast.MatchClass)]
         return any(
-            one.kwd_attrs and (_is_plugin(node.subject, names) or set(one.kwd_attrs) & ABILITIES) for one in patterns
+            pattern.kwd_attrs and (_is_plugin(node.subject, names) or set(pattern.kwd_attrs) & ABILITIES)
+            for pattern in patterns
         )
     if isinstance(node, ast.Try):
         silent = [
-            one
-            for one in node.handlers
-            if one.type is not None
-            and "AttributeError" in ast.unparse(one.type)
-            and not any(isinstance(part, ast.Raise) for part in ast.walk(one))
+            handler
+            for handler in node.handlers
+            if handler.type is not None
+            and "AttributeError" in ast.unparse(handler.type)
+            and not any(isinstance(part, ast.Raise) for part in ast.walk(handler))
         ]
         used = [part for line in node.body for part in ast.walk(line) if isinstance(part, ast.Attribute)]
         return bool(silent) and any(_is_plugin(part.value, names) for part in used)
@@ -144,11 +151,11 @@ def _call_asks(node: ast.Call, names: set[str]) -> bool:
     function = node.func.func if isinstance(node.func, ast.Call) else node.func  # attrgetter("x")(engine)
     name = ast.unparse(function).rpartition(".")[2]
     if name in LISTING:
-        return any(_is_plugin(one, names) for one in node.args)
+        return any(_is_plugin(arg, names) for arg in node.args)
     if name not in ASKING:
         return False
     texts = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)}
-    return bool(texts & ABILITIES) or any(_is_plugin(one, names) for one in node.args)
+    return bool(texts & ABILITIES) or any(_is_plugin(arg, names) for arg in node.args)
 
 
 def _is_plugin(asked: ast.expr, names: set[str]) -> bool:

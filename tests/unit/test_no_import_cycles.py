@@ -23,10 +23,10 @@ def imported(source: str, known: Mapping[str, object]) -> Iterator[str]:
     """The modules of ours that a source names in an import, wherever that stands."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names if one.name in known)
+            yield from (name.name for name in node.names if name.name in known)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for one in node.names:
-                whole = f"{node.module}.{one.name}"
+            for name in node.names:
+                whole = f"{node.module}.{name.name}"
                 if whole in known or node.module in known:
                     yield whole if whole in known else node.module
 

@@ -191,7 +191,7 @@ RAISE_NOTES = (
 (`test_no_sentences_reached`)."""
 REFUSE_WITH_NOTES = ("generators", "mutation", "numerics")
 """Rooms whose refusals and failures (what becomes the outcome of a job) are notes. A wrong use is found before a worker is there."""
-OUTCOMES = {name for name, one in vars(assay.errors).items() if isinstance(one, type) and issubclass(one, Lowering)}
+OUTCOMES = {name for name, var in vars(assay.errors).items() if isinstance(var, type) and issubclass(var, Lowering)}
 
 
 def test_no_worker_raises_a_sentence() -> None:

@@ -35,7 +35,7 @@ def plugins() -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def reached() -> Reached:
-    return Reached(Sources(SOURCE, "assay"), [*(one for room in ROOTS for one in modules(room)), *plugins()])
+    return Reached(Sources(SOURCE, "assay"), [*(module for room in ROOTS for module in modules(room)), *plugins()])
 
 
 @pytest.fixture(scope="module")

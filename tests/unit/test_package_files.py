@@ -34,5 +34,5 @@ def test_its_sources_are_packed_whole_and_built_again(package: Path, tmp_path: P
     (wheel,) = (tmp_path / "out").glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     assert any(name.endswith("licenses/LICENSE") for name in names)
-    known = {f"assay/expectations/{one.name}" for one in (ROOT / "expectations").glob("*.toml")}
+    known = {f"assay/expectations/{path.name}" for path in (ROOT / "expectations").glob("*.toml")}
     assert package.name != "assay" or (known and known <= names)

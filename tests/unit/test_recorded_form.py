@@ -80,7 +80,7 @@ def breaking(before: Sequence[str], now: Sequence[str]) -> list[str]:
     ]
     fields = [one for one in now if ": " in one and not one.endswith(OPTIONAL) and one.partition(".")[0] in structs]
     widened = {f"{one.partition(': ')[0]}: str" for one in before if ": " in one and still_read(one, before, now)}
-    return [*lost, *(one for one in fields if one not in before and one not in widened)]
+    return [*lost, *(field for field in fields if field not in before and field not in widened)]
 
 
 def still_read(one: str, before: Sequence[str], now: Sequence[str]) -> bool:

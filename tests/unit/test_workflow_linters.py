@@ -76,12 +76,12 @@ def _uses(path: Path) -> list[str]:
 def _on_old_runtimes(path: Path) -> list[str]:
     lines = path.read_text().splitlines()
     old = []
-    for one in _uses(path):
-        name, _, version = one.removeprefix("actions/").partition("@")
+    for use in _uses(path):
+        name, _, version = use.removeprefix("actions/").partition("@")
         # By a digest: the version stands in the comment behind it.
-        told = version if version.startswith("v") else next(line for line in lines if one in line).partition("# ")[2]
+        told = version if version.startswith("v") else next(line for line in lines if use in line).partition("# ")[2]
         if int(told.strip().removeprefix("v").partition(".")[0]) < OLD_RUNTIME[name.partition("/")[0]]:
-            old.append(one)
+            old.append(use)
     return old
 
 

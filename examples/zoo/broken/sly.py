@@ -206,10 +206,10 @@ def _(folder: Path) -> None:
     model.graph.node.append(helper.make_node("Mul", ["seen", "never"], ["nothing"]))
     model.graph.node.append(helper.make_node("Add", ["nothing", "always"], ["logits"]))
     (folder / "model.onnx").write_bytes(model.SerializeToString())
-    for one in folder.glob("test_data_set_*"):
-        rows = len(numpy_helper.to_array(onnx.load_tensor(one / "input_0.pb")))
+    for path in folder.glob("test_data_set_*"):
+        rows = len(numpy_helper.to_array(onnx.load_tensor(path / "input_0.pb")))
         array = np.repeat(np.arange(10, dtype=np.float32)[None] / 7, rows, axis=0)
-        (one / "output_0.pb").write_bytes(numpy_helper.from_array(array, "logits").SerializeToString())
+        (path / "output_0.pb").write_bytes(numpy_helper.from_array(array, "logits").SerializeToString())
 
 
 @broken("weights-with-noise", "the weights of a served model with some noise, under another name", "artifacts.copy", previous=True,

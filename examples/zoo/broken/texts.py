@@ -122,8 +122,8 @@ def _(folder: Path) -> None:
 def _(folder: Path) -> None:
     for file in folder.glob("test_data_set_*/*.pb"):
         file.unlink()
-    for one in folder.glob("test_data_set_*"):
-        one.rmdir()
+    for path in folder.glob("test_data_set_*"):
+        path.rmdir()
 
 
 @broken(

@@ -21,7 +21,7 @@ def run(job: Job) -> Result:
 
 
 def lowered(result: Result) -> bool:
-    return Stage.LOWER in {one.stage for one in result.stage_times}
+    return Stage.LOWER in {time.stage for time in result.stage_times}
 
 
 def another_option(job: Job) -> Job:

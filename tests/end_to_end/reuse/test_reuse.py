@@ -60,7 +60,7 @@ def test_a_model_in_a_coarse_type_of_its_own_is_judged_the_same_when_its_artifac
     write_golden(tmp_path / "int8", model=model, inputs=samples, outputs=outputs, created_at="", **provenance)
     job = msgspec.structs.replace(job, case=Case("own/twice", model, Inputs(golden=str(tmp_path / "int8"))))
     first, second = run(job), run(job)
-    assert {one.precision for one in first.facts.placements} == {"int8"}
+    assert {placement.precision for placement in first.facts.placements} == {"int8"}
     assert (first.facts.reused, second.facts.reused) == ("", _entry().parent.name + _entry().name)
 
 
@@ -152,7 +152,7 @@ def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monke
     assert told[0] == told[1]
     assert told[0][0] is Outcome.UNSUPPORTED
     assert (first.facts.reused, second.facts.reused) == ("", _entry().parent.name + _entry().name)
-    assert NoteCode.KEPT_REFUSAL in {one.code for one in second.notes}
+    assert NoteCode.KEPT_REFUSAL in {note.code for note in second.notes}
     assert execute(another_option(job), Stages(lambda stage: None)).facts.reused == ""
     assert execute(msgspec.structs.replace(job, reuse=False), Stages(lambda stage: None)).facts.reused == ""
 

@@ -37,7 +37,7 @@ NONZERO = ("Div", "Mod", "Reciprocal")
 def is_elementwise(schema: Any) -> bool:
     """Inputs and one output alike in shape, and only numbers as attributes: by the schema, and not by any list. Those with shapes of
     their own have recipes of their own, which come first."""
-    kinds = {one.type for name, one in schema.attributes.items() if name != "consumed_inputs"} - {
+    kinds = {attribute.type for name, attribute in schema.attributes.items() if name != "consumed_inputs"} - {
         defs.OpSchema.AttrType.FLOAT
     }
     broadcast = {"axis", "broadcast", "consumed_inputs", "direction", "fmod", "approximate"}
@@ -112,8 +112,8 @@ def _attributes(g: Gen) -> list[dict[str, Any]]:
         return [{"fmod": 1 if g.first.kind == "f" else 0}]
     if g.schema.name == "BitShift":
         return [{"direction": "LEFT"}, {"direction": "RIGHT"}]
-    for name, one in g.schema.attributes.items():
-        if one.type == defs.OpSchema.AttrType.FLOAT:
+    for name, attribute in g.schema.attributes.items():
+        if attribute.type == defs.OpSchema.AttrType.FLOAT:
             found += [{name: 0.3}, {name: 1.7}]
         if name == "approximate":
             found.append({name: "tanh"})

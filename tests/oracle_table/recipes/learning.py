@@ -157,7 +157,7 @@ def trees(g: Gen) -> Iterator[OpCase]:
 def _tree(g: Gen, x: Any, splits: dict[str, Any], more: dict[str, Any]) -> Iterator[OpCase]:
     if g.schema.name == "TreeEnsembleRegressor":
         leaves = {f"target_{name}": ids for name, ids in _LEAVES.items()}
-        both = {f"target_{name}": [one for one in ids for _ in range(2)] for name, ids in _LEAVES.items()}
+        both = {f"target_{name}": [identity for identity in ids for _ in range(2)] for name, ids in _LEAVES.items()}
         for aggregate in (None, "SUM", "AVERAGE", "MIN", "MAX"):
             for base in (None, [0.25, -0.5]):
                 yield g.case(

@@ -109,16 +109,16 @@ def test_quiet_hours_hold_messages_back_but_not_for_an_incident_tool(store: SqlS
     waits(store, rules, AlertKind.RECOVERY)
     done = deliver(store, rules, send, MORNING)
     assert [name for name, _ in done.sent] == ["pager"]
-    assert [one["type"] for one in chat.posts] == ["failure", "success"]
+    assert [post["type"] for post in chat.posts] == ["failure", "success"]
 
 
 def test_two_that_deliver_at_once_send_a_message_once(store: SqlStore, chat: Endpoint) -> None:
     rules = AlertRules((target("chat", chat.url),))
     waits(store, rules)
 
-    def send_and_meet_another(one: AlertTarget, text: Message) -> None:
+    def send_and_meet_another(alert_target: AlertTarget, text: Message) -> None:
         assert deliver(store, rules, send, MORNING) == Delivered()
-        send(one, text)
+        send(alert_target, text)
 
     assert len(deliver(store, rules, send_and_meet_another, MORNING).sent) == 1
     assert len(chat.posts) == 1

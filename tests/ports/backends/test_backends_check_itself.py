@@ -161,7 +161,7 @@ def test_one_engine_for_every_size_that_takes_one_only() -> None:
             def run(engine: FaultyEngine, tensors: Tensors) -> dict[str, Tensor]:
                 outputs = FaultyEngine.run(engine, tensors)
                 right = next(iter(tensors.values())).shape[0] in (0, size)
-                return outputs if right else {name: one * 0 for name, one in outputs.items()}
+                return outputs if right else {name: output * 0 for name, output in outputs.items()}
 
             return _with_methods(super().lower(model, flow), run=run)
 

@@ -61,13 +61,13 @@ def test_iree_computes_doubles_in_float32_unless_told(tmp_path: Path) -> None:
     x = np.full(4, 1e-9, np.float32)
     engine = IREE().lower(model, Flow("x", "iree"))
     assert not engine.run({"x": x})["y"].any()
-    told = [one for one in engine.facts().numeric_defaults if one.effect == "narrowed-doubles"]
+    told = [default for default in engine.facts().numeric_defaults if default.effect == "narrowed-doubles"]
     assert [(one.name, one.option, one.off) for one in told] == [
         ("--iree-input-demote-f64-to-f32", "demote_f64_to_f32", False)
     ]
     kept = IREE().lower(model, Flow("x", "iree", {"demote_f64_to_f32": False}))
     np.testing.assert_allclose(kept.run({"x": x})["y"], x, rtol=1e-6)
-    assert all(one.effect != "narrowed-doubles" for one in kept.facts().numeric_defaults)
+    assert all(default.effect != "narrowed-doubles" for default in kept.facts().numeric_defaults)
 
 
 class _Halves(torch.nn.Module):

@@ -59,11 +59,13 @@ def test_every_flow_conforms() -> None:
 
 def test_what_the_delegate_took_is_counted(saved: Path) -> None:
     facts = ExecuTorch().load(saved, _XNNPACK).facts()
-    where = {one.operator: one.device for one in facts.placements}
+    where = {placement.operator: placement.device for placement in facts.placements}
     assert where["aten.convolution"] == "XnnpackBackend"
     assert where["aten.argmax"] == "portable"
     assert facts.undelegated == ("aten.argmax",)
-    assert facts.delegated == sum(one.count for one in facts.placements if one.device == "XnnpackBackend")
+    assert facts.delegated == sum(
+        placement.count for placement in facts.placements if placement.device == "XnnpackBackend"
+    )
     assert facts.precision == "float32"
 
 
@@ -71,7 +73,7 @@ def test_portable_delegates_nothing_by_design(tiny: Path) -> None:
     facts = ExecuTorch().lower(tiny, _PORTABLE).facts()
     assert facts.delegated is None
     assert facts.undelegated == ()
-    assert {one.device for one in facts.placements} == {"portable"}
+    assert {placement.device for placement in facts.placements} == {"portable"}
 
 
 def test_a_partitioner_that_takes_nothing_is_told(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +91,7 @@ def test_a_partitioner_that_takes_nothing_is_told(tiny: Path, tmp_path: Path, mo
     engine.save(tmp_path)
     facts, record = engine.facts(), msgspec.json.decode((tmp_path / "built.json").read_bytes(), type=Built)
     assert (facts.delegated, record.delegated) == (0, 0)
-    assert {one.device for one in record.placements} == {"portable"}
+    assert {placement.device for placement in record.placements} == {"portable"}
     assert "aten.convolution" in facts.undelegated
 
 
@@ -143,7 +145,7 @@ def test_the_bytes_of_the_program_live_as_long_as_it_is_run(saved: Path) -> None
     gc.collect()
     _ = [bytes([number % 256]) * (saved / "model.pte").stat().st_size for number in range(500)]
     np.testing.assert_allclose(engine.run({INPUT: _image(2)})["scores"], tiny_expected(_image(2))["scores"], atol=1e-5)
-    kept = [one for one in gc.get_referents(engine.__dict__) if isinstance(one, bytes)]
+    kept = [referent for referent in gc.get_referents(engine.__dict__) if isinstance(referent, bytes)]
     assert any(len(one) == (saved / "model.pte").stat().st_size for one in kept)
 
 
@@ -281,7 +283,9 @@ def test_an_operator_that_the_delegate_is_not_offered_stays_portable(tiny: Path)
     assert "partitioner(convolution.default)" in names
     without = backend.without_passes(_XNNPACK, ["partitioner(convolution.default)"])
     assert without.options["undelegated"] == "convolution.default"
-    assert backend.passes_run(tiny, without) == tuple(one for one in names if one != "partitioner(convolution.default)")
+    assert backend.passes_run(tiny, without) == tuple(
+        name for name in names if name != "partitioner(convolution.default)"
+    )
     assert [one for one in backend.lower(tiny, without).facts().undelegated if "convolution" in one]
     with pytest.raises(UsageError, match="the partitioner of xnnpack does not name 'foo'; it has"):
         backend.lower(tiny, backend.without_passes(_XNNPACK, ["foo"]))

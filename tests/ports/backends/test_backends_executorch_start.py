@@ -122,7 +122,7 @@ def test_a_bare_package_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytes
 
         assert light.value == 3
         assert not hasattr(sys.modules["heavy.part"], "loaded")
-    assert not [one for one in sys.modules if one.startswith("heavy.part")]
+    assert not [module for module in sys.modules if module.startswith("heavy.part")]
     import heavy.part  # type: ignore[import-not-found]
 
     assert heavy.part.loaded

@@ -133,8 +133,8 @@ def test_every_lie_is_one(tmp_path: Path, fault: str) -> None:
     assert not (same_names and all(_identical(right[name], false[name]) for name in right))
 
 
-def _identical(one: Tensor, other: Tensor) -> bool:
-    return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+def _identical(tensor: Tensor, other: Tensor) -> bool:
+    return tensor.dtype == other.dtype and tensor.shape == other.shape and tensor.tobytes() == other.tobytes()
 
 
 def test_what_the_lies_are() -> None:

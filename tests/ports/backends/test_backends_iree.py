@@ -131,7 +131,7 @@ def test_lowered_without_its_device(flow: str, driver: str, tmp_path: Path) -> N
     engine.save(tmp_path)
     facts = engine.facts()
     assert facts.precision == "float32"
-    assert "conv" in {one.operator for one in facts.placements}
+    assert "conv" in {placement.operator for placement in facts.placements}
     with pytest.raises(NotRunnable, match=driver):
         IREE().load(tmp_path, _FLOWS[flow])
 

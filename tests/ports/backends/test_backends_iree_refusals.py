@@ -84,7 +84,7 @@ def test_names_of_dispatches() -> None:
             "main$async_dispatch_3_elementwise_broadcast_D_i32xf32",
         )
     )
-    assert [(one.operator, one.precision, one.role) for one in dispatches([source], "vmvx")] == [
+    assert [(dispatch.operator, dispatch.precision, dispatch.role) for dispatch in dispatches([source], "vmvx")] == [
         ("conv", "float32", ""),
         ("elementwise_broadcast", "float32", ""),
         ("matmul_like", "float16", ""),

@@ -96,21 +96,24 @@ class _Faulty:
             return row[-4:]
         return (0, *row) if self._fault == "extra-token" else row
 
-    def _changed(self, one: Decoded) -> Decoded:
-        if one.logits is None:
-            return self._changed_tops(one)
+    def _changed(self, decoded: Decoded) -> Decoded:
+        if decoded.logits is None:
+            return self._changed_tops(decoded)
         if self._fault == "logits-scaled":
-            return replace(one, logits=one.logits / 1.0001)
+            return replace(decoded, logits=decoded.logits / 1.0001)
         if self._fault == "one-token-more-likely":
-            return replace(one, logits=one.logits + 1e-3 * (np.arange(one.logits.shape[-1]) == one.logits[0].argmax()))
+            return replace(
+                decoded,
+                logits=decoded.logits + 1e-3 * (np.arange(decoded.logits.shape[-1]) == decoded.logits[0].argmax()),
+            )
         if self._fault == "not-a-number":
-            return replace(one, logits=np.where(np.arange(one.logits.shape[-1]) == 7, np.nan, one.logits))
+            return replace(decoded, logits=np.where(np.arange(decoded.logits.shape[-1]) == 7, np.nan, decoded.logits))
         if self._fault == "second-best":
-            order = np.argsort(-one.logits[-1])
-            return replace(one, ids=(*one.ids[:-1], int(order[1])))
-        return replace(one, logits=one.logits[:, ::-1]) if self._fault == "turned" else one
+            order = np.argsort(-decoded.logits[-1])
+            return replace(decoded, ids=(*decoded.ids[:-1], int(order[1])))
+        return replace(decoded, logits=decoded.logits[:, ::-1]) if self._fault == "turned" else decoded
 
-    def _changed_tops(self, one: Decoded) -> Decoded:
+    def _changed_tops(self, decoded: Decoded) -> Decoded:
         """The same faults where the chosen token alone has a log-probability."""
         changes: dict[str, Callable[[int, float], Top]] = {
             "logits-scaled": lambda token, value: {token: value / 1.0001},
@@ -119,10 +122,10 @@ class _Faulty:
             "turned": lambda token, value: {511 - token: value},
         }
         if self._fault == "second-best":
-            return replace(one, ids=(*one.ids[:-1], (one.ids[-1] + 1) % 512))
+            return replace(decoded, ids=(*decoded.ids[:-1], (decoded.ids[-1] + 1) % 512))
         if change := changes.get(self._fault):
-            return replace(one, tops=tuple(change(*item) for top in one.tops for item in top.items()))
-        return one
+            return replace(decoded, tops=tuple(change(*item) for top in decoded.tops for item in top.items()))
+        return decoded
 
 
 def _with(engine: DecodingEngine, fault: str) -> LocalService:
@@ -232,7 +235,7 @@ def test_answers_of_a_library_are_kept_with_its_abilities(tmp_path: Path) -> Non
     service = recorded(_opened("onnxruntime-genai", tmp_path).service)
     assert isinstance(service, RecordedDecoder)
     service.complete_together([(5, 6), (7,)], 2)
-    assert [(one.prompt, len(one.answer.ids or ())) for one in service.records] == [((5, 6), 2), ((7,), 2)]
+    assert [(record.prompt, len(record.answer.ids or ())) for record in service.records] == [((5, 6), 2), ((7,), 2)]
 
 
 def test_text_is_refused(tmp_path: Path) -> None:
@@ -283,4 +286,4 @@ def test_a_checkpoint_that_has_changed_since_is_refused(tmp_path: Path, monkeypa
 
 
 def test_the_content_of_a_named_checkpoint_decides_what_is_lowered() -> None:
-    assert [one.name for one in Transformers.options if one.path] == ["checkpoint"]
+    assert [option.name for option in Transformers.options if option.path] == ["checkpoint"]

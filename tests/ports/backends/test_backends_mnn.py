@@ -37,7 +37,7 @@ def test_the_stored_weights_are_read_back(tmp_path: Path, flow: str, precision: 
     assert facts.precision == precision
     assert facts.weights == {precision: 2}
     assert (far < 1e-5) == (precision == "float32")
-    assert {one.operator: one.count for one in facts.placements}["Convolution"] == 2
+    assert {placement.operator: placement.count for placement in facts.placements}["Convolution"] == 2
 
 
 def test_what_was_stored_is_told_not_what_was_asked(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_the_loaded_engine_is_the_optimized_one(tmp_path: Path) -> None:
     engine.save(folder)
     loaded = backend.load(folder, _FLOWS["onnxruntime-extended"])
     loaded.run({INPUT: _IMAGE})
-    assert "FusedConv" in {one.operator for one in loaded.facts().placements}
+    assert "FusedConv" in {placement.operator for placement in loaded.facts().placements}
 
 
 def test_types_that_numpy_lacks(write: Any) -> None:
@@ -171,7 +171,7 @@ def test_a_multiplication_of_bytes_is_int8_whatever_it_puts_out(write: Any) -> N
     text = "g (uint8[n, 4] x) => (int32[n, 2] y) <int8[4, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}> { y = MatMulInteger(x, w) }"
     engine = OnnxRuntime().lower(write(text), _FLOW)
     engine.run({"x": np.ones((1, 4), np.uint8)})
-    assert [(one.operator, one.precision, one.role) for one in engine.facts().placements] == [
+    assert [(placement.operator, placement.precision, placement.role) for placement in engine.facts().placements] == [
         ("MatMulInteger", "uint8", "compute")
     ]
 
@@ -185,7 +185,7 @@ def test_a_node_that_runs_often_is_one_operator(write: Any) -> None:
     }"""
     engine = OnnxRuntime().lower(write(text), _FLOW)
     engine.run({"x": np.ones(1, np.float32), "times": np.array(5), "go": np.array(True)})
-    counts = {one.operator: one.count for one in engine.facts().placements}
+    counts = {placement.operator: placement.count for placement in engine.facts().placements}
     assert counts["Add"] == 1
 
 
@@ -197,7 +197,9 @@ def test_a_convolution_that_took_its_activation_in_is_fused_in_every_layout(tmp_
         OnnxRuntime().lower(model, _FLOWS[flow]).save(folder)
         engine = OnnxRuntime().load(folder, _FLOWS[flow])
         engine.run({INPUT: _IMAGE})
-        assert sum(one.count for one in engine.facts().placements if one.role == "fused") == fused, flow
+        assert sum(placement.count for placement in engine.facts().placements if placement.role == "fused") == fused, (
+            flow
+        )
 
 
 _BRANCHES = """

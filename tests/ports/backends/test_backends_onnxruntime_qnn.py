@@ -112,7 +112,7 @@ def test_a_node_on_the_cpu_is_no_pass(qnn: Interpreter, here: Path) -> None:
         assert mixed.node == "det"
         assert "1 of 2 operators" in mixed.detail
         assert linear.outcome is Outcome.OK, linear.detail
-        assert {one.device for one in linear.facts.placements} == {"QNN"}
+        assert {placement.device for placement in linear.facts.placements} == {"QNN"}
         assert linear.facts.undelegated == ()
         assert linear.facts.delegated
         assert linear.versions["onnxruntime-qnn"] == "2.7.0"

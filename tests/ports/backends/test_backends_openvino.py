@@ -25,7 +25,7 @@ def test_float32_is_float32(tmp_path: Path) -> None:
     np.testing.assert_allclose(scores, tiny_expected(_IMAGE)["scores"], rtol=1e-5, atol=1e-6)
     facts = engine.facts()
     assert facts.precision == "float32"
-    assert {one.precision for one in facts.placements if one.operator == "Convolution"} == {"float32"}
+    assert {placement.precision for placement in facts.placements if placement.operator == "Convolution"} == {"float32"}
     assert facts.options["threads"] == "1"
 
 
@@ -37,7 +37,7 @@ def test_the_actual_precision_is_reported(tmp_path: Path, asked: str) -> None:
     engine = OpenVINO().lower(tiny_model(tmp_path / "tiny.onnx"), flow)
     scores = engine.run({INPUT: _IMAGE})["scores"]
     facts = engine.facts()
-    ran_in = {one.precision for one in facts.placements if one.operator == "Convolution"}
+    ran_in = {placement.precision for placement in facts.placements if placement.operator == "Convolution"}
     assert ran_in == {facts.precision}
     far = float(np.abs(scores - tiny_expected(_IMAGE)["scores"]).max())
     assert (far < 1e-5) == (facts.precision == "float32")
@@ -191,12 +191,14 @@ def test_a_flow_that_was_not_asked_for_float32_is_told_by_what_it_got(
     monkeypatch.setattr(backend, "_config", lambda options, flow: {"INFERENCE_NUM_THREADS": 1})
     told = OpenVINO().lower(model, _FLOWS["openvino-f32"]).facts()
     assert told.precision == default[compiled.get_property("INFERENCE_PRECISION_HINT")]
-    assert {one.precision for one in told.placements if one.operator == "Convolution"} == {told.precision}
+    assert {placement.precision for placement in told.placements if placement.operator == "Convolution"} == {
+        told.precision
+    }
 
 
 def test_nodes_tell_their_role(tmp_path: Path) -> None:
     engine = OpenVINO().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
-    roles = {one.operator: one.role for one in engine.facts().placements}
+    roles = {placement.operator: placement.role for placement in engine.facts().placements}
     assert roles["Convolution"] == "fused"
     assert roles.get("Reorder", "reformat") == "reformat"
     assert all(roles.values())
@@ -217,6 +219,6 @@ def test_a_mask_is_no_quantized_number(write: Any, tmp_path: Path, text: str, op
     """OpenVINO splits Trilu into a comparison and a selection, and calls the mask u8, as it does what a quantizer made."""
     model = write(text)
     for engine in (OpenVINO().lower(model, _FLOW), _reloaded(model, tmp_path / "saved")):
-        told = {one.operator: one.precision for one in engine.facts().placements}
+        told = {placement.operator: placement.precision for placement in engine.facts().placements}
         assert told[operator] == ran_in
         assert ran_in == "uint8" or "uint8" not in told.values()

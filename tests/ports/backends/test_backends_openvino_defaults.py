@@ -70,7 +70,7 @@ def test_what_cannot_be_built_without_it_says_nothing(compressed: Path, tmp_path
     engine = OpenVINO().lower(compressed, PINNED)
     facts = engine.facts()
     found = tried(_job(tmp_path / "lost.onnx", tmp_path, PINNED), facts, _is_right)
-    assert all(one.cures is None for one in found.numeric_defaults)
+    assert all(default.cures is None for default in found.numeric_defaults)
 
 
 def _job(model: Path, scratch: Path, flow: Flow) -> Any:

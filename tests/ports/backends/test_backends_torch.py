@@ -34,7 +34,9 @@ def test_eager_tells_its_operators_and_types(tiny: Path) -> None:
     engine.run({INPUT: _IMAGE})
     facts = engine.facts()
     assert facts.precision == "float32"
-    placed = {one.operator: (one.device, one.precision, one.count) for one in facts.placements}
+    placed = {
+        placement.operator: (placement.device, placement.precision, placement.count) for placement in facts.placements
+    }
     assert placed["aten.conv2d.default"] == ("cpu", "float32", 1)
     assert placed["aten.argmax.default"] == ("cpu", "int64", 1)
     assert type(facts.backend_version) is str
@@ -89,7 +91,7 @@ def test_every_run_starts_from_the_buffers_that_were_exported(flow: Flow, persis
     torch.export.save(torch.export.export(_Cache(persistent), (torch.ones(4),)), tmp_path / "cache.pt2")
     engine = Torch().lower(tmp_path / "cache.pt2", flow)
     answers = [next(iter(engine.run({"x": np.full(4, step, np.float32)}).values())) for step in (1, 2, 1)]
-    assert [one.tolist() for one in answers] == [[2.0] * 4, [3.0] * 4, [2.0] * 4]
+    assert [answer.tolist() for answer in answers] == [[2.0] * 4, [3.0] * 4, [2.0] * 4]
     engine.save(tmp_path)
     again = Torch().load(tmp_path, flow)
     assert next(iter(again.run({"x": np.ones(4, np.float32)}).values())).tolist() == [2.0] * 4

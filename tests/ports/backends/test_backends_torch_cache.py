@@ -49,7 +49,7 @@ def _python(code: str, cache: Path, *, given: str = "") -> subprocess.Popen[str]
 def test_half_a_library_is_compiled_again(tmp_path: Path) -> None:
     answer, errors = _python(_COMPILE, tmp_path).communicate()
     assert answer.split() == ["3.0", str(tmp_path / "inductor" / "worker-0")], errors
-    (library,) = (one for one in tmp_path.rglob("*.main.so"))
+    (library,) = (path for path in tmp_path.rglob("*.main.so"))
     whole = library.stat().st_size
     library.write_bytes(b"")
     # As the compiler's driver leaves it where it is killed.
@@ -73,7 +73,7 @@ def test_what_is_finished_stays(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     (tmp_path / "b.main_CxxBuild").mkdir()
     remove_unfinished(tmp_path)
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.main.so", "ab.main.so"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.main.so", "ab.main.so"]
 
 
 def test_two_living_processes_share_no_folder(tmp_path: Path) -> None:

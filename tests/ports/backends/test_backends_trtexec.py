@@ -83,11 +83,11 @@ def test_each_version_is_told_what_it_knows_by_a_script_that_refuses_the_rest(
     engine = Trtexec().lower(model, half)
     facts = engine.facts()
     assert facts.precision == ("float16" if flag else "float32")
-    assert {one.operator for one in facts.placements} >= {"Conv", "MatMul"}
+    assert {placement.operator for placement in facts.placements} >= {"Conv", "MatMul"}
     assert facts.options["mode.cuda_graph"] == ("false" if flag else "true")
     assert engine.call_times({INPUT: IMAGE}, 0.1) == (pytest.approx(0.0015),) * 7
     assert ("conv", "Conv", pytest.approx(0.0005)) in [
-        (one.name, one.operator, one.seconds) for one in engine.operator_times({INPUT: IMAGE})
+        (time.name, time.operator, time.seconds) for time in engine.operator_times({INPUT: IMAGE})
     ]
 
 
@@ -187,6 +187,6 @@ def test_the_worker_measures_by_the_programs_own_clock_with_a_script(script: Pat
     assert found.outcome is Outcome.OK, found.detail
     assert found.measurements == (Measurement(2, (pytest.approx(0.0015),) * 7, ()),)
     assert found.memory == Memory(), "what this process holds is nothing of the engine's"
-    assert {one.operator for one in found.operator_times} >= {"Conv", "MatMul"}
+    assert {time.operator for time in found.operator_times} >= {"Conv", "MatMul"}
     with pytest.raises(Unsupported, check=says("cannot be timed from outside")):
         bound_call(Trtexec().lower(tiny_model(tmp_path / "n.onnx"), FLOW), {INPUT: IMAGE})

@@ -74,7 +74,7 @@ def _called(flow: str, folder: Path) -> dict[str, str]:
     assert facts.precision == "float32"
     assert facts.options["threads"] == "1"
     assert engine.run({INPUT: _IMAGE})["best"].shape == (2,)
-    return {one.operator: one.role for one in facts.placements}
+    return {placement.operator: placement.role for placement in facts.placements}
 
 
 def test_optimization_is_seen_in_what_was_called(tmp_path: Path) -> None:

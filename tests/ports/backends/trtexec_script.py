@@ -27,7 +27,7 @@ OLDER = {"--fp16", "--int8", "--bf16", "--fp8", "--separateProfileRun"}
 def main(arguments: list[str]) -> int:
     command = " ".join(["trtexec", *arguments])
     print(f"&&&& RUNNING TensorRT.trtexec {BANNER} # {command}")
-    given = dict(one.partition("=")[::2] for one in arguments)
+    given = dict(argument.partition("=")[::2] for argument in arguments)
     for name in given:
         if name not in (KNOWN if NEWER else KNOWN | OLDER):
             return fail(f"Unknown option: {name} {given[name]}", command)
@@ -84,7 +84,7 @@ def infer(given: dict[str, str], command: str) -> int:
                     "stdVersionRead == serializationVersion failed.Version tag does not match.", command)  # fmt: skip
     files = dict(pair.rpartition(":")[::2] for pair in given.get("--loadInputs", "").split(",") if pair)
     shapes = sizes(given.get("--shapes", ""))
-    profile = json.loads(next(one.value for one in model.metadata_props if one.key == "profile"))
+    profile = json.loads(next(prop.value for prop in model.metadata_props if prop.key == "profile"))
     least, most = sizes(profile["min"]), sizes(profile["max"])
     feeds = {}
     for value in model.graph.input:
@@ -130,7 +130,7 @@ def dump(names: Sequence[Any], outputs: Sequence[Any]) -> None:
 def sizes(text: str) -> dict[str, list[int]]:
     return {
         name: list(map(int, size.split("x")))
-        for name, _, size in (one.rpartition(":") for one in text.split(",") if one)
+        for name, _, size in (part.rpartition(":") for part in text.split(",") if part)
     }
 
 

@@ -13,7 +13,7 @@ import pytest
 def write_wheel(folder: Path, name: str, version: str, requires: tuple[str, ...] = ()) -> Path:
     """A pure-Python wheel with one module and one script."""
     info = f"{name}-{version}.dist-info"
-    needs = "".join(f"Requires-Dist: {one}\n" for one in requires)
+    needs = "".join(f"Requires-Dist: {require}\n" for require in requires)
     files = {
         f"{name}.py": f"VERSION = {version!r}\n\n\ndef main():\n    print(VERSION)\n",
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}",

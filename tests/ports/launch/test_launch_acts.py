@@ -90,7 +90,7 @@ def test_a_worker_that_was_killed_from_outside_costs_no_result(same: tuple[Model
     model, golden = same
     asked = [act_job(f"innocent-{n}", model, golden) for n in range(2)]
     killed: list[psutil.Process] = []
-    helpers = {one.pid for one in psutil.Process().children()}
+    helpers = {child.pid for child in psutil.Process().children()}
     ends = 0
 
     def watch(job: Job, stage: Stage | None, *_: object) -> None:
@@ -98,7 +98,7 @@ def test_a_worker_that_was_killed_from_outside_costs_no_result(same: tuple[Model
         ends += stage is None
         if not killed and stage is Stage.START:
             children = psutil.Process().children()
-            below = [one for one in children if one.pid not in helpers and one.status() != psutil.STATUS_ZOMBIE]
+            below = [child for child in children if child.pid not in helpers and child.status() != psutil.STATUS_ZOMBIE]
             killed.extend(
                 one for one in below if process_tree.MARK in one.environ()
             )  # and not a helper of this process

@@ -51,8 +51,8 @@ def test_those_forked_from_it_do_the_work(linear: Path, golden: Path, children: 
         first = next(results)
         assert _soon(lambda: len(_others(children)) == 3), "the second may be forked late"
         workers = _others(children) - {server}
-        assert {psutil.Process(one).ppid() for one in workers} == {server}
-        assert _soon(lambda: all(os.getpgid(one) == one for one in workers))
+        assert {psutil.Process(worker).ppid() for worker in workers} == {server}
+        assert _soon(lambda: all(os.getpgid(worker) == worker for worker in workers))
         assert {first.outcome, *(result.outcome for result in results)} == {Outcome.OK}
 
 
@@ -138,7 +138,7 @@ def test_a_server_with_threads_of_its_own_forks_nothing_and_costs_no_job(
         results = Pool(2, preforked=preforked).launch(JobList(jobs))
         first = next(results)
         assert not psutil.Process(server).children()
-        assert {first.outcome, *(one.outcome for one in results)} == {Outcome.OK}
+        assert {first.outcome, *(result.outcome for result in results)} == {Outcome.OK}
 
 
 @pytest.mark.parametrize("other", ["variables", "backend"])
@@ -152,7 +152,7 @@ def test_what_needs_another_process_is_not_forked_from_it(
         results = Pool(1, interpreter=lambda name: interpreter, preforked=preforked).launch(JobList(jobs))
         assert next(results).outcome is Outcome.OK
         assert not psutil.Process(server).children()
-        assert {one.outcome for one in results} == {Outcome.OK}
+        assert {result.outcome for result in results} == {Outcome.OK}
 
 
 def test_a_forked_worker_waits_for_the_next_launch(linear: Path, golden: Path, children: set[int]) -> None:

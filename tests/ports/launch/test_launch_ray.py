@@ -63,7 +63,7 @@ def _taken(nodes: RayNodes, *addresses: str) -> Iterator[list[Any]]:
             if found["NodeManagerAddress"] in addresses:
                 there = NodeAffinitySchedulingStrategy(found["NodeID"], soft=False)
                 others.append(ray.remote(Other).options(num_cpus=1, scheduling_strategy=there).remote())
-        assert ray.get([one.is_there.remote() for one in others]) == [True for _ in addresses]
+        assert ray.get([other.is_there.remote() for other in others]) == [True for _ in addresses]
         yield others
     finally:
         ray.shutdown()
@@ -92,11 +92,13 @@ def test_workers_are_forked_from_what_a_node_has_imported_before(
     with closing(RayCluster(nodes.address, workers=1, flows=("faulty",))) as cluster:
         results = RayPool(cluster).launch(JobList(jobs))
         assert next(results).outcome is Outcome.OK
-        below = [one for node in nodes.started for one in psutil.Process(node.pid).children(recursive=True)]
+        below = [child for node in nodes.started for child in psutil.Process(node.pid).children(recursive=True)]
         servers = [one for one in below if "--fork-server" in one.cmdline() and one.children()]
         assert servers
-        assert not any("OMP_NUM_THREADS" in one.environ() for one in servers), "Ray sets it, and the driver has none"
-        assert {one.outcome for one in results} == {Outcome.OK}
+        assert not any("OMP_NUM_THREADS" in server.environ() for server in servers), (
+            "Ray sets it, and the driver has none"
+        )
+        assert {result.outcome for result in results} == {Outcome.OK}
 
 
 def test_a_node_that_cannot_be_used_is_named_and_the_others_are_used(
@@ -153,8 +155,8 @@ def test_a_job_that_takes_nodes_down_is_a_crash_and_all_others_are_done(nodes: R
         _let_all_join(cluster)
         results = list(RayPool(cluster).launch(JobList(jobs)))
         assert cluster.nodes, "agents of nodes that live are started again"
-    assert sorted(one.job_key for one in results) == sorted(job.key for job in jobs)
-    assert [(one.job_key, one.outcome) for one in results if one.attempts == 2] == [(killer, Outcome.CRASH)]
+    assert sorted(result.job_key for result in results) == sorted(job.key for job in jobs)
+    assert [(result.job_key, result.outcome) for result in results if result.attempts == 2] == [(killer, Outcome.CRASH)]
 
 
 def test_a_job_that_takes_down_the_only_agent_with_a_gpu_is_tried_once_more(
@@ -187,8 +189,8 @@ def test_a_job_that_takes_down_the_only_agent_with_a_gpu_is_tried_once_more(
         assert cluster.nodes
         assert cluster.most_gpus == 1, "what needs a GPU waits for the node that offers one"
         results = list(RayPool(cluster).launch(JobList(jobs)))
-    assert sorted(one.job_key for one in results) == sorted(job.key for job in jobs)
-    assert [one.job_key for one in results if "2 machines were lost" in one.detail] == [jobs[1].key]
+    assert sorted(result.job_key for result in results) == sorted(job.key for job in jobs)
+    assert [result.job_key for result in results if "2 machines were lost" in result.detail] == [jobs[1].key]
 
 
 def test_jobs_that_an_agent_cannot_take_end_the_launch(nodes: RayNodes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +219,7 @@ def test_a_node_that_does_not_greet_holds_up_nobody_and_is_named(
         results = list(RayPool(cluster, alone=alone).launch(JobList(jobs)))
         assert len(cluster.nodes) == 1
         assert cluster.coming == (0,), "it is not given up"
-    assert sorted(one.job_key for one in results) == sorted(job.key for job in jobs)
+    assert sorted(result.job_key for result in results) == sorted(job.key for job in jobs)
     assert capsys.readouterr().err.count(f"({SECOND}) has not started") == 1
 
 

@@ -76,7 +76,7 @@ def kinds(linear: Path, golden: Path) -> list[Job]:
 def test_one_that_waits_does_the_next_job_of_its_kind(started: list[psutil.Process], kinds: list[Job]) -> None:
     numpy, engine, _ = kinds
     results = _launched(Pool(1), [numpy, engine, numpy, engine])
-    assert [one.outcome for one in results] == [Outcome.OK] * 4
+    assert [result.outcome for result in results] == [Outcome.OK] * 4
     assert len(started) == 2
 
 
@@ -124,7 +124,7 @@ def test_one_that_died_while_it_waited_costs_no_job(started: list[psutil.Process
             started[0].wait()
 
     results = _launched(Pool(1), [kinds[0], kinds[0]], killed)
-    assert [(one.outcome, one.attempts) for one in results] == [(Outcome.OK, 1)] * 2
+    assert [(result.outcome, result.attempts) for result in results] == [(Outcome.OK, 1)] * 2
     assert len(started) == 2
 
 

@@ -32,9 +32,9 @@ def test_random_misbehaviour_at_random_moments(tmp_path: Path) -> None:
     model, golden = identity_golden(tmp_path)
     quick = [name for name in ACTS if name not in SLOW]
     jobs = random_acts(60, 0.25, model, golden, seed=7, acts=quick)
-    assert len({one.when for one in jobs}) == 3
+    assert len({job.when for job in jobs}) == 3
     with nothing_left() as left:
-        results = list(Pool(2, interpreter=interpreter_of).launch(JobList([one.job for one in jobs])))
+        results = list(Pool(2, interpreter=interpreter_of).launch(JobList([job.job for job in jobs])))
     assert (problems_of(jobs, results), left) == ({}, [])
 
 
@@ -123,14 +123,14 @@ def test_a_worker_that_was_stopped_from_outside_costs_no_result(tmp_path: Path) 
 
     def watch(job: Job, stage: Stage | None, *_: object) -> None:
         if not stopped and stage is Stage.START:
-            new = (one for one in psutil.Process().children() if one.pid not in before)
+            new = (child for child in psutil.Process().children() if child.pid not in before)
             stopped.extend(one for one in new if process_tree.drivers_of(one.pid))
             stopped[0].suspend()
 
     begin = time.monotonic()
     results = list(Pool(1, watch=watch).launch(JobList([one.job for one in asked])))
     assert [result.outcome for result in results] == [Outcome.OK] * 2
-    assert sum(one.code == NoteCode.AGAIN_AFTER_STOP for result in results for one in result.notes) == 1
+    assert sum(note.code == NoteCode.AGAIN_AFTER_STOP for result in results for note in result.notes) == 1
     assert time.monotonic() - begin < asked[0].job.limits.timeout_s
 
 

@@ -223,9 +223,9 @@ def test_time_in_which_others_have_the_cores_is_not_its_own(cell: Cell) -> None:
         ended = cell.python(code, SandboxLimits(seconds=1.5))
         slept = cell.python("import time; time.sleep(60)", SandboxLimits(seconds=1.5))
     finally:
-        for one in others:
-            one.kill()
-            one.wait()
+        for other in others:
+            other.kill()
+            other.wait()
         os.sched_setaffinity(0, cores)
     assert ended.seconds > 1.5, "the others did not have the core: the test shows nothing"
     assert ended.ending in (Ending.OK, Ending.INFRASTRUCTURE), ended.sentence

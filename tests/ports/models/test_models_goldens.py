@@ -192,7 +192,7 @@ def test_parts_of_a_sequence_may_be_in_some_samples_alone(tmp_path: Path) -> Non
     ]
     model = msgspec.structs.replace(MODEL, outputs=(TensorSpec("s", "sequence", ()),))
     golden = read_golden(write(tmp_path / "g", model=model, outputs=outputs), model=model)
-    assert [sorted(one) for one in golden.outputs] == [["s[0]", "s[]"], ["s[0]", "s[1]", "s[]"], ["s[]"]]
+    assert [sorted(output) for output in golden.outputs] == [["s[0]", "s[]"], ["s[0]", "s[1]", "s[]"], ["s[]"]]
     assert golden.outputs[1]["s[0]"].tolist() == [1, 1, 1]
 
 

@@ -32,7 +32,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     finders = list(sys.meta_path)
     yield
     sys.meta_path[:] = finders
-    for name in [one for one in sys.modules if one.partition(".")[0] == "large"]:
+    for name in [module for module in sys.modules if module.partition(".")[0] == "large"]:
         del sys.modules[name]
 
 

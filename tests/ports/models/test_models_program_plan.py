@@ -56,7 +56,7 @@ class Strided(torch.nn.Module):
 
 def test_sizes_of_a_form(tmp_path: Path) -> None:
     plan = _plan(tmp_path, Strided(), torch.randn(2, 24), dims=({0: Dim("batch"), 1: 4 * Dim("quarter", max=32)},))
-    (size,) = [one for name, one in plan.sizes.items() if "*" in name]
+    (size,) = [size for name, size in plan.sizes.items() if "*" in name]
     assert size % 4 == 0
 
 

@@ -190,7 +190,7 @@ def test_what_onnx_checker_refuses_and_onnx_runtime_runs(name: str, tmp_path: Pa
     path = built(name, tmp_path)
     assert open_model(path).outputs[0].dtype == "float32"
     onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    assert [one.dtype for one in signature_of(load_checked(path)).outputs] == ["float32"]
+    assert [output.dtype for output in signature_of(load_checked(path)).outputs] == ["float32"]
     oracle = Reference().lower(path, Flow("reference", "reference"))
     assert oracle.run({one.name: np.ones(one.shape, np.float32) for one in open_model(path).inputs})
 
@@ -201,7 +201,7 @@ def test_is_not_refused(make: Callable[[], onnx.ModelProto], tmp_path: Path) -> 
     path.write_bytes(make().SerializeToString())
     look = examine(path)
     assert look.of(Severity.INVALID) == []
-    assert "step-failed" not in {one.code for one in look.findings}
+    assert "step-failed" not in {finding.code for finding in look.findings}
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     feeds = {one.name: _value(one.type, one.shape) for one in session.get_inputs()}
     assert session.run(None, feeds)

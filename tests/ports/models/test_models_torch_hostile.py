@@ -65,7 +65,7 @@ def _refused(path: Path, entries: dict[str, bytes], said: str, outside: dict[str
 
 def test_guards_of_sizes_are_read(path: Path) -> None:
     guards = json.loads(_entries(path)["models/model.json"])["guards_code"]
-    assert any("// 2" in one for one in guards), guards
+    assert any("// 2" in guard for guard in guards), guards
     assert open_program(path).inputs[0].name == "x"
 
 
@@ -74,7 +74,7 @@ def test_guards_of_scaled_sizes_are_read(tmp_path: Path) -> None:
     program = torch.export.export(_Scaled(), (torch.ones(4, 6),), dynamic_shapes=({0: torch.export.Dim.AUTO},))
     torch.export.save(program, tmp_path / "scaled.pt2")
     guards = json.loads(_entries(tmp_path / "scaled.pt2")["models/model.json"])["guards_code"]
-    assert any("math.trunc(" in one for one in guards), guards
+    assert any("math.trunc(" in guard for guard in guards), guards
     assert open_program(tmp_path / "scaled.pt2").inputs[0].name == "x"
 
 

@@ -142,7 +142,7 @@ class Small(torch.nn.Module):
 
 def composite() -> dict[str, tuple[Any, ...]]:
     """The kernels that each composite operator has in Python."""
-    return {one.name(): tuple(one.py_kernels) for one in utils._collect_all_valid_cia_ops()}
+    return {op.name(): tuple(op.py_kernels) for op in utils._collect_all_valid_cia_ops()}
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -161,4 +161,4 @@ def test_programs_decompose_as_before_and_late_operators_are_named() -> None:
     library = torch.library.Library("assay_late", "FRAGMENT")
     library.define("twice(Tensor x) -> Tensor")
     library.impl("twice", lambda x: x + x, "CompositeImplicitAutograd")
-    assert "assay_late::twice" in {one.name() for one in utils._collect_all_valid_cia_ops()}
+    assert "assay_late::twice" in {op.name() for op in utils._collect_all_valid_cia_ops()}

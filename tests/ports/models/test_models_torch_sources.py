@@ -103,7 +103,7 @@ def test_a_factory_is_a_model(tmp_path: Path) -> None:
         ("image", "float32", ("batch", 3, 8, 8)),
         ("offset", "float32", (4,)),
     ]
-    assert [(one.name, one.shape) for one in model.outputs] == [
+    assert [(output.name, output.shape) for output in model.outputs] == [
         ("mean", ("batch", 4)),
         ("features", ("batch", 4, 6, 6)),
     ]
@@ -120,13 +120,13 @@ def test_a_factory_answers_alike_in_both_forms(tmp_path: Path) -> None:
     program = open_program(convert_to(_source("net"), "torch", tmp_path))
     args, kwargs = program.arguments(feeds)
     expected = {
-        name: to_numpy(one) for name, one in program.results(program.exported.module()(*args, **kwargs)).items()
+        name: to_numpy(result) for name, result in program.results(program.exported.module()(*args, **kwargs)).items()
     }
     session = onnxruntime.InferenceSession(
         str(convert_to(_source("net"), "onnx", tmp_path)), providers=["CPUExecutionProvider"]
     )
     assert [(one.name, one.shape) for one in session.get_inputs()] == [("image", ["batch", 3, 8, 8]), ("offset", [4])]
-    assert [one.name for one in session.get_outputs()] == ["mean", "features"]
+    assert [output.name for output in session.get_outputs()] == ["mean", "features"]
     for name, got in zip(expected, session.run(None, feeds), strict=True):
         np.testing.assert_allclose(got, expected[name], rtol=1e-5, atol=1e-6)
 

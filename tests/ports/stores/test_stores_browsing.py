@@ -50,7 +50,7 @@ def _standing(store: SqlStore) -> None:
     assert {(one.case, one.flow) for one in found.newly_green} == {(GREEN, flow) for flow in FLOWS}
     assert {one.case for one in found.inconclusive} == {UNDECIDED}
     assert [(one.case, one.turns, one.results) for one in found.turning] == [(FLAKY, RUNS - 1, RUNS)]
-    assert sum(one.jobs for one in found.counts) == len(FLOWS) * (len(CASES) + 1)
+    assert sum(count.jobs for count in found.counts) == len(FLOWS) * (len(CASES) + 1)
     whole = store.standing(days=365.0, looked_at=30, limit=99)  # what has never been otherwise is not new
     assert {one.case for one in whole.newly_red} == {RED, FLAKY}
     assert {one.case for one in whole.newly_green} == {GREEN}
@@ -64,12 +64,12 @@ def _matrix(store: SqlStore) -> None:
     assert (set(whole.cases), whole.flows) == (set(CASES), FLOWS)
     assert len(whole.jobs) == len(FLOWS) * (len(CASES) + 1)
     pages = [store.matrix(CellQuery(), first, 4, 0, 2) for first in (0, 4, 8)]
-    assert [one.more_cases for one in pages] == [True, False, False]
-    assert [name for one in pages for name in one.cases] == list(whole.cases)
+    assert [page.more_cases for page in pages] == [True, False, False]
+    assert [name for page in pages for name in page.cases] == list(whole.cases)
     assert pages[0].more_flows
     then = store.matrix(CellQuery(run=run_id(0), outcome="crash"), 0, 50, 0, 8)
     assert then.cases == (GREEN,)
-    assert {one.word for one in then.jobs} == {"fail"}
+    assert {job.word for job in then.jobs} == {"fail"}
     assert store.matrix(CellQuery(run="last", word="fail", flow="TVM"), 0, 50, 0, 8).flows == ("tvm",)
     assert store.matrix(CellQuery(case=WELL[:4]), 0, 50, 0, 8).cases == (WELL,)
     assert store.matrix(CellQuery(case=WELL[:4], exact=True), 0, 50, 0, 8).cases == ()

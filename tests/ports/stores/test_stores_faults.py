@@ -73,7 +73,7 @@ def test_a_run_goes_on_while_no_server_answers(cut: Cut, tmp_path: Path, monkeyp
         for case in CASES[3:]:
             opened.add(make_result(case))
     with closing(SqlStore(cut.server)) as store:
-        assert sorted(one.case for one in store.results(RUN.id)) == CASES
+        assert sorted(result.case for result in store.results(RUN.id)) == CASES
         assert store.runs()[0].recorded == len(CASES)
         assert store.run(RUN.id).status == "complete"
 
@@ -96,9 +96,9 @@ def test_what_could_not_be_sent_is_in_the_journal(cut: Cut, tmp_path: Path, monk
     cut.on()
     with open_services(cut.address) as services:
         checked = resume(RUN.id, services)
-    assert sorted(one.case for one in checked.results) == CASES
+    assert sorted(result.case for result in checked.results) == CASES
     with closing(SqlStore(cut.server)) as store:
-        assert sorted(one.case for one in store.results(RUN.id)) == CASES
+        assert sorted(result.case for result in store.results(RUN.id)) == CASES
         assert store.run(RUN.id).status == "complete"
 
 

@@ -41,9 +41,9 @@ def test_the_metrics_of_a_cell_are_those_of_its_results(location: str) -> None:
         for name in sorted(wanted):
             found = store.metric_history("a", "onnxruntime", ("nothing", name))
             expected = [(one.run_id, metrics(one.result)[name]) for one in past if name in metrics(one.result)]
-            assert str([(one.run, one.value) for one in found.points]) == str(expected), name
+            assert str([(point.run, point.value) for point in found.points]) == str(expected), name
         assert found.names == tuple(sorted(wanted))
-        assert {one.run for one in found.points} <= {one.run_id for one in past}
+        assert {point.run for point in found.points} <= {one.run_id for one in past}
 
 
 def test_what_stands_beside_a_metric(location: str) -> None:
@@ -55,9 +55,9 @@ def test_what_stands_beside_a_metric(location: str) -> None:
         assert newest.spread_ms == tuple(1e3 * (percentile(samples, at) or 0.0) for at in SPREAD)
         assert (newest.run, newest.commit, newest.machine) == ("20260104", "44444444", found.machine)
         errors = store.metric_history("a", "onnxruntime", ("budget_used",)).points
-        assert [one.spread_ms for one in errors] == [()] * 4
+        assert [error.spread_ms for error in errors] == [()] * 4
         of_versions = store.metric_history("a", "onnxruntime", ("budget_used",))
-        assert [of_versions.versions[one.versions]["onnx"] for one in errors] == ["1.4", "1.3", "1.2", "1.1"]
+        assert [of_versions.versions[error.versions]["onnx"] for error in errors] == ["1.4", "1.3", "1.2", "1.1"]
         assert store.metric_history("nobody", "onnxruntime", (LATENCY,)).names == ()
 
 
@@ -90,7 +90,9 @@ def test_a_copy_has_the_same_metrics_words_and_jobs(location: str, tmp_path: Pat
         copy_history(source, target, lambda *_: None)
         for metric in (LATENCY, "budget_used", "task.odd"):
             both = [store.metric_history("a", "onnxruntime", (metric,)) for store in (source, target)]
-            there, here = ([(replace(one, versions=0), of.versions[one.versions]) for one in of.points] for of in both)
+            there, here = (
+                [(replace(point, versions=0), of.versions[point.versions]) for point in of.points] for of in both
+            )
             assert str(there) == str(here)
         pairs = [store.run_pair("20260101", "20260102") for store in (source, target)]
         assert pairs[0] == pairs[1]
@@ -103,16 +105,17 @@ def test_a_result_of_a_hundred_outputs_is_recorded(location: str) -> None:
     wide = make_result(
         "a",
         comparisons=tuple(
-            make_comparison(f"output{at}", metrics=dict(zip(names, one, strict=True))) for at, one in enumerate(errors)
+            make_comparison(f"output{at}", metrics=dict(zip(names, error, strict=True)))
+            for at, error in enumerate(errors)
         ),
     )
     with closing(SqlStore(location)) as store:
         store.open_run(make_run("20260101"))
         store.record("20260101", [make_result("b"), wide])
-        assert [one.case for one in store.results("20260101")] == ["b", "a"]
+        assert [result.case for result in store.results("20260101")] == ["b", "a"]
         found = store.metric_history("a", "onnxruntime", ("output99.max_abs",))
     assert len(found.names) > 400
-    assert [one.value for one in found.points] == [errors[99][1]]
+    assert [point.value for point in found.points] == [errors[99][1]]
 
 
 def test_a_copy_that_is_repeated_leaves_a_finished_run_as_it_is(location: str, tmp_path: Path) -> None:
@@ -165,7 +168,7 @@ def test_a_window_counts_the_runs_of_one_machine(location: str) -> None:
             assert found.machines.keys() == set(kinds.values())
             cpu = next(cpu for cpu, kind in kinds.items() if kind == found.machine)
             counts = [found.machines[kinds[one]] for one in ("rare", "new", "old")]
-            return cpu, "".join(one.run[-1] for one in found.points), found.earlier, counts
+            return cpu, "".join(point.run[-1] for point in found.points), found.earlier, counts
 
         assert read(RunWindow(2)) == ("new", "75", True, [2, 4, 1])
         assert read(RunWindow(2, beside=1)) == ("new", "7652", True, [2, 4, 1])

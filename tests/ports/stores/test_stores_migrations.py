@@ -82,15 +82,15 @@ def test_a_history_of_schema_5_keeps_all_metrics(location: str, tmp_path: Path) 
                     ", ".join(f"{sign}{name}{end}" for name in row) for sign, end in (('"', '"'), (":", ""))
                 )
                 connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({values})"), row)
-        assert "more_numbers" not in {one["name"] for one in inspect(connection).get_columns("metric_values")}
+        assert "more_numbers" not in {column["name"] for column in inspect(connection).get_columns("metric_values")}
     engine.dispose()
     with closing(SqlStore(location)) as store:
         for case, result in results.items():
             whole = metrics(result)
-            assert [one.metrics for one in store.run_metrics(RUNS, [(case, "onnxruntime")])] == [whole] * 2
+            assert [metric.metrics for metric in store.run_metrics(RUNS, [(case, "onnxruntime")])] == [whole] * 2
             for name in (next(iter(whole)), list(whole)[-1]):
                 points = store.metric_history(case, "onnxruntime", (name,)).points
-                assert [one.value for one in points] == [whole[name]] * 2
+                assert [point.value for point in points] == [whole[name]] * 2
         assert len(metrics(results["a"])) > 250 > FIRST
         assert expected[0].spread_ms
         assert store.metric_history("c", "onnxruntime", ("latency.median_ms",)).points == expected

@@ -35,11 +35,11 @@ def test_a_copied_old_run_is_not_the_present(location: str, tmp_path: Path) -> N
         for number in range(1, 4):
             _run(old, f"2026010{number}", make_result("a", outcome=CRASH), make_result("b"), make_result("gone"))
         copy_history(old, store, lambda *_: None)
-        states = {one.case: one for one in store.states()}
+        states = {state.case: state for state in store.states()}
         assert (states["a"].run, states["a"].outcome, states["a"].streak) == ("20260110", "ok", 2)
         assert (states["gone"].run, states["gone"].streak) == ("20260103", 3)
-        assert [one.run for one in store.cell_runs("a", "onnxruntime", 2)] == ["20260110", "20260109"]
-        assert [one.run for one in store.cell_runs("a", "onnxruntime", 9)] == [
+        assert [run.run for run in store.cell_runs("a", "onnxruntime", 2)] == ["20260110", "20260109"]
+        assert [run.run for run in store.cell_runs("a", "onnxruntime", 9)] == [
             *("20260110", "20260109", "20260103", "20260102", "20260101")
         ]
         assert store.cell("", "a", "onnxruntime")[0].id == "20260110"
@@ -103,8 +103,8 @@ def test_a_copy_reads_no_payload_that_the_target_has(location: str, tmp_path: Pa
         assert copy_history(source, target, lambda *_: None) == (1, 2)
         of_payloads = [one for one in asked if "FROM result_payloads" in one[0]]
         with source.reading() as connection:
-            assert [len(connection.exec_driver_sql(*one).all()) for one in of_payloads] == [2]
-        assert {one.case for one in target.results("20260101")} == set(cases)
+            assert [len(connection.exec_driver_sql(*payload).all()) for payload in of_payloads] == [2]
+        assert {result.case for result in target.results("20260101")} == set(cases)
 
 
 def test_another_run_with_the_same_id_is_told_and_all_others_are_copied(location: str, tmp_path: Path) -> None:
@@ -116,5 +116,5 @@ def test_another_run_with_the_same_id_is_told_and_all_others_are_copied(location
         for _ in range(2):
             with pytest.raises(OtherRun, match=r"but for a run: another run has the id 20260101 .*2026-01-01T00:00:00"):
                 copy_history(old, store, lambda *_: None)
-        assert [one.case for one in store.results("20260101")] == ["mine"]
-        assert [one.case for one in store.results("20260102")] == ["theirs"]
+        assert [result.case for result in store.results("20260101")] == ["mine"]
+        assert [result.case for result in store.results("20260102")] == ["theirs"]

@@ -53,7 +53,12 @@ def test_samples_of_old_runs_go_and_every_metric_stays(location: str, monkeypatc
         known = _fill(store)
         assert store.roll_up("2026-06-01T00:00:00+00:00", without_samples) == 5
         old = store.results(OLD)
-        assert all(not one.wall_s for result in old if isinstance(result, MeasureResult) for one in result.measurements)
+        assert all(
+            not measurement.wall_s
+            for result in old
+            if isinstance(result, MeasureResult)
+            for measurement in result.measurements
+        )
         assert [metrics(one) for one in old] == [metrics(one) for one in known[OLD]]
         assert (store.results(NEW), store.results(CUT)) == (known[NEW], known[CUT])
         assert store.roll_up("2026-06-01T00:00:00+00:00", without_samples) == 0

@@ -31,12 +31,12 @@ def test_a_writer_records_and_a_reader_looks(postgresql: str) -> None:
         store.close_run(make_run().id, "complete", RunVerdict((), Verdict(VerdictStatus.PASS, ""), 0))
         store.write(lambda connection: connection.execute(text("DELETE FROM alerts")))
         store.add_annotation(Annotation("2026-11-26T10:00:00+00:00", "ann", "new compiler", make_run().id))
-        assert [one.text for one in store.annotations()] == ["new compiler"]
+        assert [annotation.text for annotation in store.annotations()] == ["new compiler"]
         for refused in ("DELETE FROM results", "UPDATE run_annotations SET text = ''", "DELETE FROM run_annotations"):
             with pytest.raises(StoreError, match="does not let its user do that"):
                 store.write(lambda connection, words=refused: connection.execute(text(words)))
     with closing(SqlStore(as_role[reader])) as store:
-        assert [one.case for one in store.results("last")] == ["a", "b"]
+        assert [result.case for result in store.results("last")] == ["a", "b"]
         with pytest.raises(StoreError) as caught:
             store.record(make_run().id, [make_result("c")])
     assert str(caught.value) == (

@@ -72,7 +72,7 @@ def test_writers_of_two_runs_do_not_wait_for_each_other(postgresql: str) -> None
         add_results(connection, exact_run(connection, "20260101", ""), arrived, constants)
         second.record("20260102", [make_result("b")])
         second.open_run(make_run("20260103"))
-    assert [one.case for one in second.results("20260102")] == ["b"]
+    assert [result.case for result in second.results("20260102")] == ["b"]
     first.close()
     second.close()
 
@@ -94,7 +94,7 @@ def test_two_writers_of_the_same_jobs_never_wait_for_each_other_both(postgresql:
                 assert not other.done()
             add_results(connection, 1, [second], constants)
         other.result(timeout=60)
-        assert {one.run for one in store.states()} == {"20260102"}
+        assert {state.run for state in store.states()} == {"20260102"}
 
 
 def test_many_writers_of_the_same_jobs_lose_nothing(location: str) -> None:
@@ -115,8 +115,8 @@ def test_many_writers_of_the_same_jobs_lose_nothing(location: str) -> None:
         assert [one.recorded for one in store.runs()] == [120] * 4
         states = store.states()
     assert len(states) == 120
-    assert {one.run for one in states} == {one.last_ok for one in states} == {"20260104"}
-    assert all(one.since <= one.run and 1 <= one.streak <= 4 for one in states)
+    assert {state.run for state in states} == {state.last_ok for state in states} == {"20260104"}
+    assert all(state.since <= state.run and 1 <= state.streak <= 4 for state in states)
 
 
 def test_what_is_asked_of_one_cell_goes_by_an_index(location: str) -> None:

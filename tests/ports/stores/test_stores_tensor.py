@@ -100,9 +100,9 @@ def test_the_lock_of_an_earlier_version_has_no_digests_and_the_whole_is_verified
     lock = commands.read_lock(shared.lock.parent)
     plain = [
         msgspec.structs.replace(
-            one, tensors=tuple(msgspec.structs.replace(tensor, sha256="") for tensor in one.tensors)
+            file, tensors=tuple(msgspec.structs.replace(tensor, sha256="") for tensor in file.tensors)
         )
-        for one in lock.files
+        for file in lock.files
     ]
     monkeypatch.setattr(commands, "read_lock", lambda _: msgspec.structs.replace(lock, files=tuple(plain)))
     assert np.array_equal(shared.tensor("scores"), X[None, :, :3])

@@ -28,7 +28,7 @@ def _made(folder: Path, function: Any) -> list[str]:
 
     program = torch.export.export(Small(), (torch.ones(2, 4),), strict=False)
     save_models(program, folder, ["x"], ["out0"])
-    return sorted(one.name for one in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_what_the_exporter_refuses_is_a_program_alone(tmp_path: Path) -> None:

@@ -47,10 +47,10 @@ def test_the_domain_is_that_which_the_source_says() -> None:
 
     from assay.suites.exporter_registry import domains_alone
 
-    functions = [one for _, named in default_registry.items() for one in named.overloads][::12]
-    said = [one.function_ir.domain for one in functions]
+    functions = [overload for _, named in default_registry.items() for overload in named.overloads][::12]
+    said = [function.function_ir.domain for function in functions]
     with domains_alone():
-        assert [one.function_ir.domain for one in functions] == said
+        assert [function.function_ir.domain for function in functions] == said
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")

@@ -46,7 +46,7 @@ def _complete(data: Path) -> None:
 
 
 def _written(cache: Path, models: str) -> dict[Path, int]:
-    return {one: one.stat().st_mtime_ns for one in cache.rglob("golden.lock") if one.parent.name in models}
+    return {path: path.stat().st_mtime_ns for path in cache.rglob("golden.lock") if path.parent.name in models}
 
 
 def test_what_breaks_its_reader_is_named_read_again_and_costs_no_other(tmp_path: Path) -> None:

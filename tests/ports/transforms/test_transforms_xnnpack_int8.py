@@ -62,7 +62,7 @@ def test_the_delegate_computes_what_torch_says_of_the_quantized_model(tiny: Path
     engine = ExecuTorch().lower(written, flow)
     facts = engine.facts()
     assert facts.precision == "int8"
-    assert ("aten.convolution", "int8") in {(one.operator, one.precision) for one in facts.placements}
+    assert ("aten.convolution", "int8") in {(placement.operator, placement.precision) for placement in facts.placements}
     (sample,) = _samples(1, batch=3)
     (answers,) = evaluate(written, [sample], oracles=QUANTIZED)
     actual = engine.run(sample)

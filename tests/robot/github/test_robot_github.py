@@ -110,7 +110,7 @@ def test_one_comment_that_is_edited_and_never_another_ones(fake: FakeGithub, git
     ]
     github.report(whole("decline", checks=failed(1), reasons=["bad"]), "")
     github.report(whole("promote", promoted="d" * 40), "")
-    ours = [one for one in fake.comments if one["user"] == BOT]
+    ours = [comment for comment in fake.comments if comment["user"] == BOT]
     assert len(ours) == 1
     assert "In the zoo by commit " + "d" * 40 in ours[0]["body"]
     assert fake.comments[120]["body"].endswith("I am the robot")
@@ -150,11 +150,11 @@ def test_no_answer_but_promote_looks_like_success(
 def test_a_token_writes_statuses(fake: FakeGithub, holder: Github) -> None:
     holder.report(whole(), "https://zoo.example/submissions/1")
     holder.report(whole("decline", reasons=["artifacts.readme: " + "x" * 300]), "")
-    assert [one["state"] for one in fake.statuses] == ["pending", "failure"]
+    assert [status["state"] for status in fake.statuses] == ["pending", "failure"]
     assert fake.statuses[0]["context"] == "assay zoo: digits"
     assert fake.statuses[0]["target_url"] == "https://zoo.example/submissions/1"
     assert len(fake.statuses[1]["description"]) == 140
-    assert [one["user"]["login"] for one in fake.comments] == ["robot-account"]
+    assert [comment["user"]["login"] for comment in fake.comments] == ["robot-account"]
 
 
 def test_a_token_that_ended_early_is_replaced(fake: FakeGithub, github: Github) -> None:

@@ -71,7 +71,7 @@ def test_links_arrive_as_links_and_are_findings(mirror: Mirror, zoo: Path, tmp_p
     assert not os.access(folder / "run.sh", os.X_OK), "nothing of it is a program"
     assert not (folder / "module").exists()
     taken = take_in(folder, tmp_path / "in")
-    assert [(one.path, one.problem) for one in taken.entries if one.problem] == [("weights", Problem.LINK)]
+    assert [(entry.path, entry.problem) for entry in taken.entries if entry.problem] == [("weights", Problem.LINK)]
 
 
 @pytest.mark.parametrize("name", ["..", ".git", ".GIT", "."])

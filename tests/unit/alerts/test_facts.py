@@ -88,7 +88,7 @@ def test_a_metric_that_leaves_its_level_is_told_at_that_run_alone(store: SqlStor
         store.open_run(run)
         store.record(run.id, [result])
         services: Any = SimpleNamespace(store=store)
-        told += [(number, one) for one in trend_alarms(run, [result], ["latency"], services)]
+        told += [(number, alarm) for alarm in trend_alarms(run, [result], ["latency"], services)]
     (number, red), *_ = told
     assert 22 < number < 30
     assert red.key == "net|onnxruntime|trend:latency.median_ms"
@@ -105,7 +105,7 @@ def test_a_trend_of_what_was_verified_alone_is_told_too(store: SqlStore) -> None
         store.open_run(run)
         store.record(run.id, [result])
         services: Any = SimpleNamespace(store=store)
-        told += [one.key for one in trend_alarms(run, [result], ["size", "artifact.bytes", "latency"], services)]
+        told += [alarm.key for alarm in trend_alarms(run, [result], ["size", "artifact.bytes", "latency"], services)]
     assert told == ["net|onnxruntime|trend:artifact.bytes"]
 
 

@@ -29,15 +29,15 @@ def step(
 ) -> tuple[list[Alert], list[tuple[AlertKind, int]]]:
     """As a run does it: all news is told."""
     after, news = update(alerts, jobs, set(passed), run, NOW)
-    told = {one.alert.id: one for one in news}
+    told = {new.alert.id: new for new in news}
     after = [as_told(one, told[one.id]) if one.id in told else one for one in after]
-    return kept(after, NOW), [(one.kind, len(one.red)) for one in news]
+    return kept(after, NOW), [(new.kind, len(new.red)) for new in news]
 
 
 def test_jobs_of_one_symptom_that_share_a_model_or_a_backend_are_one_cause() -> None:
     jobs = [red("a|f|verify"), red("b|f|verify"), red("b|g|verify", backend="tvm"), red("c|h|verify", backend="iree")]
-    assert [len(one) for one in causes(jobs)] == [3, 1]
-    assert [len(one) for one in causes([red("a|f|verify"), red("a|f|measure", symptom="crash")])] == [1, 1]
+    assert [len(cause) for cause in causes(jobs)] == [3, 1]
+    assert [len(cause) for cause in causes([red("a|f|verify"), red("a|f|measure", symptom="crash")])] == [1, 1]
 
 
 def test_a_cause_is_told_once_then_its_spread_then_its_recovery() -> None:
@@ -77,7 +77,9 @@ def test_models_that_are_wrong_by_themselves_are_a_cause_each() -> None:
     alerts, news = update([], jobs, set(), "r1", NOW)
     assert [[one.key for one in item.red] for item in news] == [["a|model-change|change"], ["b|model-change|change"]]
     assert len(alerts) == 2
-    alerts, news = update([as_told(one, item) for one, item in zip(alerts, news, strict=True)], jobs, set(), "r2", NOW)
+    alerts, news = update(
+        [as_told(alert, item) for alert, item in zip(alerts, news, strict=True)], jobs, set(), "r2", NOW
+    )
     assert (len(alerts), news) == (2, [])
 
 
@@ -86,7 +88,7 @@ def test_jobs_that_one_alert_knows_are_told_together() -> None:
     alerts, _ = step([], [red("a|f|verify"), red("a|g|verify", backend="tvm")])
     jobs = [red("b|f|verify"), red("c|g|verify", backend="tvm")]
     (alert,), news = update(alerts, jobs, {"a|f|verify", "a|g|verify"}, "r2", NOW)
-    assert [(one.kind, [job.key for job in one.red]) for one in news] == [
+    assert [(new.kind, [job.key for job in new.red]) for new in news] == [
         (AlertKind.CHANGE, ["b|f|verify", "c|g|verify"])
     ]
     assert alert.jobs == {"b|f|verify": 1, "c|g|verify": 1}
@@ -113,7 +115,7 @@ def test_what_blocked_and_proves_nothing_now_is_neither_well_nor_new() -> None:
 def test_another_failure_of_the_same_job_takes_the_place_of_the_first() -> None:
     alerts, _ = step([], [red("a|f|verify")])
     after, news = update(alerts, [red("a|f|verify", symptom="crash")], set(), "r2", NOW)
-    assert [(one.kind, one.before) for one in news] == [(AlertKind.BLOCK, "a on f: wrong")]
+    assert [(new.kind, new.before) for new in news] == [(AlertKind.BLOCK, "a on f: wrong")]
     assert [one.symptom for one in after if not one.closed_at] == ["crash"]
 
 
@@ -128,17 +130,17 @@ def test_a_muted_cause_stays_known_until_the_mute_ends() -> None:
     after, _ = step([muted], passed=["a|f|verify"], run="r2")
     assert [one.mute for one in after] == [muted.mute]
     after, news = update(after, [red("a|f|verify")], set(), "r3", NOW)
-    assert [one.alert.is_muted(NOW) for one in news] == [True]
+    assert [new.alert.is_muted(NOW) for new in news] == [True]
     assert not after[0].is_muted("2026-12-02T00:00:00+00:00")
     after, news = update(after, [red("a|f|verify")], set(), "r4", NOW)
-    assert [one.kind for one in news] == [AlertKind.BLOCK], "when the mute ends it is told again"
+    assert [new.kind for new in news] == [AlertKind.BLOCK], "when the mute ends it is told again"
 
 
 def test_after_a_mute_what_is_wrong_is_told_again_and_what_is_well_too() -> None:
     (alert,), _ = step([], [red("a|f|verify")])
     over = replace(alert, mute=Mute(NOW, "known", "ann"))
     (after,), news = update([over], [red("a|f|verify")], set(), "r2", NOW)
-    assert ([one.kind for one in news], after.mute) == ([AlertKind.BLOCK], None)
+    assert ([new.kind for new in news], after.mute) == ([AlertKind.BLOCK], None)
     assert step([over], passed=["a|f|verify"], run="r2")[1] == [(AlertKind.RECOVERY, 0)], "it was sent before the mute"
 
 
@@ -159,7 +161,7 @@ def test_what_was_told_and_is_well_again_inside_its_mute_is_told_when_the_mute_e
     assert news == [], "still muted"
     alerts = kept(alerts, LATER)  # as a message that is sent between the runs does it
     after, news = update(alerts, [], set(), "r4", LATER)
-    assert [(one.kind, one.alert.is_muted(LATER)) for one in news] == [(AlertKind.RECOVERY, False)]
+    assert [(new.kind, new.alert.is_muted(LATER)) for new in news] == [(AlertKind.RECOVERY, False)]
     assert kept(after, LATER) == []
 
 
@@ -212,7 +214,7 @@ def test_no_word_of_a_reason_makes_another_cause() -> None:
     assert _symptom(f"{asked} (openvino: no module)", ok) == _symptom(f"{asked} (torch-eager: timeout)", ok)
     assert _symptom("1,093 of 2,000 calls", ok) == _symptom("node conv7 differs", ok)
     jobs = [replace(ok, case=case, job_key=f"{case}|onnxruntime|verify") for case in ("a", "b")]
-    open_ = [Verdict(VerdictStatus.INCONCLUSIVE, f"{one.case}: seen", one.job_key) for one in jobs]
+    open_ = [Verdict(VerdictStatus.INCONCLUSIVE, f"{job.case}: seen", job.job_key) for job in jobs]
     red_, _ = red_jobs(open_, jobs, [make_job(case, "onnxruntime", "verify") for case in ("a", "b")], "")
     assert len(causes(red_)) == 1, "one cause is one alert"
 

@@ -30,5 +30,5 @@ def test_it_can_be_followed(path) -> None:  # type: ignore[no-untyped-def]
     if found.task:
         check_task(found.task, found.task_options)
     assert found.minimum is not None
-    assert {"latency_ms", "size_bytes"} <= {one.metric for one in found.measures}
-    assert all((one.at_most is None) != (one.at_least is None) for one in found.measures)
+    assert {"latency_ms", "size_bytes"} <= {measure.metric for measure in found.measures}
+    assert all((measure.at_most is None) != (measure.at_least is None) for measure in found.measures)

@@ -56,7 +56,7 @@ def test_the_sentence_names_the_check_and_not_only_its_group() -> None:
 
 
 def _outcomes(found: list[Check], before: Check) -> list[CheckOutcome]:
-    return [one.outcome for one in drop_consequential_failures(found, [before])]
+    return [failure.outcome for failure in drop_consequential_failures(found, [before])]
 
 
 def test_what_a_broken_model_explains_is_no_second_fault() -> None:

@@ -86,7 +86,7 @@ def test_several_files_that_only_compute(code: str) -> None:
 def test_a_package_that_the_zoo_allows_is_no_other_file() -> None:
     code = "import torch, click as c\nhasattr(torch, 'a')\nc.SIZE = 1\nimport torch.nn\ntorch.nn.size = 2"
     assert reaches(code, ("torch", "click")) == []
-    assert [one.line for one in reaches(code)] == [3, 5]
+    assert [reach.line for reach in reaches(code)] == [3, 5]
 
 
 _A_CALL = "def f{0}(x):\n    key = 'a'\n    return getattr(x, key)\n"

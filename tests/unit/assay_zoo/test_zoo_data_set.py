@@ -31,8 +31,8 @@ def test_sets_are_numbered_and_outputs_are_those_of_the_model(folder: Path) -> N
     first = write_data_set(folder, folder / "model.onnx", read_arrays(folder / "one.npz"))
     second = write_data_set(folder, folder / "model.onnx", {"a": A, "b": A, "sum": A})
     assert (first.name, second.name) == ("test_data_set_0", "test_data_set_1")
-    tensors = {one.name: onnx.load_tensor(str(one)) for one in first.iterdir()}
-    assert {file: one.name for file, one in tensors.items()} == {
+    tensors = {path.name: onnx.load_tensor(str(path)) for path in first.iterdir()}
+    assert {file: tensor.name for file, tensor in tensors.items()} == {
         "input_0.pb": "a",
         "input_1.pb": "b",
         "output_0.pb": "sum",

@@ -32,13 +32,13 @@ GOOD = (CheckOutcome.PASSED, CheckOutcome.WAIVED)
 @given(CHECKS, RULES)
 def test_only_a_failure_declines(checks: list[Check], rules: Rules) -> None:
     told = decide(checks, rules)
-    failed = [one for one in checks if one.outcome is CheckOutcome.FAILED and one.group not in rules.person]
+    failed = [check for check in checks if check.outcome is CheckOutcome.FAILED and check.group not in rules.person]
     assert (told.answer is Answer.DECLINE) == bool(failed)
 
 
 @given(CHECKS, RULES)
 def test_infrastructure_alone_never_declines_and_never_promotes(checks: list[Check], rules: Rules) -> None:
-    without = [one for one in checks if one.outcome is not CheckOutcome.FAILED]
+    without = [check for check in checks if check.outcome is not CheckOutcome.FAILED]
     broken = Check(name="accuracy.x", outcome=CheckOutcome.INFRASTRUCTURE, sentence="the machine failed")
     assert decide([*without, broken], rules).answer is Answer.RETRY
 
@@ -46,7 +46,7 @@ def test_infrastructure_alone_never_declines_and_never_promotes(checks: list[Che
 @given(CHECKS)
 def test_nothing_executed_never_promotes(checks: list[Check]) -> None:
     for group in EXECUTING:
-        idle = [msgspec.structs.replace(one, executed=0) if one.group == group else one for one in checks]
+        idle = [msgspec.structs.replace(check, executed=0) if check.group == group else check for check in checks]
         assert decide(idle).answer is not Answer.PROMOTE
 
 
@@ -54,11 +54,11 @@ def test_nothing_executed_never_promotes(checks: list[Check]) -> None:
 def test_a_promotion_has_nothing_against_it(checks: list[Check], rules: Rules) -> None:
     if decide(checks, rules).answer is Answer.PROMOTE:
         assert not rules.human
-        assert not {one.outcome for one in checks} - {*GOOD, CheckOutcome.SKIPPED}
-        skipped = sum(one.outcome is CheckOutcome.SKIPPED for one in checks)
+        assert not {check.outcome for check in checks} - {*GOOD, CheckOutcome.SKIPPED}
+        skipped = sum(check.outcome is CheckOutcome.SKIPPED for check in checks)
         assert decide(checks, rules).reasons[0].startswith(f"{len(checks) - skipped} checks passed")
         for group in rules.required:
-            assert any(one.group == group and one.executed and one.outcome in GOOD for one in checks)
+            assert any(check.group == group and check.executed and check.outcome in GOOD for check in checks)
 
 
 @given(CHECKS, RULES)

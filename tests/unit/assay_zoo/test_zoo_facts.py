@@ -51,7 +51,7 @@ def test_weights_beside_a_model_in_a_folder_are_read_there(tmp_path: Path) -> No
         read_facts(tmp_path, name, memory_bytes=MEMORY_BYTES) for name in ("whole.onnx", "parts/model.onnx")
     )
     assert (parts.weights, parts.largest) == (whole.weights, whole.largest)
-    assert [one.path for one in parts.files] == ["parts/model.onnx", "parts/w.bin"]
+    assert [file.path for file in parts.files] == ["parts/model.onnx", "parts/w.bin"]
 
 
 def _texts(path: Path, texts: list[str], *, node: bool, listed: bool = False) -> None:

@@ -61,7 +61,7 @@ _IMAGE = _DRAWN.uniform(0.1, 1.0, (1, 3, 16, 16))
 )
 def test_how_far_samples_lie_apart_is_seen_from_their_spread(values: np.ndarray, telling: int) -> None:
     assert telling_samples([{"x": values}]) == (telling, len(values))
-    assert telling_samples([{"x": one[np.newaxis]} for one in values]) == (telling, len(values)), "a data set each"
+    assert telling_samples([{"x": value[np.newaxis]} for value in values]) == (telling, len(values)), "a data set each"
 
 
 def test_a_mask_of_ones_beside_real_values_is_no_fault() -> None:

@@ -31,7 +31,7 @@ from assay_zoo.files.shown_text import text_problem
     ],
 )
 def test_names_that_are_not_the_same_everywhere(path: str) -> None:
-    assert [one for one, _ in name_problems([path])] == [path]
+    assert [problem for problem, _ in name_problems([path])] == [path]
 
 
 @pytest.mark.parametrize(

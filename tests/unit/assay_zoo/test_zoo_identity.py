@@ -40,7 +40,7 @@ def _version(number: str = "1.0", **more: str) -> Version:
 
 def _zoo(root: Path, models: Mapping[str, Version]) -> Path:
     root.mkdir(exist_ok=True)
-    entries = {name: Entry(current=one.version, versions=(one,)) for name, one in models.items()}
+    entries = {name: Entry(current=model.version, versions=(model,)) for name, model in models.items()}
     write_manifest(root, Manifest(models=entries))
     return root
 
@@ -168,7 +168,7 @@ def _metadata_sentences(root: Path, change: tuple[str, str], scenario: str) -> s
     place = SubmissionContext(
         folder=taken.folder, root=root, policy=ZooPolicy(name="z"), metadata=metadata, intake=taken
     )
-    return "\n".join(one.sentence for one in metadata_findings(place, read_metadata_text(taken.folder)))
+    return "\n".join(finding.sentence for finding in metadata_findings(place, read_metadata_text(taken.folder)))
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ OPEN = "session = InferenceSession('model.onnx')\n"
 def test_a_validation_notebook_computes_what_it_prints(tmp_path: Path, code: str, words: str) -> None:
     item = _notebook(tmp_path, *(_code(cell) for cell in code.split("\n")))
     read = {"validation.ipynb": msgspec.convert(inspect_source({"kind": "source", **item}), SourceText)}
-    found = [one.sentence for one in notebook_findings(read, Metadata.model_validate(METADATA))]
+    found = [finding.sentence for finding in notebook_findings(read, Metadata.model_validate(METADATA))]
     assert [words in one for one in found] == ([True] if words else [])
 
 
@@ -194,9 +194,9 @@ def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path)
         (tmp_path / "preprocess.py").write_text(script)
         given: dict[str, object] = {"copy": str(tmp_path / "preprocess.py"), "path": "preprocess.py"}
         items = [given, _notebook(tmp_path, _code(code))]
-        sources = [msgspec.convert(inspect_source({"kind": "source", **one}), SourceText) for one in items]
+        sources = [msgspec.convert(inspect_source({"kind": "source", **item}), SourceText) for item in items]
         read = dict(zip(("preprocess.py", "validation.ipynb"), sources, strict=True))
-        return [one.sentence for one in processing_findings(read, Metadata.model_validate(METADATA))]
+        return [finding.sentence for finding in processing_findings(read, Metadata.model_validate(METADATA))]
 
     assert findings("from preprocess import preprocess\npreprocess(1)") == []
     assert findings(script + "preprocess(1)") == []

@@ -21,7 +21,7 @@ TEXT = readme_text(METADATA)
 
 
 def told(text: str) -> list[str]:
-    return [one.sentence for one in differences(text, METADATA)]
+    return [difference.sentence for difference in differences(text, METADATA)]
 
 
 def test_what_is_written_from_the_metadata_says_what_they_say() -> None:
@@ -77,8 +77,10 @@ def test_a_section_that_says_anything_else_is_named_with_its_line(found: str, pu
 
 
 def test_the_title_stands_first_and_alone() -> None:
-    assert [one.line for one in differences(TEXT.replace("# Digits", "# Letters"), METADATA)] == [1]
-    assert [one.line for one in differences(TEXT.replace("# Digits", "# Digits\n\n99 % right!"), METADATA)] == [1]
+    assert [difference.line for difference in differences(TEXT.replace("# Digits", "# Letters"), METADATA)] == [1]
+    assert [
+        difference.line for difference in differences(TEXT.replace("# Digits", "# Digits\n\n99 % right!"), METADATA)
+    ] == [1]
 
 
 @pytest.mark.parametrize("heading", ["## License", "##   **license** ", "License\n-------"])

@@ -45,7 +45,7 @@ def test_the_template_of_a_submission_fits_the_schema() -> None:
 
 
 def test_every_scenario_of_the_package_fits_the_schema() -> None:
-    found = [one for one in (DATA / "scenarios").iterdir() if one.name.endswith(".toml")]
+    found = [path for path in (DATA / "scenarios").iterdir() if path.name.endswith(".toml")]
     names = [Scenario.model_validate(tomllib.loads(one.read_text(encoding="utf-8"))).name for one in found]
     assert "image-classification" in names
     assert len(set(names)) == len(names)
@@ -66,6 +66,6 @@ def test_the_workflows_are_yaml_and_call_the_command_as_it_is() -> None:
         assert "zoo" in content or content["name"] == "zoo"
         for used in re.findall(r"uses: (\S+)", text):
             assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", used), "a tag can be moved"
-        lines = [one for one in text.splitlines() if "assay zoo check" in one]
+        lines = [line for line in text.splitlines() if "assay zoo check" in line]
         assert "--since" in lines[0]
-        assert all("--zoo ../zoo" in one for one in lines)
+        assert all("--zoo ../zoo" in line for line in lines)

@@ -32,7 +32,7 @@ def _submissions(file: str) -> list[tuple[str, dict[str, str]]]:
 
 def _notebook(code: str) -> str:
     cells = [
-        {"cell_type": "code", "source": one, "metadata": {}, "outputs": []} for one in re.split(r"(?m)^(?=%%)", code)
+        {"cell_type": "code", "source": part, "metadata": {}, "outputs": []} for part in re.split(r"(?m)^(?=%%)", code)
     ]
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
@@ -44,9 +44,11 @@ def _told(files: dict[str, str], folder: Path) -> list[tuple[bool, str]]:
         (folder / str(number)).write_text(_notebook(code) if path.endswith(".ipynb") else code, encoding="utf-8")
         items[path] = {"copy": str(folder / str(number)), "path": path}
     names = folder / "names.json"
-    names.write_bytes(msgspec.json.encode({path: inspect_part({"kind": NAMES, **one}) for path, one in items.items()}))
+    names.write_bytes(
+        msgspec.json.encode({path: inspect_part({"kind": NAMES, **item}) for path, item in items.items()})
+    )
     more = {"kind": "source", "packages": PACKAGES, "names": str(names)}
-    read = [inspect_part({**more, **one}) for one in items.values()]
+    read = [inspect_part({**more, **item}) for item in items.values()]
     return [(told["certain"], told["sentence"]) for one in read for told in (*one["reaches"], *one["troubles"])]
 
 

@@ -35,6 +35,10 @@ def test_count_and_coarsest() -> None:
         ("Cast", "cpu", "int8"),
     ]
     placements = count(rows)
-    assert [(one.operator, one.count) for one in placements] == [("Cast", 1), ("Conv", 2), ("Relu", 1)]
+    assert [(placement.operator, placement.count) for placement in placements] == [
+        ("Cast", 1),
+        ("Conv", 2),
+        ("Relu", 1),
+    ]
     assert coarsest(placements) == "bfloat16"
     assert coarsest(count([("Cast", "cpu", "int8")])) == ""

@@ -147,7 +147,7 @@ def test_what_assay_does_itself_or_the_machine_lacks_is_no_warning_of_the_model(
         "inference_session.cc:3240", "Serializing optimized model with Graph Optimization level greater than ..."
     )
     text += _ort("device_discovery.cc:164", "GPU device discovery failed: no such file")
-    assert [one.count for one in onnxruntime_warnings.read_warnings(text)] == [0, 0]
+    assert [warning.count for warning in onnxruntime_warnings.read_warnings(text)] == [0, 0]
 
 
 @pytest.mark.parametrize("words", ["I tokenizers:regex.cpp:40] ", "I1126 04:47:16.557000 14666 torch/x.py:630] "])

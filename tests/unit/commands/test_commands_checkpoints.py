@@ -16,7 +16,7 @@ def test_a_checkpoint_becomes_a_graph_and_is_told(tmp_path: Path, monkeypatch: p
     models = NamedModels()
     folder, file = rotary_folder(tmp_path / "rotary"), rotary_gguf(tmp_path / "rotary.gguf")
     graphs = [models.local(one) for one in (folder, file, folder)]
-    assert [one.suffix for one in graphs] == [".onnx"] * 3
+    assert [graph.suffix for graph in graphs] == [".onnx"] * 3
     assert graphs[0] == graphs[2] != graphs[1]
     assert all(isinstance(one, ModelSource) for one in models.found)
     assert [(one.named, one.path) for one in models.found] == [(str(one), str(one)) for one in (folder, file)]

@@ -78,7 +78,7 @@ def test_a_sign_of_life_says_how_far_it_is_and_a_step_is_no_new_activity() -> No
     told.ticks(2.0)
     told.lines.at(_derivation(), Stage.RUN, 0, 1, Step(1, 1, 5, 8))
     told.ticks(2.0)
-    assert [one[10:] for one in told.texts] == [
+    assert [text[10:] for text in told.texts] == [
         "deriving the tolerance of net for float32",
         "deriving the tolerance of net for float32, sample 2 of 4, draw 3 of 8, for 3 s",
         "deriving the tolerance of net for float32, draw 5 of 8, for 5 s",
@@ -136,7 +136,7 @@ def test_the_count_is_that_of_the_run_and_never_falls() -> None:
     told.ticks(2.0)
     told.lines.at(JOB, Stage.RUN, 0, 1, UNKNOWN)
     told.ticks(1.0)
-    assert [one.rpartition(", ")[2] for one in told.texts] == ["0 of 2 done", "1 of 2 done", "1 of 2 done"]
+    assert [text.rpartition(", ")[2] for text in told.texts] == ["0 of 2 done", "1 of 2 done", "1 of 2 done"]
 
 
 def test_outside_a_run_the_count_is_the_newest_of_the_launch() -> None:
@@ -146,7 +146,7 @@ def test_outside_a_run_the_count_is_the_newest_of_the_launch() -> None:
     told.ticks(1.0)
     told.lines.at(_derivation("second"), None, 4, 12, UNKNOWN)
     told.ticks(2.0)
-    assert [one.rpartition(", ")[2] for one in told.texts] == ["3 of 12 done", "4 of 12 done"]
+    assert [text.rpartition(", ")[2] for text in told.texts] == ["3 of 12 done", "4 of 12 done"]
 
 
 @pytest.mark.parametrize("kind", list(JobKind))

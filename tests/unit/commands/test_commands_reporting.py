@@ -10,5 +10,5 @@ from assay.options.groups import REPORTS
 
 
 def test_the_help_names_every_report_of_ours() -> None:
-    ours = {one.name for one in entry_points(group=GROUP) if one.value.startswith("assay.")}
+    ours = {point.name for point in entry_points(group=GROUP) if point.value.startswith("assay.")}
     assert ours == set(re.findall(r"[a-z-]+", REPORTS)) - {"of", "suites"}

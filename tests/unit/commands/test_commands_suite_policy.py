@@ -30,7 +30,7 @@ def test_the_outcomes_that_come_with_assay_are_found_by_name_from_anywhere(
     monkeypatch.chdir(tmp_path)
     assert not suite_policy(RunOptions(), ["onnxruntime"], ["onnx-node"]).expectations
     policy = suite_policy(RunOptions(expectations="shipped"), ["onnxruntime"], ["onnx-node"])
-    assert any(one.case == "onnx-node/test_training_dropout" for one in policy.expectations)
+    assert any(expectation.case == "onnx-node/test_training_dropout" for expectation in policy.expectations)
     assert "unsupported" in policy.fail_on
     with pytest.raises(UsageError, match="'shipped' for those that come with Assay"):
         suite_policy(RunOptions(expectations="misspelt"), ["onnxruntime"], ["onnx-node"])

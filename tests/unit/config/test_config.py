@@ -149,7 +149,7 @@ def test_the_template_is_the_defaults_and_holds_every_key(tmp_path: Path) -> Non
 
 def test_a_glob_stands_for_several_models(tmp_path: Path) -> None:
     path = write(tmp_path, '[[model]]\npath = "models/*.onnx"', "models/b.onnx", "models/a.onnx")
-    assert [(one.name, one.path.name) for one in load_config(path).models] == [("a", "a.onnx"), ("b", "b.onnx")]
+    assert [(model.name, model.path.name) for model in load_config(path).models] == [("a", "a.onnx"), ("b", "b.onnx")]
 
 
 def test_a_file_without_an_end_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
@@ -162,12 +162,12 @@ def test_a_file_without_an_end_is_refused_before_it_fills_the_memory(tmp_path: P
 
 def test_files_of_one_name_are_called_by_their_folders(tmp_path: Path) -> None:
     path = write(tmp_path, '[[model]]\npath = "zoo/**/model.onnx"', "zoo/resnet/model.onnx", "zoo/vgg/model.onnx")
-    assert [one.name for one in load_config(path).models] == ["zoo/resnet/model", "zoo/vgg/model"]
+    assert [model.name for model in load_config(path).models] == ["zoo/resnet/model", "zoo/vgg/model"]
 
 
 def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
     path = write(tmp_path, '[[model]]\npath = "a[1].onnx"', "a[1].onnx", "a1.onnx")
-    assert [one.path.name for one in load_config(path).models] == ["a[1].onnx"]
+    assert [model.path.name for model in load_config(path).models] == ["a[1].onnx"]
 
 
 def test_a_golden_that_is_still_to_be_recorded_is_no_error(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def _tag(kind: type[AnyJob] | type[AnyResult]) -> str:
 
 
 def test_each_kind_has_one_type_of_job_and_one_of_result() -> None:
-    jobs, results = ([_tag(one) for one in get_args(union)] for union in (AnyJob, AnyResult))
+    jobs, results = ([_tag(arg) for arg in get_args(union)] for union in (AnyJob, AnyResult))
     assert sorted(jobs) == sorted(results) == sorted(JobKind)
 
 

@@ -37,7 +37,7 @@ def test_every_other_case_is_screened_once(deadly: set[int], batch: int) -> None
     arm, seen = Arm("sweep", 1, "flow"), list[int]()
     while arm.next <= 40:
         cases = range(arm.next, min(end_of(arm, 41), arm.next + batch))
-        dead = next((one for one in cases if one in deadly), None)
+        dead = next((case for case in cases if case in deadly), None)
         if dead is None:
             seen += cases
         arm = screened(arm, cases.stop) if dead is None else ended(arm, dead)

@@ -19,7 +19,7 @@ CASE = replace(CLAIMED, key="case", generator="", first="openvino-tile")
 
 def _session(*buckets: Bucket, absent: str = "") -> Session:
     return Session(
-        seed=7, buckets={one.key: one for one in buckets}, absent={"openvino-f32": [absent] if absent else []}
+        seed=7, buckets={bucket.key: bucket for bucket in buckets}, absent={"openvino-f32": [absent] if absent else []}
     )
 
 

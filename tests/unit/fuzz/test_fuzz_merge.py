@@ -36,7 +36,7 @@ def _bucket(key: str, status: str, **changed: object) -> Bucket:
 
 
 def _session(*buckets: Bucket) -> Session:
-    return Session(seed=7, arms={ARM.name: ARM}, buckets={one.key: one for one in buckets})
+    return Session(seed=7, arms={ARM.name: ARM}, buckets={bucket.key: bucket for bucket in buckets})
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_cause_is_counted_there_and_not_where_less_is_proven(services: Service
     weaker, cause = _bucket("a", "one_witness"), _bucket("b", "wrong", operators=("Neg", "Abs"), brought=("Fusion",))
     proof = _bucket("new", "wrong", brought=("Fusion",))
     fuzzing = _kept(services, tmp_path, proof, weaker, cause)
-    assert {key: (one.status, one.count) for key, one in fuzzing.session.buckets.items()} == {
+    assert {key: (bucket.status, bucket.count) for key, bucket in fuzzing.session.buckets.items()} == {
         "a": ("one_witness", 1),
         "b": ("wrong", 2),
     }
@@ -99,7 +99,7 @@ def test_a_cause_is_counted_there_and_not_where_less_is_proven(services: Service
 
 def test_the_same_cause_again_proves_no_other(services: Services, tmp_path: Path) -> None:
     fuzzing = _kept(services, tmp_path, _bucket("b", "wrong"), _bucket("a", "one_witness"), _bucket("b", "wrong"))
-    assert {key: (one.status, one.count) for key, one in fuzzing.session.buckets.items()} == {
+    assert {key: (bucket.status, bucket.count) for key, bucket in fuzzing.session.buckets.items()} == {
         "a": ("one_witness", 1),
         "b": ("wrong", 2),
     }

@@ -54,7 +54,7 @@ def test_cases_come_near_to_the_models(tmp_path: Path) -> None:
     made = [case for index in range(40) if (case := near.make(7, index)) is not None]
     operators = [[node.op_type for node in onnx.load_from_string(one.model).graph.node] for one in made]
     assert ["Tanh", "Neg"] in operators
-    assert any(one[:2] != ["Tanh", "Neg"] for one in operators)
+    assert any(operator[:2] != ["Tanh", "Neg"] for operator in operators)
     assert plain.make(7, 0) is None or plain.make(7, 0) != near.make(7, 0)
     name = "sweep"
     assert open_generator(name, str(corpus.near)).make(7, 0) is not None

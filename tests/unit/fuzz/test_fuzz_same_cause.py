@@ -19,7 +19,7 @@ def _bucket(
     detail: str = "",
 ) -> Bucket:
     """`ablated` names what makes it right, with a minus before what leaves it wrong."""
-    tried = {one.strip("-").replace("~", " "): not one.startswith("-") for one in ablated.split()}
+    tried = {part.strip("-").replace("~", " "): not part.startswith("-") for part in ablated.split()}
     return Bucket(
         key=f"{operators} {ablated} {kind} {brought}",
         flow="flow",
@@ -125,9 +125,9 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("Pad MaxPool", brought="Pad_Fusion"), _bucket("Pad MaxPool", brought="Other"), DIFFERENT),
     ],
 )  # fmt: skip
-def test_experiments_decide(one: Bucket, other: Bucket, due: Relation) -> None:
-    assert relation(one, other) is due
-    assert relation(other, one) is due
+def test_experiments_decide(bucket: Bucket, other: Bucket, due: Relation) -> None:
+    assert relation(bucket, other) is due
+    assert relation(other, bucket) is due
 
 
 def test_what_only_moves_values_is_no_part_of_a_pattern() -> None:

@@ -84,9 +84,9 @@ def test_cases_do_not_depend_on_the_process_that_makes_them() -> None:
     """Two fresh processes: another order of sets, another locale, other threads, other vector instructions."""
     found = [
         subprocess.run(
-            [sys.executable, "-c", _DIGEST], env={**os.environ, **one}, check=True, capture_output=True, text=True
+            [sys.executable, "-c", _DIGEST], env={**os.environ, **process}, check=True, capture_output=True, text=True
         ).stdout
-        for one in PROCESSES
+        for process in PROCESSES
     ]
     assert found[0] == found[1] != ""
 

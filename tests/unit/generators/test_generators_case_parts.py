@@ -36,7 +36,7 @@ def _operators(case: GeneratedCase) -> list[str]:
 
 def test_each_node_is_fed_what_float64_gives_for_its_inputs() -> None:
     parts = [*single_nodes(_values())]
-    assert [_operators(one) for one in parts] == [["Neg"], ["Relu"], ["Exp"]]
+    assert [_operators(part) for part in parts] == [["Neg"], ["Relu"], ["Exp"]]
     assert {name: array.tolist() for name, array in parts[1].inputs.items()} == {"n": [1.0, -2.0]}
     assert parts[1].inputs["n"].dtype == np.float32
 

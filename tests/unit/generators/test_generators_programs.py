@@ -49,7 +49,7 @@ def test_what_the_conversion_makes_wrong_is_no_fault_of_the_backend(tmp_path: Pa
     found = screener.result()
     assert found.counts == {Screened.CONVERTED if wrongly else Screened.SUSPECT: 1}
     assert found.refused == ({"Sigmoid@13 converted": 1} if wrongly else {})
-    assert [one.kind for one in found.suspects] == ([] if wrongly else ["values"])
+    assert [suspect.kind for suspect in found.suspects] == ([] if wrongly else ["values"])
 
 
 class _BuiltForSizes(Faulty):
@@ -68,7 +68,7 @@ class _BuiltForSizes(Faulty):
 
 class _TakesNoOddSizes(FaultyEngine):
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
-        if any(size % 2 for one in tensors.values() for size in one.shape):
+        if any(size % 2 for tensor in tensors.values() for size in tensor.shape):
             raise Unsupported("It takes no odd sizes.", cause="other")
         return super().run(tensors)
 

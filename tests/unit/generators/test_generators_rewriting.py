@@ -72,7 +72,7 @@ def test_near_misses_draw_from_what_was_learned_and_are_the_same_again(tmp_path:
 
     def count(generator: NearMisses) -> int:
         cases = [generator.make(3, index) for index in range(80)]
-        texts = [[node.op_type for node in onnx.load_from_string(one.model).graph.node] for one in cases if one]
+        texts = [[node.op_type for node in onnx.load_from_string(case.model).graph.node] for case in cases if case]
         return sum("Einsum" in names and "Tanh" in names for names in texts)
 
     assert isinstance(beside, NearMisses)

@@ -71,7 +71,7 @@ def test_an_engine_that_is_wrong_later_is_named_by_its_use(
     tmp_path: Path, fault: str, options: dict[str, Option], use: Use
 ) -> None:
     suspects, _ = _suspects(tmp_path, fault=fault, **options)
-    found = [one for one in suspects if one.kind == use]
+    found = [suspect for suspect in suspects if suspect.kind == use]
     assert found
     assert all(is_of_use(one.ablated) for one in found)
 
@@ -178,7 +178,7 @@ def test_a_worker_that_ended_in_use_and_not_in_a_check_is_no_case_that_is_right(
 def test_a_saved_engine_is_asked_again_when_it_is_loaded(tmp_path: Path) -> None:
     """The salt of its build is in the file that it saves, and in nothing before."""
     suspects, _ = _suspects(tmp_path, fault="by_build")
-    assert {one.kind for one in suspects} == {Use.RELOADED}
+    assert {suspect.kind for suspect in suspects} == {Use.RELOADED}
 
 
 def test_values_follow_from_the_sizes_that_are_fed() -> None:

@@ -25,7 +25,7 @@ def expecting(outcome: str = "mismatch", **changes: str) -> Policy:
 
 
 def words(judgement: RunVerdict) -> list[VerdictStatus]:
-    return [one.word for one in judgement.verdicts]
+    return [verdict.word for verdict in judgement.verdicts]
 
 
 def over() -> Result:

@@ -94,8 +94,8 @@ def test_new_and_gone_warnings_and_verdicts_of_both_runs() -> None:
     old, new = _result(FUSED, "a", "b"), _result(APART, "b", "c")
     said = [Verdict(VerdictStatus.FAIL, "slower", new.job_key)]
     (cell,) = cell_changes([old], [new], old_words={old.job_key: "pass"}, verdicts=said)
-    assert [one.node for one in cell.new_warnings] == ["c"]
-    assert [one.node for one in cell.gone_warnings] == ["a"]
+    assert [warning.node for warning in cell.new_warnings] == ["c"]
+    assert [warning.node for warning in cell.gone_warnings] == ["a"]
     assert cell.verdicts == ("pass", "fail")
     assert "fused kernels 3 -> 0" in cell.engine
     (shown,) = cells(RunChanges("run r", (cell,)))
@@ -131,11 +131,11 @@ def test_without_a_baseline_the_goal_says_what_to_give() -> None:
 
 def test_times_of_different_batches_are_not_compared() -> None:
     def timed(*batches: int) -> list[Result]:
-        return [make_result("m", "f", kind="measure", measurements=tuple(make_measurement(one) for one in batches))]
+        return [make_result("m", "f", kind="measure", measurements=tuple(make_measurement(batch) for batch in batches))]
 
     def old_median(old: list[Result], new: list[Result]) -> float | None:
         (change,) = cell_changes(old, new)
-        return next(one.old for one in change.deltas if one.metric == "latency.median_ms")
+        return next(delta.old for delta in change.deltas if delta.metric == "latency.median_ms")
 
     assert old_median(timed(8), timed(1, 8)) is None
     assert old_median(timed(1), timed(1, 8)) is not None

@@ -32,9 +32,9 @@ def _raised() -> Iterator[tuple[ConstraintCode, set[str], str]]:
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Conflict", "equal"):
                 codes = [
-                    one.attr
-                    for one in node.args
-                    if isinstance(one, ast.Attribute) and "ConstraintCode" in ast.unparse(one)
+                    arg.attr
+                    for arg in node.args
+                    if isinstance(arg, ast.Attribute) and "ConstraintCode" in ast.unparse(arg)
                 ]
                 given = {word.arg for word in node.keywords if word.arg}
                 given |= {"one", "other"} if ast.unparse(node.func) == "equal" else set()
@@ -53,7 +53,7 @@ def test_each_comes_with_the_facts_of_its_sentence() -> None:
     for code, given, place in raised:
         shown = {name for _, name, _, _ in Formatter().parse(_TEXTS[code]) if name}
         made = MADE.get(code, {})
-        assert given == (shown - made.keys()) | {one for of in made.values() for one in of.split()}, place
+        assert given == (shown - made.keys()) | {part for of in made.values() for part in of.split()}, place
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_several_failing_goals_are_one_verdict_with_all_reasons() -> None:
 
 def test_globs_choose_the_cells() -> None:
     goal = Goal("latency.median_ms", max=2.0, flow="openvino-*")
-    words = [one.word for one in judged(timed(0.003), timed(0.003, "openvino-f32"), goals=(goal,)).verdicts]
+    words = [verdict.word for verdict in judged(timed(0.003), timed(0.003, "openvino-f32"), goals=(goal,)).verdicts]
     assert words == [VerdictStatus.PASS, VerdictStatus.FAIL]
 
 
@@ -194,14 +194,14 @@ def test_a_latency_goal_without_measuring_fails() -> None:
 
 def test_the_verify_job_owes_no_latency_where_there_is_a_measure_job() -> None:
     judgement = judged(make_result(), timed(0.001), goals=(Goal("latency.median_ms", max=2.0),))
-    assert [one.word for one in judgement.verdicts] == [VerdictStatus.PASS, VerdictStatus.PASS]
+    assert [verdict.word for verdict in judgement.verdicts] == [VerdictStatus.PASS, VerdictStatus.PASS]
     assert "goal" not in judgement.verdicts[0].reason
 
 
 def test_a_crashed_job_owes_no_figures_and_nobody_answers_for_it() -> None:
     crashed = make_result(kind="measure", outcome=Outcome.CRASH, measurements=())
     judgement = judged(make_result(), crashed, goals=(Goal("latency.median_ms", max=2.0),))
-    assert [one.word for one in judgement.verdicts] == [VerdictStatus.PASS, VerdictStatus.FAIL]
+    assert [verdict.word for verdict in judgement.verdicts] == [VerdictStatus.PASS, VerdictStatus.FAIL]
     assert "not recorded" not in judgement.verdicts[1].reason
 
 
@@ -234,7 +234,7 @@ def test_without_an_approved_engine_only_the_comparison_says_so() -> None:
         speeds=(SpeedComparison("old", trouble=noted(NoteCode.BASELINE_UNUSABLE, reason="no baseline")),),
     )
     judgement = judged(timed(0.001), lonely, goals=(goal,))
-    assert [one.word for one in judgement.verdicts] == [VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE]
+    assert [verdict.word for verdict in judgement.verdicts] == [VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE]
     assert judgement.verdicts[1].reason == "not comparable: no baseline"
     assert judged(timed(0.002), lonely, goals=(goal,), baseline=(timed(0.001),)).verdicts[0].word is VerdictStatus.FAIL
 
@@ -242,7 +242,7 @@ def test_without_an_approved_engine_only_the_comparison_says_so() -> None:
 def test_against_another_flow_of_the_same_run() -> None:
     goal = Goal("latency.median_ms", percent_max_degradation=20.0, against="flow:onnxruntime", flow="openvino-*")
     judgement = judged(timed(0.001), timed(0.002, "openvino-f32"), goals=(goal,))
-    assert [one.word for one in judgement.verdicts] == [VerdictStatus.PASS, VerdictStatus.FAIL]
+    assert [verdict.word for verdict in judgement.verdicts] == [VerdictStatus.PASS, VerdictStatus.FAIL]
     assert "flow 'onnxruntime'" in judgement.verdicts[1].reason
     alone = judged(timed(0.002, "openvino-f32"), goals=(goal,))
     assert alone.exit_code == 3

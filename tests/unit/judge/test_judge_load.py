@@ -85,7 +85,7 @@ def test_a_late_sender_decides_nothing() -> None:
 
 def test_goals_about_loads_are_not_asked_of_other_jobs() -> None:
     found = judge([], Policy(goals=(Goal("load.ttft_p50_ms", max=1.0),)), planned=[], today=date(2026, 1, 1))
-    assert not any("load.ttft" in one.reason for one in found.verdicts)
+    assert not any("load.ttft" in verdict.reason for verdict in found.verdicts)
 
 
 @pytest.mark.parametrize(("percent", "leaks"), [(1.0, True), (0.0, False)])

@@ -113,7 +113,7 @@ def test_sparsity_is_a_share_of_the_elements() -> None:
         0.25,
         3,
     )
-    assert not {one for one in metrics(make_result()) if one.startswith("sparsity.")}
+    assert not {metric for metric in metrics(make_result()) if metric.startswith("sparsity.")}
 
 
 def test_what_the_backend_does_not_tell_is_no_figure() -> None:

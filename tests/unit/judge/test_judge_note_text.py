@@ -27,13 +27,13 @@ OF_AN_OUTPUT = {
 
 
 CODES: dict[str, type[enum.StrEnum]] = {
-    one.__name__: one
+    var.__name__: var
     for module in (
         note,
         *(import_module(f"{refusals.__name__}.{found.name}") for found in iter_modules(refusals.__path__)),
     )
-    for one in vars(module).values()
-    if isinstance(one, type) and issubclass(one, enum.StrEnum) and one.__module__ == module.__name__
+    for var in vars(module).values()
+    if isinstance(var, type) and issubclass(var, enum.StrEnum) and var.__module__ == module.__name__
 }
 """Each enumeration of codes, by its name."""
 

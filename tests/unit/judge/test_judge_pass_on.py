@@ -27,7 +27,7 @@ def _judged(policy: Policy, *outcomes: Outcome) -> RunVerdict:
         )
         for place, outcome in enumerate(outcomes)
     ]
-    planned = [one.job_key for one in results]
+    planned = [result.job_key for result in results]
     return judge(results, policy, planned=planned, today=datetime.date(2026, 11, 26))
 
 

@@ -38,8 +38,8 @@ def test_a_note_with_other_facts_is_told_by_its_code(code: NoteCode) -> None:
         ),
     ],
 )
-def test_a_note_with_fewer_values_or_of_another_type_is_told_by_its_code(one: Note, told: str) -> None:
-    assert note_text(one) == told
+def test_a_note_with_fewer_values_or_of_another_type_is_told_by_its_code(note: Note, told: str) -> None:
+    assert note_text(note) == told
 
 
 def test_words_that_an_earlier_version_recorded_are_shown_as_they_are() -> None:

@@ -158,7 +158,7 @@ def test_a_file_that_two_engines_find_invalid_is_not_valid_for_both() -> None:
     said = {"outcome": Outcome.ERROR, "stage": Stage.LOWER, "cause": Cause.INVALID_MODEL, "comparisons": ()}
     mine = make_result("m", flow="onnxruntime", detail="Type float16 of node (cast) is not float", node="cast", **said)
     other = make_result("m", flow="openvino", detail="MatMul: f32 and f16.", node="/dense", **said)
-    assert [one.reason for one in judged(mine, other).verdicts] == [
+    assert [verdict.reason for verdict in judged(mine, other).verdicts] == [
         "the model is not valid for engines onnxruntime and openvino: Type float16 of node (cast) is not float; export or convert it "
         "again; `onnx.checker.check_model(FILE, full_check=True)` says what else contradicts",
         "the model is not valid for engines onnxruntime and openvino at node '/dense': MatMul: f32 and f16; export or convert it "
@@ -170,14 +170,14 @@ def test_a_file_that_two_engines_find_invalid_is_not_valid_for_both() -> None:
         "`onnx.checker.check_model(FILE, full_check=True)` says what else contradicts"
     )
     elsewhere = msgspec.structs.replace(other, case="n", job_key="n|openvino|verify")
-    assert not any("not valid for engines" in one.reason for one in judged(mine, elsewhere).verdicts)
+    assert not any("not valid for engines" in verdict.reason for verdict in judged(mine, elsewhere).verdicts)
 
 
 def test_what_two_jobs_of_one_engine_complain_of_is_said_once() -> None:
     policy = Policy(goals=(Goal("artifact.bytes", max=1.0),))
     first, second = (make_result(kind=kind) for kind in ("verify", "measure"))
     judgement = judged(second, first, policy=policy)
-    assert {one.job_key: one.word for one in judgement.verdicts} == {
+    assert {verdict.job_key: verdict.word for verdict in judgement.verdicts} == {
         first.job_key: VerdictStatus.FAIL,
         second.job_key: VerdictStatus.PASS,
     }

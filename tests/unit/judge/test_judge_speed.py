@@ -127,7 +127,7 @@ def test_a_slower_engine_says_which_operators_cost_more_and_what_changed() -> No
         "where, by the backend's profile: +0.5 ms Conv conv (0.4 -> 0.9 ms; float16 -> float32), +0.1 ms Cast" in reason
     )
     assert "fused kernels 1 -> 0, casts 0 -> 2" in reason
-    assert [one.operator for one in operator_regressions(before, after)] == ["Conv", "FusedConv", "Cast"]
+    assert [regression.operator for regression in operator_regressions(before, after)] == ["Conv", "FusedConv", "Cast"]
 
 
 @pytest.mark.parametrize(("step", "leaks"), [(0, False), (4096, False), (65536, True)])

@@ -198,7 +198,7 @@ def test_a_witness_that_is_wrong_before_is_asked_of_the_blamed_node_itself(
     used: tuple[float | None, ...], right: bool | None
 ) -> None:
     def nodes(*budgets: float | None) -> tuple[NodeError, ...]:
-        return tuple(NodeError(place, f"n{place}", "Elu", f"t{place}", one) for place, one in enumerate(budgets))
+        return tuple(NodeError(place, f"n{place}", "Elu", f"t{place}", budget) for place, budget in enumerate(budgets))
 
     blamed = make_result(kind="per_node", outcome=Outcome.MISMATCH, node="n1 (Elu)", node_errors=nodes(0.2, 5.0))
     witness = make_result(kind="per_node", outcome=Outcome.MISMATCH, node="n0 (Elu)", node_errors=nodes(*used))

@@ -41,7 +41,7 @@ def test_a_job_of_every_kind_fails_with_a_result_of_its_own_kind(kind: JobKind) 
         failed_result.no_environment(job, "it is not there"),
         failed_result.protocol_error(job, Stage.START, "no msgpack"),
     )
-    assert [(one.kind, one.job_key) for one in results] == [(kind, job.key)] * len(results)
+    assert [(result.kind, result.job_key) for result in results] == [(kind, job.key)] * len(results)
 
 
 def test_a_crash_stays_a_crash_whatever_its_repeat_gives() -> None:

@@ -91,14 +91,14 @@ def test_a_segment_of_one_who_had_the_number_before_stays(monkeypatch: pytest.Mo
         pytest.skip("this system has no such segments")
     try:
         shared_memory.remove_segments({os.getpid()}, time.time() + 10)
-        assert number in {one.number for one in shared_memory.segments()}
+        assert number in {segment.number for segment in shared_memory.segments()}
         hidden = shared_memory.Segment(
             number, maker=0, attached=0, changed_s=int(time.time())
         )  # as another namespace tells it
         with monkeypatch.context() as patch:
             patch.setattr(shared_memory, "segments", lambda: [hidden])
             shared_memory.remove_segments({0, -1}, 0.0)
-        assert number in {one.number for one in shared_memory.segments()}
+        assert number in {segment.number for segment in shared_memory.segments()}
     finally:
         shared_memory.remove_segments({os.getpid()}, time.time() - 10)
-    assert number not in {one.number for one in shared_memory.segments()}
+    assert number not in {segment.number for segment in shared_memory.segments()}

@@ -73,7 +73,9 @@ class _Registry(Handler):
         if self.hostile:
             return {"files": [{"path": self.hostile, "is_dir": self.hostile == "deeper"}]}
         below = {
-            one.removeprefix(query["path"] + "/").split("/")[0] for one in FILES if one.startswith(query["path"] + "/")
+            file.removeprefix(query["path"] + "/").split("/")[0]
+            for file in FILES
+            if file.startswith(query["path"] + "/")
         }
         return (
             {"files": [{"path": one, "is_dir": "." not in one and one != "MLmodel"} for one in sorted(below)]}
@@ -97,7 +99,10 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_
 def test_a_version_is_a_file_with_the_weights_that_it_names(said: str, registry: type[_Registry]) -> None:
     found = to_file(Path(said))
     folder = Path(found.path).parent
-    assert sorted(one.relative_to(folder).as_posix() for one in folder.rglob("*.*")) == ["net.onnx", "parts/model.data"]
+    assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.*")) == [
+        "net.onnx",
+        "parts/model.data",
+    ]
     assert (found.named, found.sha256) == (said, sha256_bytes(MODEL))
     assert not any("other.data" in one or "MLmodel" in one for one in registry.asked)
 

@@ -61,7 +61,7 @@ def test_a_table_of_operators_does_not_make_its_cases() -> None:
 
     from assay.suites import operators
 
-    tables = {Path(str(one.__file__)) for one in vars(operators).values() if hasattr(one, "TABLE")}
+    tables = {Path(str(var.__file__)) for var in vars(operators).values() if hasattr(var, "TABLE")}
     assert tables
     maker = Path(str(operators.__file__)).parents[1] / "build_torch.py"
     assert not re.search(r"suites\.operators", maker.read_text())

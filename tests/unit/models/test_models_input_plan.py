@@ -105,7 +105,7 @@ def test_a_classifier_whose_last_layer_says_the_size_of_the_image(tmp_path: Path
 def test_operators_that_take_sizes_indices_and_limits(tmp_path: Path, text: str, weights: Weights) -> None:
     path = made(tmp_path, text, weights)
     for outputs in answers(path, planned(path)):
-        assert all(one.size for one in outputs)
+        assert all(output.size for output in outputs)
 
 
 def test_what_was_fine_stays_as_it_was(tmp_path: Path) -> None:

@@ -148,14 +148,14 @@ def test_what_a_branch_or_a_loop_goes_by_is_none(tmp_path: Path) -> None:
 def test_every_size_of_number_is_drawn_and_both_signs(tmp_path: Path) -> None:
     path = made(tmp_path, "g (int32[64] x, int64[1] s) => (int32[64] y, int64[1] z) { y = Neg (x)\n z = Abs (s) }")
     samples = random_inputs(describe(path), seed=0, samples=4, batch=1, plan=planned(path))
-    values = np.concatenate([one["x"] for one in samples])
+    values = np.concatenate([sample["x"] for sample in samples])
     assert values.min() < -5000
     assert values.max() > 5000
     assert 0.08 < np.mean(np.abs(samples[1]["x"]) <= 9) < 0.45
-    assert [np.abs(one["x"]).max() <= 9 for one in samples] == [True, False, False, True]
-    assert all(one["x"].min() < 0 < one["x"].max() for one in samples)
+    assert [np.abs(sample["x"]).max() <= 9 for sample in samples] == [True, False, False, True]
+    assert all(sample["x"].min() < 0 < sample["x"].max() for sample in samples)
     assert np.any(values == 0)
-    assert [one["s"][0] < 0 for one in samples] == [False, True, False, True]
+    assert [sample["s"][0] < 0 for sample in samples] == [False, True, False, True]
 
 
 def test_where_that_is_too_much_small_ones_are_tried_first(tmp_path: Path) -> None:
@@ -163,8 +163,8 @@ def test_where_that_is_too_much_small_ones_are_tried_first(tmp_path: Path) -> No
         path = made(tmp_path, f"g ({kind}[4] x) => (float[4] y) {{ r = Cast <to=1> (x)\n y = Exp (r) }}")
         first = next(alternatives(planned(path), describe(path)))
         samples = random_inputs(describe(path), seed=0, samples=4, batch=1, plan=first)
-        assert max(one["x"].max() for one in samples) <= 9
-        assert min(one["x"].min() for one in samples) >= 0
+        assert max(sample["x"].max() for sample in samples) <= 9
+        assert min(sample["x"].min() for sample in samples) >= 0
 
 
 def test_a_miscompiled_relu_of_whole_numbers_shows(tmp_path: Path) -> None:

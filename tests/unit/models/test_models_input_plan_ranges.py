@@ -34,7 +34,7 @@ def test_tokens_types_and_positions_lie_in_their_tables(tmp_path: Path) -> None:
     assert ranges == {"ids": (0, 49, "index"), "types": (0, 1, "index"), "mask": (0, 1, "mask")}
     samples = random_inputs(describe(path), seed=0, samples=4, batch=1, plan=plan)
     assert samples[0]["mask"].all()
-    assert max(one["ids"].max() for one in samples) > 20
+    assert max(sample["ids"].max() for sample in samples) > 20
     answers(path, plan)
 
 

@@ -232,7 +232,10 @@ def padding() -> ModelProto:
     ]
     constants = {"pads": np.array([0, 1, 0, 2], np.int64), "none": np.zeros(4, np.int64), "low": np.float32(3.0)}
     return model(
-        nodes, {"x": (F, ["N", 5])}, {"y": (F, None)}, {name: np.asarray(one) for name, one in constants.items()}
+        nodes,
+        {"x": (F, ["N", 5])},
+        {"y": (F, None)},
+        {name: np.asarray(constant) for name, constant in constants.items()},
     )
 
 

@@ -33,7 +33,7 @@ ELSEWHERE = {
 def run(model: ModelProto, feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     onnxruntime.set_default_logger_severity(4)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    names = [one.name for one in session.get_outputs()]
+    names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(None, feeds), strict=True))
 
 
@@ -50,13 +50,13 @@ FOUND = found()
 
 def test_at_least_thirty_operators_each_with_a_reason_and_a_place() -> None:
     assert len(OPERATORS) == sum(len(family.OPERATORS) for family in FAMILIES) >= 30
-    for one in OPERATORS.values():
-        assert one.stands_for
-        assert (one.distance is None) == (not one.knob), one.name
+    for operator in OPERATORS.values():
+        assert operator.stands_for
+        assert (operator.distance is None) == (not operator.knob), operator.name
 
 
 def test_records_of_operators_name_mutations_that_there_are() -> None:
-    named = {mutation for one in onnx_operators().values() for mutation in one.mutations}
+    named = {mutation for operator in onnx_operators().values() for mutation in operator.mutations}
     assert named - set(OPERATORS) == set()
 
 
@@ -276,7 +276,9 @@ def test_a_model_of_the_third_version_of_the_format_has_the_mutants_of_a_later_o
         ]
         inputs = [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2, 4])]
         if version < 4:
-            inputs += [onnx.helper.make_tensor_value_info(one.name, one.data_type, one.dims) for one in weights]
+            inputs += [
+                onnx.helper.make_tensor_value_info(weight.name, weight.data_type, weight.dims) for weight in weights
+            ]
         outputs = [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2, 3])]
         model = onnx.helper.make_model(
             onnx.helper.make_graph(nodes, "gemm", inputs, outputs, weights),
@@ -284,10 +286,10 @@ def test_a_model_of_the_third_version_of_the_format_has_the_mutants_of_a_later_o
         )
         model.ir_version = version
         graph, names[version] = Graph(model), set()
-        for one in sites(graph):
+        for site in sites(graph):
             changed = graph.copy()
-            inject(changed, one)
+            inject(changed, site)
             if not why_invalid(changed.model):
-                names[version].add(f"{one.operator}@{one.site}")
+                names[version].add(f"{site.operator}@{site.site}")
     assert names[3] == names[8]
     assert {"drop-bias@gemm", "bf16-weights@gemm"} <= names[3]

@@ -58,7 +58,7 @@ def test_every_operator_that_the_standard_calls_random_has_a_record_that_says_so
         if one.node_determinism == kinds.NonDeterministic and not any(a.type == body for a in one.attributes.values())
     }
     calm = {("", "AffineGrid"), ("", "SequenceMap")}  # of their bodies, which the schema does not look into
-    assert random - calm == {key for key, one in onnx_operators().items() if one.draws or one.drops}
+    assert random - calm == {key for key, operator in onnx_operators().items() if operator.draws or operator.drops}
 
 
 @pytest.mark.parametrize("operator", ["RandomNormal", "RandomUniform"])

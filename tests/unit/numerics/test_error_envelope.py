@@ -82,7 +82,7 @@ def test_what_was_recorded_under_one_limit_answers_another(
     asked = _by(actual, expected, rtol, atol)
     again = by_limits(_by(actual, expected, other_rtol, other_atol), rtol, atol)
     assert again.metrics["budget_used"] == asked.metrics["budget_used"]
-    assert [one.kind for one in again.findings] == [one.kind for one in asked.findings]
+    assert [finding.kind for finding in again.findings] == [finding.kind for finding in asked.findings]
     assert again.degenerate == asked.degenerate
     assert (again.rtol, again.atol) == (rtol, atol)
     assert by_limits(asked, rtol, atol) == asked

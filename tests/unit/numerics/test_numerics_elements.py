@@ -107,7 +107,7 @@ def test_complex_numbers_that_came_as_pairs_are_refused_and_it_is_said_why():
     expected = np.array([1 + 2j, 3 - 4j], np.complex64)
     pairs = np.array([[1, 2], [3, -4]], np.float32)
     _, findings = compare_outputs([{"o": pairs}], [{"o": expected}], Contract())
-    assert [one.kind for one in findings] == ["dtype", "shape"]
+    assert [finding.kind for finding in findings] == ["dtype", "shape"]
     assert "pairs of real ones" in finding_text(findings[0])
 
 
@@ -120,12 +120,12 @@ def test_complex_numbers_have_the_tolerance_and_the_classes_of_their_parts(name)
         actual = expected.copy()
         actual[:2] *= factor
         _, findings = compare_outputs([{"o": actual}], [{"o": expected}], contract)
-        assert [one.kind for one in findings] == kinds
+        assert [finding.kind for finding in findings] == kinds
     for place, value, kind in ((2, 5 + 1j, "infinity"), (3, 1 + 1j, "nan"), (3, complex(np.nan, np.nan), "nan")):
         actual = expected.copy()
         actual[place] = value
         _, findings = compare_outputs([{"o": actual}], [{"o": expected}], contract)
-        assert kind in [one.kind for one in findings]
+        assert kind in [finding.kind for finding in findings]
 
 
 @pytest.mark.parametrize("values", [np.array(["2026-01-01"], "M8[D]"), np.zeros(2, "i4,f4")])

@@ -30,7 +30,7 @@ def test_a_derivation_tells_its_samples_and_its_draws(linear: Path) -> None:
     told: list[Step] = []
     rows = np.random.default_rng(0).standard_normal((3, 1, 4), np.float32)
     with listening(told.append):
-        derive(linear, [{"x": one} for one in rows], "float32")
+        derive(linear, [{"x": row} for row in rows], "float32")
     samples = [one.sample for one in told]
     assert (samples[0], samples == sorted(samples)) == (1, True)
     assert {one.samples for one in told} == {3}

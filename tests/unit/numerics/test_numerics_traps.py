@@ -88,7 +88,7 @@ def test_an_empty_output_beside_others_is_compared_by_type_and_shape():
     full, empty = noise(4, 3), noise(0, 3)
     comparisons, findings = compare_outputs([{"e": empty, "o": full}], [{"e": empty, "o": full}], LOOSE)
     assert findings == ()
-    assert [one.degenerate for one in comparisons] == [None, None]
+    assert [comparison.degenerate for comparison in comparisons] == [None, None]
     assert comparisons[0].metrics["budget_used"] == 0.0
     for wrong in (noise(0, 2), noise(1, 3), empty.astype(np.float64)):
         _, findings = compare_outputs([{"e": wrong, "o": full}], [{"e": empty, "o": full}], LOOSE)

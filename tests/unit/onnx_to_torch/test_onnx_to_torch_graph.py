@@ -36,7 +36,8 @@ def _run(program: Program, **feeds: Any) -> dict[str, Any]:
     args, kwargs = program.arguments(feeds)
     with torch.no_grad():
         return {
-            name: to_numpy(one) for name, one in program.results(program.exported.module()(*args, **kwargs)).items()
+            name: to_numpy(result)
+            for name, result in program.results(program.exported.module()(*args, **kwargs)).items()
         }
 
 

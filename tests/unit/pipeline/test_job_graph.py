@@ -84,7 +84,7 @@ def test_two_jobs_of_one_key_do_not_run_at_once() -> None:
     graph, log = _graph()
 
     async def twice() -> int:
-        return len([one async for one in graph.results([_job("a"), _job("a"), _job("b")])])
+        return len([result async for result in graph.results([_job("a"), _job("a"), _job("b")])])
 
     assert graph.complete(twice()) == 3
     assert log == ["workers begins", "a+b", "a", "a", "workers ends"]

@@ -48,7 +48,7 @@ def _results(workers: _Launcher, alone: _Launcher) -> list[Result]:
     graph = JobGraph(workers, alone)
 
     async def route() -> list[Result]:
-        return [one async for one in graph.results(_jobs())]
+        return [result async for result in graph.results(_jobs())]
 
     return graph.complete(route())
 
@@ -76,5 +76,5 @@ def test_what_has_no_time_alone_either_is_undecided_and_what_had_it_is_a_timeout
 @pytest.mark.parametrize("ending", [LATE, WELL, (Outcome.CRASH, Cause.SIGNAL)])
 def test_what_had_its_time_is_believed(ending: tuple[Outcome, Cause]) -> None:
     alone = _Launcher(WELL)
-    assert {(one.outcome, one.cause) for one in _results(_Launcher(ending), alone)} == {ending}
+    assert {(result.outcome, result.cause) for result in _results(_Launcher(ending), alone)} == {ending}
     assert alone.seen == []

@@ -47,7 +47,7 @@ def test_what_an_endless_case_brings_judges_the_whole(first: int, tmp_path: Path
     runs = [shard(1, KNOWN, endless=first == 1), shard(2, KNOWN, endless=first == 2)]
     with open_services(str(tmp_path / "history")) as services:
         whole = merge(saved(tmp_path, *runs), services).run
-    assert {one.case for one in whole.policy.expectations} == {"s/plain", f"s/endless-{first}"}
+    assert {expectation.case for expectation in whole.policy.expectations} == {"s/plain", f"s/endless-{first}"}
 
 
 @pytest.mark.parametrize("order", [1, -1])

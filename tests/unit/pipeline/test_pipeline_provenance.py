@@ -17,7 +17,7 @@ def test_ids_of_one_second_sort_by_time() -> None:
     moments = [begin + timedelta(milliseconds=step) for step in range(0, 1001, 5)]
     ids = [new_run_id(moment) for moment in moments]
     assert ids == sorted(ids)
-    assert {len(one) for one in ids} == {22}
+    assert {len(identity) for identity in ids} == {22}
     assert ids[0].startswith("20261126T172352-000")
 
 

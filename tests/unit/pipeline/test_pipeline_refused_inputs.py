@@ -50,7 +50,7 @@ def _result(workers: _Workers, folder: Path, inputs: Inputs = Inputs(), *flows: 
     object.__setattr__(services, "available", lambda flow: Availability(True))
 
     async def results() -> list[Result]:
-        return [one async for one in RefusedInputs(services, services.jobs).results(jobs)]
+        return [result async for result in RefusedInputs(services, services.jobs).results(jobs)]
 
     return next(one for one in services.jobs.complete(results()) if one.flow == HERE.name)
 
@@ -60,8 +60,11 @@ def _job(inputs: Inputs, flow: Flow, kind: type[VerifyJob] | type[MeasureJob] = 
 
 
 def _verdicts(*results: Result, policy: Policy = Policy()) -> list[Verdict]:
-    asked = {one.job_key: _job(Inputs(), HERE, MeasureJob if one.kind == "measure" else VerifyJob) for one in results}
-    keys = [one.job_key for one in results]
+    asked = {
+        result.job_key: _job(Inputs(), HERE, MeasureJob if result.kind == "measure" else VerifyJob)
+        for result in results
+    }
+    keys = [result.job_key for result in results]
     return list(judge(results, policy, planned=keys, today=date(2026, 11, 25), narrowed=True, asked=asked).verdicts)
 
 
@@ -93,7 +96,10 @@ def test_an_engine_of_the_run_is_a_witness_as_well(tmp_path: Path) -> None:
     workers = _Workers(HERE.name, DISABLED)
     result = _result(workers, tmp_path, Inputs(), Flow("openvino-f32", "openvino"))
     assert workers.asked == [HERE.name, OPENVINO, DISABLED]
-    assert [(one.flow, one.takes_inputs) for one in result.witnesses] == [(OPENVINO, True), (DISABLED, False)]
+    assert [(witness.flow, witness.takes_inputs) for witness in result.witnesses] == [
+        (OPENVINO, True),
+        (DISABLED, False),
+    ]
     (verdict,) = _verdicts(result)
     assert verdict.reason == (
         "the inputs are in doubt: nobody gave any, and onnxruntime and onnxruntime-disable refuse those that were drawn (an index is too "
@@ -105,7 +111,7 @@ def test_an_engine_of_the_run_is_a_witness_as_well(tmp_path: Path) -> None:
 def test_an_engine_whose_own_library_takes_them_without_its_optimizer_is_at_fault(tmp_path: Path) -> None:
     workers = _Workers(HERE.name, "onnxruntime-basic")
     result = _result(workers, tmp_path, Inputs(), Flow("onnxruntime-basic", "onnxruntime"))
-    assert [(one.flow, one.takes_inputs) for one in result.witnesses] == [
+    assert [(witness.flow, witness.takes_inputs) for witness in result.witnesses] == [
         ("onnxruntime-basic", False),
         (DISABLED, True),
     ]
@@ -124,8 +130,8 @@ def test_a_measurement_that_ends_at_the_same_inputs_is_no_fault_either(tmp_path:
     result = _result(_Workers(HERE.name, DISABLED), tmp_path)
     blank = empty_result(_job(Inputs(), HERE, MeasureJob), Outcome.ERROR)
     measured = replace(blank, cause=Cause.REFUSED, stage=Stage.MEASURE, detail="an index is too large")
-    words = [one.word for one in _verdicts(result, measured)]
+    words = [verdict.word for verdict in _verdicts(result, measured)]
     assert words == [VerdictStatus.INCONCLUSIVE] * 2
-    assert [one.word for one in _verdicts(measured)] == [VerdictStatus.FAIL]
+    assert [verdict.word for verdict in _verdicts(measured)] == [VerdictStatus.FAIL]
     strict = Policy(fail_on=frozenset({"error", "mistrusted"}))
-    assert [one.word for one in _verdicts(result, policy=strict)] == [VerdictStatus.FAIL]
+    assert [verdict.word for verdict in _verdicts(result, policy=strict)] == [VerdictStatus.FAIL]

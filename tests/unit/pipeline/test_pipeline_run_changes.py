@@ -24,6 +24,6 @@ def test_a_trend_has_no_latency_of_another_batch() -> None:
     found = with_past(
         cell_changes(_timed(1), _timed(1)), (), make_run(id="d"), cast(Services, SimpleNamespace(store=store))
     )
-    past = {one.metric: len(one.past) for cell in found for one in cell.deltas}
+    past = {delta.metric: len(delta.past) for cell in found for delta in cell.deltas}
     assert past["latency.median_ms"] == 2
     assert past["latency.batch1.median_ms"] == 2

@@ -191,6 +191,6 @@ def test_what_lowering_took_is_told_though_the_second_job_did_not_lower(tmp_path
             return msgspec.structs.replace(super()._verified(job), stage_times=tuple(stages), seconds=2.0)
 
     result = _verified(Handed(2.0, 0.4), tmp_path, scratch=f"{tmp_path}/scratch")
-    took = [(one.stage, one.seconds) for one in result.stage_times]
+    took = [(time.stage, time.seconds) for time in result.stage_times]
     assert took == [(Stage.IMPORT, 0.5), (Stage.LOWER, 9.0), (Stage.SAVE, 0.25), (Stage.RUN, 1.0)]
     assert result.seconds == 11.75

@@ -18,7 +18,7 @@ def test_every_output_of_every_verified_flow_is_shown_only_where_it_is_asked_for
     assert "absolute error" not in Terminal(width=120).render(run, results, judgement)
     text = Terminal(width=120, details=True).render(run, results, judgement)
     assert "    absolute error  max " in text
-    assert text.count("samples\n") == sum(len(one.comparisons) for one in results if one.kind == "verify")
+    assert text.count("samples\n") == sum(len(result.comparisons) for result in results if result.kind == "verify")
 
 
 def test_the_values_say_what_is_not_finite() -> None:
@@ -37,18 +37,18 @@ def test_a_name_of_an_output_keeps_to_its_line() -> None:
 def test_how_seldom_a_passing_engine_was_asked_again_is_said_once() -> None:
     run, results, judgement = standard_run()
     few = [
-        replace(one, repeats=Repeats(calls=11 + place, seconds=0.6, share=0.25))
-        if isinstance(one, VerifyResult)
-        else one
-        for place, one in enumerate(results)
+        replace(result, repeats=Repeats(calls=11 + place, seconds=0.6, share=0.25))
+        if isinstance(result, VerifyResult)
+        else result
+        for place, result in enumerate(results)
     ]
     text = Terminal(wrapped=False).render(run, few, judgement)
     (line,) = [line for line in text.splitlines() if line.startswith("not seen: ")]
     assert "repeated calls over 0.6 s were compared with the first answers: up to one bad call in " in line
     assert line.endswith("passes were asked less than 149 times)")
     often = [
-        replace(one, repeats=Repeats(calls=149, share=0.25)) if isinstance(one, VerifyResult) else one
-        for one in results
+        replace(result, repeats=Repeats(calls=149, share=0.25)) if isinstance(result, VerifyResult) else result
+        for result in results
     ]
     assert "not seen: " not in Terminal(wrapped=False).render(run, often, judgement)
 

@@ -133,8 +133,8 @@ def test_a_pass_that_rests_on_a_stated_limit_says_so_on_the_screen() -> None:
     run, results, judgement = standard_run()
     why = "task metric decides: top-1 agreement 1.000 >= 0.990; without it inconclusive: it is poor"
     verdicts = tuple(
-        replace(one, reason=why, by_stated_limit=True) if one.word is VerdictStatus.PASS else one
-        for one in judgement.verdicts
+        replace(verdict, reason=why, by_stated_limit=True) if verdict.word is VerdictStatus.PASS else verdict
+        for verdict in judgement.verdicts
     )
     assert why not in Terminal(width=200).render(run, results, judgement)
     assert why in Terminal(width=200).render(run, results, replace(judgement, verdicts=verdicts))

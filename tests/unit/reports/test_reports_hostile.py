@@ -211,7 +211,9 @@ def test_sentences_on_a_screen_end_within_it_and_commands_stay_whole(colour: boo
 def test_what_was_told_with_a_failure_is_not_told_of_the_passes_again() -> None:
     run, results, judgement = standard_run()
     told = noted(NoteCode.LIBRARY_SAID, text="told once")
-    text = Terminal(width=200).render(run, [msgspec.structs.replace(one, notes=(told,)) for one in results], judgement)
+    text = Terminal(width=200).render(
+        run, [msgspec.structs.replace(result, notes=(told,)) for result in results], judgement
+    )
     assert "  warning: told once" in text
     assert "\nwarning: " not in text
 
@@ -221,11 +223,11 @@ def test_a_pass_that_rests_on_less_says_so() -> None:
     passed = {verdict.job_key for verdict in judgement.verdicts if verdict.word.value == "pass"}
     doubtful = [
         msgspec.structs.replace(
-            one, notes=(noted(NoteCode.LIBRARY_SAID, text="the reference\x1b[31m is another engine's"),)
+            result, notes=(noted(NoteCode.LIBRARY_SAID, text="the reference\x1b[31m is another engine's"),)
         )
-        if one.job_key in passed
-        else one
-        for one in results
+        if result.job_key in passed
+        else result
+        for result in results
     ]
     (line,) = (
         one

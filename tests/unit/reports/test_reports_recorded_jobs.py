@@ -11,5 +11,5 @@ from assay.testing import standard_run
 def test_jobs_that_shared_a_process_are_counted() -> None:
     run, results = standard_run.run(), standard_run.results()
     assert recorded(run, results) == "10 of 10 jobs recorded"
-    shared = [replace(one, jobs_before=place) for place, one in enumerate(results[:4])]
+    shared = [replace(result, jobs_before=place) for place, result in enumerate(results[:4])]
     assert recorded(run, shared) == "4 of 10 jobs recorded, 3 of them in a process that had done other jobs before"

@@ -23,7 +23,7 @@ def _result(flow: str, version: str, used: float) -> Result:
 
 
 def _run(*results: Result):  # type: ignore[no-untyped-def]
-    run = make_run(jobs=tuple(make_job("m", one.flow) for one in results))
+    run = make_run(jobs=tuple(make_job("m", result.flow) for result in results))
     judgement = judge(results, Policy(), planned=[job.key for job in run.jobs], today=datetime.date(2026, 11, 24))
     return run, results, judgement
 

@@ -74,7 +74,7 @@ def test_the_first_figure_that_is_slower_ends_it() -> None:
     """Also where another one would stay open until the last look."""
     found = compared(1.3, 0.08)
     assert found.word == "slower"
-    assert "inconclusive" in [one.word for one in found.answers.values()]
+    assert "inconclusive" in [answer.word for answer in found.answers.values()]
     assert len(found.pairs) < RULE.looks[-1]
 
 
@@ -132,7 +132,7 @@ def test_a_comparison_is_a_run_that_a_policy_judges(tmp_path: Path) -> None:
 
 
 def test_sides_are_swapped_as_often_as_not() -> None:
-    firsts = [one.new_first for one in compared(1.03, 0.4).pairs]
+    firsts = [pair.new_first for pair in compared(1.03, 0.4).pairs]
     assert len(firsts) == 20
     assert sum(firsts) == 10
 

@@ -61,9 +61,9 @@ def answering(*scripts: Script) -> Iterator[str]:
         async def end() -> None:
             server.close()
             mine = asyncio.current_task()
-            tasks = [one for one in asyncio.all_tasks() if one is not mine]
-            for one in tasks:
-                one.cancel()
+            tasks = [task for task in asyncio.all_tasks() if task is not mine]
+            for task in tasks:
+                task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
         asyncio.run_coroutine_threadsafe(end(), loop).result(60)
@@ -91,7 +91,7 @@ def test_the_first_token_and_the_gaps_are_timed() -> None:
 
 def test_a_request_does_not_wait_for_those_before() -> None:
     load = _load([(0.0, HEAD), (3.0, TOKEN + END)], [0.0, 0.01, 0.02, 0.03])
-    assert max(one.sent for one in load.requests) < 2.5
+    assert max(request.sent for request in load.requests) < 2.5
     assert [one.error for one in answers_of(load)] == [""] * 4
 
 

@@ -44,7 +44,7 @@ def test_a_step_just_after_the_alarm_of_a_creep_is_not_taken_for_the_level_as_it
         values = [value * 1.001 ** max(0, place - 60) for place, value in enumerate(_history(seed, (2.0, 200)))]
         place = alarms(values)[0] + later
         stepped = [*values[:place], *(1.05 * value for value in values[place:])]
-        assert [one for one in alarms(stepped) if place <= one <= place + 10], seed
+        assert [alarm for alarm in alarms(stepped) if place <= alarm <= place + 10], seed
 
 
 def test_a_step_after_an_alarm_does_not_hide_behind_wild_runs() -> None:
@@ -54,10 +54,10 @@ def test_a_step_after_an_alarm_does_not_hide_behind_wild_runs() -> None:
         rng = np.random.default_rng(seed)
         values = [value * 1.001 ** max(0, place - 60) for place, value in enumerate(_history(seed, (2.0, 200)))]
         values = [value * 1.25 if rng.random() < 0.1 else value for value in values]
-        raised = [one for one in alarms(values) if one > 60]
+        raised = [alarm for alarm in alarms(values) if alarm > 60]
         place = raised[0] + int(rng.integers(1, 25))
         stepped = [*values[:place], *(1.05 * value for value in values[place:])]
-        unseen += not [one for one in alarms(stepped) if place <= one <= place + 20]
+        unseen += not [alarm for alarm in alarms(stepped) if place <= alarm <= place + 20]
     assert unseen == 0
 
 
@@ -99,5 +99,5 @@ def test_changes_are_those_that_the_method_finds_in_its_plain_form() -> None:
         logs = _clipped(np.log(np.asarray(values)))
         variance = max(float(np.median(np.abs(np.diff(logs)))) * 1.4826 / math.sqrt(2.0), 1e-4) ** 2
         plain = ruptures.Pelt(model="l2", min_size=SEGMENT, jump=1).fit(logs).predict(pen=PENALTY * variance)
-        assert [one.place for one in step_changes(values)] == plain[:-1]
+        assert [change.place for change in step_changes(values)] == plain[:-1]
         assert len(plain) == 3

@@ -45,10 +45,10 @@ def test_the_answers_of_the_tables_are_those_of_the_evaluator_of_onnx(tmp_path: 
 
 def test_they_are_many_and_of_every_kind() -> None:
     assert len(tables()) >= 270
-    misuses = [one.misuse for one in tables() if one.misuse is not None]
-    assert {one.kind for one in misuses} == set(KINDS)
-    assert {one.expects for one in misuses} == set(EXPECTED)
-    assert all(one.wrong for one in tables() if one.misuse is not None and one.misuse.kind == "model")
+    misuses = [table.misuse for table in tables() if table.misuse is not None]
+    assert {misuse.kind for misuse in misuses} == set(KINDS)
+    assert {misuse.expects for misuse in misuses} == set(EXPECTED)
+    assert all(table.wrong for table in tables() if table.misuse is not None and table.misuse.kind == "model")
 
 
 @pytest.mark.parametrize("kind", ["rank", "shape", "empty", "dtype", "missing", "extra", "value"])
@@ -96,7 +96,7 @@ def test_a_model_that_never_ends_is_waited_for_no_longer_than_it_says_and_stoppi
     assert (said.case, said.flow, said.outcome, said.strict) == ("edge/a", "f", "timeout", False)
     known = Policy(expectations=(Expectation("edge/a", "f", "crash", "known"),))
     both = with_expected_timeouts(known, [endless], [Flow("f", "f"), Flow("g", "g")])
-    assert [(one.flow, one.outcome) for one in both.expectations] == [
+    assert [(expectation.flow, expectation.outcome) for expectation in both.expectations] == [
         ("f", "crash"),
         ("g", "timeout"),
     ]

@@ -125,7 +125,7 @@ def test_reasons_are_alike_for_cases_that_fail_alike() -> None:
     assert normalize_message(three) == normalize_message(four)
     assert "finds nothing to quantize in this model (it has …)" in normalize_message(three)
     lacks = [noted(BackendCode.NO_OPERATOR, library="MNN", names=name) for name in ("Foo", "Bar")]
-    reasons = [normalize_message(replace(three, ended=one)) for one in lacks]
+    reasons = [normalize_message(replace(three, ended=lack)) for lack in lacks]
     assert reasons == ["MNN has no Foo.", "MNN has no Bar."]
     finding = Finding("lowest_for_infinity", "y")
     wrong = make_result("s/c", outcome=Outcome.MISMATCH, comparisons=(), findings=(finding,))

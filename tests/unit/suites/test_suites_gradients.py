@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 
 def test_every_operator_is_differentiated_or_declared_to_have_no_derivative() -> None:
-    floats = {one.name for one in TABLES if "float32" in one.dtypes}
+    floats = {table.name for table in TABLES if "float32" in table.dtypes}
     names = {name.partition("/")[2].partition("-")[0] for name in authored()}
     assert floats == names | NOT_DIFFERENTIABLE
     assert not names & NOT_DIFFERENTIABLE
@@ -120,7 +120,7 @@ def test_the_program_gives_outputs_and_both_derivatives(tmp_path: Path) -> None:
     make(MakeRequest(case, 0, ""), tmp_path)
     program = open_program(tmp_path / "model.pt2")
     assert [one.name for one in program.inputs] == ["x", "v0", "w0"]
-    assert [one.name for one in program.outputs] == ["out0", "grad_x", "second_x"]
+    assert [output.name for output in program.outputs] == ["out0", "grad_x", "second_x"]
     golden = read_golden(tmp_path / "golden")
     x, v, w = (golden.inputs[0][name].astype("float64") for name in ("x", "v0", "w0"))
     y = torch.tanh(torch.from_numpy(x)).numpy()

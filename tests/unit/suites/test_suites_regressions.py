@@ -24,9 +24,9 @@ def test_a_case_has_a_model_and_an_answer(one: Regression) -> None:
 
 
 def test_what_fuzzing_found_has_a_case() -> None:
-    found = {one.name for one in FINDINGS.glob("*.py") if "`assay fuzz" in one.read_text(encoding="utf-8")}
+    found = {path.name for path in FINDINGS.glob("*.py") if "`assay fuzz" in path.read_text(encoding="utf-8")}
     assert len(found) >= 37
-    assert found <= {one.finding for one in tables()}
+    assert found <= {table.finding for table in tables()}
 
 
 def test_inputs_are_as_they_are_stated() -> None:

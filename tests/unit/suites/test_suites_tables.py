@@ -143,7 +143,7 @@ LACKING = [
 
 
 def test_there_are_as_many_as_promised_and_all_that_the_peer_has() -> None:
-    names = {one.name for one in TABLES}
+    names = {table.name for table in TABLES}
     assert len(TABLES) == len(names) >= 120
     assert set(PEER) | set(LACKING) <= names
     assert len(operators()) >= 2500
@@ -223,7 +223,7 @@ def test_a_variant_that_a_suite_does_not_have_is_refused(name: str, told: str) -
 
 def test_what_a_case_returns_can_be_saved_in_a_program() -> None:
     # torch.export.save refuses the named tuples of torch.sort and its like: such a case could not be made at all.
-    for case in {one.name.split("-")[0]: one for one in reversed(operators().values())}.values():
+    for case in {operator.name.split("-")[0]: operator for operator in reversed(operators().values())}.values():
         dtype = getattr(torch, case.dtype)
         inputs = [as_tensor(random_tensors(one, seed=0, case=case.name)) for one in case.inputs]
         with torch.no_grad():
@@ -232,7 +232,7 @@ def test_what_a_case_returns_can_be_saved_in_a_program() -> None:
 
 
 def test_an_open_length_is_the_first_of_every_input_and_no_index_depends_on_it() -> None:
-    opened = [one for one in operators().values() if one.dynamic]
+    opened = [operator for operator in operators().values() if operator.dynamic]
     assert {one.name.split("-")[2] for one in opened} == {"dynamic"}
     for one in opened:
         assert len({drawn.shape[0] for drawn in one.inputs}) == 1, one.name

@@ -41,7 +41,7 @@ def test_rankings_with_many_equal_scores(seed: int) -> None:
     assert linear["ndcg10"] == pytest.approx(ndcg_score(relevance, ours, k=10))
     assert figures["ndcg10"] == pytest.approx(ndcg_score(2.0**relevance - 1, ours, k=10))
     assert figures["expected_ndcg10"] == pytest.approx(ndcg_score(2.0**relevance - 1, theirs, k=10))
-    taus = [kendalltau(one, other).statistic for one, other in zip(ours, theirs, strict=True)]
+    taus = [kendalltau(our, other).statistic for our, other in zip(ours, theirs, strict=True)]
     assert figures["rank_agreement"] == pytest.approx(np.mean(taus))
 
 

@@ -20,8 +20,8 @@ LABELS = {
 
 
 def _score(*calls: object, expected: object = None) -> dict[str, float]:
-    actual = [{"logits": np.array([one], np.float32)} for one in calls]
-    due = [{"logits": np.array([one])} for one in (calls if expected is None else expected)]  # type: ignore[attr-defined]
+    actual = [{"logits": np.array([call], np.float32)} for call in calls]
+    due = [{"logits": np.array([call])} for call in (calls if expected is None else expected)]  # type: ignore[attr-defined]
     return score("language", actual, due, LABELS, {})
 
 

@@ -62,14 +62,14 @@ def test_what_needs_no_labels_is_there_without_them(task: str) -> None:
 
 
 def test_the_labels_that_the_docs_name_are_those_that_a_task_reads() -> None:
-    for task, one in TASK_METRICS.items():
+    for task, metric in TASK_METRICS.items():
         sample, given = SAMPLES[task]
-        named = {label.name for label in one.labels}
+        named = {label.name for label in metric.labels}
         labels = {name: value for name, value in given.items() if name in named or name in OF_PROMPTS}
         figures = score(task, [sample], [sample], labels, {})
         assert [
             row.pattern
-            for row in one.figures
+            for row in metric.figures
             if row.of_labels and not any(fnmatchcase(name, row.pattern) for name in figures)
         ] == []
     assert (
@@ -79,8 +79,8 @@ def test_the_labels_that_the_docs_name_are_those_that_a_task_reads() -> None:
 
 
 def test_goals_know_the_direction() -> None:
-    for one in TASK_METRICS.values():
-        for row in one.figures:
+    for metric in TASK_METRICS.values():
+        for row in metric.figures:
             assert direction(f"task.{row.pattern.replace('*', '1')}") == row.worse
     assert "| `transcription` | `task.word_error_rate` | - | lower | yes |" in task_reference()
 

@@ -23,7 +23,7 @@ from assay.triage.symptom import Symptom
 def graph(*nodes: tuple[str, tuple[str, ...], str]) -> Graph:
     """Of operator, what it reads, what it writes."""
     made = tuple(GraphNode("", operator, reads, (writes,)) for operator, reads, writes in nodes)
-    return Graph(RegionGraph(made, ("x",), (nodes[-1][2],), ("x", *(one[2] for one in nodes))))
+    return Graph(RegionGraph(made, ("x",), (nodes[-1][2],), ("x", *(node[2] for node in nodes))))
 
 
 SMALL = graph(("Relu", ("x",), "a"), ("Tanh", ("x",), "b"), ("Add", ("a", "b"), "c"))
@@ -105,7 +105,7 @@ def test_the_same_verdict_has_the_same_cause_while_its_page_is_there(tmp_path: P
     (found,) = known.of_verdict(job, result)
     assert found.known_as == str(folder)
     assert not known.of_verdict(job, replace(result, versions={"onnxruntime": "1.32.0"}))
-    assert [one.operators for one in known.patterns("onnxruntime")] == [("Relu", "Tanh", "Add")]
+    assert [pattern.operators for pattern in known.patterns("onnxruntime")] == [("Relu", "Tanh", "Add")]
     assert not known.patterns("openvino")
     write_pages(replace(found, seconds=9.0))
     assert not known.of_verdict(job, result), "the page is that of another one"

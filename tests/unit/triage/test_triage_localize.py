@@ -74,4 +74,4 @@ def test_a_fault_that_is_gone_beside_another_part_is_not_looked_for_in_windows(b
     prober = Prober(cast("Any", type("Services", (), {"jobs": jobs})()), job, time.monotonic() + 60)
     everything = frozenset(range(FEW + 1))
     assert asyncio.run(shows_beside_others(graph, prober, everything, 0.5)) is shows
-    assert [len(one) for one in jobs.asked[0].windows] == [FEW + 1, 1]
+    assert [len(window) for window in jobs.asked[0].windows] == [FEW + 1, 1]

@@ -54,13 +54,13 @@ class Partitioning(Compiler):
 
 def test_a_flow_above_all_levels_is_the_highest_one() -> None:
     found = brought({"delegate": "none"}, {"without": "take(gelu)"}, backend=Partitioning(), delegate="faster")
-    assert [(one.kind, one.names) for one in found.cures] == [("pass", ("take(gelu)",)), ("level", ("none",))]
+    assert [(cure.kind, cure.names) for cure in found.cures] == [("pass", ("take(gelu)",)), ("level", ("none",))]
     assert found.flow.options == {"delegate": "faster"}
 
 
 def test_a_pass_of_the_lowest_level_is_no_kernel() -> None:
     found = brought({"without": "take(gelu)"}, backend=Partitioning(), delegate="none")
-    assert ([one.names for one in found.cures], found.kernel) == ([("take(gelu)",)], False)
+    assert ([cure.names for cure in found.cures], found.kernel) == ([("take(gelu)",)], False)
     assert brought(backend=Partitioning(), delegate="none").kernel
 
 
@@ -74,7 +74,7 @@ def test_a_level_that_cannot_be_asked_is_no_cure() -> None:
 def test_a_pass_is_a_cure_also_where_no_level_can_be_asked() -> None:
     right = {"without": "take(gelu)"}
     found = brought(right, backend=Partitioning(), refused={"delegate": "none"}, delegate="fast")
-    assert [(one.kind, one.names) for one in found.cures] == [("pass", ("take(gelu)",))]
+    assert [(cure.kind, cure.names) for cure in found.cures] == [("pass", ("take(gelu)",))]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_passes_and_levels_cured_by_the_time_that_is_over_stays(
 ) -> None:
     right = ({"delegate": "none"}, {"without": "take(gelu)"})
     found = brought(*right, backend=Partitioning(), delegate="faster", answers=answers)
-    assert ([one.names for one in found.cures], found.tried) == (names, tried)
+    assert ([cure.names for cure in found.cures], found.tried) == (names, tried)
     assert found.unfinished is (answers < 6)
     assert found.flow.options == {"delegate": "faster"}
 
@@ -101,7 +101,7 @@ def test_what_passes_and_levels_cured_by_the_time_that_is_over_stays(
 def test_passes_that_cure_together_stay_though_fewer_were_not_tried() -> None:
     right = ({"delegate": "none"}, {"without": "take(relu);take(gelu)"})
     found = brought(*right, backend=Partitioning(), delegate="faster", answers=6)
-    assert ([one.names for one in found.cures], found.unfinished) == (
+    assert ([cure.names for cure in found.cures], found.unfinished) == (
         [("take(relu)", "take(gelu)"), ("none",)],
         True,
     )

@@ -171,8 +171,8 @@ def test_any_name_of_a_file_is_a_model_and_a_release_may_have_any_version(tmp_pa
     options = UpgradeOptions(backend="onnxruntime", old="1.30.0+cpu", new="1!1.31.1", models=tmp_path)
     models = [tmp_path / name for name in ('it\'s "a" model.onnx', "back\\slash.onnx")]
     made = tomllib.loads(config_of(find_flow("onnxruntime"), options, models))
-    assert [one["name"] for one in made["model"]] == [one.stem for one in models]
-    assert [one["path"] for one in made["model"]] == [str(one) for one in models]
+    assert [one["name"] for one in made["model"]] == [model.stem for model in models]
+    assert [one["path"] for one in made["model"]] == [str(model) for model in models]
     assert [one["requires"] for one in made["environments"].values()] == [
         ["onnxruntime==1.30.0+cpu"],
         ["onnxruntime==1!1.31.1"],

@@ -49,7 +49,7 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 
 def test_the_newest_run_of_each_branch(client: TestClient) -> None:
     branches = client.get("/api/v1/now").json()["branches"]
-    assert [(one["branch"], one["id"]) for one in branches] == [
+    assert [(branch["branch"], branch["id"]) for branch in branches] == [
         ("main", run_id(6)),
         ("old", run_id(5)),
         ("feature/<b>", run_id(1)),

@@ -27,7 +27,9 @@ def test_values_come_from_as_many_runs_as_are_needed(tmp_path: Path) -> None:
             store.record(run.id, [make_result(cell, comparisons=comparison) for cell in cells])
             store.close_run(run.id, "complete", WHOLE)
         changes = compare(Site(store, tmp_path), {"run": run.id}).data.changes
-    past = {cell.case: next(one.past for one in cell.deltas if one.metric == "budget_used") for cell in changes.cells}
+    past = {
+        cell.case: next(delta.past for delta in cell.deltas if delta.metric == "budget_used") for cell in changes.cells
+    }
     newest = LOOKED_AT + 1
     assert past["often"] == tuple(0.01 * number for number in range(newest - PAST_RUNS, newest))
     assert past["seldom"] == tuple(0.01 * number for number in range(1, newest) if number % 2 or number == LOOKED_AT)

@@ -185,7 +185,7 @@ def test_the_description_names_every_address_and_resolves(client: TestClient) ->
     assert used <= described["components"]["schemas"].keys()
     for page in TABLE:
         taken = [one["name"] for one in described["paths"][page.api]["get"]["parameters"]]
-        assert taken == [one.name for one in page.parameters]
+        assert taken == [parameter.name for parameter in page.parameters]
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -23,10 +23,10 @@ def test_of_many_that_ask_at_once_one_computes() -> None:
         assert cache.get("key", lambda: made.append(1) or len(made)) == 1
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert made == [1]
 
 

@@ -50,7 +50,7 @@ class _Written(logging.Handler):
 
 
 def _read(stages: Stages) -> list[tuple[WarningCode, str]]:
-    return [(one.code, one.text) for one in read_warnings(OpenVINO(), stages.printed, stages.logged, ())]
+    return [(warning.code, warning.text) for warning in read_warnings(OpenVINO(), stages.printed, stages.logged, ())]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def _said_by(logger: logging.Logger, level: int = logging.WARNING) -> list[str]:
 def test_a_level_of_another_name_is_heard_as_a_warning() -> None:
     logged = _said_by(logging.Logger("nncf"), 35)
     assert logged == ["WARNING:nncf:slow path"]
-    assert [one.text for one in read_warnings(OpenVINO(), (), logged, ())] == ["slow path"]
+    assert [warning.text for warning in read_warnings(OpenVINO(), (), logged, ())] == ["slow path"]
 
 
 def test_what_a_library_silences_by_itself_is_not_said() -> None:
@@ -128,7 +128,7 @@ def test_words_by_pythons_warnings_have_their_code_and_what_says_nothing_is_left
         _given(FutureWarning, "x() goes away"),
         _given(UserWarning, "something new"),
     ]
-    assert [(one.code, one.text) for one in read_warnings(TVM(), (), (), caught)] == [
+    assert [(warning.code, warning.text) for warning in read_warnings(TVM(), (), (), caught)] == [
         (WarningCode.FALLBACK, "Softmax opset<=12 fallback: static rank is unavailable"),
         (WarningCode.DEPRECATED, "x() goes away"),
         (WarningCode.OTHER, "something new"),

@@ -41,7 +41,7 @@ ON_STATE = [name for name, act in ACTS.items() if act.changed and act.changed !=
 
 def _changed(*acts: str) -> set[Changed]:
     done = subprocess.run([sys.executable, "-c", _LOOK, *acts], capture_output=True, check=True)
-    return {Changed(one) for one in done.stdout.decode().split()}
+    return {Changed(part) for part in done.stdout.decode().split()}
 
 
 @pytest.mark.parametrize("name", ON_STATE)

@@ -26,7 +26,7 @@ def changed_submissions(root: Path, since: str) -> list[Path]:
         text = f"git cannot say what changed since {since} ({lines[0]}); fetch that commit, or give the folders"
         raise UsageError(text)
     parts = [os.fsdecode(name).split("/") for name in done.stdout.split(b"\0") if name]
-    there = [root / SUBMISSIONS / name for name in sorted({one[1] for one in parts if len(one) > 1})]
+    there = [root / SUBMISSIONS / name for name in sorted({part[1] for part in parts if len(part) > 1})]
     return [
-        one for one in there if one.is_symlink() or one.is_dir()
+        path for path in there if path.is_symlink() or path.is_dir()
     ]  # a link in the place of a folder is looked at, too

@@ -27,9 +27,9 @@ _OF_THE_MODEL = ("accuracy.recomputed", "performance.all", "performance.measured
 
 def waits_for(group: str, before: Sequence[Check], metadata: Metadata | None = None) -> str:
     """The check whose finding comes first; "" where nothing holds `group` up. `NOTEBOOKS` is asked for as a group of its own."""
-    for one in before:
-        if group in _held_up(one, _files_of(metadata)):
-            return one.name
+    for check in before:
+        if group in _held_up(check, _files_of(metadata)):
+            return check.name
     return ""
 
 
@@ -50,37 +50,39 @@ def _files_of(metadata: Metadata | None) -> dict[str, str]:
     }
 
 
-def _held_up(one: Check, files: dict[str, str]) -> Collection[str]:
+def _held_up(check: Check, files: dict[str, str]) -> Collection[str]:
     """The groups that cannot run after what this check found."""
-    failed = one.outcome is CheckOutcome.FAILED
-    if one.name == "artifacts.author":
-        return (*_RUN, NOTEBOOKS) if one.outcome is CheckOutcome.UNDECIDED else ()
-    if one.group in ("files", "compliance") and one.outcome is CheckOutcome.INFRASTRUCTURE:
+    failed = check.outcome is CheckOutcome.FAILED
+    if check.name == "artifacts.author":
+        return (*_RUN, NOTEBOOKS) if check.outcome is CheckOutcome.UNDECIDED else ()
+    if check.group in ("files", "compliance") and check.outcome is CheckOutcome.INFRASTRUCTURE:
         return (*_MODEL, NOTEBOOKS)
-    if one.group == "files" and one.outcome in (CheckOutcome.FAILED, CheckOutcome.UNDECIDED):
-        return () if one.name in _READ_ALL_THE_SAME else _by_path(one, files)
+    if check.group == "files" and check.outcome in (CheckOutcome.FAILED, CheckOutcome.UNDECIDED):
+        return () if check.name in _READ_ALL_THE_SAME else _by_path(check, files)
     if not failed:
         return ()
-    if one.group == "compliance":
-        return (*_RUN, NOTEBOOKS) if one.costly else _DATA if one.stops else ()
-    if one.name == "artifacts.samples":
+    if check.group == "compliance":
+        return (*_RUN, NOTEBOOKS) if check.costly else _DATA if check.stops else ()
+    if check.name == "artifacts.samples":
         return _DATA
-    if one.name == "artifacts.parts":
-        return (NOTEBOOKS,) if files.get(one.path) == NOTEBOOKS else ()
-    if one.name == "artifacts.sources":
+    if check.name == "artifacts.parts":
+        return (NOTEBOOKS,) if files.get(check.path) == NOTEBOOKS else ()
+    if check.name == "artifacts.sources":
         return (NOTEBOOKS,)
-    if one.name == "functionality.data" or (one.group == "functionality" and one.stops):
+    if check.name == "functionality.data" or (check.group == "functionality" and check.stops):
         return ("performance",)
     return ()
 
 
-def _by_path(one: Check, files: dict[str, str]) -> Collection[str]:
+def _by_path(check: Check, files: dict[str, str]) -> Collection[str]:
     """A file that was not taken, or that cannot be read, holds up those that open it."""
-    if one.name == "files.external_data" or one.stops:
+    if check.name == "files.external_data" or check.stops:
         return (*_MODEL, NOTEBOOKS)
-    if one.path.startswith("test_data_set"):
+    if check.path.startswith("test_data_set"):
         return _DATA
-    kinds = {kind for path, kind in files.items() if one.path and (path == one.path or path.startswith(f"{one.path}/"))}
+    kinds = {
+        kind for path, kind in files.items() if check.path and (path == check.path or path.startswith(f"{check.path}/"))
+    }
     if "model" in kinds:
         return (*_MODEL, NOTEBOOKS)
     return (NOTEBOOKS,) if NOTEBOOKS in kinds else ()
@@ -92,11 +94,11 @@ def drop_consequential_failures(found: Sequence[Check], before: Sequence[Check])
     unread = dict(_unread(before))
     causes = _Causes(before)
     kept: list[Check] = []
-    for one in found:
-        first = _first(one, unread) or causes.of(one)
+    for check in found:
+        first = _first(check, unread) or causes.of(check)
         sentence = f"not judged: it may follow from {first}, which must hold first"
-        skipped = msgspec.structs.replace(one, outcome=CheckOutcome.SKIPPED, sentence=sentence, line=0, executed=0)
-        new = skipped if first else one
+        skipped = msgspec.structs.replace(check, outcome=CheckOutcome.SKIPPED, sentence=sentence, line=0, executed=0)
+        new = skipped if first else check
         if new not in kept:  # ten sections that an unreadable file lacks wait once
             kept.append(new)
     return kept
@@ -104,16 +106,20 @@ def drop_consequential_failures(found: Sequence[Check], before: Sequence[Check])
 
 def _unread(before: Sequence[Check]) -> Iterator[tuple[PurePosixPath, str]]:
     closed = (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE, CheckOutcome.UNDECIDED)
-    for one in before:
+    for check in before:
         readable = (*_READ_ALL_THE_SAME, "files.external_data")
-        if one.group == "files" and one.path and one.outcome in closed and one.name not in readable:
-            yield PurePosixPath(one.path), one.name
+        if check.group == "files" and check.path and check.outcome in closed and check.name not in readable:
+            yield PurePosixPath(check.path), check.name
 
 
-def _first(one: Check, unread: dict[PurePosixPath, str]) -> str:
-    if not one.path or one.outcome not in (CheckOutcome.FAILED, CheckOutcome.UNDECIDED) or one.group == "compliance":
+def _first(check: Check, unread: dict[PurePosixPath, str]) -> str:
+    if (
+        not check.path
+        or check.outcome not in (CheckOutcome.FAILED, CheckOutcome.UNDECIDED)
+        or check.group == "compliance"
+    ):
         return ""
-    path = PurePosixPath(one.path)
+    path = PurePosixPath(check.path)
     return next((unread[place] for place in (path, *path.parents) if place in unread), "")
 
 
@@ -121,32 +127,35 @@ class _Causes:
     """What an earlier finding explains of a later one."""
 
     def __init__(self, before: Sequence[Check]) -> None:
-        failed = [one for one in before if one.outcome is CheckOutcome.FAILED]
+        failed = [check for check in before if check.outcome is CheckOutcome.FAILED]
         # What metadata.toml says of a model makes no runtime refuse it.
         self._model = _name(
-            one
-            for one in failed
-            if (one.group == "compliance" and one.path != METADATA) or (one.stops and one.group == "functionality")
+            check
+            for check in failed
+            if (check.group == "compliance" and check.path != METADATA)
+            or (check.stops and check.group == "functionality")
         )
-        self._data = _name(one for one in failed if one.name in _OF_DATA or _of_data(one))
+        self._data = _name(check for check in failed if check.name in _OF_DATA or _of_data(check))
 
-    def of(self, one: Check) -> str:
+    def of(self, check: Check) -> str:
         """The check whose finding is enough to explain this one; "" for a finding of its own."""
-        if one.outcome is CheckOutcome.UNDECIDED and one.group == "functionality" and not one.executed:
+        if check.outcome is CheckOutcome.UNDECIDED and check.group == "functionality" and not check.executed:
             return self._model  # the oracle has no answer
-        if one.outcome is not CheckOutcome.FAILED:
+        if check.outcome is not CheckOutcome.FAILED:
             return ""
-        if one.path.startswith("test_data_set") and one.group in ("accuracy", "performance"):
+        if check.path.startswith("test_data_set") and check.group in ("accuracy", "performance"):
             return self._data
-        if one.name in ("accuracy.inference", "accuracy.validation"):
-            return self._model if one.of_runtime else ""
-        ran_nothing = (one.group == "functionality" and one.stops) or (one.name in _OF_THE_MODEL and not one.executed)
+        if check.name in ("accuracy.inference", "accuracy.validation"):
+            return self._model if check.of_runtime else ""
+        ran_nothing = (check.group == "functionality" and check.stops) or (
+            check.name in _OF_THE_MODEL and not check.executed
+        )
         return self._model if ran_nothing else ""
 
 
-def _of_data(one: Check) -> bool:
-    return one.group == "files" and one.path.startswith("test_data_set")
+def _of_data(check: Check) -> bool:
+    return check.group == "files" and check.path.startswith("test_data_set")
 
 
 def _name(found: Iterable[Check]) -> str:
-    return next((one.name for one in found), "")
+    return next((check.name for check in found), "")

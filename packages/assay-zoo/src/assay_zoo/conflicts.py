@@ -32,7 +32,7 @@ def confusable(name: str, models: Mapping[str, Entry]) -> Iterator[str]:
 
 def owners_of(name: str, entry: Entry, listed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Those of `zoo.toml`, else who submitted the first version."""
-    return listed.get(name) or tuple(one.author for one in entry.versions[:1] if one.author)
+    return listed.get(name) or tuple(version.author for version in entry.versions[:1] if version.author)
 
 
 def not_the_owner(name: str, owners: tuple[str, ...], author: str) -> str:
@@ -73,9 +73,13 @@ def copies_of(
 ) -> Iterator[str]:
     """One sentence for each other model whose weights these are, or nearly."""
     for other, entry in models.items():
-        for one in entry.versions if other != name else ():
-            if one.closure == closure or (weights and one.weights == weights) or _near(one.largest, largest):
-                yield f"its weights are those of {other} {one.version} of this zoo: say in a new version of that model what is new"
+        for version in entry.versions if other != name else ():
+            if (
+                version.closure == closure
+                or (weights and version.weights == weights)
+                or _near(version.largest, largest)
+            ):
+                yield f"its weights are those of {other} {version.version} of this zoo: say in a new version of that model what is new"
                 break
 
 

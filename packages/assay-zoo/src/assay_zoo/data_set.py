@@ -31,7 +31,7 @@ def read_arrays(file: Path) -> dict[str, np.ndarray[Any, Any]]:
             arrays = {name: found[name] for name in found.files}
     except _UNREADABLE as error:
         raise _unreadable(file, str(error)) from None
-    if others := [name for name, one in arrays.items() if not isinstance(one, np.ndarray)]:
+    if others := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
         raise _unreadable(file, f"{others[0]!r} in it is no array")
     return arrays
 
@@ -69,7 +69,7 @@ def write_data_set(folder: Path, model: Path, arrays: Arrays) -> Path:
     for one in (*inputs, *outputs):
         if one.name in given:
             _fits(one, given[one.name])
-    expected = {one.name: given[one.name] for one in outputs if one.name in given}
+    expected = {output.name: given[output.name] for output in outputs if output.name in given}
     if len(expected) < len(outputs):
         expected = {**_answers(whole, model, {one.name: given[one.name] for one in inputs}), **expected}
     return _written(folder, {"input": (inputs, given), "output": (outputs, expected)})
@@ -95,7 +95,7 @@ def _fits(port: ValueInfoProto, array: np.ndarray[Any, Any]) -> None:
         raise UsageError(f"{port.name} is {array.dtype} here, and {dtype} in the model: {text}")
     sizes = [one.dim_value if one.HasField("dim_value") else one.dim_param or "?" for one in kind.shape.dim]
     fits = len(sizes) == array.ndim and all(
-        isinstance(one, str) or one == size for one, size in zip(sizes, array.shape, strict=False)
+        isinstance(size, str) or size == size for size, size in zip(sizes, array.shape, strict=False)
     )
     if kind.HasField("shape") and not fits:
         shown = f"({', '.join(map(str, sizes))})"

@@ -30,21 +30,21 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 def decide(checks: Sequence[Check], rules: Rules = Rules()) -> Decision:
     """What to do with a submission. A failure declines whatever else happened; infrastructure alone never does;
     nothing executed never promotes."""
-    failed = [one for one in checks if one.outcome is CheckOutcome.FAILED]
-    declining = [one for one in failed if one.group not in rules.person]
+    failed = [check for check in checks if check.outcome is CheckOutcome.FAILED]
+    declining = [check for check in failed if check.group not in rules.person]
     if declining:
         return Decision(answer=Answer.DECLINE, reasons=_sentences(failed))
-    broken = [one for one in checks if one.outcome is CheckOutcome.INFRASTRUCTURE]
+    broken = [check for check in checks if check.outcome is CheckOutcome.INFRASTRUCTURE]
     if broken:
         return Decision(answer=Answer.RETRY, reasons=_sentences(broken))
-    unsure = [one for one in checks if one.outcome is CheckOutcome.UNDECIDED or one in failed]
+    unsure = [check for check in checks if check.outcome is CheckOutcome.UNDECIDED or check in failed]
     missing = [name for name in rules.required if not _executed(checks, name)]
     if unsure or missing:
         unseen = tuple(f"{name}: nothing was executed" for name in missing)
         return Decision(answer=Answer.PERSON, reasons=(*_sentences(unsure), *unseen))
     if rules.human:
         return Decision(answer=Answer.PERSON, reasons=("no check failed; the zoo's policy asks a person to promote",))
-    ran, left = sum(one.executed for one in checks), sum(one.outcome is CheckOutcome.SKIPPED for one in checks)
+    ran, left = sum(check.executed for check in checks), sum(check.outcome is CheckOutcome.SKIPPED for check in checks)
     skipped = f", {left} skipped" if left else ""
     sentence = f"{len(checks) - left} checks passed{skipped}, {ran} cases executed"
     return Decision(answer=Answer.PROMOTE, reasons=(sentence,))
@@ -52,8 +52,8 @@ def decide(checks: Sequence[Check], rules: Rules = Rules()) -> Decision:
 
 def _executed(checks: Sequence[Check], group: str) -> bool:
     ran = (CheckOutcome.PASSED, CheckOutcome.WAIVED)
-    return any(one.group == group and one.outcome in ran and one.executed for one in checks)
+    return any(check.group == group and check.outcome in ran and check.executed for check in checks)
 
 
 def _sentences(checks: Sequence[Check]) -> tuple[str, ...]:
-    return tuple(f"{one.name}: {one.sentence}" for one in checks)
+    return tuple(f"{check.name}: {check.sentence}" for check in checks)

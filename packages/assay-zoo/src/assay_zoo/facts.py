@@ -76,8 +76,8 @@ def read_facts_inside(item: dict[str, str]) -> Any:
             opset=model.opsets.get("", model.opsets.get("ai.onnx", 0)),
             ir=model.ir_version,
             files=tuple(
-                File(path=one.relative_to(folder).as_posix(), sha256=file_digest(one), size=one.stat().st_size)
-                for one in files
+                File(path=file.relative_to(folder).as_posix(), sha256=file_digest(file), size=file.stat().st_size)
+                for file in files
             ),
         )
     )
@@ -89,8 +89,8 @@ def _constants(model: ModelProto, folder: Path) -> Iterator[np.ndarray]:
 
     from assay.models.external_data import stored_tensors
 
-    yield from (to_array(one, str(folder)) for one in stored_tensors(model) if math.prod(one.dims) >= _OF_SIZE)
-    yield from (one for one in _lists(model) if one.size >= _OF_SIZE)
+    yield from (to_array(tensor, str(folder)) for tensor in stored_tensors(model) if math.prod(tensor.dims) >= _OF_SIZE)
+    yield from (array for array in _lists(model) if array.size >= _OF_SIZE)
 
 
 def _lists(model: ModelProto) -> Iterator[np.ndarray]:
@@ -122,14 +122,14 @@ def _largest(model: ModelProto, folder: Path) -> tuple[float, ...]:
                 top = np.concatenate([top, block])
                 top = np.partition(top, -_TAKEN)[-_TAKEN:] if top.size > _TAKEN else top
             found = np.unique(np.concatenate([found, top]))[-_KEPT:]
-    return tuple(float(f"{one:.6g}") for one in found) if len(found) == _KEPT else ()
+    return tuple(float(f"{float64:.6g}") for float64 in found) if len(found) == _KEPT else ()
 
 
 def _weights(model: ModelProto, folder: Path) -> str:
     """Of the set of constants: names and order do not matter, nor whether one is an initializer or the constant of a node."""
     digests = sorted(
-        hashlib.sha256(f"{one.dtype}{one.shape}".encode() + _contents(one)).hexdigest()
-        for one in _constants(model, folder)
+        hashlib.sha256(f"{constant.dtype}{constant.shape}".encode() + _contents(constant)).hexdigest()
+        for constant in _constants(model, folder)
     )
     return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else ""
 
@@ -139,4 +139,4 @@ def _contents(array: np.ndarray) -> bytes:
     if array.dtype != object:
         return array.tobytes()
     texts = [one if isinstance(one, bytes) else str(one).encode() for one in array.reshape(-1)]
-    return b"".join(len(one).to_bytes(8, "little") + one for one in texts)
+    return b"".join(len(text).to_bytes(8, "little") + text for text in texts)

@@ -22,13 +22,13 @@ _LEAST = 8
 def drawn_again(samples: Sequence[Sample], seed: int | None = None) -> list[Sample]:
     """The same names, types and shapes; every value is one that the model takes. `seed` None: drawn from the system."""
     generator = np.random.default_rng(int.from_bytes(os.urandom(16), "little") if seed is None else seed)
-    return [{name: _shuffled(values, generator) for name, values in one.items()} for one in samples]
+    return [{name: _shuffled(values, generator) for name, values in sample.items()} for sample in samples]
 
 
 def telling_samples(samples: Sequence[Sample]) -> tuple[int, int]:
     """How many different samples could tell a right answer from a wrong one, and how many there are at all. A sample whose
     inputs hold one value each could not, nor one that is nearly another."""
-    single = [parts for one in samples for parts in _singles(one)]
+    single = [parts for sample in samples for parts in _singles(sample)]
     spreads = _spreads(single)
     telling: list[dict[str, Part]] = []
     for parts in single:
@@ -73,8 +73,8 @@ def _tells(values: Part, spread: Part) -> bool:
 
 def _alike(some: Mapping[str, Part], others: Mapping[str, Part], spreads: Mapping[Any, Part]) -> bool:
     return some.keys() == others.keys() and all(
-        one.shape == others[name].shape and _near(one, others[name], spreads[name, one.shape])
-        for name, one in some.items()
+        array.shape == others[name].shape and _near(array, others[name], spreads[name, array.shape])
+        for name, array in some.items()
     )
 
 

@@ -31,7 +31,7 @@ def check_functionality(place: SubmissionContext, tools: SubmissionServices) -> 
     data = _read(place, goldens)
     if isinstance(data, Check):
         return [data]
-    checks = [_failed("functionality.data", one) for one in data.problems]
+    checks = [_failed("functionality.data", problem) for problem in data.problems]
     if not data.sets:
         none = "there is no data set to run; bring test_data_set_0 with input_0.pb and output_0.pb"
         return checks or [_failed("functionality.data", none)]
@@ -126,7 +126,7 @@ def _batches(
 
 
 def _of(results: Sequence[Result], asked: Asked, flow: Flow) -> Result:
-    return next(one for one in results if one.case == asked.case.name and one.flow == flow.name)
+    return next(result for result in results if result.case == asked.case.name and result.flow == flow.name)
 
 
 def _name(place: SubmissionContext) -> str:

@@ -40,10 +40,21 @@ def hold_golden(request: GoldenRequest) -> GoldenAnswer:
     ]
     judging = load_tolerance(job, job.case.contract)
     comparisons, findings = judging.compare(ours, oracle.outputs, declared)
-    used = max((one.metrics.get("budget_used", 0.0) for one in comparisons), default=0.0)
-    where = {one.output: request.sets[one.worst[0].index[0]] for one in comparisons if one.worst and one.worst[0].index}
-    problems = tuple(f"{where.get(one.output, request.sets[0])}: {finding_text(one)}" for one in findings)
-    poor = next((f"output {one.output!r}: {finding_text(one.degenerate)}" for one in comparisons if one.degenerate), "")
+    used = max((comparison.metrics.get("budget_used", 0.0) for comparison in comparisons), default=0.0)
+    where = {
+        comparison.output: request.sets[comparison.worst[0].index[0]]
+        for comparison in comparisons
+        if comparison.worst and comparison.worst[0].index
+    }
+    problems = tuple(f"{where.get(finding.output, request.sets[0])}: {finding_text(finding)}" for finding in findings)
+    poor = next(
+        (
+            f"output {comparison.output!r}: {finding_text(comparison.degenerate)}"
+            for comparison in comparisons
+            if comparison.degenerate
+        ),
+        "",
+    )
     poor = poor or (
         "every sample has the same answer: hand in inputs on which it is another" if _same(oracle.outputs) else ""
     )
@@ -52,8 +63,11 @@ def hold_golden(request: GoldenRequest) -> GoldenAnswer:
 
 def _same(samples: Sequence[Mapping[str, np.ndarray[Any, Any]]]) -> bool:
     """Whether no output of fractions ever changes, from row to row or from sample to sample. Classes may well be the same twice."""
-    named = [name for name, one in samples[0].items() if one.dtype.kind == "f" and one.size]
-    rows = {name: [row for one in samples for row in (one[name] if one[name].ndim else [one[name]])] for name in named}
+    named = [name for name, array in samples[0].items() if array.dtype.kind == "f" and array.size]
+    rows = {
+        name: [row for sample in samples for row in (sample[name] if sample[name].ndim else [sample[name]])]
+        for name in named
+    }
     return bool(named) and all(
         len(one) > 1 and all(np.array_equal(row, one[0]) for row in one) for one in rows.values()
     )

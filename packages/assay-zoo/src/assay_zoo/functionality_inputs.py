@@ -16,7 +16,7 @@ _SECONDS = 60.0
 
 def inputs_alone(folder: Path, *, memory_bytes: int) -> list[Check]:
     """As `inputs_check`; nothing where the inputs cannot be read as tensors: other checks say so."""
-    sets = sorted(one.name for one in folder.glob("test_data_set_*") if one.is_dir())
+    sets = sorted(path.name for path in folder.glob("test_data_set_*") if path.is_dir())
     if not sets:
         return []
     (answer,) = run_limited(
@@ -34,8 +34,8 @@ def read_inputs(folder: str) -> Any:
     from onnx import numpy_helper
 
     samples = []
-    for one in sorted(Path(folder).glob("test_data_set_*")):
-        files = sorted(one.glob("input_*.pb"))
+    for path in sorted(Path(folder).glob("test_data_set_*")):
+        files = sorted(path.glob("input_*.pb"))
         try:
             samples.append({file.name: numpy_helper.to_array(onnx.load_tensor(str(file))) for file in files})
         except Exception:  # noqa: BLE001 - what a parser says of a stranger's bytes; the checks of files say it better

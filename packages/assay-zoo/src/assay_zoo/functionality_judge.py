@@ -35,7 +35,11 @@ def batch_check(result: Result, flow: str, sizes: Sequence[int], path: str) -> C
 
 def _check(name: str, result: Result, flow: str, samples: Sequence[str], path: str, passed: str) -> Check:
     outcome, sentence = _judged(result, flow, samples, passed)
-    used = [one.metrics["budget_used"] for one in comparisons_of(result) if "budget_used" in one.metrics]
+    used = [
+        comparison.metrics["budget_used"]
+        for comparison in comparisons_of(result)
+        if "budget_used" in comparison.metrics
+    ]
     return Check(
         name=name,
         outcome=outcome,
@@ -80,7 +84,12 @@ def _judged(result: Result, flow: str, samples: Sequence[str], passed: str) -> t
 
 def _where(result: Result, samples: Sequence[str]) -> str:
     """The sample of the worst element, where one is wrong."""
-    for one in comparisons_of(result):
-        if one.findings and one.worst and one.worst[0].index and one.worst[0].index[0] < len(samples):
-            return f" on {samples[one.worst[0].index[0]]}"
+    for comparison in comparisons_of(result):
+        if (
+            comparison.findings
+            and comparison.worst
+            and comparison.worst[0].index
+            and comparison.worst[0].index[0] < len(samples)
+        ):
+            return f" on {samples[comparison.worst[0].index[0]]}"
     return ""

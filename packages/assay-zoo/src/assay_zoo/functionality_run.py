@@ -43,23 +43,23 @@ class Recipe:
 
 def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, services: Services) -> list[Asked]:
     """The oracle's answers to the inputs of each recipe, all asked at once."""
-    locks = [sha256_bytes((one.inputs / "golden.lock").read_bytes()) for one in recipes]
+    locks = [sha256_bytes((recipe.inputs / "golden.lock").read_bytes()) for recipe in recipes]
     folders = [
         (services.folder / "oracle" / value_digest((model.digest, lock, "zoo-4"))[:32]).absolute() for lock in locks
     ]
     recording = [
-        _tolerance_job(_case(one.name, model, one.inputs), folder, limits)
-        for one, folder in zip(recipes, folders, strict=True)
+        _tolerance_job(_case(recipe.name, model, recipe.inputs), folder, limits)
+        for recipe, folder in zip(recipes, folders, strict=True)
     ]
     lacking = services.jobs.complete(services.jobs.all_of(ensure_references([job], services) for job in recording))
     failed = {result.case: result.detail for results in lacking for result in results}
     asked = []
-    for one, lock, folder in zip(recipes, locks, folders, strict=True):
-        if one.name in failed:
-            asked.append(Asked(_case(one.name, model, one.expected), Path(), failed[one.name]))
+    for recipe, lock, folder in zip(recipes, locks, folders, strict=True):
+        if recipe.name in failed:
+            asked.append(Asked(_case(recipe.name, model, recipe.expected), Path(), failed[recipe.name]))
         else:
             # The seed names the inputs: the tolerance is kept by it.
-            asked.append(Asked(Case(one.name, model, Inputs(seed=int(lock[:12], 16))), folder))
+            asked.append(Asked(Case(recipe.name, model, Inputs(seed=int(lock[:12], 16))), folder))
     return asked
 
 
@@ -74,7 +74,7 @@ def _tolerance_job(case: Case, reference: Path, limits: Limits) -> DeriveToleran
 
 def derive_plain(every: Sequence[Asked], limits: Limits, services: Services) -> list[DeriveToleranceJob]:
     """The tolerances by which expected outputs, and flows of plain float32, are judged: the jobs that have derived them."""
-    jobs = [_tolerance_job(one.case, one.reference, limits) for one in every if not one.why]
+    jobs = [_tolerance_job(asked.case, asked.reference, limits) for asked in every if not asked.why]
     return services.jobs.complete(with_tolerances(jobs, services))
 
 
@@ -84,9 +84,11 @@ def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, servi
     run_id = new_run_id(now)
     scratch = str(services.scratch(run_id))
     jobs = tuple(
-        VerifyJob(one.case, flow, limits=limits, scratch=scratch, reference_dir="" if one.why else str(one.reference))
+        VerifyJob(
+            asked.case, flow, limits=limits, scratch=scratch, reference_dir="" if asked.why else str(asked.reference)
+        )
         for flow in flows
-        for one in every
+        for asked in every
     )
     run = Run(
         id=run_id,

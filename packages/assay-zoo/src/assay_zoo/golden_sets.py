@@ -41,7 +41,7 @@ def with_data_sets(case: Case, sets: Sequence[Path], into: Path, run: RunLimits,
     Raises BadGolden where the sets do not fit the model, HarnessError."""
     import msgspec
 
-    item = {"case": msgspec.to_builtins(case), "sets": [str(one) for one in sets], "into": str(into), "fresh": fresh}
+    item = {"case": msgspec.to_builtins(case), "sets": [str(path) for path in sets], "into": str(into), "fresh": fresh}
     answer = run_limited("assay_zoo.golden_sets:write", [item], seconds=_SECONDS, memory_bytes=run.memory_bytes)[0]
     if answer.ending is Ending.HARNESS:
         raise HarnessError(answer.sentence)

@@ -153,7 +153,7 @@ def _closed(group: str, before: Sequence[Check], place: SubmissionContext) -> li
         return []
     skipped = [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=sentence)]
     if group != "functionality" or any(
-        one.name == "artifacts.author" and one.outcome is CheckOutcome.UNDECIDED for one in before
+        check.name == "artifacts.author" and check.outcome is CheckOutcome.UNDECIDED for check in before
     ):
         return skipped
     from assay_zoo.functionality_inputs import inputs_alone

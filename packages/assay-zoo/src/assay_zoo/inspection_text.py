@@ -48,7 +48,7 @@ _GAP = 2
 def exit_code(inspection: Inspection) -> int:
     """0 promote, 1 decline, 3 a person, 4 the machine failed, 5 nothing was executed."""
     answer = inspection.decision.answer
-    if answer is Answer.PERSON and not any(one.executed for one in inspection.checks):
+    if answer is Answer.PERSON and not any(check.executed for check in inspection.checks):
         return NOTHING_EXECUTED
     return EXIT_CODES[answer]
 
@@ -58,7 +58,7 @@ def inspection_text(inspection: Inspection, *, folder: str, width: int, colour: 
     console = _console(width, colour)
     _head(console, inspection)
     for group in GROUPS:
-        checks = [one for one in inspection.checks if one.group == group]
+        checks = [check for check in inspection.checks if check.group == group]
         if checks:
             _group(console, group, checks, folder)
     decision_lines(console, inspection, shown=inspection.checks)
@@ -96,22 +96,22 @@ def _group(console: Console, group: str, checks: Sequence[Check], folder: str) -
     table.add_column(overflow="fold", ratio=1)
     if wide:
         table.add_column(no_wrap=True)
-    for one in checks:
-        mark, style = _MARKS[one.outcome]
-        place = _place(one, folder) if one.outcome is not CheckOutcome.PASSED else ""
-        sentence = Text(one_line(one.sentence), style="dim" if one.outcome is CheckOutcome.SKIPPED else "")
+    for check in checks:
+        mark, style = _MARKS[check.outcome]
+        place = _place(check, folder) if check.outcome is not CheckOutcome.PASSED else ""
+        sentence = Text(one_line(check.sentence), style="dim" if check.outcome is CheckOutcome.SKIPPED else "")
         if place and not wide:
             sentence.append(f"\n{place}", style="dim")
-        cells = [Text(f"  {mark}", style=style), Text(one.name.partition(".")[2]), sentence]
+        cells = [Text(f"  {mark}", style=style), Text(check.name.partition(".")[2]), sentence]
         table.add_row(*cells, *([Text(place, style="dim")] if wide else []))
     console.print(table)
 
 
 def _summary(checks: Sequence[Check]) -> str:
-    counts = {outcome: sum(one.outcome is outcome for one in checks) for outcome in CheckOutcome}
+    counts = {outcome: sum(check.outcome is outcome for check in checks) for outcome in CheckOutcome}
     parts = [f"{count} {outcome.value}" for outcome, count in counts.items() if count]
-    cases = sum(one.executed for one in checks)
-    seconds = sum(one.seconds for one in checks)
+    cases = sum(check.executed for check in checks)
+    seconds = sum(check.seconds for check in checks)
     return ", ".join(parts) + (f"; {cases} executed" if cases else "") + (f", {seconds:.1f} s" if seconds else "")
 
 
@@ -131,7 +131,7 @@ def decision_lines(console: Console, inspection: Inspection, shown: Sequence[Che
     answer = inspection.decision.answer
     console.print()
     console.print(Text(answer.value, style=_ANSWERS[answer]))
-    above = {f"{one.name}: {one.sentence}": one.name for one in shown}
+    above = {f"{check.name}: {check.sentence}": check.name for check in shown}
     reasons = [reason for reason in inspection.decision.reasons if reason not in above]
     if names := Counter(above[reason] for reason in inspection.decision.reasons if reason in above):
         reasons = [", ".join(f"{name} ({count})" if count > 1 else name for name, count in names.items()), *reasons]

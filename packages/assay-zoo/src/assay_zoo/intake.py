@@ -60,12 +60,12 @@ class Intake(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def digest(self) -> str:
         """Identity of the submission: every path with its content, or with the reason why it was not taken."""
-        lines = (f"{one.sha256 or one.problem} {one.path}" for one in self.entries)
+        lines = (f"{entry.sha256 or entry.problem} {entry.path}" for entry in self.entries)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
     @property
     def taken(self) -> tuple[Entry, ...]:
-        return tuple(one for one in self.entries if one.problem is None)
+        return tuple(entry for entry in self.entries if entry.problem is None)
 
 
 def take_in(folder: Path, into: Path, limits: FileLimits = FileLimits()) -> Intake:
@@ -120,11 +120,11 @@ class _Copier:
     def _names(self, descriptor: int) -> list[str]:
         names = []
         with os.scandir(descriptor) as found:
-            for one in found:
+            for dir_entry in found:
                 self._listed += 1
                 if self._listed > LISTED_MOST:
                     break
-                names.append(one.name)
+                names.append(dir_entry.name)
         return sorted(names)
 
     def _one(self, parent: int, name: str, where: tuple[str, ...], path: str) -> None:

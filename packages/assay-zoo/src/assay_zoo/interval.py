@@ -32,13 +32,13 @@ def metric_interval(
     if 0.0 <= value <= 1.0 and math.isclose(value * count, round(value * count), abs_tol=1e-6):
         return wilson(round(value * count), count, CONFIDENCE)
     groups = min(_GROUPS, count)
-    if groups < 2 or not math.isfinite(value) or any(len(one) % count for one in labels.values()):
+    if groups < 2 or not math.isfinite(value) or any(len(label) % count for label in labels.values()):
         return -math.inf, math.inf
     parts = []
     for group in range(groups):
         kept = [at for at in range(count) if at % groups != group]
         fewer = [answered[at] for at in kept]
-        rest = {name: _rows(one, count, kept) for name, one in labels.items()}
+        rest = {name: _rows(label, count, kept) for name, label in labels.items()}
         parts.append(score(task, fewer, fewer, rest, options)[metric])
     error = math.sqrt((groups - 1) / groups * float(np.sum((np.array(parts) - np.mean(parts)) ** 2)))
     if error == 0.0 and 0.0 <= value <= 1.0:

@@ -70,7 +70,7 @@ def _taken(flow: str, result: Result, size_bytes: int) -> Measured:
     known = metrics(result)
     found = {name: known[theirs] for name, theirs in _NAMES.items() if theirs in known}
     found["size_bytes"] = float(size_bytes)
-    loads = [one.seconds for one in result.stage_times if one.stage is Stage.LOAD]
+    loads = [time.seconds for time in result.stage_times if time.stage is Stage.LOAD]
     if loads:
         found["load_s"] = sum(loads)
     missing = {}
@@ -79,8 +79,8 @@ def _taken(flow: str, result: Result, size_bytes: int) -> Measured:
         if name not in found and short is not None:
             missing[name] = f"it needs {short[0]} samples and {short[1]} were taken"
     taken = measurements_of(result)
-    samples = sum(len(one.wall_s) for one in taken)
-    stable = all(one.stable for one in taken)
+    samples = sum(len(measurement.wall_s) for measurement in taken)
+    stable = all(measurement.stable for measurement in taken)
     latency = f"{found['latency_ms']:.4g} ms, " if "latency_ms" in found else ""
     text = f"{flow}: {latency}{size_bytes} bytes, {samples} calls timed at batch {taken[0].batch}"
     return Measured(flow, CheckOutcome.PASSED, text, found, missing, stable)

@@ -52,9 +52,9 @@ def main() -> int:
 
 def code_files(place: Path) -> dict[str, str]:
     """Every file that Python would run, by its path, with its digest."""
-    files = (one for one in place.rglob("*") if one.suffix in _CODE)
-    plain = (one for one in files if one.is_symlink() or one.is_file())
-    return {str(one.relative_to(place)): _digest(one) for one in plain}
+    files = (path for path in place.rglob("*") if path.suffix in _CODE)
+    plain = (file for file in files if file.is_symlink() or file.is_file())
+    return {str(path.relative_to(place)): _digest(path) for path in plain}
 
 
 def _digest(path: Path) -> str:
@@ -143,13 +143,13 @@ def _written(report: Report, out: Path) -> Report:
 def _text(outputs: list[Any]) -> str:
     """What a cell wrote to standard output, and the plain text of what it showed."""
     parts = []
-    for one in outputs:
-        if one.output_type == "stream" and one.name == "stdout":
-            parts.append(one.text)
-        elif one.output_type == "error":
-            parts.append(f"{one.get('ename', '')}: {one.get('evalue', '')}\n")
-        elif one.output_type in ("execute_result", "display_data"):
-            parts.append(f"{one.data.get('text/plain', '')}\n")
+    for output in outputs:
+        if output.output_type == "stream" and output.name == "stdout":
+            parts.append(output.text)
+        elif output.output_type == "error":
+            parts.append(f"{output.get('ename', '')}: {output.get('evalue', '')}\n")
+        elif output.output_type in ("execute_result", "display_data"):
+            parts.append(f"{output.data.get('text/plain', '')}\n")
     return "".join(parts)[-TEXT:]
 
 

@@ -63,7 +63,7 @@ def check_performance(place: SubmissionContext, tools: SubmissionServices) -> li
     def published() -> Case:
         return with_data_sets(case, sets, tools.scratch / "published", place.policy.run)
 
-    speed = Speed(fresh, published, facts.value_dependent, sum(one.size for one in facts.files))
+    speed = Speed(fresh, published, facts.value_dependent, sum(file.size for file in facts.files))
     checks, measured = _limits(speed, place, machine, tools)
     return [*checks, *against_previous(place, Path(measured.inputs.golden), tools)]
 

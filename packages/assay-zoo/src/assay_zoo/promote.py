@@ -106,8 +106,8 @@ def rollback(root: Path, name: str, by: str, *, reason: str) -> Change:
             raise UsageError(sentence)
         withdrawal = Withdrawal(at=_now(), by=by, reason=reason)
         versions = tuple(
-            msgspec.structs.replace(one, withdrawn=withdrawal) if one.version == entry.current else one
-            for one in entry.versions
+            msgspec.structs.replace(version, withdrawn=withdrawal) if version.version == entry.current else version
+            for version in entry.versions
         )
         back = Entry(current=earlier.version, versions=versions)
         served = msgspec.structs.replace(manifest, models={**manifest.models, name: back})
@@ -136,7 +136,7 @@ def _staged(root: Path, name: str, source: Path, inspection: Inspection) -> Path
     staged = root / MODELS / name / ".new"
     shutil.rmtree(staged, ignore_errors=True)
     taken = take_in(source, staged, read_policy(root).files)
-    if refused := [one for one in taken.entries if one.problem]:
+    if refused := [entry for entry in taken.entries if entry.problem]:
         shutil.rmtree(staged)
         raise UsageError(f"{refused[0].path} of {name} {refused[0].detail}: such a file is never promoted")
     if taken.digest != inspection.digest:
@@ -153,8 +153,8 @@ def _version(root: Path, staged: Path, inspection: Inspection, by: str, reason: 
     claim = metadata.accuracy
     return Version(
         version=metadata.version, digest=inspection.digest, closure=facts.closure, files=facts.files, opset=facts.opset,
-        inputs=tuple(Port(name=one.name, dtype=one.dtype, shape=one.shape) for one in metadata.inputs),
-        outputs=tuple(Port(name=one.name, dtype=one.dtype, shape=one.shape) for one in metadata.outputs),
+        inputs=tuple(Port(name=port.name, dtype=port.dtype, shape=port.shape) for port in metadata.inputs),
+        outputs=tuple(Port(name=output.name, dtype=output.dtype, shape=output.shape) for output in metadata.outputs),
         tags=metadata.tags, title=metadata.title, license=metadata.license, scenario=metadata.scenario,
         accuracy=Accuracy(metric=claim.metric, claimed=claim.value, measured=_accuracy_of(inspection, claim.metric)),
         performance=_performance_of(inspection), promoted_at=_now(), by=by,
@@ -165,9 +165,9 @@ def _version(root: Path, staged: Path, inspection: Inspection, by: str, reason: 
 
 def _accuracy_of(inspection: Inspection, metric: str) -> float | None:
     """The metric as a check of accuracy saw it; None where none did."""
-    for one in inspection.checks:
-        value = one.figures.get(metric, one.figures.get("measured"))
-        if one.group == "accuracy" and isinstance(value, float | int):
+    for check in inspection.checks:
+        value = check.figures.get(metric, check.figures.get("measured"))
+        if check.group == "accuracy" and isinstance(value, float | int):
             return float(value)
     return None
 
@@ -176,12 +176,12 @@ def _performance_of(inspection: Inspection) -> dict[str, dict[str, float]]:
     """By kind of machine, then by metric; metrics of another flow than the first have its name in front."""
     found: dict[str, dict[str, float]] = {}
     first = ""
-    for one in inspection.checks:
-        numbers = {name: float(value) for name, value in one.figures.items() if isinstance(value, float | int)}
-        if one.group != "performance" or not numbers or "machine" not in one.figures:
+    for check in inspection.checks:
+        numbers = {name: float(value) for name, value in check.figures.items() if isinstance(value, float | int)}
+        if check.group != "performance" or not numbers or "machine" not in check.figures:
             continue
-        machine = str(one.figures["machine"])
-        flow = str(one.figures.get("flow", ""))
+        machine = str(check.figures["machine"])
+        flow = str(check.figures.get("flow", ""))
         first = first or flow
         prefix = f"{flow}:" if flow and flow != first else ""
         figures = found.setdefault(machine, {})
@@ -241,9 +241,9 @@ def _finished(root: Path, name: str, manifest: Manifest, entry: Entry, inspectio
 
 
 def _earlier(entry: Entry) -> Version | None:
-    names = [one.version for one in entry.versions]
+    names = [version.version for version in entry.versions]
     before = entry.versions[: names.index(entry.current)] if entry.current in names else entry.versions
-    return next((one for one in reversed(before) if one.withdrawn is None), None)
+    return next((version for version in reversed(before) if version.withdrawn is None), None)
 
 
 def _removed(source: Path) -> None:

@@ -50,7 +50,7 @@ def readme_text(metadata: Metadata, before: str = "") -> str:
     """A README with every required section, written from the metadata. Of the one `before` it the author's own sections
     stay, of the first and the second level, below the others."""
     written = "\n".join(_parts(metadata))
-    own = [one.text for one in _placed(before)[1:] if one.heading not in _KEYS]
+    own = [block.text for block in _placed(before)[1:] if block.heading not in _KEYS]
     return "\n".join([written, *(f"{text.strip()}\n" for text in own)])
 
 
@@ -59,7 +59,7 @@ def line_above_sections(text: str) -> int:
     from markdown_it import MarkdownIt
 
     above = _placed(text)[0].text
-    titles = [one.map for one in MarkdownIt("commonmark", _LIMITS).parse(above) if _level(one) == 1 and one.map]
+    titles = [token.map for token in MarkdownIt("commonmark", _LIMITS).parse(above) if _level(token) == 1 and token.map]
     title = range(*titles[0]) if titles else range(0)
     lines = enumerate(above.split("\n"))
     return next((at + 1 for at, line in lines if line.strip() and at not in title), 0)
@@ -91,8 +91,8 @@ def _bullets(values: Sequence[str]) -> str:
 def _table(kind: str, ports: Sequence[Port]) -> Iterator[str]:
     yield f"| {kind} | Type | Shape | Meaning |"
     yield "|---|---|---|---|"
-    for one in ports:
-        yield f"| `{one.name}` | {one.dtype} | `{shape_text(one.shape)}` | {_written(one.description)} |"
+    for port in ports:
+        yield f"| `{port.name}` | {port.dtype} | `{shape_text(port.shape)}` | {_written(port.description)} |"
 
 
 def _written(value: str) -> str:
@@ -139,7 +139,7 @@ def differences(text: str, metadata: Metadata) -> list[Difference]:
 
 def missing_sections(text: str) -> list[Difference]:
     """The required sections that are not there, together: all that can be said without metadata."""
-    there = {one.heading for one in _placed(text)[1:]}
+    there = {block.heading for block in _placed(text)[1:]}
     names = [repr(name) for name in TITLES if name.casefold() not in there]
     if not names:
         return []
@@ -155,7 +155,7 @@ def _placed(text: str) -> list[_Block]:
     text = text.replace("\r\n", "\n")
     lines = text.split("\n")
     tokens = MarkdownIt("commonmark", _LIMITS).parse(text)
-    heads = [(one.map[0], _level(one)) for one in tokens if _level(one) in (1, 2) and one.map]
+    heads = [(token.map[0], _level(token)) for token in tokens if _level(token) in (1, 2) and token.map]
     if heads and heads[0][1] == 1:
         heads = heads[1:]
     begins, ends = [0, *(at for at, _ in heads)], [*(at for at, _ in heads), len(lines)]
@@ -182,5 +182,5 @@ def _trimmed(block: str) -> str:
 def _plain(children: Sequence[object]) -> str:
     """The words of inline Markdown."""
     return "".join(
-        getattr(one, "content", "") for one in children if getattr(one, "type", "") in ("text", "code_inline")
+        getattr(child, "content", "") for child in children if getattr(child, "type", "") in ("text", "code_inline")
     )

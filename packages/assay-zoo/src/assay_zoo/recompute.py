@@ -90,7 +90,7 @@ def _labels(path: Path, scenario: Scenario) -> Tensors:
     labels = read_tensors(path)
     check_task(scenario.task, scenario.task_options)
     task = TASK_METRICS[scenario.task]
-    read = [str(scenario.task_options.get(one.option, one.name)) for one in task.labels if not one.optional]
+    read = [str(scenario.task_options.get(label.option, label.name)) for label in task.labels if not label.optional]
     if is_against_labels(scenario.metric) and not labels.keys() >= set(read):
         given = ", ".join(map(repr, labels)) or "nothing"
         raise UsageError(f"{path} has {given}, and task {task.name!r} reads {' and '.join(map(repr, read))}")
@@ -151,14 +151,14 @@ def _answers(case: Case, place: SubmissionContext, tools: SubmissionServices) ->
 def _rows(recorded: Golden, case: Case) -> list[Tensors]:
     """Each row as a sample of its own, where the model leaves its batch free: a data set may be one array of all rows."""
     specs = (*case.model.inputs, *case.model.outputs)
-    if not all(one.shape and isinstance(one.shape[0], str) and one.shape[0] != "..." for one in specs):
+    if not all(spec.shape and isinstance(spec.shape[0], str) and spec.shape[0] != "..." for spec in specs):
         return list(recorded.outputs)
     rows: list[Tensors] = []
     for given, answer in zip(recorded.inputs, recorded.outputs, strict=True):
-        sizes = {one.shape[0] if one.ndim else 0 for one in (*given.values(), *answer.values())}
+        sizes = {array.shape[0] if array.ndim else 0 for array in (*given.values(), *answer.values())}
         if len(sizes) != 1:
             return list(recorded.outputs)
-        rows += [{name: one[at : at + 1] for name, one in answer.items()} for at in range(sizes.pop())]
+        rows += [{name: array[at : at + 1] for name, array in answer.items()} for at in range(sizes.pop())]
     return rows
 
 

@@ -52,7 +52,7 @@ def read_record(path: Path) -> Inspection:
 
 
 def _groups(inspection: Inspection) -> set[str]:
-    return {one.group for one in inspection.checks}
+    return {check.group for check in inspection.checks}
 
 
 def _groups_kept(path: Path) -> set[str]:
@@ -67,7 +67,7 @@ def decide_again(record: Inspection, policy: ZooPolicy) -> Inspection:
     """The same checks under the policy and on the day of now: nothing is run. New waivers count, old ones may be over."""
     today = datetime.now(UTC).date()
     checks: list[Check] = []
-    for group in dict.fromkeys(one.group for one in record.checks):
-        own = [expired(one, today) for one in record.checks if one.group == group]
+    for group in dict.fromkeys(check.group for check in record.checks):
+        own = [expired(check, today) for check in record.checks if check.group == group]
         checks += apply_waivers(own, policy.waivers, record.name, group, today)[: len(own)]
     return msgspec.structs.replace(record, checks=tuple(checks), decision=decide(checks, policy.decision))

@@ -45,19 +45,19 @@ def named_root(root: Path) -> Path:
 def read_scenarios(root: Path) -> dict[str, Scenario]:
     """Every scenario of the zoo by its name. Raises BadPolicy."""
     found = [read(path).validate(Scenario) for path in sorted((root / SCENARIOS).glob("*.toml"))]
-    return {one.name: one for one in found}
+    return {scenario.name: scenario for scenario in found}
 
 
 def data_sets(root: Path) -> tuple[str, ...]:
     """Folders of the zoo with the data on which scenarios have an accuracy computed again, as they name them. Raises BadPolicy."""
-    return tuple(sorted({one.dataset for one in read_scenarios(root).values() if one.dataset}))
+    return tuple(sorted({scenario.dataset for scenario in read_scenarios(root).values() if scenario.dataset}))
 
 
 def submission_folder(root: Path, name: str) -> Path:
     """Where the submission lies. Raises UsageError with the nearest name where there is none."""
     folder = root / SUBMISSIONS / name
     if not folder.is_dir():
-        there = sorted(one.name for one in (root / SUBMISSIONS).glob("*") if one.is_dir())
+        there = sorted(path.name for path in (root / SUBMISSIONS).glob("*") if path.is_dir())
         raise UsageError(f"{folder} is not there{nearest(name, there)}")
     return folder
 

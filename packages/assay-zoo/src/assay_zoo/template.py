@@ -72,7 +72,7 @@ def _zoo_files(name: str) -> list[tuple[str, bytes]]:
     found = [(path, content.read_bytes()) for path, content in _below(data / "zoo")]
     found = [(_plain(path), _named(path, content, name)) for path, content in found]
     found += [(f"{SCENARIOS}/{path}", content.read_bytes()) for path, content in _below(data / SCENARIOS)]
-    found += [(f"templates/{name}.schema.json", schema_text(one).encode()) for name, one in SCHEMAS.items()]
+    found += [(f"templates/{name}.schema.json", schema_text(schema).encode()) for name, schema in SCHEMAS.items()]
     return found
 
 
@@ -89,11 +89,11 @@ def _below(folder: Traversable, above: str = "") -> list[tuple[str, Traversable]
     if not folder.is_dir():
         return []
     found: list[tuple[str, Traversable]] = []
-    for one in folder.iterdir():
-        if one.is_dir():
-            found += _below(one, f"{above}{one.name}/")
-        elif one.is_file():
-            found.append((f"{above}{one.name}", one))
+    for path in folder.iterdir():
+        if path.is_dir():
+            found += _below(path, f"{above}{path.name}/")
+        elif path.is_file():
+            found.append((f"{above}{path.name}", path))
     return found
 
 

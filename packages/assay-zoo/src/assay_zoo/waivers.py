@@ -19,7 +19,8 @@ _OPEN = (CheckOutcome.FAILED, CheckOutcome.UNDECIDED)
 def waives(waivers: Sequence[Waiver], model: str, check: str, sentence: str, today: date) -> bool:
     """Whether one in force speaks of this very sentence: another finding of the same check is not accepted with it."""
     return any(
-        one.model == model and one.check == check and one.match in sentence and one.expires >= today for one in waivers
+        waiver.model == model and waiver.check == check and waiver.match in sentence and waiver.expires >= today
+        for waiver in waivers
     )
 
 
@@ -37,21 +38,21 @@ def apply_waivers(
 ) -> list[Check]:
     """The same checks; a failure, or a question to a person, that a waiver in force speaks of becomes WAIVED. What a waiver did not do is
     told: that it expired, at the finding it was for; that nothing matched it, as a check of its own."""
-    own = [one for one in waivers if one.model == model and one.check.partition(".")[0] == group]
+    own = [waiver for waiver in waivers if waiver.model == model and waiver.check.partition(".")[0] == group]
     waived = [_waived(check, own, today) for check in checks]
-    idle = [one for one in own if not any(_speaks_of(one, check) for check in checks)]
-    return waived + [_unmatched(one, group) for one in idle]
+    idle = [waiver for waiver in own if not any(_speaks_of(waiver, check) for check in checks)]
+    return waived + [_unmatched(waiver, group) for waiver in idle]
 
 
 def _waived(check: Check, waivers: Sequence[Waiver], today: date) -> Check:
-    fitting = [one for one in waivers if _speaks_of(one, check)]
-    for one in fitting:
-        if one.expires >= today:
-            words = f"{check.sentence} (waived until {one.expires} by {one.signed}: {one.reason})"
-            figures = {**check.figures, UNTIL: one.expires.isoformat(), WAS: check.outcome.value}
+    fitting = [waiver for waiver in waivers if _speaks_of(waiver, check)]
+    for waiver in fitting:
+        if waiver.expires >= today:
+            words = f"{check.sentence} (waived until {waiver.expires} by {waiver.signed}: {waiver.reason})"
+            figures = {**check.figures, UNTIL: waiver.expires.isoformat(), WAS: check.outcome.value}
             return msgspec.structs.replace(check, outcome=CheckOutcome.WAIVED, sentence=words, figures=figures)
-    for one in fitting:
-        words = f"{check.sentence} (a waiver signed by {one.signed} expired on {one.expires})"
+    for waiver in fitting:
+        words = f"{check.sentence} (a waiver signed by {waiver.signed} expired on {waiver.expires})"
         return msgspec.structs.replace(check, sentence=words)
     return check
 

@@ -167,13 +167,13 @@ def library_of(flow: Flow | str) -> str:
 def with_transforms(flow: Flow, transforms: Sequence[str]) -> Flow:
     """The flow with these (`name` or `name:argument`) and named so: those that change no type before its own that do, the others after
     them. Raises as `check_flow`."""
-    added = [one for one in transforms if one not in flow.transforms]
+    added = [transform for transform in transforms if transform not in flow.transforms]
     if not added:
         return check_flow(flow)
     base, environment = split_flow(flow.name)
     name = "+".join([base, *added]) + (f"{SEPARATOR}{environment}" if environment else "")
     deciding = {spec for spec, _ in _deciding(msgspec.structs.replace(flow, transforms=(*flow.transforms, *added)))}
-    place = next((at for at, one in enumerate(flow.transforms) if one in deciding), len(flow.transforms))
+    place = next((at for at, transform in enumerate(flow.transforms) if transform in deciding), len(flow.transforms))
     plain = [one for one in added if one not in deciding] if place < len(flow.transforms) else []
     rest = [one for one in added if one not in plain]
     return check_flow(

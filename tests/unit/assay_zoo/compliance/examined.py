@@ -15,4 +15,4 @@ from assay_zoo.compliance.steps import steps_of
 def failures(path: Path, request: Request) -> list[ModelFinding]:
     """What the zoo fails a model for."""
     asked = msgspec.structs.replace(request, model=str(path))
-    return [one for one in examine(path, steps_of(asked)).findings if one.severity is not Severity.REMARK]
+    return [finding for finding in examine(path, steps_of(asked)).findings if finding.severity is not Severity.REMARK]

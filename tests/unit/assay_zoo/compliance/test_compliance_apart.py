@@ -31,9 +31,9 @@ def checked(folder: Path, limits: ChildLimits = ChildLimits()) -> list[Check]:
 def test_a_sound_model_passes_every_part(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(relu().SerializeToString())
     *checks, claims = checked(tmp_path)
-    assert [one.name for one in checks] == AREAS
+    assert [check.name for check in checks] == AREAS
     assert (claims.name, claims.outcome) == ("compliance.claims", CheckOutcome.SKIPPED), "there are no metadata"
-    assert all(one.outcome is CheckOutcome.PASSED and one.executed == 1 for one in checks)
+    assert all(check.outcome is CheckOutcome.PASSED and check.executed == 1 for check in checks)
     assert (tmp_path / "model.onnx").read_bytes() == relu().SerializeToString()
 
 
@@ -58,9 +58,9 @@ def test_a_model_that_eats_the_memory_is_told(tmp_path: Path) -> None:
     tensor.dims.append(40_000_000)
     (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
     checks = checked(tmp_path, limits=ChildLimits(memory_bytes=420_000_000))
-    told = [one.sentence for one in checks if one.outcome is CheckOutcome.FAILED]
+    told = [check.sentence for check in checks if check.outcome is CheckOutcome.FAILED]
     assert any("ran out of memory" in one or "crashed" in one for one in told)
-    assert not [one for one in checks if one.outcome is CheckOutcome.PASSED]
+    assert not [check for check in checks if check.outcome is CheckOutcome.PASSED]
 
 
 def test_a_model_that_takes_for_ever_is_told(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_model_that_takes_for_ever_is_told(tmp_path: Path) -> None:
     model.graph.MergeFromString(b"".join(b"\n%c%b" % (len(one), one) for one in nodes))
     (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
     checks = checked(tmp_path, limits=ChildLimits(seconds=1))
-    failed = next(one for one in checks if one.outcome is CheckOutcome.FAILED)
+    failed = next(check for check in checks if check.outcome is CheckOutcome.FAILED)
     assert "did not end within 1 s of processor time" in failed.sentence
 
 

@@ -22,7 +22,7 @@ NEWEST = Request(
 
 
 def failures(path: Path, request: Request = NEWEST) -> list[str]:
-    return [sentence(one) for one in findings(path, request)]
+    return [sentence(finding) for finding in findings(path, request)]
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in DIGITS.glob("*.onnx")))
@@ -98,7 +98,7 @@ def _loop_over_the_batch() -> onnx.ModelProto:
 
 def _spelled_out(model: onnx.ModelProto) -> onnx.ModelProto:
     """The default domain by its other name, everywhere."""
-    nodes = [*model.graph.node, *(node for one in model.functions for node in one.node)]
+    nodes = [*model.graph.node, *(node for function in model.functions for node in function.node)]
     nodes += [node for one in nodes for each in one.attribute if each.HasField("g") for node in each.g.node]
     imports = [*model.opset_import, *(one for each in model.functions for one in each.opset_import)]
     for one in (*nodes, *imports):
@@ -167,7 +167,7 @@ def test_sorted_sparse_indices_are_no_finding(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(sparse(np.array([1, 3], np.int64), [2, 3]).SerializeToString())
     # Mul takes no sparse tensor; of the tensor itself nothing is wrong.
-    assert not [one for one in failures(path, Request("")) if "indices" in one or "index" in one]
+    assert not [failure for failure in failures(path, Request("")) if "indices" in failure or "index" in failure]
 
 
 @pytest.mark.parametrize(

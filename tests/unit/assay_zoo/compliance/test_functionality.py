@@ -63,7 +63,7 @@ def checked(folder: Path, tools: SubmissionServices, *flows: str) -> dict[str, l
 
 
 def outcomes(found: dict[str, list[Check]]) -> dict[str, str]:
-    return {name: "/".join(dict.fromkeys(one.outcome.value for one in checks)) for name, checks in found.items()}
+    return {name: "/".join(dict.fromkeys(check.outcome.value for check in checks)) for name, checks in found.items()}
 
 
 def test_a_sound_submission_on_two_runtimes(tmp_path: Path, tools: SubmissionServices) -> None:
@@ -118,7 +118,8 @@ def test_a_declared_shape_that_only_a_run_can_refute(tmp_path: Path, tools: Subm
 
 
 @pytest.mark.parametrize(
-    "trap", [next(iter(WRONG_VALUES)), *(pytest.param(one, marks=pytest.mark.slow) for one in list(WRONG_VALUES)[1:])]
+    "trap",
+    [next(iter(WRONG_VALUES)), *(pytest.param(value, marks=pytest.mark.slow) for value in list(WRONG_VALUES)[1:])],
 )
 def test_wrong_expected_values_are_the_submitters_fault(trap: str, tmp_path: Path, tools: SubmissionServices) -> None:
     folder = submission(tmp_path / "s", model_of(), [pair(2, 3), (GIVEN, WRONG_VALUES[trap])])

@@ -19,7 +19,7 @@ def _text(name: str) -> str:
 
 def test_the_schema_until_10() -> None:
     found = parse_layers(_text("layers-10.json"))
-    assert [(one.operator, one.precision, one.role) for one in found.layers] == [
+    assert [(layer.operator, layer.precision, layer.role) for layer in found.layers] == [
         ("Reformat", "float32", "cast"),
         ("Convolution", "float16", "fused"),
         ("Convolution", "int8", "compute"),
@@ -33,7 +33,7 @@ def test_the_schema_until_10() -> None:
 
 def test_the_schema_of_11() -> None:
     found = parse_layers(_text("layers-11.json"))
-    assert [(one.operator, one.precision, one.role) for one in found.layers] == [
+    assert [(layer.operator, layer.precision, layer.role) for layer in found.layers] == [
         ("cast", "float32", "cast"),
         ("conv", "float16", "fused"),
         ("gemm", "bfloat16", "compute"),
@@ -60,7 +60,7 @@ def test_placements_count_layers_by_operator_type_and_role() -> None:
 
 def test_an_engine_that_tells_names_only() -> None:
     found = parse_layers('{"Layers": ["conv + relu", "pool"], "Bindings": ["x", "y"]}')
-    assert [(one.name, one.role, one.precision) for one in found.layers] == [
+    assert [(layer.name, layer.role, layer.precision) for layer in found.layers] == [
         ("conv + relu", "fused", ""),
         ("pool", "", ""),
     ]
@@ -112,7 +112,7 @@ def test_times_are_seconds() -> None:
 def test_a_profile_has_its_count_and_shares() -> None:
     profile = parse_profile(_text("profile.json"))
     assert profile.count == 1051
-    assert [one.share for one in profile.layers] == [0.25, 0.75]
+    assert [layer.share for layer in profile.layers] == [0.25, 0.75]
     assert profile.layers[1].median_s == pytest.approx(0.0002426)
     assert profile.layers[1].name == "stem_conv + stem_relu"
 

@@ -84,7 +84,9 @@ def test_device_memory_and_layers_are_facts(version: str, tmp_path: Path, device
     facts = Version(version, world_of(layers=layers), tmp_path).engine(device).facts()
     assert facts.backend_version == version
     assert facts.precision == "float16"
-    assert [(one.operator, one.role, one.count) for one in facts.placements] == [("gemm", "fused", 1)]
+    assert [(placement.operator, placement.role, placement.count) for placement in facts.placements] == [
+        ("gemm", "fused", 1)
+    ]
     assert facts.options["device_memory_bytes"] == ("1024" if version in ("8.6.1", "10.0.1") else "2048")
 
 

@@ -15,7 +15,7 @@ from assay.errors import InvalidModel, Lowering, NotRunnable, Unsupported
 
 
 def test_the_generation_is_told_by_what_is_there() -> None:
-    assert [api_of(make(one, world_of())).generation for one in VERSIONS] == ["8", "10", "10", "11"]
+    assert [api_of(make(version, world_of())).generation for version in VERSIONS] == ["8", "10", "10", "11"]
 
 
 def test_explicit_batch_only_where_it_is_needed(version: str, tmp_path: Path) -> None:
@@ -36,10 +36,10 @@ def test_a_size_that_nobody_named_is_asked_for(version: str, tmp_path: Path) -> 
         Version(version, world_of(), tmp_path).build(dims={})
 
 
-def _flags(one: Version) -> dict[str, bool]:
-    names = one.trt.BuilderFlag
-    on = {names(given[0]).name: True for given in one.called("IBuilderConfig.set_flag")}
-    return on | {names(given[0]).name: False for given in one.called("IBuilderConfig.clear_flag")}
+def _flags(version: Version) -> dict[str, bool]:
+    names = version.trt.BuilderFlag
+    on = {names(given[0]).name: True for given in version.called("IBuilderConfig.set_flag")}
+    return on | {names(given[0]).name: False for given in version.called("IBuilderConfig.clear_flag")}
 
 
 _EXPRESSED = {

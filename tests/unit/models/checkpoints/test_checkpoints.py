@@ -54,8 +54,8 @@ def test_a_folder_computes_what_transformers_does(kind: str, tied: bool, tmp_pat
     torch.manual_seed(3)
     model = getattr(transformers, f"{kind}ForCausalLM")(config).eval()
     with torch.no_grad():
-        for one in model.parameters():
-            one.copy_(torch.randn_like(one) * 0.3 + (1.0 if one.ndim == 1 else 0.0))
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn_like(parameter) * 0.3 + (1.0 if parameter.ndim == 1 else 0.0))
         expected = model(torch.tensor(IDS)).logits.numpy()
     model.save_pretrained(tmp_path)
     made = decoder_graph(read_folder(tmp_path))
@@ -171,7 +171,7 @@ def test_an_embedding_that_is_the_head_too_counts_twice(
     source = rotary_folder(tmp_path / "rotary") if kind == "folder" else rotary_gguf(tmp_path / "rotary.gguf")
     read = read_folder if kind == "folder" else read_gguf
     weights = read(source).weights
-    counted = graph_bytes({name: one.shape for name, one in weights.items()})
+    counted = graph_bytes({name: weight.shape for name, weight in weights.items()})
     assert counted < decoder_graph(read(source)).ByteSize() < counted + 50_000
     monkeypatch.setattr(f"assay.models.checkpoints.read_{kind}.MOST_BYTES", counted - 1)
     with pytest.raises(BadModel, match="a head that is the embedding counts twice"):

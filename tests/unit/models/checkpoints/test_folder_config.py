@@ -20,7 +20,7 @@ def _with_weights(folder: Path, **changed: Any) -> Path:
     """None takes one away; names have "__" for a dot."""
     file = folder / "model.safetensors"
     weights = load_file(file) | {name.replace("__", "."): one for name, one in changed.items()}
-    save_file({name: one for name, one in weights.items() if one is not None}, file, {"format": "pt"})
+    save_file({name: weight for name, weight in weights.items() if weight is not None}, file, {"format": "pt"})
     return folder
 
 

@@ -22,7 +22,7 @@ COLLECTION = [
 def test_is_found_in_its_place(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
-    found = [one for one in examine(built(name, folder)).findings if one.severity is not Severity.REMARK]
+    found = [finding for finding in examine(built(name, folder)).findings if finding.severity is not Severity.REMARK]
     assert (CASES[name].area, CASES[name].code) in {(one.area.value, one.code) for one in found}
     assert {one.area.value for one in found} == {CASES[name].area}
     told = [sentence(one) for one in found]
@@ -34,7 +34,7 @@ def test_is_found_in_its_place(name: str, tmp_path: Path) -> None:
 def test_what_a_collection_alone_refuses(name: str, tmp_path: Path) -> None:
     look = examine(built(name, tmp_path))
     assert look.of(Severity.INVALID) == []
-    assert "step-failed" not in {one.code for one in look.findings}
+    assert "step-failed" not in {finding.code for finding in look.findings}
 
 
 def test_tied_weights_are_no_finding(tmp_path: Path) -> None:

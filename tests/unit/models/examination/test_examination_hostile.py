@@ -31,7 +31,7 @@ def opened(path: Path) -> str:
 def test_what_mutations_start_from_is_sound(tmp_path: Path) -> None:
     good = good_models(tmp_path)
     assert [opened(path) for path in good] == [""] * 9
-    assert "step-failed" not in {one.code for path in good for one in examine(path).findings}
+    assert "step-failed" not in {finding.code for path in good for finding in examine(path).findings}
 
 
 def test_a_path_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ def test_mutations_of_good_models(seed: int, tmp_path: Path) -> None:
         os.link(secret, folder / "hard.bin")
         (folder / "model.onnx").write_bytes(data)
         told = opened(folder / "model.onnx")
-        assert told or "step-failed" not in {one.code for one in examine(folder / "model.onnx").findings}, name
+        assert told or "step-failed" not in {finding.code for finding in examine(folder / "model.onnx").findings}, name
         assert not told or (told.startswith(str(folder / "model.onnx")) and "\n" not in told), name
         refused += bool(told)
     assert 30 <= refused < 60, "a seed that refuses all, or none, tests nothing"

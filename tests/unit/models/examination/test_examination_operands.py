@@ -130,4 +130,4 @@ def test_a_matrix_and_a_vector_of_known_values_broadcast(tmp_path: Path) -> None
 def looked_at(model: onnx.ModelProto, folder: Path) -> list[ModelFinding]:
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
-    return [one for one in examine(path).findings if one.severity is not Severity.REMARK]
+    return [finding for finding in examine(path).findings if finding.severity is not Severity.REMARK]

@@ -37,15 +37,15 @@ def test_a_revision_is_a_file_with_the_weights_that_it_names(repository: Path) -
 
 
 def _request(*models: str) -> Request:
-    return Request(models=tuple(ModelRequest(path=Path(one), flows=()) for one in models))
+    return Request(models=tuple(ModelRequest(path=Path(model), flows=()) for model in models))
 
 
 @pytest.mark.usefixtures("repository")
 def test_a_revision_of_a_file_that_is_given_is_what_it_is_compared_with() -> None:
     request = with_files(_request("git:base:net.onnx", "net.onnx", "git:base:other.onnx"))
-    found = [(one.path.name, one.original and one.original.path.read_bytes()) for one in request.models]
+    found = [(model.path.name, model.original and model.original.path.read_bytes()) for model in request.models]
     assert found == [("net.onnx", OLD), ("other.onnx", None)]
-    assert [one.named for one in request.sources] == ["git:base:net.onnx", "git:base:other.onnx"]
+    assert [source.named for source in request.sources] == ["git:base:net.onnx", "git:base:other.onnx"]
     with pytest.raises(UsageError, match=r"two revisions of net\.onnx are given"):
         with_files(_request("git:base:net.onnx", "git:HEAD:net.onnx", "net.onnx"))
     other = OriginalRequest(path=Path("git:base:other.onnx"))

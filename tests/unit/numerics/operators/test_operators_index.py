@@ -33,13 +33,15 @@ TEXTS = {"StringNormalizer": "of texts nothing is rounded"}
 
 def _of_the_standard(domain: str) -> set[str]:
     """Of its current opset: those that it has taken back are not."""
-    return {one.name for one in defs.get_all_schemas() if one.domain == domain and not one.deprecated}
+    return {schema.name for schema in defs.get_all_schemas() if schema.domain == domain and not schema.deprecated}
 
 
 @pytest.mark.parametrize("domain", ["", LEARNING])
 def test_every_operator_of_the_current_opset_has_a_record(domain: str) -> None:
     recorded = {
-        name for (of, name), one in onnx_operators().items() if of == domain and one != OnnxOperator(name, domain=of)
+        name
+        for (of, name), operator in onnx_operators().items()
+        if of == domain and operator != OnnxOperator(name, domain=of)
     }
     missing = sorted(_of_the_standard(domain) - recorded - set(NOTHING_KNOWN))
     assert missing == [], (

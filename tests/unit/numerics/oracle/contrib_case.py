@@ -36,9 +36,9 @@ class Case:
         node = helper.make_node(self.operator, names, list(self.outputs), domain=self.domain, **self.attributes)
         inputs = [
             helper.make_tensor_value_info(
-                name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape if self.declared else [None] * one.ndim
+                name, helper.np_dtype_to_tensor_dtype(feed.dtype), feed.shape if self.declared else [None] * feed.ndim
             )
-            for name, one in self.feeds().items()
+            for name, feed in self.feeds().items()
         ]
         stored = [numpy_helper.from_array(one, f"x{at}") for at in self.stored if (one := self.inputs[at]) is not None]
         outputs = [onnx.ValueInfoProto(name=name) for name in self.outputs if name]

@@ -187,7 +187,7 @@ def _recurrent() -> Iterator[Case]:
                 outputs=("Y", "H", "C"),
             )
     lengths = np.array([3], np.int32)
-    plain = (real(steps, batch, width), *(one[:1] for one in weights), None, lengths, None, None, None)
+    plain = (real(steps, batch, width), *(weight[:1] for weight in weights), None, lengths, None, None, None)
     grids = (one(0.01).reshape(1), np.zeros(1, np.int8)) * 2
     attributes = {"hidden_size": size, "clip": 0.5, "input_forget": 1}
     for stored in ((), (1, 2, 8, 9, 10, 11)):

@@ -52,10 +52,10 @@ def test_an_operator_gives_what_onnxruntime_gives(case: Case) -> None:
 
 
 def test_every_record_has_a_case() -> None:
-    without_steps = {one.name for one in onnx_operators().values() if one.domain == MICROSOFT and one.reference} - {
-        "Tokenizer"
-    }  # it gives texts, which are compared in test_oracle_text
-    taken_apart = {one.name for one in onnx_operators().values() if one.decomposition}
+    without_steps = {
+        operator.name for operator in onnx_operators().values() if operator.domain == MICROSOFT and operator.reference
+    } - {"Tokenizer"}  # it gives texts, which are compared in test_oracle_text
+    taken_apart = {operator.name for operator in onnx_operators().values() if operator.decomposition}
     assert {one.operator for one in ALL} == {
         *taken_apart,
         *in_domain(MICROSOFT, lambda one: one.kernel),

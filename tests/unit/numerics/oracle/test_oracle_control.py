@@ -67,7 +67,7 @@ def test_a_scan_goes_along_any_axis_either_way() -> None:
     # Read from the last column on; each new one is put before the others.
     columns = [s + x[:, 2], s + x[:, 2] + x[:, 1], s + x.sum(axis=1)]
     assert np.allclose(final, columns[2])
-    assert np.allclose(every, np.stack([np.square(one) for one in reversed(columns)], axis=1))
+    assert np.allclose(every, np.stack([np.square(column) for column in reversed(columns)], axis=1))
 
 
 def test_a_scan_of_opset_8_goes_through_a_batch() -> None:
@@ -89,7 +89,7 @@ def test_a_loop_has_a_tolerance_that_sees_a_wrong_step() -> None:
     profile = derive_model(model, [feeds], "float32")
     names = [one.name for one in model.graph.output]
     right = dict(zip(names, Evaluator(model).evaluate(feeds), strict=True))
-    assert all(one.metrics["budget_used"] < 1 for one in judge_outputs([right], None, profile).values())
+    assert all(output.metrics["budget_used"] < 1 for output in judge_outputs([right], None, profile).values())
     wrong = {**right, "all": right["all"] * np.float32(1.0001)}
     assert judge_outputs([wrong], None, profile)["all"].metrics["budget_used"] > 1
 

@@ -14,7 +14,9 @@ from onnx.reference import ReferenceEvaluator
 from assay.numerics.operators.index import onnx_operators
 from assay.numerics.oracle.evaluator import KERNELS, Evaluator, WideEvaluator
 
-OURS = sorted({*KERNELS, *(one.name for one in onnx_operators().values() if one.reference == "convolution")})
+OURS = sorted(
+    {*KERNELS, *(operator.name for operator in onnx_operators().values() if operator.reference == "convolution")}
+)
 
 WRONG = {
     "test_lpnormalization_default_p1": "onnx.reference 1.23 forgets the absolute values of p = 1",

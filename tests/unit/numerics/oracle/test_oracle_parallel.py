@@ -69,7 +69,7 @@ def test_a_convolution_has_the_same_bits_in_any_number_of_threads(monkeypatch: p
     for cores in (1, 2, 4):
         monkeypatch.setattr(parallel, "_cores", lambda cores=cores: cores)
         answers.append(convolved(x, w, None, {"pads": [1, 1, 1, 1], "group": groups}))
-    assert all(np.array_equal(answers[0], one) for one in answers[1:])
+    assert all(np.array_equal(answers[0], answer) for answer in answers[1:])
 
 
 def test_where_no_thread_may_begin_the_work_is_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def test_rows_that_would_go_several_ways_are_not_evaluated_together() -> None:
     with pytest.raises(NotBatchable):
         evaluate_rows(evaluator, {"x": x}, ["x"], ROWS, _Quiet(), ["y"])
     turns = [evaluator.evaluate({"x": one})[0] for one in x]
-    assert len({one.round(6)[0] for one in turns}) == ROWS
+    assert len({turn.round(6)[0] for turn in turns}) == ROWS
 
 
 def test_a_failure_inside_names_the_operator() -> None:

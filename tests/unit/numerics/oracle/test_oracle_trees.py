@@ -47,7 +47,7 @@ def test_the_oracle_and_the_runtime_agree(name: str, tmp_path: Path) -> None:
 
 def test_the_scores_in_the_maps_get_a_tolerance(tmp_path: Path) -> None:
     profile = derive(classifier(tmp_path / "m.onnx"), [{"x": rows()}], "float32")
-    kinds = {one.name: one.kind for one in profile.header.outputs}
+    kinds = {output.name: output.kind for output in profile.header.outputs}
     assert kinds == {"label": "none", "probabilities[]{values}": "real"}
     assert profile.oracle[0]["probabilities[]{values}"].shape == (64, 3)
     assert not profile.header.without_rule

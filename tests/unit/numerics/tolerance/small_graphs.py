@@ -27,7 +27,7 @@ def float32(model: onnx.ModelProto, feeds: dict[str, Tensor]) -> dict[str, Tenso
 
 
 def budget(profile: DerivedTolerance, outputs: dict[str, Tensor]) -> float:
-    return max(one.metrics["budget_used"] for one in judge_outputs([outputs], None, profile).values())
+    return max(output.metrics["budget_used"] for output in judge_outputs([outputs], None, profile).values())
 
 
 def network(seed: int = 3) -> tuple[onnx.ModelProto, dict[str, Tensor]]:

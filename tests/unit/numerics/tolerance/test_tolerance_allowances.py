@@ -71,7 +71,7 @@ def test_winograd_is_allowed_where_it_is_declared(channels: int, seed: int) -> N
 
 def _by_tiles(x: Array, w: Array, tile: int) -> Array:
     """A square kernel on tiles of 6 or 8, with the points 0, 1, -1, 2, -2, 3, -3; everything in float32."""
-    at, g, bt = (one.astype(np.float32) for one in matrices(tile, w.shape[2]))
+    at, g, bt = (matrix.astype(np.float32) for matrix in matrices(tile, w.shape[2]))
     out = len(at)
     filters = g @ w @ g.T
     size = x.shape[2] - w.shape[2] + 1

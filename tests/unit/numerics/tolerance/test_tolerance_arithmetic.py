@@ -78,11 +78,11 @@ def test_an_output_in_double_of_a_mixed_model_is_held_to_double_and_the_others_a
     right = {"y": np.tanh(backwards), "z": np.tanh(backwards.astype(np.float32))}
     wrong = {**right, "y": narrow["y"].astype(np.float64)}
     profile = derive_model(model, [feeds], "float32")
-    used = {name: one.metrics["budget_used"] for name, one in judge_outputs([right], None, profile).items()}
+    used = {name: output.metrics["budget_used"] for name, output in judge_outputs([right], None, profile).items()}
     # Neither is given away: what is allowed is used to some part.
     assert 1e-3 < used["y"] < 1
     assert 1e-3 < used["z"] < 1
-    used = {name: one.metrics["budget_used"] for name, one in judge_outputs([wrong], None, profile).items()}
+    used = {name: output.metrics["budget_used"] for name, output in judge_outputs([wrong], None, profile).items()}
     assert used["y"] > 1e5
     assert used["z"] < 1
     declared = derive_model(model, [feeds], "float32", allowances=("double-in-float32",))
@@ -107,6 +107,6 @@ def test_a_value_that_leaves_double_in_the_middle_is_rounded_there() -> None:
     narrow = (feeds["x"] * feeds["d"]).astype(np.float32)
     right = {"z": narrow, "e": narrow * feeds["d"]}
     profile = derive_model(model, [feeds], "float32")
-    used = {name: one.metrics["budget_used"] for name, one in judge_outputs([right], None, profile).items()}
+    used = {name: output.metrics["budget_used"] for name, output in judge_outputs([right], None, profile).items()}
     assert used["z"] < 1
     assert 1e-2 < used["e"] < 1

@@ -53,7 +53,7 @@ def test_the_profile_decides_where_nothing_else_was_said() -> None:
     assert findings == ()
     assert 0 < comparisons[0].metrics["budget_used"] < 1
     comparisons, findings = judging.compare(_off(expected, 1 + 2**-16), expected, DECLARED)
-    assert [one.kind for one in findings] == ["values"]
+    assert [finding.kind for finding in findings] == ["values"]
     assert comparisons[0].findings == findings
     assert comparisons[0].metrics["budget_used"] > 1
     assert comparisons[0].metrics["share_out_of_torch"] < 1
@@ -73,7 +73,7 @@ def test_a_sample_without_a_tolerance_of_its_own_proves_a_fault_only_where_nothi
     judging = ToleranceComparator(Contract(), derive_model(model, inputs[:1], "float32"))
     actual = [*_off(expected[:2], 1.0), {"y": (expected[2]["y"] + 0.5).astype(np.float32)}]
     comparisons, findings = judging.compare(actual, expected, DECLARED)
-    assert [one.kind for one in findings] == (["values"] if proven else [])
+    assert [finding.kind for finding in findings] == (["values"] if proven else [])
     why = comparisons[0].degenerate
     assert (why is not None and why.code is FindingCode.BEYOND_THE_OTHERS) is not proven
     wrong = [_off(expected[:1], 1.5)[0], *actual[1:]]
@@ -90,7 +90,7 @@ def test_what_is_expected_and_is_not_the_models_own_answer_is_called_what_it_is(
     judging, own = _judging(3)
     judging = replace(judging, golden=golden)
     judging.compare(_off(own, 1.0), _off(own, 1.01), DECLARED)
-    assert [one.code for one in judging.remarks] == codes
+    assert [remark.code for remark in judging.remarks] == codes
 
 
 @pytest.mark.parametrize("golden", ["", "net.golden"])
@@ -109,17 +109,17 @@ def test_a_pass_in_a_coarse_type_says_what_it_cannot_see() -> None:
     judging = ToleranceComparator(Contract(precision="bfloat16"), profile)
     _, findings = judging.compare(_off(expected, 1 + 2**-9), expected, DECLARED)
     assert findings == ()
-    (hidden,) = (one for one in judging.remarks if one.code == NoteCode.HIDDEN_BY_NOISE)
+    (hidden,) = (remark for remark in judging.remarks if remark.code == NoteCode.HIDDEN_BY_NOISE)
     share = float(str(hidden.facts["share"]))
     assert 2**-8 < share < 2**-4
     for factor, passes in ((1 + 1.5 * share, False), (1 + 0.5 * share, True)):
         again = ToleranceComparator(Contract(precision="bfloat16"), profile)
         _, findings = again.compare(_off(expected, factor), expected, DECLARED)
         assert (not findings) is passes
-        assert any(one.code == NoteCode.HIDDEN_BY_NOISE for one in again.remarks) is passes
+        assert any(remark.code == NoteCode.HIDDEN_BY_NOISE for remark in again.remarks) is passes
     fine, expected = _judging(3)
     fine.compare(_off(expected, 1.0), expected, DECLARED)
-    assert not any(one.code == NoteCode.HIDDEN_BY_NOISE for one in fine.remarks)
+    assert not any(remark.code == NoteCode.HIDDEN_BY_NOISE for remark in fine.remarks)
 
 
 def test_an_explicit_tolerance_wins_and_the_figures_are_told_all_the_same() -> None:
@@ -140,7 +140,7 @@ def test_samples_beyond_the_profile_are_judged_by_its_noisiest_element() -> None
     wrong = _off(expected, 1.0)
     wrong[5] = {"y": wrong[5]["y"] * np.float32(1.001)}
     comparisons, findings = judging.compare(wrong, expected, DECLARED)
-    assert [one.kind for one in findings] == ["values"]
+    assert [finding.kind for finding in findings] == ["values"]
     assert comparisons[0].findings == findings
     assert comparisons[0].metrics["budget_used"] > 1
 
@@ -150,15 +150,15 @@ def test_samples_that_the_profile_does_not_know_are_not_waved_through(count: int
     judging, _ = _judging(3)
     _, expected = _judging(count)
     _, findings = judging.compare(_off(expected, 1.5), expected, DECLARED)
-    assert "values" in [one.kind for one in findings]
+    assert "values" in [finding.kind for finding in findings]
 
 
 def test_a_missing_output_and_another_shape_are_found() -> None:
     judging, expected = _judging(3)
     _, findings = judging.compare([{} for _ in expected], expected, DECLARED)
-    assert [one.kind for one in findings] == ["missing_output"]
+    assert [finding.kind for finding in findings] == ["missing_output"]
     _, findings = judging.compare([{"y": one["y"][0]} for one in _off(expected, 1.0)], expected, DECLARED)
-    assert [one.kind for one in findings] == ["shape"]
+    assert [finding.kind for finding in findings] == ["shape"]
 
 
 def test_nan_is_never_within() -> None:
@@ -166,7 +166,7 @@ def test_nan_is_never_within() -> None:
     wrong = _off(expected, 1.0)
     wrong[1]["y"][0, 3] = np.nan
     _, findings = judging.compare(wrong, expected, DECLARED)
-    assert "nan" in [one.kind for one in findings]
+    assert "nan" in [finding.kind for finding in findings]
 
 
 @pytest.mark.parametrize("choice", ["loose", "fixed", "fixed:1", "fixed:1,-1", "fixed:nan,0", "fixed:a,b"])
@@ -192,14 +192,16 @@ def test_torchs_table_is_taken_by_the_type_of_the_output(dtype: str, rtol: float
     expected = {name: np.linspace(1, 2, 64).astype(numpy_dtype(dtype)) for name in ("y", "named")}
     declared = dict.fromkeys(expected, dtype)
     comparisons, _ = ToleranceComparator(contract).compare([expected], [expected], declared)
-    found = {one.output: (one.rtol, one.tolerance) for one in comparisons}
+    found = {comparison.output: (comparison.rtol, comparison.tolerance) for comparison in comparisons}
     assert found == {"y": (rtol, "chosen"), "named": (0.5, "chosen")}
     job = VerifyJob(Case("case", Model("m", "m.onnx", "0" * 64), contract=Contract()), Flow("flow", "backend"))
     recorded, _ = ToleranceComparator(Contract(tolerance="default")).compare([expected], [expected], declared)
     result = msgspec.structs.replace(empty_result(job), comparisons=recorded)
     again = by_choice(result, job, "torch")
     assert isinstance(again, VerifyResult)
-    assert [one.rtol for one in again.comparisons] == [rtol, rtol], "judged again as in a run with that choice"
+    assert [comparison.rtol for comparison in again.comparisons] == [rtol, rtol], (
+        "judged again as in a run with that choice"
+    )
     user = with_table(Contract(tolerance="torch", tolerances={"*": Tolerance(0.5, 0.5)}))
     assert set(user.tolerances) == {"*"}, "limits of the user's own come first"
 
@@ -224,7 +226,7 @@ def test_rows_that_noise_lets_in_or_out_prove_nothing_where_they_are_others() ->
     ]
     for rows, kinds in others:
         comparisons, findings = judging.compare([{"y": rows}], expected, declared)
-        assert [one.kind for one in findings] == kinds, rows.shape
+        assert [finding.kind for finding in findings] == kinds, rows.shape
         assert kinds or "its numbers are others" in finding_text(comparisons[0].degenerate)
     named = ToleranceComparator(Contract(tolerances={"y": Tolerance(0.0, 0.0)}), profile)
     assert named.compare([{"y": others[0][0]}], expected, declared)[1], "a limit that the user gave stands"
@@ -245,7 +247,7 @@ def test_a_branch_that_no_sample_takes_is_named(signs: tuple[int, ...], branches
     model = parser.parse_model(BRANCHING)
     samples = [{"x": sign * np.array([1.0, 0.5, 2.0, 0.25], np.float32)} for sign in signs]
     profile = derive_model(model, samples, "float32")
-    assert profile.header.untaken == tuple(UntakenBranch("y", one) for one in branches)
+    assert profile.header.untaken == tuple(UntakenBranch("y", branch) for branch in branches)
 
 
 def test_an_index_that_a_grid_may_decide_proves_nothing_where_it_is_another() -> None:
@@ -255,7 +257,7 @@ def test_an_index_that_a_grid_may_decide_proves_nothing_where_it_is_another() ->
     def told(index: list[int], contract: Contract, z: float = 1.0) -> tuple[list[str], str]:
         actual: list[dict[str, Tensor]] = [{"i": np.array(index), "z": np.full(4, z, np.float32)}]
         comparisons, findings = ToleranceComparator(contract).compare(actual, expected, declared)
-        return [one.kind for one in findings], finding_text(comparisons[0].degenerate)
+        return [finding.kind for finding in findings], finding_text(comparisons[0].degenerate)
 
     int8 = Contract(precision="int8")
     assert told([3, 1, 4, 1], int8) == ([], "")
@@ -274,13 +276,15 @@ def test_a_profile_of_another_graph_than_the_program_is_not_judged_by() -> None:
     program = [{"y": one["y"].astype(np.float64) * (1 + 2**-12)} for one in expected]
     actual = [{"y": (one["y"] * (1 + 2**-20)).astype(np.float32)} for one in program]
     _, findings = judging.compare(actual, program, DECLARED)
-    assert [one.kind for one in findings] == ["values"]
+    assert [finding.kind for finding in findings] == ["values"]
     translated = replace(judging, translated=True, remarks=[])
     _, findings = translated.compare(actual, program, DECLARED)
     assert findings == ()
     assert translated.remarks[0].code == NoteCode.CONVERSION_UNTRUE
     _, findings = translated.compare(_off(program, 1 + 2**-10), program, DECLARED)
-    assert [one.kind for one in findings] == ["values"]
+    assert [finding.kind for finding in findings] == ["values"]
     rounded = [{"y": one["y"].astype(np.float64) * (1 + 2**-22)} for one in expected]
     _, findings = translated.compare(actual, rounded, DECLARED)
-    assert [one.kind for one in findings] == ["values"], "a graph whose constants alone were rounded is still the model"
+    assert [finding.kind for finding in findings] == ["values"], (
+        "a graph whose constants alone were rounded is still the model"
+    )

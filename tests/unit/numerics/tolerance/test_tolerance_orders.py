@@ -34,7 +34,7 @@ def _used(model: ModelProto, inputs: list[dict[str, Tensor]], wrong: float = 0.0
             quiet = np.abs(value) < 1e6
             outputs[name] = np.where(quiet, value * (1 + wrong), value).astype(np.float32)
         found.append(outputs)
-    return {name: one.metrics["budget_used"] for name, one in judge_outputs(found, None, profile).items()}
+    return {name: output.metrics["budget_used"] for name, output in judge_outputs(found, None, profile).items()}
 
 
 MASKED = """g (float[8, 16] x, float[16, 16] w, float[8, 16] mask) => (float[8, 16] y) { h = MatMul(x, w) y = Add(h, mask) }"""

@@ -135,7 +135,9 @@ def test_a_pair_of_shakes_moves_by_the_same_numbers_the_other_way_round() -> Non
     steps = StepRecorder(Rows())
     steps.site("steps", np.rint(value) + 0.5, call, {})  # everything lies at a boundary
     shakes = [HalfStep(steps.found, (7,), 2.0**-10, turn) for turn in (1, 2, 3)]
-    first, second, third = (one.site("steps", np.rint(value) + 0.5, call, {}) - np.rint(value) - 0.5 for one in shakes)
+    first, second, third = (
+        shake.site("steps", np.rint(value) + 0.5, call, {}) - np.rint(value) - 0.5 for shake in shakes
+    )
     assert np.all(np.sign(first) == -np.sign(second))
     assert np.all(np.abs(np.abs(first) - np.abs(second)) <= 1.0)
     assert abs(np.mean(np.sign(first) == np.sign(third)) - 0.5) < 0.1

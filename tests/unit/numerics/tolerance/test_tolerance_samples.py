@@ -18,7 +18,7 @@ def test_samples_of_different_shapes_are_judged_together() -> None:
     model = parsed("g (float[N, 8] x) => (float[N, 8] y) { y = Softmax<axis=-1>(x) }")
     samples = [{"x": noise(rows, 8)} for rows in (3, 7, 5)]
     profile = derive_model(model, samples, "float32")
-    right = [float32(model, one) for one in samples]
+    right = [float32(model, sample) for sample in samples]
     (judged,) = judge_outputs(right, None, profile).values()
     assert judged.metrics["budget_used"] < 1
     right[1] = {"y": right[1]["y"] * np.float32(1 + 2**-17)}
@@ -30,8 +30,8 @@ def test_many_samples_at_once_say_what_each_says_alone() -> None:
     model = parsed("g (float[N, 8] x) => (float[N, 8] y) { e = Exp(x)\n y = Softmax<axis=-1>(e) }")
     samples = [{"x": noise(1, 8, seed=seed)} for seed in range(12)]
     together = derive_model(model, samples, "float32")
-    for number, one in enumerate(samples):
-        alone = derive_model(model, [one], "float32")
+    for number, sample in enumerate(samples):
+        alone = derive_model(model, [sample], "float32")
         assert np.allclose(together.oracle[number]["y"], alone.oracle[0]["y"], rtol=1e-12)
     assert len(together.deviation) == 12
 
@@ -41,8 +41,8 @@ def test_rows_that_depend_on_each_other_are_not_evaluated_together() -> None:
     model.graph.initializer.append(numpy_helper.from_array(np.array([0]), "axes"))
     samples = [{"x": noise(2, 8, seed=seed)} for seed in range(6)]
     profile = derive_model(model, samples, "float32")
-    for one, oracle in zip(samples, profile.oracle, strict=True):
-        x = one["x"].astype(np.float64)
+    for sample, oracle in zip(samples, profile.oracle, strict=True):
+        x = sample["x"].astype(np.float64)
         assert np.allclose(oracle["y"], x - x.mean(axis=0), rtol=1e-12)
 
 
@@ -104,11 +104,11 @@ def test_a_sample_that_proves_nothing_leaves_the_verdict_to_the_others() -> None
     model = parsed("g (float[64] x, float[64] b) => (float[64] y) { m = Mul(x, x)\n y = Sub(m, b) }")
     feeds = [squares_less(0.98), squares_less(0.0)]
     profile = derive_model(model, feeds, "bfloat16")
-    right = [float32(model, one) for one in feeds]
+    right = [float32(model, feed) for feed in feeds]
     loud = right[0]["y"] * np.float32(1.3)
 
     def judged(*answers: np.ndarray) -> OutputJudgement:
-        return judge_outputs([{"y": one} for one in answers], None, profile)["y"]
+        return judge_outputs([{"y": answer} for answer in answers], None, profile)["y"]
 
     passed = judged(loud, right[1]["y"])
     assert (passed.degenerate, passed.findings) == (None, ())

@@ -49,8 +49,8 @@ class Case:
         outputs = [f"y{at}" for at in range(self.at + 1)]
         node = helper.make_node(self.operator, list(self.feeds), outputs, domain=self.domain, **self.attributes)
         inputs = [
-            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
-            for name, one in self.feeds.items()
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(feed.dtype), feed.shape)
+            for name, feed in self.feeds.items()
         ]
         kinds = [onnx.TensorProto.INT64] * self.at + [onnx.TensorProto.FLOAT]
         given = [helper.make_tensor_value_info(name, kind, None) for name, kind in zip(outputs, kinds, strict=True)]

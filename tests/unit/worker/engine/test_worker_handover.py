@@ -67,8 +67,8 @@ def test_what_is_not_right_yet_is_loaded_by_the_job_that_asks_again(job: Job, lo
     first, second = _run(job), _run(job)
     assert first.outcome is second.outcome is Outcome.MISMATCH
     assert len(lowered) == 1
-    assert Stage.LOWER in [one.stage for one in first.stage_times]
-    assert Stage.LOWER not in [one.stage for one in second.stage_times]
+    assert Stage.LOWER in [time.stage for time in first.stage_times]
+    assert Stage.LOWER not in [time.stage for time in second.stage_times]
     assert first.comparisons == second.comparisons
     assert first.facts == second.facts
     assert all(
@@ -100,7 +100,7 @@ def test_what_passes_leaves_nothing(job: Job, lowered: list[str]) -> None:
 @pytest.mark.usefixtures("wrong")
 def test_an_engine_that_was_changed_meanwhile_is_lowered_again(job: Job, lowered: list[str]) -> None:
     _run(job)
-    file = next(one for one in Path(job.artifact_dir).rglob("artifact/*") if one.is_file())
+    file = next(path for path in Path(job.artifact_dir).rglob("artifact/*") if path.is_file())
     file.write_bytes(file.read_bytes()[:-1])
     _run(job)
     assert len(lowered) == 2

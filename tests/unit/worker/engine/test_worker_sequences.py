@@ -51,7 +51,7 @@ def golden() -> Golden:
 def test_the_state_of_one_call_is_fed_into_the_next_of_its_sequence() -> None:
     stored = golden()
     assert [float(one["s"][0]) for one in stored.inputs] == [0, 1, 0, 1, 2]
-    assert [float(one["sN"][0]) for one in stored.outputs] == [1, 2, 1, 2, 3]
+    assert [float(output["sN"][0]) for output in stored.outputs] == [1, 2, 1, 2, 3]
 
 
 def test_the_drift_on_its_own_states_is_a_figure() -> None:
@@ -62,7 +62,7 @@ def test_the_drift_on_its_own_states_is_a_figure() -> None:
 
 def test_an_engine_that_loses_its_state_is_found() -> None:
     _, findings = run_free(Sum(0.25, lost=2.3), PLAIN, golden(), MODEL)  # type: ignore[arg-type]
-    assert [finding_text(one) for one in findings] == [
+    assert [finding_text(finding) for finding in findings] == [
         "fed its own state, output 'sN' has another shape, or NaN or infinity where the reference has a number, at call 1 of a sequence."
     ]
 
@@ -82,7 +82,7 @@ class Reusing(Sum):
 def test_answers_in_a_buffer_that_is_used_again_are_kept() -> None:
     inputs = [{"x": np.ones(2, np.float32)} for _ in range(3)]
     _, answers = run_calls(Reusing(), PLAIN, Source(inputs, state=STATE, sequences=(3,)), MODEL)  # type: ignore[arg-type]
-    assert [float(one["sN"][0]) for one in answers] == [1, 2, 3]
+    assert [float(answer["sN"][0]) for answer in answers] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(

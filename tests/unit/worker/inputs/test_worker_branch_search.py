@@ -73,7 +73,7 @@ def _searched(folder: Path, text: str, samples: int = 3) -> tuple[Samples, Sampl
 def _answering(proto: onnx.ModelProto) -> Callable[[Samples], Samples]:
     names = [one.name for one in proto.graph.output]
     evaluator = Evaluator(proto)
-    return lambda samples: [dict(zip(names, evaluator.evaluate(one), strict=True)) for one in samples]
+    return lambda samples: [dict(zip(names, evaluator.evaluate(sample), strict=True)) for sample in samples]
 
 
 def test_a_branch_that_holds_another_if_alone_is_taken_with_it() -> None:
@@ -128,7 +128,7 @@ def test_where_nobody_can_look_into_the_reference_the_graph_is_looked_into(tmp_p
     _searched(tmp_path, BY_SUM)
     model = open_model(tmp_path / "m.onnx")
     before = random_inputs(model, seed=0, samples=2, batch=1)
-    blind = lambda samples: [{"y": -one["x"]} for one in samples]  # noqa: E731
+    blind = lambda samples: [{"y": -sample["x"]} for sample in samples]  # noqa: E731
     search = BranchSearch(tmp_path / "m.onnx", model, seed=0)
     inputs, outputs, plan = search.improve(before, blind(before), InputPlan(), blind)
     assert plan.branch_samples == (1,)

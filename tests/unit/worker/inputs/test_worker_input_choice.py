@@ -29,7 +29,7 @@ Samples = list[dict[str, Any]]
 
 def job_of(folder: Path, text: str, weights: dict[str, Any] | None = None, inputs: Inputs | None = None) -> Job:
     model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}')
-    model.graph.initializer.extend(numpy_helper.from_array(one, name) for name, one in (weights or {}).items())
+    model.graph.initializer.extend(numpy_helper.from_array(weight, name) for name, weight in (weights or {}).items())
     onnx.save(model, folder / "m.onnx")
     return VerifyJob(
         Case("m", describe(folder / "m.onnx"), inputs or Inputs(samples=2)), Flow("reference", "reference")
@@ -94,8 +94,8 @@ def test_stated_values_are_fed(tmp_path: Path) -> None:
     ranges = {"i": InputRange(3, 5, choices=(3, 5)), "x": InputRange(7, 8)}
     job = job_of(tmp_path, PLAIN, inputs=Inputs(samples=3, ranges=ranges))
     samples = drawn(job, new_plan(job), samples=3)
-    assert [set(one["i"].reshape(-1).tolist()) for one in samples] == [{3}, {5}, {3}]
-    assert all(7 <= one["x"].min() <= one["x"].max() <= 8 for one in samples)
+    assert [set(sample["i"].reshape(-1).tolist()) for sample in samples] == [{3}, {5}, {3}]
+    assert all(7 <= sample["x"].min() <= sample["x"].max() <= 8 for sample in samples)
 
 
 def test_a_model_whose_state_has_its_batch_elsewhere_is_measured_at_other_batch_sizes(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ MASKED = """g (float[1, T] x, int64[1] n) => (float[1, T] y) {
 
 def test_lengths_are_whole_where_nothing_else_tells_anything(tmp_path: Path) -> None:
     numbers = {"zero": 0, "one": 1, "least": 12}
-    stored = {name: np.array(one, np.float32) for name, one in numbers.items()} | {"axis": np.array(1)}
+    stored = {name: np.array(number, np.float32) for name, number in numbers.items()} | {"axis": np.array(1)}
     job = job_of(tmp_path, MASKED, stored)
     inputs, outputs, _ = chosen(job, _answering(job))
     assert is_telling(outputs)
@@ -206,7 +206,7 @@ def test_sizes_are_searched_until_every_output_of_real_numbers_moves(other: floa
         if inputs[0]["x"].size < refused:
             raise ValueError("too short")
         moves = [one["x"] if one["x"].size >= still else np.where(one["x"] > 0, other, 0.0) for one in inputs]
-        return [{"y": one, "frames": np.array([place])} for place, one in enumerate(moves)]
+        return [{"y": move, "frames": np.array([place])} for place, move in enumerate(moves)]
 
     inputs, _, plan = chosen(job, answer)
     assert plan.changes[0].code == NoteCode.SIZES_BY_TRIAL
@@ -236,7 +236,7 @@ def test_answers_without_nan_are_preferred(tmp_path: Path) -> None:
         ]
 
     inputs, outputs, plan = chosen(job, means)
-    assert not any(np.isnan(one["y"]).any() for one in outputs)
+    assert not any(np.isnan(output["y"]).any() for output in outputs)
     assert plan.changes == (noted(NoteCode.ASCENDING_FED, input="off", last=3),)
     assert all(one["off"].tolist() == [0, 3] for one in inputs)
 

@@ -56,7 +56,7 @@ def test_the_same_answers_under_another_name_and_beside_a_new_output_are_the_sam
     job = _job(tmp_path, {"more": np.zeros(2), "probs": ANSWER.copy()})
     result = _judged(job)
     assert result.outcome is Outcome.OK
-    assert [one.output for one in result.comparisons] == ["y"]
+    assert [comparison.output for comparison in result.comparisons] == ["y"]
     assert result.comparisons[0].metrics["budget_used"] == 0
     assert result.original == "old"
 
@@ -75,13 +75,13 @@ def test_a_quantized_model_loses_and_is_not_wrong_unless_an_output_has_another_s
     assert lost.against_float[0].metrics["max_abs"] == pytest.approx(5.0)
     other = _judged(_job(tmp_path / "2", {"probs": ANSWER[:, :2]}, "int8"))
     assert other.outcome is Outcome.MISMATCH
-    assert [one.kind for one in other.findings] == ["shape"]
+    assert [finding.kind for finding in other.findings] == ["shape"]
 
 
 def test_an_output_that_is_gone_is_a_change(tmp_path: Path) -> None:
     result = _judged(_job(tmp_path, {"more": ANSWER}))
     assert result.outcome is Outcome.MISMATCH
-    assert {one.kind for one in result.findings} == {"missing_output"}
+    assert {finding.kind for finding in result.findings} == {"missing_output"}
 
 
 def test_answers_of_two_engines_prove_no_change(tmp_path: Path) -> None:

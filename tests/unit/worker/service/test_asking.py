@@ -110,7 +110,9 @@ SLOW = (
 )
 
 
-@pytest.mark.parametrize("fault", [pytest.param(one, marks=[pytest.mark.slow] if one in SLOW else []) for one in SHOWS])
+@pytest.mark.parametrize(
+    "fault", [pytest.param(show, marks=[pytest.mark.slow] if show in SLOW else []) for show in SHOWS]
+)
 def test_a_fault_is_shown_by_its_way(fault: str) -> None:
     way, sentence = SHOWS[fault]
     with serving(fault) as address:

@@ -54,7 +54,7 @@ def _drawn(rule: str | _Service) -> tuple[list[str], dict[str, float]]:
     oracle.keep(START, np.array([logs] * len(START)))
     service = _Service(rule) if isinstance(rule, str) else rule
     findings, metrics = draw_rules(service, oracle, 400)  # type: ignore[arg-type]
-    return [str(one.facts["rule"]) for one in findings], metrics
+    return [str(finding.facts["rule"]) for finding in findings], metrics
 
 
 def test_a_right_service_passes_and_the_power_is_told() -> None:

@@ -91,10 +91,10 @@ def test_a_token_out_of_the_vocabulary_is_judged(way: Any) -> None:
     found = way(_Service((BEST, 999, 2), "length"), oracle)
     places = found[0] if way is generated else found
     if way is alone:
-        assert {one.chosen for one in places} == {BEST}
+        assert {place.chosen for place in places} == {BEST}
         places = alone(_Service((999,), "length"), oracle)
     assert budget(judge_all(places, oracle)) == math.inf
-    assert all(one.chosen in (BEST, 999) for one in places)
+    assert all(place.chosen in (BEST, 999) for place in places)
 
 
 def test_streamed_and_stopped_tokens_are_judged() -> None:
@@ -120,7 +120,7 @@ def test_empty_answers_are_told(ids: Any, finish: str, rules: list[str], empty: 
     service = RecordedService(_Service(ids, finish))
     for _ in range(8):
         service.complete((1, 2), 1)
-    assert [one.facts["rule"] for one in short_answers(service.records)] == rules
+    assert [answer.facts["rule"] for answer in short_answers(service.records)] == rules
     assert note_text(empty_answers(service.records)) == empty
 
 

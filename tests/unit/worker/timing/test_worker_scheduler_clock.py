@@ -32,9 +32,9 @@ def test_what_the_neighbours_take_is_taken_off() -> None:
             pass
         own_s, wall_s, cpu_s = running_time() - begin, time.perf_counter() - wall, time.thread_time() - cpu
     finally:
-        for one in neighbours:
-            one.kill()
-            one.wait()
+        for neighbour in neighbours:
+            neighbour.kill()
+            neighbour.wait()
         os.sched_setaffinity(0, cores)
     assert wall_s > 1.5 * cpu_s
     assert 0.9 * cpu_s <= own_s < cpu_s + 0.5 * (wall_s - cpu_s)

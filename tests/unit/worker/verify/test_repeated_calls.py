@@ -39,8 +39,8 @@ LARGE = np.arange(40_003, dtype=np.uint8)
         (None, np.float32([1]), False),
     ],
 )
-def test_the_same_in_every_bit(one: Tensor | None, other: Tensor, same: bool) -> None:
-    assert same_bytes(one, other) is same
+def test_the_same_in_every_bit(tensor: Tensor | None, other: Tensor, same: bool) -> None:
+    assert same_bytes(tensor, other) is same
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_the_same_in_every_bit(one: Tensor | None, other: Tensor, same: bool) ->
         (np.ones(2, ml_dtypes.bfloat16), np.zeros(2, ml_dtypes.bfloat16), 1.0),
     ],
 )
-def test_how_far_apart(one: Tensor, other: Tensor, apart: float) -> None:
-    assert distance({"y": one}, {"y": other}) == apart
+def test_how_far_apart(tensor: Tensor, other: Tensor, apart: float) -> None:
+    assert distance({"y": tensor}, {"y": other}) == apart
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, ml_dtypes.bfloat16])

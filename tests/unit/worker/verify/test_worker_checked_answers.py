@@ -33,7 +33,7 @@ class _Lying(np.ndarray):
         return _RIGHT
 
     def __array_function__(self, function: Any, _types: Any, arguments: Any, named: Any) -> Any:
-        return function(*(_RIGHT if isinstance(one, _Lying) else one for one in arguments), **named)
+        return function(*(_RIGHT if isinstance(argument, _Lying) else argument for argument in arguments), **named)
 
 
 class _Hiding(dict[str, Any]):

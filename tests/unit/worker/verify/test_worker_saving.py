@@ -26,7 +26,7 @@ def _job(tmp_path: Path, inputs: str = "", outputs: str = "") -> tuple[Job, Gold
 
 def test_an_npz_has_each_tensor_by_its_name_and_samples_in_front(tmp_path: Path) -> None:
     job, golden = _job(tmp_path, str(tmp_path / "new" / "in.npz"), str(tmp_path / "out.npz"))
-    actual = [{"y": one["y"] + np.float32(1)} for one in golden.outputs]
+    actual = [{"y": output["y"] + np.float32(1)} for output in golden.outputs]
     save(job, golden, actual, "1")
     with np.load(tmp_path / "new" / "in.npz") as inputs, np.load(tmp_path / "out.npz") as outputs:
         assert list(inputs) == ["x"]
@@ -39,7 +39,7 @@ def test_an_npz_has_each_tensor_by_its_name_and_samples_in_front(tmp_path: Path)
 
 def test_a_folder_is_a_golden_of_the_reference_or_of_the_engine(tmp_path: Path) -> None:
     job, golden = _job(tmp_path, str(tmp_path / "fed"), str(tmp_path / "answers"))
-    actual = [{"y": one["y"] + np.float32(1)} for one in golden.outputs]
+    actual = [{"y": output["y"] + np.float32(1)} for output in golden.outputs]
     save(job, golden, actual, "9.9")
     assert read_golden(tmp_path / "fed").lock.producer == "numpy"
     kept = read_golden(tmp_path / "answers", model_digest=job.case.model.digest)

@@ -76,7 +76,7 @@ def _log(engine: OneRow, golden: Golden) -> CallLog:
 def _golden(rows: list[int], labelled: int) -> Golden:
     samples = [{"x": np.zeros((count, 2), np.float32)} for count in rows]
     labels = {"label": np.arange(labelled)} if labelled else {}
-    return Golden(None, samples, [{"y": one["x"]} for one in samples], labels)  # type: ignore[arg-type]
+    return Golden(None, samples, [{"y": sample["x"]} for sample in samples], labels)  # type: ignore[arg-type]
 
 
 def test_the_companions_own_sizes_are_left_out_and_told() -> None:

@@ -58,7 +58,7 @@ class AskedCode(SourceFile):
 
     def _brought(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         base = f"{imported_from(node)}." if isinstance(node, ast.ImportFrom) else ""
-        for path in (f"{base}{one.name}" for one in node.names):
+        for path in (f"{base}{name.name}" for name in node.names):
             if more_than_plain(path):
                 yield Unread(f"more than is plainly harmless ({path})")
 
@@ -101,25 +101,25 @@ class AskedCode(SourceFile):
         scope = self._scopes.around(node)
         named = isinstance(scope, ast.FunctionDef) and self._given(node) == 1
         values = self._given_to(scope, node.id) if named else self._names_in(scope).values_of(node.id)
-        return bool(values) and all(self._is_own(one, seen | {id(node)}) for one in values)
+        return bool(values) and all(self._is_own(value, seen | {id(node)}) for value in values)
 
     def _given_to(self, function: ast.AST | None, name: str) -> list[ast.expr]:
         """What a parameter is given, where the function is only called, by its name; else nothing."""
-        if not isinstance(function, ast.FunctionDef) or name not in (names := [one.arg for one in function.args.args]):
+        if not isinstance(function, ast.FunctionDef) or name not in (names := [arg.arg for arg in function.args.args]):
             return []
         at = names.index(name)
-        spoken = [one for one in self._nodes if isinstance(one, ast.Name) and one.id == function.name]
-        calls = [one for one in self._nodes if isinstance(one, ast.Call) and one.func in spoken]
+        spoken = [node for node in self._nodes if isinstance(node, ast.Name) and node.id == function.name]
+        calls = [node for node in self._nodes if isinstance(node, ast.Call) and node.func in spoken]
         given = [
-            one.args[at]
-            for one in calls
-            if len(one.args) > at and not any(isinstance(a, ast.Starred) for a in one.args)
+            call.args[at]
+            for call in calls
+            if len(call.args) > at and not any(isinstance(a, ast.Starred) for a in call.args)
         ]
         return given if len(given) == len(calls) == len(spoken) else []
 
     def _made_by(self, node: ast.Call) -> Iterator[str]:
         name, many = last_name(node.func), len(node.args) + len(node.keywords)
-        words = {one.arg: one.value for one in node.keywords}
+        words = {keyword.arg: keyword.value for keyword in node.keywords}
         if name == "vars" and self._is_plain(node, ("vars",)) and node.args and not self._is_own(node.args[0]):
             yield Unread(f"all names of what is made elsewhere ({ast.unparse(node)[:60]})")
         if name in ("wraps", "update_wrapper") and (many > (1 if name == "wraps" else 2)):
@@ -147,21 +147,21 @@ class AskedCode(SourceFile):
     def _handed(self, node: ast.Call, name: str) -> Iterator[str]:
         """Names of files of code, given to what may write them; libraries given to a runtime; folders given to the search for modules."""
         place = self._names_in(self._scopes.around(node))
-        given = [*node.args, *(one.value for one in node.keywords)]
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
         for one in given:
             for text in place.of(one) if not _LOOKING.fullmatch(name) or isinstance(node.func, ast.Call) else ():
                 if _CODE.fullmatch(text[-1] or "") and not (name == "write" and " " in (text[-1] or "")):
                     yield Unread(f"a file of code ({(text[-1] or '')[-40:]!r}, given to {name or 'what a call gives'})")
         if name == "InferenceSession":
-            tables = [each for one in given for each in ast.walk(one) if isinstance(each, ast.Dict)]
-            texts = [text[-1] or "" for one in tables for each in one.values for text in place.of(each)]
+            tables = [each for expr in given for each in ast.walk(expr) if isinstance(each, ast.Dict)]
+            texts = [text[-1] or "" for table in tables for each in table.values for text in place.of(each)]
             if any(re.search(r"[/\\]|\.\w+$", one) for one in texts):
                 yield Unread("native code (an option of a provider that is a file)")
         changed = self._bound.of(node.func.value) if isinstance(node.func, ast.Attribute) and name in _CHANGING else ()
         if "sys.path" in changed and not all(map(self._is_source_folder, node.args[-1:])):
             yield Unread("code from elsewhere (sys.path is changed)")
         pictures = name == "open" and any(one.startswith("PIL") for one in self._bound.of(node.func))
-        if pictures and any(re.search(r"(?i)\.e?ps$", text[-1] or "") for one in given for text in place.of(one)):
+        if pictures and any(re.search(r"(?i)\.e?ps$", text[-1] or "") for expr in given for text in place.of(expr)):
             yield Unread("other processes (a picture in PostScript is drawn by another program)")
         if name in ("write_text", "write_bytes") and isinstance(node.func, ast.Attribute):
             of = node.func.value
@@ -172,9 +172,9 @@ class AskedCode(SourceFile):
         """The folder of the file, or one that holds sources."""
         texts = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         known = all(
-            one.strip("./") == ""
-            or any(file.startswith(f"{one.strip('./').replace('/', '.')}.") for file in self._others.hands_on)
-            for one in texts
+            text.strip("./") == ""
+            or any(file.startswith(f"{text.strip('./').replace('/', '.')}.") for file in self._others.hands_on)
+            for text in texts
         )
         names = {last_name(one) for one in ast.walk(node)}
         return known and (bool(texts) or bool(names & {"__file__", "getcwd", "cwd"}))
@@ -183,25 +183,25 @@ class AskedCode(SourceFile):
         """Addresses: of what IPython shows, and of a reader that may fetch what is nowhere said to be a file."""
         place = self._names_in(self._scopes.around(node))
         given = [*node.args, *words.values()]
-        named = "url" in words or any(_ADDRESS.match(text[0] or "") for one in given for text in place.of(one))
+        named = "url" in words or any(_ADDRESS.match(text[0] or "") for expr in given for text in place.of(expr))
         if named and any(one.startswith("IPython.display") for one in self._bound.of(node.func)):
             yield f"the network ({name} of an address)"
         fetches = name in _FETCHERS or _FETCHING.fullmatch(name)
-        if fetches and self._addresses and any((None,) in place.of(one) for one in node.args[:1]):
+        if fetches and self._addresses and any((None,) in place.of(arg) for arg in node.args[:1]):
             yield Unread(f"the network ({name} may be given {self._addresses[0][:60]!r})")
         shows = name == "show" and isinstance(node.func, ast.Attribute) and not self._bound.of(node.func)
-        if shows and any(one.startswith("PIL") for one in self._bound.all_paths()):
+        if shows and any(path.startswith("PIL") for path in self._bound.all_paths()):
             yield Unread("other processes (show of a picture starts a program)")
 
     def _stored(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> Iterator[str]:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         place = self._names_in(self._scopes.around(node))
         texts = [text[-1] or "" for text in place.of(node.value)] if node.value is not None else []
-        for one in targets:
-            if isinstance(one, ast.Attribute) and any(map(_CODE.fullmatch, texts)):
-                yield Unread(f"a file of code (given as {one.attr})")
-            base = one.value if isinstance(one, ast.Subscript) else one
-            key = one.slice if isinstance(one, ast.Subscript) and node.value is not None else None
+        for target in targets:
+            if isinstance(target, ast.Attribute) and any(map(_CODE.fullmatch, texts)):
+                yield Unread(f"a file of code (given as {target.attr})")
+            base = target.value if isinstance(target, ast.Subscript) else target
+            key = target.slice if isinstance(target, ast.Subscript) and node.value is not None else None
             yield from _typeset(ast.Dict([key], [node.value])) if key is not None and node.value is not None else ()
             if "sys.path" in self._bound.of(base):
                 yield Unread("code from elsewhere (sys.path is changed)")
@@ -210,7 +210,7 @@ class AskedCode(SourceFile):
 def _written_names(node: ast.AST) -> Iterator[str]:
     """Every name that a node brings, asks or gives."""
     words = (getattr(node, key, None) for key in ("id", "attr", "name", "arg", "asname"))
-    yield from (one for one in words if isinstance(one, str))
+    yield from (word for word in words if isinstance(word, str))
     yield from node.kwd_attrs if isinstance(node, ast.MatchClass) else ()
 
 

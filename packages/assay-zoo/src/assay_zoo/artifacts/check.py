@@ -63,7 +63,7 @@ _HOLDS = {
 
 
 def _checks(name: str, findings: list[Finding]) -> list[Check]:
-    return [as_certain(name, one) for one in findings] or [passed(name, _HOLDS[name])]
+    return [as_certain(name, finding) for finding in findings] or [passed(name, _HOLDS[name])]
 
 
 def _opened(place: SubmissionContext) -> list[Check]:
@@ -85,11 +85,11 @@ def _opened(place: SubmissionContext) -> list[Check]:
         else:
             read[path] = msgspec.convert(answer.value, SourceText)
     found["sources"] += source_findings(read, place)
-    found["scan"] += [one for source in read.values() for one in source.reaches]
+    found["scan"] += [reach for source in read.values() for reach in source.reaches]
     named = place.metadata or usual_names()
     found["notebooks"] += notebook_findings(read, named)
     found["processing"] += processing_findings(read, named)
-    lost = any(one.name == "artifacts.sources" for one in checks)
+    lost = any(check.name == "artifacts.sources" for check in checks)
     for name, findings in found.items():
         if findings or not lost:
             checks += _checks(name, findings)
@@ -106,12 +106,12 @@ def _own_items(place: SubmissionContext, table: Path) -> tuple[list[dict[str, ob
         items.append({"kind": README, "copy": str(readme), "path": "README.md", "metadata": metadata})
     sources = {path: {"copy": str(place.folder / path), "path": path} for path in python_files(place.folder)}
     memory = place.policy.run.memory_bytes
-    asked = [{"kind": NAMES, **one} for one in sources.values()]
+    asked = [{"kind": NAMES, **source} for source in sources.values()]
     answers = dict(zip(sources, run_limited(TARGET, asked, seconds=_SECONDS, memory_bytes=memory), strict=True))
-    unread = {path: one for path, one in answers.items() if one.ending is not Ending.OK}
-    table.write_bytes(msgspec.json.encode({path: one.value or {} for path, one in answers.items()}))
+    unread = {path: answer for path, answer in answers.items() if answer.ending is not Ending.OK}
+    table.write_bytes(msgspec.json.encode({path: answer.value or {} for path, answer in answers.items()}))
     more = {"packages": list(place.policy.packages), "names": str(table)}
-    items += [{"kind": "source", **one, **more} for one in sources.values()]
+    items += [{"kind": "source", **source, **more} for source in sources.values()]
     return items, unread
 
 

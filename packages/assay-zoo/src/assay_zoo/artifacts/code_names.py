@@ -36,13 +36,13 @@ def meanings(tree: ast.AST, harmless: tuple[str, ...], folder: Sequence[str] = (
                 add(one.asname or top, one.name if one.asname else top)
         elif isinstance(node, ast.ImportFrom):
             module = imported_from(node, folder)
-            names = {one.asname or one.name: one.name for one in node.names}
+            names = {alias.asname or alias.name: alias.name for alias in node.names}
             if names.pop("*", ""):
                 names |= {name: name for name in names_of_star(module, harmless)}
             for name, of_module in names.items():
                 add(name, f"{module.rstrip('.')}.{of_module}")
         elif isinstance(node, ast.Assign):
-            for target in (one for one in node.targets if isinstance(one, ast.Name)):
+            for target in (expr for expr in node.targets if isinstance(expr, ast.Name)):
                 add(target.id, written_path(node.value))
         elif isinstance(node, ast.NamedExpr):
             add(node.target.id, written_path(node.value))
@@ -52,11 +52,11 @@ def meanings(tree: ast.AST, harmless: tuple[str, ...], folder: Sequence[str] = (
 
 def _of_modules(found: Mapping[str, list[str]], *, starred: bool) -> Meanings:
     """Without what is made of names that stand for no module: with `starred` every other name may come from another file."""
-    waiting = [name for name, paths in found.items() if any(not one.startswith(HERE) for one in paths)]
+    waiting = [name for name, paths in found.items() if any(not path.startswith(HERE) for path in paths)]
     makes: dict[str, list[str]] = {}
     for name, paths in found.items():
-        for one in paths:
-            makes.setdefault(_first(one), []).append(name)
+        for path in paths:
+            makes.setdefault(_first(path), []).append(name)
     if starred:
         waiting += [name for name in makes if name not in found]
     known = set(waiting)
@@ -65,7 +65,7 @@ def _of_modules(found: Mapping[str, list[str]], *, starred: bool) -> Meanings:
         known |= new
         waiting += new
     return {
-        name: [one for one in paths if not one.startswith(HERE) or _first(one) in known]
+        name: [path for path in paths if not path.startswith(HERE) or _first(path) in known]
         for name, paths in found.items()
         if name in known
     }
@@ -119,7 +119,9 @@ def imported_from(node: ast.ImportFrom, folder: Sequence[str] = ()) -> str:
 
 def imported_by(call: ast.Call) -> str:
     """The module that a call of `import_module` names, nothing where it is made while it runs."""
-    said = {one.arg: one.value for one in call.keywords} | dict(zip(("name", "package"), call.args, strict=False))
+    said = {keyword.arg: keyword.value for keyword in call.keywords} | dict(
+        zip(("name", "package"), call.args, strict=False)
+    )
     name, package = (_text(said.get(key)) for key in ("name", "package"))
     if name.startswith("."):
         return f"{package}.{name.lstrip('.')}" if package else ""
@@ -176,8 +178,8 @@ def statements_in(node: ast.ClassDef) -> Iterator[ast.stmt]:
 
 def given_names(nodes: Sequence[ast.AST]) -> Iterator[ast.expr]:
     """Values that are given plain names, by which they are known here: those of a class are not."""
-    of_classes = {id(one) for node in nodes if isinstance(node, ast.ClassDef) for one in statements_in(node)}
+    of_classes = {id(stmt) for node in nodes if isinstance(node, ast.ClassDef) for stmt in statements_in(node)}
     for node in nodes:
-        plain = isinstance(node, ast.Assign) and all(isinstance(one, ast.Name) for one in node.targets)
+        plain = isinstance(node, ast.Assign) and all(isinstance(target, ast.Name) for target in node.targets)
         if isinstance(node, ast.Assign) and plain and id(node) not in of_classes:
             yield node.value

@@ -73,7 +73,7 @@ def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles 
         return [reached(1, Unread(f"more than can be read: over {MOST_NAMES} names of modules and tables"))]
     found = dict.fromkeys(reached(*one) for one in _Scan(tree, own, packages, others).found())
     seen = {one.line for one in found if one.certain}
-    found.update(dict.fromkeys(reached(*one) for one in dangerous_calls(text) if one[0] not in seen))
+    found.update(dict.fromkeys(reached(*call) for call in dangerous_calls(text) if call[0] not in seen))
     return sorted(found)
 
 
@@ -102,10 +102,10 @@ class _Scan(AskedCode):
             )
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-        names = [one.name for one in node.names]
-        for one in node.names:
-            path = f"{imported_from(node)}.{one.name}" if isinstance(node, ast.ImportFrom) else one.name
-            if one.asname not in (None, one.name) and (path in GUARDED or one.name in _GIVING):
+        names = [alias.name for alias in node.names]
+        for alias in node.names:
+            path = f"{imported_from(node)}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+            if alias.asname not in (None, alias.name) and (path in GUARDED or alias.name in _GIVING):
                 yield Unread(f"{path} under a name that another file can import")
         if isinstance(node, ast.ImportFrom):
             module = imported_from(node)
@@ -169,9 +169,9 @@ class _Scan(AskedCode):
                 yield Unread(f"{path} under a name that is made while it runs")
 
     def _class(self, node: ast.ClassDef) -> Iterator[str]:
-        for one in statements_in(node):
-            if isinstance(one, ast.Import | ast.ImportFrom):
-                yield Unread(f"{ast.unparse(one)} in a class, whose names are not followed")
+        for stmt in statements_in(node):
+            if isinstance(stmt, ast.Import | ast.ImportFrom):
+                yield Unread(f"{ast.unparse(stmt)} in a class, whose names are not followed")
 
     def _constant(self, node: ast.Constant) -> Iterator[str]:
         if id(node) not in self._words and isinstance(node.value, str):
@@ -182,7 +182,7 @@ class _Scan(AskedCode):
 
     def _joined(self, node: ast.BinOp) -> Iterator[str]:
         if isinstance(node.op, ast.Add) and id(node) not in self._added:
-            self._added |= {id(one) for one in sums(node)}
+            self._added |= {id(bin_op) for bin_op in sums(node)}
             yield from self._format(node)
             yield from self._made(node)
         if isinstance(node.op, ast.Mult | ast.Mod):
@@ -224,15 +224,18 @@ class _Scan(AskedCode):
         if plain in ("getattr", "vars") or name in ("attrgetter", "methodcaller"):
             yield from self._by_name(node, name)
         if path in ("timeit.timeit", "timeit.repeat", "timeit.Timer"):
-            asked = [*node.args[:2], *(one.value for one in node.keywords if one.arg in ("stmt", "setup", None))]
-            for one in asked:
-                if not self._is_function(one):
+            asked = [
+                *node.args[:2],
+                *(keyword.value for keyword in node.keywords if keyword.arg in ("stmt", "setup", None)),
+            ]
+            for expr in asked:
+                if not self._is_function(expr):
                     what = f"code that is made while it runs ({name})"
-                    yield what if isinstance(one, ast.Constant) else Unread(what)
+                    yield what if isinstance(expr, ast.Constant) else Unread(what)
         if name == "run" and len(node.args) == 1 and self._profiles:
             yield "code that is made while it runs (run of cProfile)"
         top, *parts = path.split(".")
-        if top in self._packages and any(one.startswith("_") and not one.endswith("__") for one in parts):
+        if top in self._packages and any(part.startswith("_") and not part.endswith("__") for part in parts):
             yield f"the insides of a package ({path})"
         place = self._names_in(self._scopes.around(node))
         for outside in outside_arguments(node, name, self._bound, place):
@@ -250,7 +253,7 @@ class _Scan(AskedCode):
             if not node.args or self._bound.of(node.args[0]):
                 yield "the insides of Python or IPython (vars)"
             return
-        starred = any(isinstance(one, ast.Starred) for one in node.args)
+        starred = any(isinstance(arg, ast.Starred) for arg in node.args)
         names = node.args
         if not starred and name != "attrgetter":
             names = node.args[1:2] if name == "getattr" else node.args[:1]

@@ -24,12 +24,12 @@ _CALLING = re.compile(r"@\w+\s*\.[\w\s.]*\(|__\w+__")
 
 def code_by_arguments(call: ast.Call, name: str, path: str) -> Iterator[str]:
     """`name` is what is called, `path` where it comes from, if that is known."""
-    words = {one.arg: one.value for one in call.keywords}
+    words = {keyword.arg: keyword.value for keyword in call.keywords}
     given = [words.get("allow_pickle"), *(call.args[_PICKLED[path] :][:1] if path in _PICKLED else ())]
     unread = (name == "load" and None in words) or (path in _PICKLED and _starred(call))
     yield from _where_true("code that is stored as data (allow_pickle)", given, unread=unread)
     if name in ("eval", "query") and any(
-        _CALLING.search(str(one.value)) for one in call.args[:1] if isinstance(one, ast.Constant)
+        _CALLING.search(str(arg.value)) for arg in call.args[:1] if isinstance(arg, ast.Constant)
     ):
         yield Unread(f"code in a text ({name})")
     unread = path in _EVALUATING and None in words
@@ -43,12 +43,12 @@ def mapped(call: ast.Call) -> ast.expr | None:
 
 def _where_true(what: str, given: Sequence[ast.expr | None], *, unread: bool) -> Iterator[str]:
     """`what` where one of the values is true, or may be."""
-    asked = [one for one in given if one is not None]
-    if any(isinstance(one, ast.Constant) and one.value for one in asked):
+    asked = [expr for expr in given if expr is not None]
+    if any(isinstance(expr, ast.Constant) and expr.value for expr in asked):
         yield what
-    elif unread or not all(isinstance(one, ast.Constant) for one in asked):
+    elif unread or not all(isinstance(expr, ast.Constant) for expr in asked):
         yield Unread(what)
 
 
 def _starred(call: ast.Call) -> bool:
-    return any(isinstance(one, ast.Starred) for one in call.args)
+    return any(isinstance(arg, ast.Starred) for arg in call.args)

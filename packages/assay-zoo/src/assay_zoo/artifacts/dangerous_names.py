@@ -133,7 +133,7 @@ def reached_in_python(path: str) -> Iterator[str]:
         yield f"the insides of Python or IPython ({path})"
     elif isinstance(value, FunctionType) and value.__name__ == "main":
         yield f"a program of Python itself ({path})"
-    elif any(value is getattr(builtins, one) for one in BUILTINS):
+    elif any(value is getattr(builtins, builtin) for builtin in BUILTINS):
         yield f"code that is made while it runs ({path})"
     elif module_told(path)[0] == path and module_told(path)[1]:
         yield f"{module_told(path)[1]} ({path})"

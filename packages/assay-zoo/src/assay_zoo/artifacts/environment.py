@@ -22,9 +22,9 @@ def set_names(node: ast.AST, unused: Collection[int]) -> Iterator[tuple[ast.expr
         if last_name(node.func) == "setdefault":
             yield node.func.value, node.args[:1]
         elif last_name(node.func) == "update":
-            tables = [one.keys if isinstance(one, ast.Dict) else [None] for one in node.args]
-            words = [ast.Constant(one.arg) if one.arg else None for one in node.keywords]
-            yield node.func.value, [*(name for one in tables for name in one), *words]
+            tables = [arg.keys if isinstance(arg, ast.Dict) else [None] for arg in node.args]
+            words = [ast.Constant(keyword.arg) if keyword.arg else None for keyword in node.keywords]
+            yield node.func.value, [*(name for table in tables for name in table), *words]
 
 
 def set_for_programs(names: Sequence[ast.expr | None], written: WrittenNames) -> Iterator[str]:

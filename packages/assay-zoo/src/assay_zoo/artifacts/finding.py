@@ -16,16 +16,16 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     certain: bool = True
 
 
-def failed(name: str, one: Finding) -> Check:
-    return _check(name, one, CheckOutcome.FAILED)
+def failed(name: str, finding: Finding) -> Check:
+    return _check(name, finding, CheckOutcome.FAILED)
 
 
-def as_certain(name: str, one: Finding) -> Check:
-    return failed(name, one) if one.certain else undecided(name, one)
+def as_certain(name: str, finding: Finding) -> Check:
+    return failed(name, finding) if finding.certain else undecided(name, finding)
 
 
-def undecided(name: str, one: Finding) -> Check:
-    return _check(name, one, CheckOutcome.UNDECIDED)
+def undecided(name: str, finding: Finding) -> Check:
+    return _check(name, finding, CheckOutcome.UNDECIDED)
 
 
 def skipped(name: str, sentence: str) -> Check:
@@ -36,7 +36,12 @@ def passed(name: str, sentence: str) -> Check:
     return Check(name=f"artifacts.{name}", outcome=CheckOutcome.PASSED, sentence=sentence, executed=1)
 
 
-def _check(name: str, one: Finding, outcome: CheckOutcome) -> Check:
+def _check(name: str, finding: Finding, outcome: CheckOutcome) -> Check:
     return Check(
-        name=f"artifacts.{name}", outcome=outcome, sentence=one.sentence, path=one.path, line=one.line, executed=1
+        name=f"artifacts.{name}",
+        outcome=outcome,
+        sentence=finding.sentence,
+        path=finding.path,
+        line=finding.line,
+        executed=1,
     )

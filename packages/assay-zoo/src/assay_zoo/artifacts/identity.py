@@ -21,7 +21,7 @@ def check_identity(place: SubmissionContext) -> list[Check]:
     name = place.metadata.name if place.metadata else place.name
     models = read_manifest(place.root).models
     named = list(_name_findings(name, models))
-    checks = [failed("name", one) for one in named] or [passed("name", "no other model has a name like it")]
+    checks = [failed("name", finding) for finding in named] or [passed("name", "no other model has a name like it")]
     return [
         *checks,
         *_author(place, models),
@@ -40,7 +40,7 @@ def _name_findings(name: str, models: dict[str, Entry]) -> Iterator[Finding]:
 
 def _author(place: SubmissionContext, models: dict[str, Entry]) -> Iterator[Check]:
     """Code of somebody whom the zoo does not know yet is run after a maintainer has read it."""
-    known = {one.author for entry in models.values() for one in entry.versions}
+    known = {version.author for entry in models.values() for version in entry.versions}
     known.update(place.policy.approved, *place.policy.owners.values())
     if not place.author:
         return  # the check of owners says so

@@ -72,7 +72,7 @@ def inspect_source(item: dict[str, Any]) -> Any:
         claims = item["metadata"]
         problems = differences(text, Metadata.model_validate(claims)) if claims else missing_sections(text)
         return msgspec.to_builtins(
-            [Finding(sentence=f"{path} {one.sentence}", path=path, line=one.line) for one in problems]
+            [Finding(sentence=f"{path} {problem.sentence}", path=path, line=problem.line) for problem in problems]
         )
     others = _other_files(item["names"])[path] if "names" in item else None
     scan = partial(reaches, packages=item.get("packages", PACKAGES), others=others)
@@ -132,10 +132,10 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Modules by name, those in strings of `import_module` and `__import__` too."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from ((one.name, node.lineno) for one in node.names)
+            yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             dots = "." * node.level
-            names = [node.module] if node.module else [one.name for one in node.names]
+            names = [node.module] if node.module else [alias.name for alias in node.names]
             yield from ((f"{dots}{name}", node.lineno) for name in names)
         elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -252,5 +252,5 @@ def _is_setting(words: str) -> bool:
         ast.literal_eval(tree)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return False
-    texts = [one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-    return not any(set(one) & set("{}$") for one in texts)
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return not any(set(text) & set("{}$") for text in texts)

@@ -128,4 +128,4 @@ def _of_conda(word: str) -> Iterator[str]:
 def _looked_into(path: str) -> bool:
     """Whether it is a list beside the readme, which is read as one."""
     *folders, name = path.removeprefix("./").split("/")
-    return NAMES.match(name) is not None and all(re.fullmatch(r"[\w-][\w.-]*", one) for one in folders)
+    return NAMES.match(name) is not None and all(re.fullmatch(r"[\w-][\w.-]*", folder) for folder in folders)

@@ -66,9 +66,9 @@ def license_trouble(expression: str, allowed: Sequence[str]) -> str:
 
 def _taken(tree: Any, allowed: frozenset[str], licensing: Any) -> bool:
     if isinstance(tree, licensing.OR):
-        return any(_taken(one, allowed, licensing) for one in tree.args)
+        return any(_taken(arg, allowed, licensing) for arg in tree.args)
     if isinstance(tree, licensing.AND):
-        return all(_taken(one, allowed, licensing) for one in tree.args)
+        return all(_taken(arg, allowed, licensing) for arg in tree.args)
     return str(tree) in allowed
 
 
@@ -77,7 +77,7 @@ def license_of(text: str) -> str:
     words = " ".join(text.split()).casefold().replace("“", '"').replace("”", '"')
     if found := _SAYS.search(text):
         return found[1].strip()
-    fit = [(words.index(phrases[0]), name) for name, phrases in _PHRASES if all(one in words for one in phrases)]
+    fit = [(words.index(phrases[0]), name) for name, phrases in _PHRASES if all(phrase in words for phrase in phrases)]
     return min(fit, key=lambda one: one[0], default=(0, ""))[1]
 
 

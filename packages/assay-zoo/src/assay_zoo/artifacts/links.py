@@ -34,8 +34,8 @@ def links_in_markdown(text: str) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     for token in MarkdownIt("commonmark", {"maxNesting": 20}).enable("table").parse(text):
         line = token.map[0] + 1 if token.map else 0
-        targets = (str(one.attrs.get(name, "")) for one in token.children or [] for name in ("href", "src"))
-        found += [(line, one) for one in targets if one]
+        targets = (str(child.attrs.get(name, "")) for child in token.children or [] for name in ("href", "src"))
+        found += [(line, target) for target in targets if target]
         found += [(line, one.rstrip(".,;:!?`*_")) for one in _PAGE.findall(_outside_links(token.children or []))]
     return list(dict.fromkeys(found))
 
@@ -43,10 +43,10 @@ def links_in_markdown(text: str) -> list[tuple[int, str]]:
 def _outside_links(tokens: Sequence[Token]) -> str:
     """The words that are no link yet."""
     depth, words = 0, []
-    for one in tokens:
-        depth += one.nesting if one.type in ("link_open", "link_close") else 0
-        if one.type in ("text", "code_inline") and not depth:
-            words.append(one.content)
+    for token in tokens:
+        depth += token.nesting if token.type in ("link_open", "link_close") else 0
+        if token.type in ("text", "code_inline") and not depth:
+            words.append(token.content)
     return " ".join(words)
 
 

@@ -62,17 +62,17 @@ def active_markdown(text: str) -> list[tuple[int, str]]:
 def _misleading(tokens: Sequence[Token]) -> Iterator[str]:
     """A link whose words are the address of another host than it leads to."""
     leads, words = "", ""
-    for one in tokens:
-        if one.type == "link_open":
-            leads, words = str(one.attrs.get("href", "")), ""
-        elif one.type == "link_close":
+    for token in tokens:
+        if token.type == "link_open":
+            leads, words = str(token.attrs.get("href", "")), ""
+        elif token.type == "link_close":
             shown = _HOST.match(words.strip()) if _SHOWN.match(words.strip()) else None
             where = _HOST.match(leads)
             if shown and where and shown[1].lower() != where[1].lower():
                 yield f"a link that shows {shown[1][:60]} and leads to {where[1][:60]}"
             leads = ""
         elif leads:
-            words += one.content
+            words += token.content
 
 
 def active_html(text: str) -> list[tuple[int, str]]:

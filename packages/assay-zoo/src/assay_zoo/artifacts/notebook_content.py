@@ -40,12 +40,12 @@ def _written_down(sources: Sequence[SourceText], claim: Claim) -> str:
     """How the code knows the metric before it ran; "" where it does not."""
     name = re.split("[:#.]", claim.read)[-1]
     printed = re.compile(rf"^\s*{re.escape(name)}\s*[=:]\s*[-+]?\.?\d[\d.]*", re.MULTILINE)
-    texts = [text for one in sources for text in one.texts]
+    texts = [text for source in sources for text in source.texts]
     if found := next((match[0] for match in map(printed.search, texts) if match), ""):
         return f"prints {found!r} as it stands in the code"
-    if any(claim.value == number for one in sources for number in one.numbers) and _telling(claim.value):
+    if any(claim.value == number for source in sources for number in source.numbers) and _telling(claim.value):
         return f"has the claimed value {claim.value:g} in its code"
-    if METADATA in texts and any("accuracy" in one.keys for one in sources):
+    if METADATA in texts and any("accuracy" in source.keys for source in sources):
         return f"reads the claim from {METADATA}"
     return ""
 
@@ -91,7 +91,7 @@ def functions_of(tree: ast.AST) -> tuple[tuple[str, str], ...]:
     found = []
     for node in getattr(tree, "body", []):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            body = [one for at, one in enumerate(node.body) if at or not _is_text(one)]
+            body = [stmt for at, stmt in enumerate(node.body) if at or not _is_text(stmt)]
             found.append((node.name, "\n".join([ast.dump(node.args, annotate_fields=False), *map(ast.dump, body)])))
     return tuple(found)
 

@@ -71,7 +71,7 @@ class SubmissionFiles(NamedFiles):
         if None in every:
             return None
         found = [ast.parse(text, mode="eval").body for texts in every for text in texts or ()]
-        fixed = all(isinstance(one, ast.Constant | ast.Tuple) for one in found)
+        fixed = all(isinstance(expr, ast.Constant | ast.Tuple) for expr in found)
         return found if fixed or name not in self.changed else None
 
     def is_unread(self, file: str, name: str) -> bool:
@@ -84,13 +84,13 @@ def file_names(tree: ast.AST, path: str = "") -> FileNames:
     nodes = list(ast.walk(tree))
     folder = PurePosixPath(path).parent.parts
     stars = [
-        imported_from(one, folder)
-        for one in nodes
-        if isinstance(one, ast.ImportFrom) and any(each.name == "*" for each in one.names)
+        imported_from(node, folder)
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and any(each.name == "*" for each in node.names)
     ]
     names = WrittenNames(tree, names_of_star)
     exported = _exported(tree)
-    changes = names.asked | {name for one in nodes for name in _changed_by(one, names, exported)}
+    changes = names.asked | {name for node in nodes for name in _changed_by(node, names, exported)}
     written = dict(_written(tree, nodes, names))
     return FileNames(
         hands_on=meanings(tree, HARMLESS, folder),
@@ -99,16 +99,16 @@ def file_names(tree: ast.AST, path: str = "") -> FileNames:
         defines=tuple(sorted(one for one in _defined(tree) if names.times_bound(one) == 1)),
         written=written,
         unread=tuple(sorted(names.bound() - written.keys())),
-        changes=tuple(sorted(one for one in changes if one.isidentifier() and len(one) <= _LONGEST)),
+        changes=tuple(sorted(change for change in changes if change.isidentifier() and len(change) <= _LONGEST)),
     )
 
 
 def _changed_by(node: ast.AST, names: WrittenNames, exported: set[int]) -> Iterator[str]:
     """Names of other modules that may be changed, or be handed on to whoever does, beside those of attributes."""
     if isinstance(node, ast.Import):
-        yield from (part for one in node.names for part in one.name.split("."))
+        yield from (part for name in node.names for part in name.name.split("."))
     elif isinstance(node, ast.ImportFrom):
-        yield from (one.name for one in node.names if one.asname not in (None, one.name))
+        yield from (name.name for name in node.names if name.asname not in (None, name.name))
     elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in exported:
         yield from node.value.split(".")
     elif isinstance(node, ast.MatchClass):
@@ -122,19 +122,19 @@ def _changed_by(node: ast.AST, names: WrittenNames, exported: set[int]) -> Itera
 def _exported(tree: ast.AST) -> set[int]:
     """The texts of `__all__`, by which nothing is asked for but by a star."""
     given = [one for one in getattr(tree, "body", ()) if isinstance(one, ast.Assign)]
-    lists = [one.value for one in given if [getattr(each, "id", "") for each in one.targets] == ["__all__"]]
-    return {id(one) for each in lists for one in ast.walk(each)}
+    lists = [assign.value for assign in given if [getattr(each, "id", "") for each in assign.targets] == ["__all__"]]
+    return {id(node) for each in lists for node in ast.walk(each)}
 
 
 def _written(tree: ast.AST, nodes: list[ast.AST], names: WrittenNames) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each name with the code of all that it is given; nothing of a name that is given anything else than texts."""
-    imported = [each for one in nodes if isinstance(one, ast.ImportFrom) for each in one.names]
-    for name in {one.asname or one.name for one in imported}:
+    imported = [each for node in nodes if isinstance(node, ast.ImportFrom) for each in node.names]
+    for name in {alias.asname or alias.name for alias in imported}:
         if names.is_imported(name):
             yield name, ()
     for name in bound_here(tree) - _of_classes(nodes):
         values = names.all_of(name)
-        fixed = all(isinstance(one, ast.Constant | ast.Tuple) for one in values)
+        fixed = all(isinstance(value, ast.Constant | ast.Tuple) for value in values)
         if values and all(map(_is_text, values)) and (fixed or not names.is_handed_on(name)):
             yield name, tuple(map(ast.unparse, values))
 
@@ -144,38 +144,38 @@ def _is_text(value: ast.expr) -> bool:
     if isinstance(value, ast.Constant):
         return isinstance(value.value, str)
     plain = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.expr_context)
-    return isinstance(value, plain) and all(isinstance(one, plain) for one in ast.walk(value))
+    return isinstance(value, plain) and all(isinstance(node, plain) for node in ast.walk(value))
 
 
 def _tables(tree: ast.AST, nodes: list[ast.AST]) -> set[str]:
     """Those of a class are reached through it, by whoever has it."""
     shown = {
         target.id
-        for one in nodes
-        if isinstance(one, ast.Assign | ast.AnnAssign) and isinstance(one.value, ast.List | ast.Set | ast.Dict)
-        for target in (one.targets if isinstance(one, ast.Assign) else [one.target])
+        for node in nodes
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.List | ast.Set | ast.Dict)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
     }
     return (shown & bound_here(tree)) - _of_classes(nodes)
 
 
 def _of_classes(nodes: list[ast.AST]) -> set[str]:
-    return {name for one in nodes if isinstance(one, ast.ClassDef) for name in bound_here(one)}
+    return {name for node in nodes if isinstance(node, ast.ClassDef) for name in bound_here(node)}
 
 
 def _defined(tree: ast.AST) -> Iterator[str]:
     """By a statement that is run whenever the file is imported."""
-    for one in tree.body if isinstance(tree, ast.Module) else ():
-        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield one.name
-        elif isinstance(one, ast.ImportFrom):
-            yield from (each.asname or each.name for each in one.names)
+    for stmt in tree.body if isinstance(tree, ast.Module) else ():
+        if isinstance(stmt, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield stmt.name
+        elif isinstance(stmt, ast.ImportFrom):
+            yield from (each.asname or each.name for each in stmt.names)
 
 
 def other_files(names: Mapping[str, FileNames]) -> dict[str, OtherFiles]:
     """For each file of a submission, by its path."""
     files = SubmissionFiles(names)  # a file can import itself
-    return {path: OtherFiles(files, frozenset(one.tables) - files.changed, path) for path, one in names.items()}
+    return {path: OtherFiles(files, frozenset(name.tables) - files.changed, path) for path, name in names.items()}
 
 
 def alone(tree: ast.AST) -> OtherFiles:

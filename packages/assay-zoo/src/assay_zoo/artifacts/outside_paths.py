@@ -67,7 +67,7 @@ def outside_arguments(call: ast.Call, name: str, bound: FollowedNames, place: Wr
                 name != "loads" and _is_decoded(one, place, set())
             ):
                 yield Unread("an address or a path that is made while it runs")
-    if name in ("with_suffix", "with_name") and any(_is_decoded(one, place, set()) for one in call.args):
+    if name in ("with_suffix", "with_name") and any(_is_decoded(arg, place, set()) for arg in call.args):
         yield Unread("an address or a path that is made while it runs")
     if set(bound.of(call.func)) & set(_BACKENDS) and any(None in one for each in call.args for one in place.of(each)):
         yield Unread("a backend of matplotlib, which may be a module, whose name is made while it runs")
@@ -93,7 +93,7 @@ def _is_decoded(node: ast.AST, place: WrittenNames, seen: set[int]) -> bool:
         if name in _DECODING:
             return True
         parts = parts if name in _OF_TEXTS else ()
-    return any(_is_decoded(one, place, seen) for one in parts)
+    return any(_is_decoded(part, place, seen) for part in parts)
 
 
 def made_text(node: ast.expr, place: WrittenNames) -> Iterator[str]:
@@ -102,10 +102,10 @@ def made_text(node: ast.expr, place: WrittenNames) -> Iterator[str]:
     starts = [one[0] for one in place.of(node) if one[0]]
     if not any(map(outside_text, parts)):
         yield from (
-            f"files outside of the submission ({one[:60]!r})" for one in starts if outside_text(ast.Constant(one))
+            f"files outside of the submission ({start[:60]!r})" for start in starts if outside_text(ast.Constant(start))
         )
-    yield from (what for one in starts for what in module_text(one))
-    if len(parts) > 1 and not any(is_hidden(_text(one)) for one in parts):
+    yield from (what for start in starts for what in module_text(start))
+    if len(parts) > 1 and not any(is_hidden(_text(part)) for part in parts):
         whole = [one[0] for one in place.of(node) if len(one) == 1 and one[0] and is_hidden(one[0])]
         yield from (f"the insides of Python or IPython ({one}, put together)" for one in whole)
 

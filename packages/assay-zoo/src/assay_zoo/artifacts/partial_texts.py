@@ -59,10 +59,10 @@ def filled(signs: str, names: Sequence[Name], given: Sequence[Sequence[Name]]) -
     for name in names:
         text = name[0] if len(name) == 1 else None
         pieces = _FIELDS[signs].split(text or "")
-        if text is None or "%%" in text or any(set("{}") & set(one) for one in pieces[::2] if signs == "{}"):
+        if text is None or "%%" in text or any(set("{}") & set(piece) for piece in pieces[::2] if signs == "{}"):
             found += before(signs, [name])
             continue
-        fields = [one in ("%s", "{}") for one in pieces[1::2]]
+        fields = [piece in ("%s", "{}") for piece in pieces[1::2]]
         values = [given[at] if at < len(given) and all(fields) else UNKNOWN for at in range(len(fields))]
         values.append([("",)])
         found += joined([one for each in zip(pieces[::2], values, strict=True) for one in ([(each[0],)], each[1])])
@@ -72,7 +72,7 @@ def filled(signs: str, names: Sequence[Name], given: Sequence[Sequence[Name]]) -
 def times(texts: Sequence[Name], many: ast.expr) -> list[Name]:
     """As in `text * 2`."""
     count = many.value if isinstance(many, ast.Constant) and isinstance(many.value, int) else -1
-    plain = [one[0] for one in texts if len(one) == 1 and one[0] is not None]
+    plain = [text[0] for text in texts if len(text) == 1 and text[0] is not None]
     if not 0 <= count <= _LONGEST or len(plain) < len(texts):
         return UNKNOWN
     return [(one * count,) if len(one) * count <= _LONGEST else (None,) for one in plain]
@@ -116,8 +116,8 @@ def _called(method: str, texts: Sequence[str]) -> str | None:
 def sliced(texts: Sequence[Name], part: ast.Slice) -> list[Name]:
     """As in `text[::-1]`."""
     try:
-        cut = slice(*(None if one is None else ast.literal_eval(one) for one in (part.lower, part.upper, part.step)))
-        return [(one[0][cut],) if len(one) == 1 and one[0] is not None else (None,) for one in texts]
+        cut = slice(*(None if expr is None else ast.literal_eval(expr) for expr in (part.lower, part.upper, part.step)))
+        return [(text[0][cut],) if len(text) == 1 and text[0] is not None else (None,) for text in texts]
     except (ValueError, TypeError):
         return UNKNOWN
 
@@ -134,4 +134,4 @@ def sums(node: ast.expr) -> list[ast.BinOp]:
 def added(node: ast.expr) -> list[ast.expr]:
     """What is added up, in its order; of anything else it alone."""
     every = sums(node)
-    return [every[-1].left, *(one.right for one in reversed(every))] if every else [node]
+    return [every[-1].left, *(bin_op.right for bin_op in reversed(every))] if every else [node]

@@ -16,7 +16,7 @@ _WORDS = (
     "float round reversed format fspath array getattr class all author license date slots divmod aiter anext aenter "
     "aexit await future dict setattr init_subclass package"
 )
-PLAIN_DUNDERS = _OPERATORS | {f"__r{one[2:]}" for one in _OPERATORS} | {f"__{one}__" for one in _WORDS.split()}
+PLAIN_DUNDERS = _OPERATORS | {f"__r{one[2:]}" for one in _OPERATORS} | {f"__{part}__" for part in _WORDS.split()}
 """`__dict__` and `__setattr__` have rules of their own."""
 _PLAIN = {
     "os": (

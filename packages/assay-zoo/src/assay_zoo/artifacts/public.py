@@ -39,7 +39,7 @@ def check_published(
     left = list(_left(place))
     found["template"] += [finding for _, finding in left]
     known = {words for words, _ in left}  # a readme that is made of the metadata repeats them
-    found["license-file"] += [one for path, source in read.items() for one in _headers(place, path, source)]
+    found["license-file"] += [header for path, source in read.items() for header in _headers(place, path, source)]
     checks: list[Check] = []
     links: tuple[tuple[int, str], ...] = ()
     for item, answer in answers:
@@ -58,7 +58,7 @@ def check_published(
         else:
             checks.append(undecided("markup", Finding(path=path, sentence=f"{path} cannot be read: {answer.sentence}")))
     for name, sentence in _HOLDS.items():
-        lost = any(one.name == f"artifacts.{name}" for one in checks)
+        lost = any(check.name == f"artifacts.{name}" for check in checks)
         checks += [failed(name, one) for one in found[name]] or ([] if lost else [passed(name, sentence)])
     if not (place.folder / "README.md").is_file():
         return [*checks, skipped("links", "there is no README.md")]
@@ -88,22 +88,25 @@ def _kind(path: Path) -> str:
     return "requirements" if REQUIREMENTS.match(path.name) or INSTALLERS.match(path.name) else ""
 
 
-def _findings(place: SubmissionContext, path: str, one: Published) -> Iterator[tuple[str, Finding]]:
+def _findings(place: SubmissionContext, path: str, published: Published) -> Iterator[tuple[str, Finding]]:
     def at(line: int, sentence: str) -> Finding:
         return Finding(sentence=f"{path} {sentence}", path=path, line=line)
 
-    for line, what in one.active:
+    for line, what in published.active:
         yield (
             "markup",
             at(line, f"has {what}: it would do something in a reader's browser; words, tables and pictures are enough"),
         )
-    for line, words in one.left:
+    for line, words in published.left:
         yield "template", at(line, f"still says {words[:80]!r}: say what is true of this model")
-    for line, what in one.requirements:
+    for line, what in published.requirements:
         yield "requirements", at(line, what)
     wanted = place.metadata.license if place.metadata else ""
-    if one.license and wanted and not same_license(one.license, wanted):
-        yield "license-file", at(0, f"is the text of {one.license}, and {METADATA} says {wanted}: both must be one")
+    if published.license and wanted and not same_license(published.license, wanted):
+        yield (
+            "license-file",
+            at(0, f"is the text of {published.license}, and {METADATA} says {wanted}: both must be one"),
+        )
 
 
 def _headers(place: SubmissionContext, path: str, source: SourceText) -> Iterator[Finding]:

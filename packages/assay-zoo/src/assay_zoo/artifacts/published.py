@@ -82,7 +82,7 @@ def _in_notebook(text: str) -> Iterator[tuple[int, str]]:
             continue
         if cell.get("cell_type") in ("markdown", "raw"):
             yield from ((0, problem) for _, problem in active_markdown(_joined(cell.get("source", ""))))
-        shown = [*_tables(cell.get("attachments")), *(one.get("data") for one in _tables(cell.get("outputs")))]
+        shown = [*_tables(cell.get("attachments")), *(table.get("data") for table in _tables(cell.get("outputs")))]
         for data in shown:
             for kind, value in data.items() if isinstance(data, dict) else []:
                 yield from _shown(str(kind).lower(), value)

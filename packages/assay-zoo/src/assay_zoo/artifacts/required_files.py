@@ -41,7 +41,9 @@ def _inside(folder: Path, path: str) -> bool:
 
 def _missing(place: SubmissionContext, path: str, what: str) -> Finding:
     refused = place.intake.entries if place.intake else ()
-    why = next((f"was not taken, it {one.detail}" for one in refused if one.path == path and one.problem), "is missing")
+    why = next(
+        (f"was not taken, it {entry.detail}" for entry in refused if entry.path == path and entry.problem), "is missing"
+    )
     return Finding(sentence=f"{path} {why}: {what}", path=path)
 
 

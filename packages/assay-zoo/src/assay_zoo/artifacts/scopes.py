@@ -47,14 +47,14 @@ def parameters(scope: ast.AST) -> set[str]:
     """Of a function; none of anything else."""
     if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         return set()
-    return {one.arg for one in ast.iter_child_nodes(scope.args) if isinstance(one, ast.arg)}
+    return {node.arg for node in ast.iter_child_nodes(scope.args) if isinstance(node, ast.arg)}
 
 
 def bound_here(tree: ast.AST) -> set[str]:
     """Names that a file, a class or a function itself binds, not those of a function, a class or a comprehension in it; of a loop
     its variables."""
     if isinstance(tree, LOOPS):
-        targets = [tree.target] if isinstance(tree, ast.For) else [one.target for one in tree.generators]
+        targets = [tree.target] if isinstance(tree, ast.For) else [generator.target for generator in tree.generators]
         return {one.id for each in targets for one in ast.walk(each) if isinstance(one, ast.Name)}
     found: set[str] = set()
     waiting: list[ast.AST] = list(ast.iter_child_nodes(tree))

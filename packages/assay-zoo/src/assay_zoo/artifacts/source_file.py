@@ -49,28 +49,28 @@ class SourceFile:
         self._nodes = list(ast.walk(tree))
         self._names = {0: WrittenNames(tree, names_of_star, kept=others.kept, elsewhere=self._elsewhere)}
         self._scopes = Scopes(tree)
-        self._functions = {one.name for one in self._nodes if isinstance(one, ast.FunctionDef)}
-        self._words = {id(one.value) for one in self._nodes if isinstance(one, ast.Expr)}  # a docstring
-        self._written = {id(table): names for one in self._nodes for table, names in set_names(one, self._words)}
-        calls = [one for one in self._nodes if isinstance(one, ast.Call)]
-        self._called = {id(one.func) for one in calls}
-        self._modules = {each.name for one in self._nodes if isinstance(one, ast.Import) for each in one.names}
-        self._modules |= {imported_by(one) for one in calls if "importlib.import_module" in self._bound.of(one.func)}
-        self._asked = {id(one.value) for one in self._nodes if isinstance(one, ast.Attribute)}
+        self._functions = {node.name for node in self._nodes if isinstance(node, ast.FunctionDef)}
+        self._words = {id(node.value) for node in self._nodes if isinstance(node, ast.Expr)}  # a docstring
+        self._written = {id(table): names for node in self._nodes for table, names in set_names(node, self._words)}
+        calls = [node for node in self._nodes if isinstance(node, ast.Call)]
+        self._called = {id(call.func) for call in calls}
+        self._modules = {each.name for node in self._nodes if isinstance(node, ast.Import) for each in node.names}
+        self._modules |= {imported_by(call) for call in calls if "importlib.import_module" in self._bound.of(call.func)}
+        self._asked = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
         self._only_told: set[int] = set()
         self._added: set[int] = set()
-        for one in calls:
-            if self._is_plain(one, ("getattr",)):  # what is asked of a module there is read by its names
-                self._asked |= set(map(id, one.args[:1]))
-            elif self._is_plain(one, _ONLY_TOLD) or (
-                id(one) in self._words and self._bound.of(one.func) == ("importlib.reload",)
+        for call in calls:
+            if self._is_plain(call, ("getattr",)):  # what is asked of a module there is read by its names
+                self._asked |= set(map(id, call.args[:1]))
+            elif self._is_plain(call, _ONLY_TOLD) or (
+                id(call) in self._words and self._bound.of(call.func) == ("importlib.reload",)
             ):
-                self._only_told |= set(map(id, one.args))
-            elif self._is_plain(one, ("map",)) and set(self._bound.of(mapped(one))) & set(LOADERS):
-                self._called.add(id(one.args[0]))
-        shown = [one.args for one in calls if self._is_plain(one, _SHOWING)]
-        shown += [_levels(one) for one in calls if self._bound.of(one.func) == ("logging.basicConfig",)]
-        self._shown = {id(one) for each in shown for one in each}
+                self._only_told |= set(map(id, call.args))
+            elif self._is_plain(call, ("map",)) and set(self._bound.of(mapped(call))) & set(LOADERS):
+                self._called.add(id(call.args[0]))
+        shown = [call.args for call in calls if self._is_plain(call, _SHOWING)]
+        shown += [_levels(call) for call in calls if self._bound.of(call.func) == ("logging.basicConfig",)]
+        self._shown = {id(expr) for each in shown for expr in each}
         self._kept = self._asked | self._words | self._called | set(map(id, given_names(self._nodes)))
         self._read_more()
         self._profiles = any(path.startswith("cProfile") for path in self._bound.all_paths())
@@ -79,17 +79,17 @@ class SourceFile:
         """Annotations, classes, addresses, tables of options, and files that are found while it runs."""
         hints = [one.annotation for one in self._nodes if isinstance(one, ast.arg | ast.AnnAssign)]
         hints += [one.returns for one in self._nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
-        self._annotated = {id(each) for one in hints if one is not None for each in ast.walk(one)}
+        self._annotated = {id(each) for hint in hints if hint is not None for each in ast.walk(hint)}
         self._classes = {one.name for one in self._nodes if isinstance(one, ast.ClassDef)}
         args = [one for one in self._nodes if isinstance(one, ast.arg) and one.annotation is not None]
-        self._namespaces = {one.arg for one in args if last_name(one.annotation or one).endswith("Namespace")}
-        self._compared = {id(one) for node in self._nodes for one in _only_compared(node)}
-        self._listed = {id(one) for node in self._nodes for one in _listed(node)}
+        self._namespaces = {arg.arg for arg in args if last_name(arg.annotation or arg).endswith("Namespace")}
+        self._compared = {id(expr) for node in self._nodes for expr in _only_compared(node)}
+        self._listed = {id(expr) for node in self._nodes for expr in _listed(node)}
         texts = [one for one in self._nodes if isinstance(one, ast.Constant) and id(one) not in self._words]
-        self._addresses = [one.value for one in texts if isinstance(one.value, str) and "://" in one.value]
+        self._addresses = [text.value for text in texts if isinstance(text.value, str) and "://" in text.value]
         loops = [one for one in self._nodes if isinstance(one, ast.For | ast.comprehension)]
-        found = [one.target for one in loops if any(last_name(each) in FINDING for each in ast.walk(one.iter))]
-        self._found_names = {each.id for one in found for each in ast.walk(one) if isinstance(each, ast.Name)}
+        found = [loop.target for loop in loops if any(last_name(each) in FINDING for each in ast.walk(loop.iter))]
+        self._found_names = {each.id for expr in found for each in ast.walk(expr) if isinstance(each, ast.Name)}
 
     def _given(self, node: ast.AST) -> int:
         """How often a function gives the name a value whose parameter it is there; 0 where it is none, or one of the file."""
@@ -129,7 +129,7 @@ class SourceFile:
             texts = [self._others.written_in(one, name) for one in named]
             if not texts or None in texts:
                 return []
-            found += [each for one in texts for each in one or ()]
+            found += [each for text in texts for each in text or ()]
         return found
 
     def _is_unread(self, path: str) -> bool:
@@ -153,7 +153,7 @@ class SourceFile:
         """Such a file as a whole: a value in it may well be handed on and changed."""
         parts = path.lstrip(".").split(".")
         ends = (".".join(parts[at:]) for at in range(len(parts) - 1))
-        whole = len(parts) == 1 or path in self._modules or any(one in self._others.modules for one in ends)
+        whole = len(parts) == 1 or path in self._modules or any(end in self._others.modules for end in ends)
         return whole and is_elsewhere(path, self._packages) and not self._bound.is_defined(path)
 
     def _is_module(self, path: str) -> bool:
@@ -175,7 +175,7 @@ def root_of(node: ast.AST) -> str:
 def _only_compared(node: ast.AST) -> Iterator[ast.expr]:
     """Texts that only say what another text is asked for, or what is taken out of it."""
     if isinstance(node, ast.Compare):
-        yield from (each for one in (node.left, *node.comparators) for each in (one, *_parts(one)))
+        yield from (each for expr in (node.left, *node.comparators) for each in (expr, *_parts(expr)))
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TAKING:
         plain = not isinstance(node.func.value, ast.Name) or node.func.value.id not in ("os", "shutil")
         yield from node.args[:1] if plain else ()
@@ -193,9 +193,9 @@ def _listed(node: ast.AST) -> Iterator[ast.expr]:
 
 def _parts(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.Dict):
-        return [one for one in (*node.keys, *node.values) if one is not None]
+        return [expr for expr in (*node.keys, *node.values) if expr is not None]
     return list(node.elts) if isinstance(node, ast.List | ast.Tuple | ast.Set) else []
 
 
 def _levels(call: ast.Call) -> list[ast.expr]:
-    return [one.value for one in call.keywords if one.arg == "level"]
+    return [keyword.value for keyword in call.keywords if keyword.arg == "level"]

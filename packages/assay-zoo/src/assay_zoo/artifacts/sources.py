@@ -59,17 +59,17 @@ def source_findings(read: Mapping[str, SourceText], place: SubmissionContext) ->
 
 
 def _hiding(place: SubmissionContext) -> Iterator[Finding]:
-    for one in sorted(place.folder.iterdir()):
-        script = one.suffix == ".py" or (one / "__init__.py").is_file()
-        if not script or one.stem in _PLAIN:
+    for path in sorted(place.folder.iterdir()):
+        script = path.suffix == ".py" or (path / "__init__.py").is_file()
+        if not script or path.stem in _PLAIN:
             continue
-        if one.stem in _STARTED:
-            yield Finding(sentence=f"{one.name} is run though nobody imports it: give it another name", path=one.name)
-        elif one.stem in sys.stdlib_module_names or one.stem in place.policy.packages:
+        if path.stem in _STARTED:
+            yield Finding(sentence=f"{path.name} is run though nobody imports it: give it another name", path=path.name)
+        elif path.stem in sys.stdlib_module_names or path.stem in place.policy.packages:
             sentence = (
-                f"{one.name} takes the place of the module {one.stem} for all that import it: give it another name"
+                f"{path.name} takes the place of the module {path.stem} for all that import it: give it another name"
             )
-            yield Finding(sentence=sentence, path=one.name)
+            yield Finding(sentence=sentence, path=path.name)
 
 
 def _answered(module: str, path: str, place: SubmissionContext) -> bool:
@@ -93,7 +93,7 @@ def _relative(module: str, path: str) -> PurePosixPath:
 def _there(place: SubmissionContext, module: PurePosixPath) -> bool:
     """A file that was handed in and not taken counts: that it was not taken is a finding of the checks of files."""
     script = place.folder / f"{module}.py"
-    handed_in = {one.path for one in place.intake.entries} if place.intake else set()
+    handed_in = {entry.path for entry in place.intake.entries} if place.intake else set()
     return script.is_file() or (place.folder / module).is_dir() or bool({f"{module}.py", str(module)} & handed_in)
 
 

@@ -42,7 +42,7 @@ _FILLING = (
 
 def written_code(call: ast.Call, path: str, place: WrittenNames) -> Iterator[str]:
     """`path` is what is called, as far as it is known."""
-    if any(_is_code(one, place, set()) for one in _targets(call, path)):
+    if any(_is_code(target, place, set()) for target in _targets(call, path)):
         yield "code that is made while it runs (it writes a file of code)"
 
 
@@ -50,7 +50,7 @@ def _targets(call: ast.Call, path: str) -> list[ast.expr]:
     """What a call may write to."""
     name = path.rpartition(".")[2]
     asked = [call.func.value] if isinstance(call.func, ast.Attribute) else []
-    words = {one.arg: one.value for one in call.keywords}
+    words = {keyword.arg: keyword.value for keyword in call.keywords}
     if name == "open":
         mode = words.get("mode", next(iter(call.args[1:2] if len(call.args) > 1 else call.args[:1]), None))
         reads = isinstance(mode, ast.Constant) and set(str(mode.value)) <= set("rbtU")
@@ -81,4 +81,4 @@ def _is_code(node: ast.expr, place: WrittenNames, seen: set[int]) -> bool:
         parts = [node.right]
     elif isinstance(node, ast.Call) and last_name(node.func) in _PLACED:
         parts = node.args[-1:] or ([node.func.value] if isinstance(node.func, ast.Attribute) else [])
-    return any(_is_code(one, place, seen) for one in parts)
+    return any(_is_code(part, place, seen) for part in parts)

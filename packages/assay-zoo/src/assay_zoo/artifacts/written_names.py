@@ -46,13 +46,13 @@ class WrittenNames:
         self._everything = False
         self._known: dict[str, list[Name]] = {}
         nodes = list(ast.walk(tree))
-        shared = {one for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for one in node.names}
+        shared = {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
         for node in nodes:
             self._bind(node, star)
         self._shared: set[str] = outer._shared if outer else shared
         own = {one for one in bound_here(tree) if self._bound[one] == 1} - self._shared
         self._own = own if isinstance(tree, LOOPS) else (bound_here(tree) | self._nowhere_else()) - shared
-        read = {id(one) for node in nodes for one in self._only_read(node)}
+        read = {id(expr) for node in nodes for expr in self._only_read(node)}
         used = [one for one in nodes if isinstance(one, ast.Name | ast.Attribute) and id(one) not in read]
         self._exposed = {one.id for one in used if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
         self.asked = {one.attr for one in used if isinstance(one, ast.Attribute)}
@@ -106,14 +106,14 @@ class WrittenNames:
         elif isinstance(node, ast.Name):
             found = self._owner(node.id)._of_name(node.id)
         elif isinstance(node, ast.JoinedStr):
-            found = joined([self.of(one) for one in node.values])
+            found = joined([self.of(value) for value in node.values])
         elif isinstance(node, ast.FormattedValue):
             found = self.of(node.value) if node.format_spec is None and node.conversion == -1 else UNKNOWN
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            found = joined([self.of(one) for one in added(node)])
+            found = joined([self.of(expr) for expr in added(node)])
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
             given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
-            found = filled("%", self.of(node.left), [self.of(one) for one in given])
+            found = filled("%", self.of(node.left), [self.of(expr) for expr in given])
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             found = times(self.of(node.left), node.right)
         elif isinstance(node, ast.IfExp):
@@ -129,17 +129,17 @@ class WrittenNames:
 
     def _of_method(self, call: ast.Call, method: ast.Attribute) -> list[Name]:
         if method.attr == "format":
-            starred = any(isinstance(one, ast.Starred) for one in call.args)
-            return filled("{}", self.of(method.value), [] if starred else [self.of(one) for one in call.args])
-        starred = any(isinstance(one, ast.Starred) for one in call.args)
+            starred = any(isinstance(arg, ast.Starred) for arg in call.args)
+            return filled("{}", self.of(method.value), [] if starred else [self.of(arg) for arg in call.args])
+        starred = any(isinstance(arg, ast.Starred) for arg in call.args)
         if method.attr == "get" and call.args and not starred and not call.keywords:
             return [*self._values(method.value), *(one for each in call.args[1:] for one in self.of(each))]
         if starred or call.keywords:
             return UNKNOWN
         if method.attr == "join" and len(call.args) == 1:
             parts = self._elements(call.args[0]) if len(self._displays(call.args[0])) == 1 else []
-            return joined([self.of(each) for one in parts for each in (method.value, one)][1:]) if parts else UNKNOWN
-        return by_method(method.attr, self.of(method.value), [self.of(one) for one in call.args])
+            return joined([self.of(each) for part in parts for each in (method.value, part)][1:]) if parts else UNKNOWN
+        return by_method(method.attr, self.of(method.value), [self.of(arg) for arg in call.args])
 
     def _nowhere_else(self) -> set[str]:
         """Names that a file binds in this function alone: those of its comprehensions too."""
@@ -161,7 +161,7 @@ class WrittenNames:
     def _of(self, name: str) -> list[_Source]:
         """What binds it; nothing where something else may, as Python does with `__doc__`."""
         if self.is_imported(name):
-            return [(one, None, False) for one in self._elsewhere(ast.Name(name, ast.Load()))]
+            return [(expr, None, False) for expr in self._elsewhere(ast.Name(name, ast.Load()))]
         found = self._sources.get(name, [])
         alone = len(found) == self._bound[name] and not self._everything and not name.startswith("__")
         return found if alone else []
@@ -175,13 +175,13 @@ class WrittenNames:
         if isinstance(value, ast.Call) and plain in ("enumerate", "zip") and not self.binds(plain):
             if plain == "enumerate":
                 return self._each(value.args[0]) if at == 1 and value.args else UNKNOWN
-            starred = any(isinstance(one, ast.Starred) for one in value.args)
+            starred = any(isinstance(arg, ast.Starred) for arg in value.args)
             return self._each(value.args[at]) if at < len(value.args) and not starred else UNKNOWN
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "items":
             return self._each(value.func.value) if at == 0 else self._values(value.func.value)
         found: list[Name] = []
-        for one in self._elements(value):
-            pair = one.elts if isinstance(one, ast.Tuple) else []
+        for element in self._elements(value):
+            pair = element.elts if isinstance(element, ast.Tuple) else []
             starred = any(isinstance(each, ast.Starred) for each in pair)
             found += self.of(pair[at]) if at < len(pair) and not starred else UNKNOWN
         return found or UNKNOWN
@@ -204,14 +204,16 @@ class WrittenNames:
     def _values(self, value: ast.expr) -> list[Name]:
         """Of a dict, or what a place of a list has."""
         displays = self._displays(value)
-        parts = [each for one in displays for each in (one.values if isinstance(one, ast.Dict) else one.elts)]
+        parts = [
+            each for display in displays for each in (display.values if isinstance(display, ast.Dict) else display.elts)
+        ]
         return [one for each in parts for one in self.of(each)] or UNKNOWN
 
     def _elements(self, value: ast.expr) -> list[ast.expr]:
         """Of a list, a tuple or a set that is written out, the keys of a dict; nothing where they are not known."""
         found: list[ast.expr] = []
-        for one in self._displays(value):
-            parts = one.keys if isinstance(one, ast.Dict) else one.elts
+        for display in self._displays(value):
+            parts = display.keys if isinstance(display, ast.Dict) else display.elts
             if not parts or any(each is None or isinstance(each, ast.Starred) for each in parts):
                 return []
             found += [each for each in parts if each is not None]
@@ -241,13 +243,13 @@ class WrittenNames:
                 self._source(target, node.value, each=False)
         elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
             self._source(node.target, node.value, each=False)
-        elif isinstance(node, ast.ImportFrom) and any(one.name == "*" for one in node.names):
+        elif isinstance(node, ast.ImportFrom) and any(name.name == "*" for name in node.names):
             brought = star(node.module or "") if not node.level else []
             self._bound.update(brought)
             self._everything |= not brought
         elif not isinstance(node, ast.keyword):
             words = [getattr(node, key, None) for key in ("arg", "name", "asname", "rest")]
-            names = [one.partition(".")[0] for one in words if isinstance(one, str)]
+            names = [word.partition(".")[0] for word in words if isinstance(word, str)]
             self._bound.update(names)
             self._imported.update(names if isinstance(node, ast.alias) else ())
 
@@ -255,19 +257,19 @@ class WrittenNames:
         if isinstance(target, ast.Name):
             self._sources.setdefault(target.id, []).append((value, None, each))
         elif isinstance(target, ast.Tuple) and each:
-            for at, one in enumerate(target.elts):
-                if isinstance(one, ast.Starred):
+            for at, elt in enumerate(target.elts):
+                if isinstance(elt, ast.Starred):
                     return
-                if isinstance(one, ast.Name):
-                    self._sources.setdefault(one.id, []).append((value, at, each))
+                if isinstance(elt, ast.Name):
+                    self._sources.setdefault(elt.id, []).append((value, at, each))
 
     def _only_read(self, node: ast.AST) -> list[ast.expr]:
         """What is looked at in this place, and neither changed nor given to anybody who could."""
         found = self._read_at(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _LOOKING:
             found = [*found, node.func.value]
-        views = [one.func for one in found if isinstance(one, ast.Call) and not one.args and not one.keywords]
-        return [*found, *(one.value for one in views if isinstance(one, ast.Attribute) and one.attr in _VIEWS)]
+        views = [expr.func for expr in found if isinstance(expr, ast.Call) and not expr.args and not expr.keywords]
+        return [*found, *(view.value for view in views if isinstance(view, ast.Attribute) and view.attr in _VIEWS)]
 
     def _read_at(self, node: ast.AST) -> list[ast.expr]:
         if isinstance(node, ast.For | ast.comprehension):
@@ -290,5 +292,5 @@ class WrittenNames:
 
 def _all_displays(values: Sequence[ast.expr]) -> list[_Display]:
     """Nothing where one is none."""
-    shown = [one for one in values if isinstance(one, ast.List | ast.Tuple | ast.Set | ast.Dict)]
+    shown = [value for value in values if isinstance(value, ast.List | ast.Tuple | ast.Set | ast.Dict)]
     return shown if len(shown) == len(values) else []

@@ -53,7 +53,7 @@ def check(
 
     root, wanted = _submissions(folders or [], zoo, since)
     _refuse(wanted, json, since)
-    asked = tuple(one.strip() for one in groups.split(",")) if groups else GROUPS
+    asked = tuple(part.strip() for part in groups.split(",")) if groups else GROUPS
     codes = []
     with open_tools(root, history) as tools:
         for folder in wanted:

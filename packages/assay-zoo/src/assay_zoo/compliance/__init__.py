@@ -39,7 +39,7 @@ def check_compliance(
         return [Check(name="compliance.model", outcome=CheckOutcome.INFRASTRUCTURE, sentence=str(error), path=name)]
     seconds = time.monotonic() - started
     checks = report(
-        [_without(one, place.folder) for one in examination.findings],
+        [_without(finding, place.folder) for finding in examination.findings],
         examination.counts,
         name,
         seconds,
@@ -51,7 +51,9 @@ def check_compliance(
 
 def _without(finding: ModelFinding, folder: Path) -> ModelFinding:
     """The folder of the machine that looked is nobody's business."""
-    values = tuple(one.replace(f"{folder.absolute()}/", "") if isinstance(one, str) else one for one in finding.values)
+    values = tuple(
+        value.replace(f"{folder.absolute()}/", "") if isinstance(value, str) else value for value in finding.values
+    )
     return msgspec.structs.replace(finding, values=values)
 
 

@@ -40,7 +40,7 @@ def grown(node: NodeProto, known: Known) -> Shapes:
 
 def _countable(shapes: Shapes) -> bool:
     return all(
-        prod(size for size in one if isinstance(size, int)) <= LARGEST_INDEX for one in shapes if one is not None
+        prod(size for size in shape if isinstance(size, int)) <= LARGEST_INDEX for shape in shapes if shape is not None
     )
 
 

@@ -35,15 +35,21 @@ def report(
     """`seconds` are of all, told once; `unseen` says why the parts without findings cannot be called sound: they are skipped."""
     checks: list[Check] = []
     for area in Area:
-        own = [one for one in findings if one.area is area]
-        failed = [one for one in own if one.severity is not Severity.REMARK]
+        own = [finding for finding in findings if finding.area is area]
+        failed = [model_finding for model_finding in own if model_finding.severity is not Severity.REMARK]
         checks += [
             msgspec.structs.replace(
-                _check(area, CheckOutcome.FAILED, sentence(one), METADATA if one.code in CLAIMED else path, 1),
-                stops=one.severity is Severity.INVALID or one.code in COSTLY,
-                costly=one.code in COSTLY,
+                _check(
+                    area,
+                    CheckOutcome.FAILED,
+                    sentence(model_finding),
+                    METADATA if model_finding.code in CLAIMED else path,
+                    1,
+                ),
+                stops=model_finding.severity is Severity.INVALID or model_finding.code in COSTLY,
+                costly=model_finding.code in COSTLY,
             )
-            for one in failed[:MOST]
+            for model_finding in failed[:MOST]
         ]
         if len(failed) > MOST:
             more = f"{len(failed) - MOST} more findings of this kind of part are not listed"
@@ -51,7 +57,7 @@ def report(
         if not failed and unseen:
             checks.append(_check(area, CheckOutcome.SKIPPED, f"not wholly looked at: {unseen}", path, 0))
         elif not failed:
-            remarks = [sentence(one) for one in own if one.severity is Severity.REMARK]
+            remarks = [sentence(model_finding) for model_finding in own if model_finding.severity is Severity.REMARK]
             checks.append(_check(area, CheckOutcome.PASSED, _passed(area, counts, remarks), path, 1))
     return [msgspec.structs.replace(checks[0], seconds=seconds), *checks[1:]]
 

@@ -66,7 +66,7 @@ def _heard(step: str, answer: Looked, limits: ChildLimits, found: ChildReport) -
         return False
     stepped = msgspec.convert(answer.value, Stepped)
     found.counts = stepped.counts
-    found.findings += [one for one in stepped.findings if one not in found.findings]
+    found.findings += [finding for finding in stepped.findings if finding not in found.findings]
     puzzle = f"the step {step!r} does not know what to make of this model ({stepped.puzzle}); a person must look"
     if stepped.puzzle and puzzle not in found.puzzles:
         found.puzzles.append(puzzle)

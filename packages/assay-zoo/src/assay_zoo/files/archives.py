@@ -37,21 +37,21 @@ def _arrays(item: Item) -> Iterator[Finding]:
         if len(members) > MEMBERS:
             yield _said(f"holds {len(members)} files, more than {MEMBERS}")
             return
-        unfolded, stored = sum(one.file_size for one in members), max(item.file.stat().st_size, 1)
+        unfolded, stored = sum(member.file_size for member in members), max(item.file.stat().st_size, 1)
         if unfolded > item.unfolded_bytes or unfolded > RATIO * stored:
             yield _said(f"would unfold from {stored} to {unfolded} bytes: a zip bomb")
             return
-        for one in members:
-            if one.flag_bits & 1:
-                yield _said(f"holds {one.filename!r}, which is encrypted: hand it in as it is")
+        for member in members:
+            if member.flag_bits & 1:
+                yield _said(f"holds {member.filename!r}, which is encrypted: hand it in as it is")
                 continue
-            with archive.open(one) as content:
+            with archive.open(member) as content:
                 first = content.read(_PEEK_BYTES)
             if not first.startswith(b"\x93NUMPY"):
-                yield _said(f"holds {one.filename!r}, which is no array: hand it in beside the others")
+                yield _said(f"holds {member.filename!r}, which is no array: hand it in beside the others")
             elif array_of_objects(first):
                 sentence = (
-                    f"holds {one.filename!r}, an array of Python objects: it runs code when it is read; leave it out"
+                    f"holds {member.filename!r}, an array of Python objects: it runs code when it is read; leave it out"
                 )
                 yield Finding(check="pickles", sentence=sentence)
 

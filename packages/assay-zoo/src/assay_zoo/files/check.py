@@ -56,13 +56,13 @@ def check_files(place: SubmissionContext, tools: SubmissionServices) -> list[Che
     checks = [_intake_check(one, one.path in needed) for one in taken.entries if one.problem]
     checks += [_failed("names", sentence, path) for path, sentence in name_problems(one.path for one in taken.entries)]
     refused = {one.path for one in taken.entries if one.problem}  # what they miss is told there, with the reason
-    checks += [_opened_check(entry, one) for entry, one in opened if one.needs not in refused]
+    checks += [_opened_check(entry, finding) for entry, finding in opened if finding.needs not in refused]
     checks += [_unread(entry, answer) for entry, answer in looked if answer.ending is Ending.ERROR]
     if broken := [answer for _, answer in looked if answer.ending is Ending.HARNESS]:
         return [*_first(_ordered(checks)), _unopened(broken[0])]
     size = sum(one.size for one in taken.taken)
     words = {"files": len(taken.taken), "bytes": size}
-    failed = {one.name for one in checks}
+    failed = {check.name for check in checks}
     checks += [
         Check(name=f"files.{name}", outcome=CheckOutcome.PASSED, sentence=sentence.format(**words), executed=1)
         for name, sentence in _HOLDS.items()
@@ -76,12 +76,12 @@ def _look(place: SubmissionContext, taken: Intake) -> list[tuple[Entry, Looked]]
     model = place.metadata.model if place.metadata else "model.onnx"
     items = [
         Item(
-            copy=str(taken.folder / one.path), path=one.path, model=one.path == model,
+            copy=str(taken.folder / entry.path), path=entry.path, model=entry.path == model,
             unfolded_bytes=place.policy.files.total_bytes,
         )
-        for one in taken.taken
+        for entry in taken.taken
     ]  # fmt: skip
-    raw = [msgspec.to_builtins(one) for one in items]
+    raw = [msgspec.to_builtins(item) for item in items]
     answers = run_limited(
         "assay_zoo.files.inspect_file:open_file", raw, seconds=_SECONDS, memory_bytes=place.policy.run.memory_bytes
     )
@@ -132,8 +132,8 @@ def _ordered(checks: Sequence[Check]) -> list[Check]:
 def _first(checks: Sequence[Check]) -> list[Check]:
     """At most `SHOWN` of each name: ten thousand links are one finding with a number."""
     kept: list[Check] = []
-    for name in dict.fromkeys(one.name for one in checks):
-        group = [one for one in checks if one.name == name]
+    for name in dict.fromkeys(check.name for check in checks):
+        group = [check for check in checks if check.name == name]
         kept += group[:SHOWN]
         if len(group) > SHOWN:
             kept.append(

@@ -142,7 +142,7 @@ def _notebook(text: str) -> None:
 
     content = json.loads(text)
     cells = content.get("cells", content.get("worksheets")) if isinstance(content, dict) else None
-    if not isinstance(cells, list) or not all(isinstance(one, dict) for one in cells):
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise ValueError("a notebook is a JSON object with a list of cells, each of them an object")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -27,7 +27,7 @@ def secrets_in(item: Item) -> list[Finding]:
     if item.suffix in _KEY_FILES:
         return [_said(f"is a key store by its name ({item.suffix})", 0)]
     if item.suffix in _MODELS:
-        return [msgspec.structs.replace(one, line=0) for one in _scan(_words_of(item))[:1]]
+        return [msgspec.structs.replace(finding, line=0) for finding in _scan(_words_of(item))[:1]]
     with item.file.open("rb") as file:
         data = file.read(_LONGEST_BYTES)
     try:
@@ -58,7 +58,7 @@ def _scan(text: str) -> list[Finding]:
         settings.disable_plugins(*_TOO_VAGUE)
         # A comment of the submitter's must not hide a finding; and the copy has no name that says what it is.
         settings.disable_filters("detect_secrets.filters.allowlist.is_line_allowlisted")
-        found = {one.line_number: one.type for one in scan_file(name)}
+        found = {potential_secret.line_number: potential_secret.type for potential_secret in scan_file(name)}
     return [_said(f"looks like it holds a secret ({kind})", line) for line, kind in sorted(found.items())]
 
 

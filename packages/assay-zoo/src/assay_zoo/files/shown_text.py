@@ -28,7 +28,7 @@ def text_problem(item: Item) -> Finding | None:
             if "\0" in text:
                 return None
             whole = before + text
-            match = None if found else next(filter(None, (one.search(whole) for one in marks)), None)
+            match = None if found else next(filter(None, (mark.search(whole) for mark in marks)), None)
             if match:
                 found = _finding(match[0], line + whole.count("\n", 0, match.start()))
             before = whole[-_LONGEST_MARK + 1 :]

@@ -139,4 +139,4 @@ def _key(whole: Whole) -> str:
 
 
 def _names(checks: Sequence[Check], outcomes: Sequence[CheckOutcome]) -> list[str]:
-    return sorted({one.name for one in checks if one.outcome in outcomes})
+    return sorted({check.name for check in checks if check.outcome in outcomes})

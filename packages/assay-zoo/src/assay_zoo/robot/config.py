@@ -97,8 +97,8 @@ def load_robot(path: Path) -> RobotConfig:
         limits=parsed.limits,
         webhook=hook,
         webhook_secrets=tuple(
-            secrets.read(("webhook", "secrets", n), one, shortest=_SHORTEST_SECRET)
-            for n, one in enumerate(hook.secrets if hook else ())
+            secrets.read(("webhook", "secrets", n), secret, shortest=_SHORTEST_SECRET)
+            for n, secret in enumerate(hook.secrets if hook else ())
         ),
         source_secret=_source_secret(parsed, secrets),
         operator=secrets.maybe(
@@ -155,12 +155,14 @@ def _alerts(parsed: AlertsFile, secrets: _Secrets, text: TomlFile, beside: Path)
     ):
         if key in text.data.get("alerts", {}):
             raise BadPolicy(text.sentence(("alerts", key), f"{why}; remove it"))
-    for number, one in enumerate(parsed.target):
+    for number, file in enumerate(parsed.target):
         place = ("alerts", "target", number, "url")
-        if not isinstance(one.url, AddressFile):
+        if not isinstance(file.url, AddressFile):
             sentence = 'must be { file = "PATH" } or { env = "NAME" }: no secret is written here'
             raise BadPolicy(text.sentence(place, sentence))
-        secrets.read(place, SecretPlace.model_validate({"env": one.url.env} if one.url.env else {"file": one.url.file}))
+        secrets.read(
+            place, SecretPlace.model_validate({"env": file.url.env} if file.url.env else {"file": file.url.file})
+        )
     if parsed.only_with and not os.environ.get(parsed.only_with):
         return None
     return alert_rules(beside, parsed)

@@ -37,24 +37,26 @@ def export(git: Git, commit: str, paths: Sequence[str], into: Path, *, most_byte
         entries = list(_entries(git, commit, paths))
     except GitTooLarge as error:
         return [_refused("files.count", f"{error}; at most {most_files} files are taken")]
-    total = sum(one.size for one in entries)
+    total = sum(entry.size for entry in entries)
     if len(entries) > most_files:
         return [_refused("files.count", f"the commit holds {len(entries)} files here; at most {most_files} are taken")]
     if total > most_bytes:
         return [_refused("files.size", f"the files are {total} bytes in all; at most {most_bytes} are taken")]
     refused = [
-        _refused("files.names", f"{_shown(one.path)} is no name that can be taken") for one in entries if not _safe(one)
+        _refused("files.names", f"{_shown(entry.path)} is no name that can be taken")
+        for entry in entries
+        if not _safe(entry)
     ]
     if refused:
         return refused
     with git.objects() as read:
-        for one in entries:
-            if one.mode in _FILE:
-                refused += _write(into, one, read)
+        for entry in entries:
+            if entry.mode in _FILE:
+                refused += _write(into, entry, read)
         # Links come last: a crafted tree that has a link and a folder of one name could lead a file through it.
-        for one in entries:
-            if one.mode == _LINK:
-                refused += _link(into, one, read)
+        for entry in entries:
+            if entry.mode == _LINK:
+                refused += _link(into, entry, read)
     return refused
 
 

@@ -40,7 +40,7 @@ def main() -> int:
             begun[group] = time.perf_counter()
             _say(begins=group)
             return
-        outcomes = [str(one.outcome) for one in checks]
+        outcomes = [str(check.outcome) for check in checks]
         counts = {outcome: outcomes.count(outcome) for outcome in sorted(set(outcomes))}
         _say(group=group, seconds=time.perf_counter() - begun[group], outcomes=counts)
 

@@ -113,9 +113,9 @@ class OutboxWorker:
         except HarnessError as error:
             _LOG.warning("alerts that wait were not sent: %s", error)
 
-    def _all_in(self, one: Submission, but: int = 0) -> bool:
+    def _all_in(self, submission: Submission, but: int = 0) -> bool:
         """A request may bring several submissions: it is done when the last is in. `but`: that one is not asked for."""
-        here = [each for each in self.queue.find(one.sha) if each.repository == one.repository]
+        here = [each for each in self.queue.find(submission.sha) if each.repository == submission.repository]
         return all(each.promoted for each in here if each.id != but)
 
     def _later(self, due: DueEntry, error: Exception, at_least_s: float) -> None:

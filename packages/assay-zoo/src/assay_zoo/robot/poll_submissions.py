@@ -128,25 +128,26 @@ class SubmissionPoller:
     def _approve(self, heads: Mapping[tuple[str, int], Head]) -> None:
         """What waits for an approval is checked once a maintainer gave it, at the forge or in zoo.toml."""
         waiting = [
-            (one, heads.get((one.branch, one.number))) for one in self._queue.unapproved(self._source.repository)
+            (submission, heads.get((submission.branch, submission.number)))
+            for submission in self._queue.unapproved(self._source.repository)
         ]
         if not waiting:
             return
         self._mirror.fetch_base()
         known = approved_authors(self._mirror)
-        for one, head in waiting:
-            if head is None or head.sha != one.sha:
+        for submission, head in waiting:
+            if head is None or head.sha != submission.sha:
                 continue
-            author = one.author or self._mirror.author_of(one.sha)
+            author = submission.author or self._mirror.author_of(submission.sha)
             by = "zoo.toml" if author in known else self._source.approved(head)
-            if by and self._queue.approve(one.id, by):
+            if by and self._queue.approve(submission.id, by):
                 self._wake_workers()
 
     def _again(self, hint: Hint) -> None:
         """Only of this repository, and only what is decided: what waits or runs is checked anyway."""
-        for one in self._queue.find(hint.sha):
-            mine = one.repository == self._source.repository and hint.number in (0, one.id)
-            if mine and self._queue.rerun(one.id, "it was asked for at the forge"):
+        for submission in self._queue.find(hint.sha):
+            mine = submission.repository == self._source.repository and hint.number in (0, submission.id)
+            if mine and self._queue.rerun(submission.id, "it was asked for at the forge"):
                 self._wake_workers()
 
     def _take(self, head: Head, base: str) -> None:

@@ -25,62 +25,67 @@ class Promoter:
     def __init__(self, config: RobotConfig, source: Source, mirror: Mirror) -> None:
         self._config, self._source, self._mirror = config, source, mirror
 
-    def promote(self, one: Submission, found: Inspection, *, merges: bool = True) -> str:
+    def promote(self, submission: Submission, found: Inspection, *, merges: bool = True) -> str:
         """The commit. The request ends merged by it where it `merges`, and its commits bring nothing but what was checked. Raises
         UsageError where a person must look at it, HarnessError where it is worth trying again."""
         base = self._mirror.fetch_base()
-        if (version := self._served(base, one, found)) is None:
-            self._still_wanted(one)
+        if (version := self._served(base, submission, found)) is None:
+            self._still_wanted(submission)
             with tempfile.TemporaryDirectory(prefix="promote-", dir=self._work()) as scratch:
                 made = self._mirror.commit(
-                    self._config.zoo.branch, lambda onto: self._change(onto, one, found, Path(scratch) / onto, merges)
+                    self._config.zoo.branch,
+                    lambda onto: self._change(onto, submission, found, Path(scratch) / onto, merges),
                 )
             if made:
                 return made
             base = self._mirror.fetch_base()
-            version = self._served(base, one, found)
+            version = self._served(base, submission, found)
         if version is None:
-            raise UsageError(f"the zoo did not change by the promotion of {one.name}: promote it by hand")
-        return self._mirror.last_commit(base, f"{MODELS}/{one.name}/{version.version}") or base
+            raise UsageError(f"the zoo did not change by the promotion of {submission.name}: promote it by hand")
+        return self._mirror.last_commit(base, f"{MODELS}/{submission.name}/{version.version}") or base
 
-    def merged(self, one: Submission, commit: str) -> bool:
+    def merged(self, submission: Submission, commit: str) -> bool:
         """Whether the zoo's branch has the submitter's own commit since then: the forge ends the request itself."""
-        return self._mirror.holds(commit, one.sha)
+        return self._mirror.holds(commit, submission.sha)
 
-    def _still_wanted(self, one: Submission) -> None:
-        now = self._source.head(one.branch, one.number)
+    def _still_wanted(self, submission: Submission) -> None:
+        now = self._source.head(submission.branch, submission.number)
         if now is None:
-            raise UsageError(f"{one.branch} was withdrawn before the promotion")
-        if now.sha != one.sha:
+            raise UsageError(f"{submission.branch} was withdrawn before the promotion")
+        if now.sha != submission.sha:
             raise UsageError(
-                f"{one.branch} moved to {now.sha[:12]} before the promotion; that commit is checked instead"
+                f"{submission.branch} moved to {now.sha[:12]} before the promotion; that commit is checked instead"
             )
-        self._mirror.fetch_head(Head(sha=one.sha, branch=one.branch, ref=one.ref, number=one.number))
+        self._mirror.fetch_head(
+            Head(sha=submission.sha, branch=submission.branch, ref=submission.ref, number=submission.number)
+        )
 
-    def _served(self, base: str, one: Submission, found: Inspection) -> Version | None:
+    def _served(self, base: str, submission: Submission, found: Inspection) -> Version | None:
         """The version of the zoo that has these very files; one that was withdrawn since is none."""
         with tempfile.TemporaryDirectory(prefix="promote-", dir=self._work()) as scratch:
             root = Path(scratch)
             self._export(base, [MANIFEST], root)
-            entry = read_manifest(root).models.get(one.name)
+            entry = read_manifest(root).models.get(submission.name)
             versions = entry.versions if entry else ()
             return next((each for each in versions if each.digest == found.digest and each.withdrawn is None), None)
 
-    def _change(self, onto: str, one: Submission, found: Inspection, root: Path, merges: bool) -> Change:
+    def _change(self, onto: str, submission: Submission, found: Inspection, root: Path, merges: bool) -> Change:
         from assay_zoo.promote import promote
 
         shutil.rmtree(root, ignore_errors=True)
         root.mkdir()
-        self._export(onto, [POLICY, SCENARIOS, MANIFEST, INDEX, f"{MODELS}/{one.name}"], root)
-        self._export(one.sha, [f"{SUBMISSIONS}/{one.name}"], root)
-        done = promote(root, one.name, found, BY)
-        files = [path for path in (root / MODELS / one.name).rglob("*") if path.is_file()]
+        self._export(onto, [POLICY, SCENARIOS, MANIFEST, INDEX, f"{MODELS}/{submission.name}"], root)
+        self._export(submission.sha, [f"{SUBMISSIONS}/{submission.name}"], root)
+        done = promote(root, submission.name, found, BY)
+        files = [path for path in (root / MODELS / submission.name).rglob("*") if path.is_file()]
         files += [root / MANIFEST, root / INDEX]
         return Change(
             files={path.relative_to(root).as_posix(): path for path in files},
-            cleared=(f"{MODELS}/{one.name}", f"{SUBMISSIONS}/{one.name}"),
-            message=_message(done.sentence, one, found),
-            merged=one.sha if merges and self._mirror.brings_only(one.sha, onto, f"{SUBMISSIONS}/{one.name}") else "",
+            cleared=(f"{MODELS}/{submission.name}", f"{SUBMISSIONS}/{submission.name}"),
+            message=_message(done.sentence, submission, found),
+            merged=submission.sha
+            if merges and self._mirror.brings_only(submission.sha, onto, f"{SUBMISSIONS}/{submission.name}")
+            else "",
         )
 
     def _export(self, commit: str, paths: list[str], into: Path) -> None:
@@ -97,7 +102,7 @@ class Promoter:
         return folder
 
 
-def _message(sentence: str, one: Submission, found: Inspection) -> str:
+def _message(sentence: str, submission: Submission, found: Inspection) -> str:
     """With trailers that git knows how to read; who submitted it, as far as that is known."""
     by = f"Submitted-by: {sanitize(found.author, 100)}\n" if found.author else ""
-    return f"{sanitize(sentence, 200)}\n\n{by}Submission-Commit: {one.sha}\nSubmission-Digest: {found.digest}\n"
+    return f"{sanitize(sentence, 200)}\n\n{by}Submission-Commit: {submission.sha}\nSubmission-Digest: {found.digest}\n"

@@ -94,12 +94,12 @@ class Queries:
         query = query.where(submissions.c.state == State.DECIDED, submissions.c.answer == Answer.PERSON)
         with self.database.read() as connection:
             found = [as_submission(row) for row in connection.execute(query.limit(UNAPPROVED))]
-        return [one for one in found if self._waits(one.id)]
+        return [submission for submission in found if self._waits(submission.id)]
 
     def _waits(self, identity: int) -> bool:
         whole = self.whole(identity)
         checks = whole.decision.checks if whole and whole.decision else ()
-        return any(one.name == "artifacts.author" and one.outcome is CheckOutcome.UNDECIDED for one in checks)
+        return any(check.name == "artifacts.author" and check.outcome is CheckOutcome.UNDECIDED for check in checks)
 
     def find(self, sha: str, name: str = "") -> list[Submission]:
         """The submissions of a commit."""

@@ -24,7 +24,7 @@ def hides_folders(folders: Iterable[str | Path]) -> Hides:
     """A file below one of `folders` is named from there on, a folder itself by its own name. Those that are no absolute paths
     (addresses) and the root are left as they are."""
     named = {Path(one) for one in map(str, folders) if one.startswith("/")} - {Path("/")}
-    longest = sorted((str(one) for one in named), key=len, reverse=True)
+    longest = sorted((str(path) for path in named), key=len, reverse=True)
     if not longest:
         return lambda text: text
     found = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, longest))})(/+(?=[\w.])|(?![\w-]))")
@@ -36,7 +36,7 @@ def hides_places(config: RobotConfig) -> Hides:
     own: list[str | Path] = [config.data, config.zoo.repository.removeprefix("file://"), config.path.parent]
     own += [*(Path(text).parent for text in (config.database, config.history) if text.startswith("/"))]
     programs = [
-        *(Path(str(one.__file__)).parent.parent for one in (assay, assay_zoo)),
+        *(Path(str(module_type.__file__)).parent.parent for module_type in (assay, assay_zoo)),
         Path(sys.prefix),
         Path(sys.base_prefix),
     ]

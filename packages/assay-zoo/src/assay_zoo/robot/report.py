@@ -97,17 +97,17 @@ def _head(whole: Whole) -> list[str]:
     return [f"### `{one.name}`: {_ANSWERS[Answer(decided.answer)]}", "", *_promotion(one)]
 
 
-def _promotion(one: Submission) -> list[str]:
-    if one.promoted:
-        return [f"In the zoo by commit {one.promoted}.", ""]
-    return [f"Not promoted: {markdown(one.trouble)}", ""] if one.trouble else []
+def _promotion(submission: Submission) -> list[str]:
+    if submission.promoted:
+        return [f"In the zoo by commit {submission.promoted}.", ""]
+    return [f"Not promoted: {markdown(submission.trouble)}", ""] if submission.trouble else []
 
 
 def _body(whole: Whole) -> list[str]:
     decided = whole.decision
     if decided is None:
         return []
-    listed = {f"{one.name}: {one.sentence}" for one in decided.checks if one.outcome in _LOUD}
+    listed = {f"{check.name}: {check.sentence}" for check in decided.checks if check.outcome in _LOUD}
     counted = decided.answer == Answer.PROMOTE  # below the table
     reasons = [one for one in decided.reasons if one not in listed and not counted]  # the table has the others
     lines = [f"- {markdown(reason)}" for reason in reasons[:_SHOWN]]
@@ -118,26 +118,27 @@ def _body(whole: Whole) -> list[str]:
 
 
 def _table(decided: Decided) -> list[str]:
-    loud = [one for one in decided.checks if one.outcome in _LOUD]
+    loud = [check for check in decided.checks if check.outcome in _LOUD]
     quiet = len(decided.checks) - len(loud)
     rows = [
-        f"| {markdown(one.name)} | {one.outcome} | {markdown(one.sentence)} | {_where(one)} |" for one in loud[:_SHOWN]
+        f"| {markdown(check.name)} | {check.outcome} | {markdown(check.sentence)} | {_where(check)} |"
+        for check in loud[:_SHOWN]
     ]
     more = [f"{len(loud) - _SHOWN} more are on the robot's page.", ""] if len(loud) > _SHOWN else []
     head = ["| check | outcome | what | where |", "|---|---|---|---|"]
     return [
         *([*head, *rows, ""] if rows else []),
         *more,
-        f"{quiet} {'other ' if rows else ''}checks passed, {sum(one.executed for one in decided.checks)} cases executed.",
+        f"{quiet} {'other ' if rows else ''}checks passed, {sum(check.executed for check in decided.checks)} cases executed.",
     ]
 
 
-def _where(one: Check) -> str:
-    if not one.path:
+def _where(check: Check) -> str:
+    if not check.path:
         return ""
-    return markdown(f"{one.path}:{one.line}" if one.line else one.path, 200)
+    return markdown(f"{check.path}:{check.line}" if check.line else check.path, 200)
 
 
-def _foot(one: Submission, page: str) -> list[str]:
+def _foot(submission: Submission, page: str) -> list[str]:
     link = f" · [all findings, log]({page})" if page else ""
-    return ["", f"Commit {one.sha}{link}", ""]
+    return ["", f"Commit {submission.sha}{link}", ""]

@@ -38,9 +38,9 @@ class Github:
         # Every secret is tried, so that the time does not tell which of them is in use.
         fits = [
             hmac.compare_digest(
-                b"sha256=" + hmac.new(_bytes(one), body, hashlib.sha256).hexdigest().encode(), signature
+                b"sha256=" + hmac.new(_bytes(secret), body, hashlib.sha256).hexdigest().encode(), signature
             )
-            for one in secrets
+            for secret in secrets
         ]
         return any(fits)
 
@@ -62,7 +62,7 @@ class Gitlab:
     def authentic(self, headers: Mapping[str, str], _: bytes, secrets: Sequence[Secret]) -> bool:
         token_digest = hashlib.sha256(headers.get("x-gitlab-token", "").encode()).digest()
         # Digests are compared: compare_digest tells the length of what it is given.
-        fits = [hmac.compare_digest(hashlib.sha256(_bytes(one)).digest(), token_digest) for one in secrets]
+        fits = [hmac.compare_digest(hashlib.sha256(_bytes(secret)).digest(), token_digest) for secret in secrets]
         return any(fits)
 
     def delivery(self, headers: Mapping[str, str], body: bytes) -> str:

@@ -196,7 +196,7 @@ class Worker:
         if tried >= self._limits.attempts:
             self._decide(lease, checks, base, found)
             return
-        why = next((one.sentence for one in checks if one.outcome is CheckOutcome.INFRASTRUCTURE), "no answer")
+        why = next((check.sentence for check in checks if check.outcome is CheckOutcome.INFRASTRUCTURE), "no answer")
         text = f"attempt {tried} of {self._limits.attempts} failed: {why}"
         self._shop.queue.give_back(lease, text, after_s=self._limits.retry_s * 2 ** (tried - 1))
 

@@ -28,7 +28,7 @@ def red_jobs(
 ) -> tuple[list[RedJob], set[str]]:
     """Those that are not well, worst verdict of each, and the keys of those that pass. A verdict on the run as a whole is that of the job
     `|COMMAND|run`. A job that is skipped is red of the kind `change`: whether it passed before is for the caller to know."""
-    by_key = {one.job_key: one for one in results}
+    by_key = {result.job_key: result for result in results}
     asked = {one.key: one for one in jobs}
     worst: dict[str, Verdict] = {}
     for one in verdicts:
@@ -89,8 +89,12 @@ def _red(key: str, kind: AlertKind, verdict: Verdict, result: Result | None, bac
 def _codes_of(result: Result) -> list[str]:
     """What a comparison found, or why it proves nothing. No words: those name outputs, numbers and whoever was asked, which differ from
     model to model and from run to run where the cause is one."""
-    kinds = {one.kind for one in findings_of(result)} if isinstance(result, ComparedResult) else set()
-    open_ = [result.unproven] if isinstance(result, LossResult) else [one.trouble for one in speeds_of(result)]
+    kinds = {finding.kind for finding in findings_of(result)} if isinstance(result, ComparedResult) else set()
+    open_ = (
+        [result.unproven]
+        if isinstance(result, LossResult)
+        else [speed_comparison.trouble for speed_comparison in speeds_of(result)]
+    )
     return sorted(kinds | {code for note in open_ for code in _note_codes(note)})
 
 
@@ -107,25 +111,25 @@ def causes(red: Sequence[RedJob]) -> list[list[RedJob]]:
     """Jobs with one symptom belong together where they share a model or a backend, directly or over others."""
     groups: list[list[RedJob]] = []
     places: list[set[tuple[str, str, str]]] = []
-    for one in red:
-        own = places_of(one)
+    for red_job in red:
+        own = places_of(red_job)
         near = [number for number, known in enumerate(places) if known & own]
-        groups.append([*(other for number in near for other in groups[number]), one])
+        groups.append([*(other for number in near for other in groups[number]), red_job])
         places.append(own.union(*(places[number] for number in near)))
         for number in reversed(near):
             del groups[number], places[number]
     return groups
 
 
-def places_of(one: RedJob) -> set[tuple[str, str, str]]:
+def places_of(red_job: RedJob) -> set[tuple[str, str, str]]:
     """What a job with the same symptom shares with it, if both have one cause."""
-    found = {(one.symptom, "model", one.case)}
-    return found | {(one.symptom, "backend", one.backend)} if one.backend else found
+    found = {(red_job.symptom, "model", red_job.case)}
+    return found | {(red_job.symptom, "backend", red_job.backend)} if red_job.backend else found
 
 
 def headline(red: Sequence[RedJob], commands: Mapping[str, str] = {}) -> str:
     """`digits on openvino-f32 and 2 more: wrong answers`."""
-    cells = list(dict.fromkeys((one.case, one.flow) for one in red))
+    cells = list(dict.fromkeys((red_job.case, red_job.flow) for red_job in red))
     case, flow = cells[0]
     first = f"{case} on {flow}" if case else commands.get(red[0].key, "the run")
     more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""

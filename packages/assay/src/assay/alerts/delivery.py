@@ -37,10 +37,12 @@ def with_message(alert: Alert, kind: AlertKind, message: Message, rules: AlertRu
     if kind is AlertKind.RECOVERY:
         never_knew = {one.target for one in waiting if one.message.kind is not AlertKind.CHANGE}
         waiting = []
-        targets = [one for one in rules.targets if one.name not in never_knew and {kind, alert.kind} <= {*one.on}]
+        targets = [
+            target for target in rules.targets if target.name not in never_knew and {kind, alert.kind} <= {*target.on}
+        ]
     else:
-        targets = [one for one in rules.targets if kind in one.on]
-    return replace(alert, waiting=(*waiting, *(Waiting(one.name, message, now) for one in targets)))
+        targets = [target for target in rules.targets if kind in target.on]
+    return replace(alert, waiting=(*waiting, *(Waiting(target.name, message, now) for target in targets)))
 
 
 def deliver(store: KeepsAlerts, rules: AlertRules, send: Send, now: datetime) -> Delivered:
@@ -49,7 +51,7 @@ def deliver(store: KeepsAlerts, rules: AlertRules, send: Send, now: datetime) ->
     failed: dict[str, str] = {}
     sent: list[tuple[str, str]] = []
     got: dict[tuple[str, Waiting], str] = {}
-    targets = {one.name: one for one in rules.targets}
+    targets = {target.name: target for target in rules.targets}
     for identity, waiting in due:
         if waiting.target in failed:  # one that did not answer is not asked again in this run
             got[identity, waiting] = failed[waiting.target]
@@ -73,12 +75,12 @@ def deliver(store: KeepsAlerts, rules: AlertRules, send: Send, now: datetime) ->
 
 
 def _is_due(waiting: Waiting, rules: AlertRules, now: datetime) -> bool:
-    target = next(one for one in rules.targets if one.name == waiting.target)
+    target = next(alert_target for alert_target in rules.targets if alert_target.name == waiting.target)
     return target.always or not quiet_until(rules, now)
 
 
 def _claim(store: KeepsAlerts, rules: AlertRules, now: datetime) -> list[tuple[str, Waiting]]:
-    known = {one.name for one in rules.targets}
+    known = {target.name for target in rules.targets}
     oldest = (now - OLDEST).astimezone(UTC).isoformat(timespec="seconds")
     clock = time.time()
     found: list[tuple[str, Waiting]] = []

@@ -36,54 +36,60 @@ def update(
     alerts: Sequence[Alert], red: Sequence[RedJob], passed: AbstractSet[str], run: str, now: str
 ) -> tuple[list[Alert], list[News]]:
     """The alerts after a run, and the news in them. News says what is to be told; that it was is for `as_told`."""
-    held = {key for one in alerts if not one.closed_at and one.told for key in one.jobs}
+    held = {key for alert in alerts if not alert.closed_at and alert.told for key in alert.jobs}
     # A job that people know of and that proves nothing now: nothing says that it is well, or wrong in another way.
-    shown = [one for one in red if not (one.kind in UNPROVEN and one.key in held and not _shows(alerts, one))]
-    open_ = [one for one in alerts if not one.closed_at]
-    closed = [one for one in alerts if one.closed_at]
+    shown = [
+        red_job
+        for red_job in red
+        if not (red_job.kind in UNPROVEN and red_job.key in held and not _shows(alerts, red_job))
+    ]
+    open_ = [alert for alert in alerts if not alert.closed_at]
+    closed = [alert for alert in alerts if alert.closed_at]
     news: list[News] = []
     replaced: list[str] = []
     for group in _by_alert(causes(shown), [*open_, *closed]):
         known = _known([*open_, *closed], group)
         before = _others(open_, known, group)
-        after = _joined(known, group, run, now, {one.id for one in (*open_, *closed)})
-        keys = {one.key for one in group}
-        open_ = [one for one in open_ if known is None or one.id != known.id]
-        replaced += [one.id for one in open_ if one.jobs.keys() <= keys]
-        open_ = [replace(one, jobs=_without(one.jobs, keys)) for one in open_]
-        closed = [one for one in closed if known is None or one.id != known.id]
+        after = _joined(known, group, run, now, {alert.id for alert in (*open_, *closed)})
+        keys = {red_job.key for red_job in group}
+        open_ = [alert for alert in open_ if known is None or alert.id != known.id]
+        replaced += [alert.id for alert in open_ if alert.jobs.keys() <= keys]
+        open_ = [replace(alert, jobs=_without(alert.jobs, keys)) for alert in open_]
+        closed = [alert for alert in closed if known is None or alert.id != known.id]
         open_.append(after)
         if fresh := _untold(after, group):
             kind = AlertKind.CHANGE if after.told else after.kind
             news.append(News(after, kind, tuple(fresh), before))
     done: list[Alert] = []
-    for one in open_:
-        after = replace(one, jobs=_without(one.jobs, passed))
-        if after.jobs and one.kind is not AlertKind.TREND:
+    for alert in open_:
+        after = replace(alert, jobs=_without(alert.jobs, passed))
+        if after.jobs and alert.kind is not AlertKind.TREND:
             done.append(after)
             continue
-        well = bool(one.told) and one.id not in replaced and one.kind is not AlertKind.TREND
+        well = bool(alert.told) and alert.id not in replaced and alert.kind is not AlertKind.TREND
         # By what it was shown a muted one is known again.
-        known_jobs = tuple(dict.fromkeys([*one.told, *one.jobs]))
-        after = replace(after, closed_at=now, told=known_jobs, recovery_untold=well and one.is_muted(now))
+        known_jobs = tuple(dict.fromkeys([*alert.told, *alert.jobs]))
+        after = replace(after, closed_at=now, told=known_jobs, recovery_untold=well and alert.is_muted(now))
         done.append(after)
         if well and not after.recovery_untold:
             news.append(News(after, AlertKind.RECOVERY))
     unmuted = {
-        one.id: replace(one, recovery_untold=False) for one in closed if one.recovery_untold and not one.is_muted(now)
+        alert.id: replace(alert, recovery_untold=False)
+        for alert in closed
+        if alert.recovery_untold and not alert.is_muted(now)
     }
-    news += [News(one, AlertKind.RECOVERY) for one in unmuted.values()]
-    return [*(unmuted.get(one.id, one) for one in closed), *done], news
+    news += [News(alert, AlertKind.RECOVERY) for alert in unmuted.values()]
+    return [*(unmuted.get(alert.id, alert) for alert in closed), *done], news
 
 
 def as_told(alert: Alert, news: News) -> Alert:
     """The alert after people were told of the news."""
-    return replace(alert, told=tuple(dict.fromkeys([*alert.told, *(one.key for one in news.red)])))
+    return replace(alert, told=tuple(dict.fromkeys([*alert.told, *(red_job.key for red_job in news.red)])))
 
 
 def kept(alerts: Sequence[Alert], now: str) -> list[Alert]:
     """Those that are open, muted, or have a message that waits; and what fuzzing found and people know, so that it is told once."""
-    return [one for one in alerts if not one.is_over(now) or (one.kind is AlertKind.FOUND and one.told)]
+    return [alert for alert in alerts if not alert.is_over(now) or (alert.kind is AlertKind.FOUND and alert.told)]
 
 
 def _without(jobs: dict[str, int], keys: AbstractSet[str]) -> dict[str, int]:
@@ -91,7 +97,7 @@ def _without(jobs: dict[str, int], keys: AbstractSet[str]) -> dict[str, int]:
 
 
 def _shows(alerts: Sequence[Alert], red: RedJob) -> bool:
-    return any(red.key in one.jobs and one.symptom == red.symptom for one in alerts if not one.closed_at)
+    return any(red.key in alert.jobs and alert.symptom == red.symptom for alert in alerts if not alert.closed_at)
 
 
 def _by_alert(groups: Sequence[list[RedJob]], alerts: Sequence[Alert]) -> list[list[RedJob]]:
@@ -106,8 +112,8 @@ def _by_alert(groups: Sequence[list[RedJob]], alerts: Sequence[Alert]) -> list[l
 def _known(alerts: Sequence[Alert], group: Sequence[RedJob]) -> Alert | None:
     """The alert of this cause: one with the symptom that shares a model or a flow of a backend; of the open ones first, then of the closed,
     which are muted."""
-    keys = {one.key for one in group}
-    near = {one.case for one in group} | {f"|{one.flow}" for one in group if one.backend}
+    keys = {red_job.key for red_job in group}
+    near = {red_job.case for red_job in group} | {f"|{red_job.flow}" for red_job in group if red_job.backend}
     for alert in alerts:
         if (alert.symptom, alert.kind) != (group[0].symptom, group[0].kind):
             continue
@@ -121,13 +127,15 @@ def _known(alerts: Sequence[Alert], group: Sequence[RedJob]) -> Alert | None:
 
 def _joined(known: Alert | None, group: Sequence[RedJob], run: str, now: str, taken: AbstractSet[str]) -> Alert:
     if known is None:
-        first = {one.key: 1 for one in group}
+        first = {red_job.key: 1 for red_job in group}
         return Alert(
             _identity(group[0], taken), group[0].kind, group[0].symptom, headline(group), first, run, now, run, now
         )
     again = known.last_run == run
     jobs = known.jobs | {
-        one.key: known.jobs.get(one.key, 0) + 1 for one in group if not (again and one.key in known.jobs)
+        red_job.key: known.jobs.get(red_job.key, 0) + 1
+        for red_job in group
+        if not (again and red_job.key in known.jobs)
     }
     # What is still wrong at the end of a mute is news again.
     unmuted = known.mute is not None and not known.is_muted(now)
@@ -151,11 +159,11 @@ def _identity(first: RedJob, taken: AbstractSet[str]) -> str:
 
 
 def _others(open_: Sequence[Alert], known: Alert | None, group: Sequence[RedJob]) -> str:
-    keys = {one.key for one in group}
+    keys = {red_job.key for red_job in group}
     own = known.id if known else ""
-    return next((one.headline for one in open_ if one.id != own and one.told and keys & one.jobs.keys()), "")
+    return next((alert.headline for alert in open_ if alert.id != own and alert.told and keys & alert.jobs.keys()), "")
 
 
 def _untold(after: Alert, group: Sequence[RedJob]) -> list[RedJob]:
     least = TWICE.get(after.kind, 1)
-    return [one for one in group if one.key not in after.told and after.jobs[one.key] >= least]
+    return [red_job for red_job in group if red_job.key not in after.told and after.jobs[red_job.key] >= least]

@@ -124,7 +124,7 @@ def _html(
 def digest(alerts: Sequence[Alert], link: str = "", sender: str = "assay") -> Message:
     """One message for many causes of one run."""
     title = f"{len(alerts)} further causes in the same run"
-    lines = [(one.id, harmless(one.headline)) for one in alerts]
+    lines = [(alert.id, harmless(alert.headline)) for alert in alerts]
     commands = [("See them", "assay alert list")]
     first = "Each is an alert of its own, and its recovery is reported."
     kind = AlertKind.BLOCK

@@ -25,7 +25,7 @@ def check_inputs(tensors: Tensors, specs: Sequence[TensorSpec]) -> None:
     """
     for spec in specs:
         if spec.name not in tensors:
-            names = tuple(one.name for one in specs)
+            names = tuple(tensor_spec.name for tensor_spec in specs)
             raise WrongInput(noted(BackendCode.INPUT_MISSING, input=spec.name, inputs=names))
         array = tensors[spec.name]
         if spec.dtype and dtype_name(array.dtype) != spec.dtype:

@@ -17,6 +17,10 @@ def contracted(
 ) -> tuple[NumericDefault, ...]:
     """Of an engine with kernels in floating point, built for the processor `host` without being told, that has these features.
     `setting` is the backend's own name for the processor."""
-    if processor != "host" or _FEATURE not in features or not any(one.precision in UNIT_ROUNDOFF for one in placements):
+    if (
+        processor != "host"
+        or _FEATURE not in features
+        or not any(placement.precision in UNIT_ROUNDOFF for placement in placements)
+    ):
         return ()
     return (NumericDefault(setting, "host", "fused-multiply-add", "cpu", "generic"),)

@@ -23,7 +23,7 @@ def check_processor(backend: str, features: Iterable[str]) -> None:
     """Of code for x86 with these features, as LLVM names them (`avx512vnni`, `sse4.1`). Raises NotRunnable, naming those that
     this processor lacks. Where the system does not tell what it has (other than Linux on x86), nothing is refused."""
     have = _features()
-    lacking = sorted(one for one in set(features) if _EMITTED.match(one) and _plain(one) not in have)
+    lacking = sorted(feature for feature in set(features) if _EMITTED.match(feature) and _plain(feature) not in have)
     if have and lacking:
         raise NotRunnable(noted(BackendCode.OTHER_PROCESSOR, library=backend, features=tuple(lacking)))
 
@@ -41,7 +41,7 @@ def _features() -> frozenset[str]:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return frozenset()
-    return frozenset(_plain(one) for line in lines if line.startswith("flags") for one in line.split(":")[1].split())
+    return frozenset(_plain(part) for line in lines if line.startswith("flags") for part in line.split(":")[1].split())
 
 
 def _plain(name: str) -> str:

@@ -138,7 +138,7 @@ class PromptEngine:
         if "input_ids" not in tensors:
             raise UsageError(noted(BackendCode.SERVICE_NO_INPUT_IDS))
         rows = [self.service.complete(row.tolist(), 1) for row in np.asarray(tensors["input_ids"])]
-        return {"next_token": np.array([one.ids[0] if one.ids else -1 for one in rows])}
+        return {"next_token": np.array([completion.ids[0] if completion.ids else -1 for completion in rows])}
 
     def chat_text(self, messages: Sequence[Mapping[str, str]]) -> str:
         """By the file that `chat_template` names. Raises UsageError where it cannot be read."""

@@ -37,7 +37,7 @@ PARTITIONER = "partitioner"
 
 
 def _listed(said: Option) -> list[str]:
-    return [one.strip() for one in str(said).split(";") if one.strip()]
+    return [part.strip() for part in str(said).split(";") if part.strip()]
 
 
 def _flow(name: str, delegate: str, precision: str = "float32", transform: str = "", environment: str = "") -> Flow:
@@ -143,7 +143,7 @@ class ExecuTorch:
 
     def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
         """By `undelegated`."""
-        more = [one.removeprefix(f"{PARTITIONER}(").removesuffix(")") for one in names]
+        more = [name.removeprefix(f"{PARTITIONER}(").removesuffix(")") for name in names]
         said = ";".join(dict.fromkeys([*_listed(flow.options.get(UNDELEGATED, "")), *more]))
         return msgspec.structs.replace(flow, options={**flow.options, UNDELEGATED: said})
 
@@ -200,7 +200,7 @@ class ExecuTorchEngine:
         except RuntimeError as error:
             raise run_failure(error) from error
         # to_numpy copies: the runtime answers with views of memory that the next run writes to.
-        return {spec.name: to_numpy(one) for spec, one in zip(self._built.outputs, answers, strict=True)}
+        return {spec.name: to_numpy(answer) for spec, answer in zip(self._built.outputs, answers, strict=True)}
 
     def trace(self, tensors: Tensors, folder: Path) -> None:
         """An ETDump of one call, for `executorch.devtools.Inspector`. Raises Unsupported where the runtime was built without its event
@@ -266,16 +266,16 @@ def _placements(built: Built) -> tuple[Placement, ...]:
     delegate = DELEGATES[built.delegate]
     inner = delegate.inner() if built.delegated else ""
     return tuple(
-        msgspec.structs.replace(one, precision=inner)
-        if inner and one.device == delegate.id and one.precision == "float32"
-        else one
-        for one in built.placements
+        msgspec.structs.replace(placement, precision=inner)
+        if inner and placement.device == delegate.id and placement.precision == "float32"
+        else placement
+        for placement in built.placements
     )
 
 
 def _precision(built: Built) -> str:
     """The coarsest type of the operators; what a delegate is known to do to all of them counts too."""
-    kinds = {one.precision for one in built.placements if one.role == "compute"}
+    kinds = {placement.precision for placement in built.placements if placement.role == "compute"}
     if "int8" in kinds:
         return "int8"
     inner = DELEGATES[built.delegate].inner() if built.delegated else ""

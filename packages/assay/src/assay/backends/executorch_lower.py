@@ -175,7 +175,7 @@ def _placements(delegated: list[Called], left: list[Called], device: str) -> tup
     placed = count(
         [*((name, device, kind) for name, kind in delegated), *((name, "portable", kind) for name, kind in left)]
     )
-    return tuple(msgspec.structs.replace(one, role=_role(one.operator)) for one in placed)
+    return tuple(msgspec.structs.replace(placement, role=_role(placement.operator)) for placement in placed)
 
 
 def _role(operator: str) -> str:

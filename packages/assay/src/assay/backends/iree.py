@@ -284,5 +284,5 @@ def _target(options: dict[str, Option]) -> Target:
         "cuda": (f"--iree-cuda-target={arch}",),
         "rocm": (f"--iree-rocm-target={arch}",),
     }
-    said = tuple(one for one in str(options["flags"]).split(";") if one)
+    said = tuple(part for part in str(options["flags"]).split(";") if part)
     return Target(backend, _DRIVERS[backend], (*flags.get(backend, ()), *said))

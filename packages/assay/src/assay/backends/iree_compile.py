@@ -108,7 +108,7 @@ def _gives_doubles(proto: ModelProto) -> bool:
     from onnx import TensorProto
 
     ends = (*proto.graph.input, *proto.graph.output)
-    return any(one.type.tensor_type.elem_type == TensorProto.DOUBLE for one in ends)
+    return any(end.type.tensor_type.elem_type == TensorProto.DOUBLE for end in ends)
 
 
 def narrows_doubles(proto: ModelProto) -> bool:
@@ -118,8 +118,8 @@ def narrows_doubles(proto: ModelProto) -> bool:
     stored = any(one.data_type == TensorProto.DOUBLE for one in proto.graph.initializer)
     attributes = [one for node in every_node(proto.graph) for one in node.attribute]
     made = any(
-        (one.name == "to" and one.i == TensorProto.DOUBLE) or one.t.data_type == TensorProto.DOUBLE
-        for one in attributes
+        (attribute.name == "to" and attribute.i == TensorProto.DOUBLE) or attribute.t.data_type == TensorProto.DOUBLE
+        for attribute in attributes
     )
     return (stored or made) and not _gives_doubles(proto)
 
@@ -151,7 +151,7 @@ def imported(proto: ModelProto) -> bytes:
 def dispatches(sources: list[str], backend: str) -> tuple[Placement, ...]:
     """From the sources of the executables: `main$async_dispatch_0_conv_2x8x8_f32` is one conv in float32."""
     rows = count(_row(name, backend) for source in sources for name in _EXPORT.findall(source))
-    return tuple(msgspec.structs.replace(one, role=_ROLES.get(one.operator, "")) for one in rows)
+    return tuple(msgspec.structs.replace(row, role=_ROLES.get(row.operator, "")) for row in rows)
 
 
 def _row(name: str, backend: str) -> tuple[str, str, str]:

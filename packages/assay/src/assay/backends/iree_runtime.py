@@ -54,7 +54,7 @@ def features_of(module: bytes) -> frozenset[str]:
     """What the code of a module for the CPU needs of a processor, as LLVM names it. The module says so (3.13) in the words with
     which it would refuse a missing device; empty where it does not."""
     feature_lists = re.findall(rb'cpu_features = "([^"]*)"', module)
-    return frozenset(one[1:].decode() for line in feature_lists for one in line.split(b",") if one.startswith(b"+"))
+    return frozenset(part[1:].decode() for line in feature_lists for part in line.split(b",") if part.startswith(b"+"))
 
 
 def to_device(device: Any, array: Tensor) -> Any:

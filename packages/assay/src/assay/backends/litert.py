@@ -72,7 +72,7 @@ class LiteRt:
             installed("litert-torch", "litert_torch", "litert"),
             installed("ai-edge-quantizer", "ai_edge_quantizer", "litert"),
         ]
-        return next((one for one in parts if not one.available), parts[0])
+        return next((part for part in parts if not part.available), parts[0])
 
     def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
         """Those of its output."""
@@ -178,7 +178,7 @@ class LiteRtEngine:
         from importlib import metadata
 
         placements = self._placements()
-        kinds = {np.dtype(one["dtype"]).name for one in self._interpreter.get_tensor_details()}
+        kinds = {np.dtype(detail["dtype"]).name for detail in self._interpreter.get_tensor_details()}
         return EngineInfo(
             backend_version=metadata.version("ai-edge-litert"),
             precision="int8" if "int8" in kinds else "float16" if "float16" in kinds else "float32",
@@ -193,18 +193,18 @@ class LiteRtEngine:
 
     def _weights(self) -> dict[str, int]:
         """Constants of two axes or more, by type: what no operator gives and nobody feeds."""
-        made = {int(index) for one in self._interpreter._get_ops_details() for index in one["outputs"]}
-        made |= {int(one["index"]) for one in self._interpreter.get_input_details()}
-        kept = [one for one in self._interpreter.get_tensor_details() if int(one["index"]) not in made]
+        made = {int(index) for detail in self._interpreter._get_ops_details() for index in detail["outputs"]}
+        made |= {int(detail["index"]) for detail in self._interpreter.get_input_details()}
+        kept = [detail for detail in self._interpreter.get_tensor_details() if int(detail["index"]) not in made]
         return dict(Counter(np.dtype(one["dtype"]).name for one in kept if len(one["shape"]) > 1))
 
     def _placements(self) -> tuple[Placement, ...]:
         """What XNNPACK took is one operator named DELEGATE and the operators that it stands for, both listed."""
-        details = {one["index"]: np.dtype(one["dtype"]).name for one in self._interpreter.get_tensor_details()}
+        details = {detail["index"]: np.dtype(detail["dtype"]).name for detail in self._interpreter.get_tensor_details()}
         rows = []
-        for one in self._interpreter._get_ops_details():
-            if one["op_name"] == "DELEGATE":
+        for detail in self._interpreter._get_ops_details():
+            if detail["op_name"] == "DELEGATE":
                 continue
-            made = [details.get(index, "") for index in one["outputs"]]
-            rows.append((str(one["op_name"]), "CPU", made[0] if made else "", "compute"))
+            made = [details.get(index, "") for index in detail["outputs"]]
+            rows.append((str(detail["op_name"]), "CPU", made[0] if made else "", "compute"))
         return count(rows)

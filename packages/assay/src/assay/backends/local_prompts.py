@@ -86,8 +86,8 @@ class LocalService:
     def complete_together(self, prompts: Sequence[Sequence[int]], tokens: int) -> list[Completion]:
         """As one batch."""
         with self._lock:
-            found = self.decoder.generate([tuple(one) for one in prompts], tokens, Sampling(), keep=False)
-        return [self._completion(one, len(row), shown=True) for one, row in zip(found, prompts, strict=True)]
+            found = self.decoder.generate([tuple(prompt) for prompt in prompts], tokens, Sampling(), keep=False)
+        return [self._completion(decoded, len(row), shown=True) for decoded, row in zip(found, prompts, strict=True)]
 
     def forget(self) -> None:
         """The next prompt is read whole."""
@@ -149,7 +149,7 @@ class DecodingEngine:
         rows = np.asarray(tensors["input_ids"]).tolist()
         self.service.forget()
         found = self.service.complete_together(rows, 1)
-        return {"next_token": np.array([one.ids[0] if one.ids else -1 for one in found])}
+        return {"next_token": np.array([completion.ids[0] if completion.ids else -1 for completion in found])}
 
     def chat_text(self, messages: Sequence[Mapping[str, str]]) -> str:
         """Raises UsageError: it is given numbers."""

@@ -152,7 +152,9 @@ class MNNEngine:
         read = stored_weights(self._artifact)
         stored = read or {}
         computed = "float32" if read is not None else ""
-        kernels = tuple(_role(one) for one in count((kind, "CPU", computed) for kind in self._runner.kernels()))
+        kernels = tuple(
+            _role(placement) for placement in count((kind, "CPU", computed) for kind in self._runner.kernels())
+        )
         precision = "int8" if "int8" in stored else coarsest(count(("", "", kind) for kind in (*stored, computed)))
         options = {name: str(value) for name, value in self._options.items()}
         options |= {f"cast.{name}": text for name, text in self._cast.items()}
@@ -162,7 +164,7 @@ class MNNEngine:
             placements=kernels,
             options=options,
             weights=stored,
-            numeric_defaults=numeric_defaults(self._options, (one.operator for one in kernels)),
+            numeric_defaults=numeric_defaults(self._options, (kernel.operator for kernel in kernels)),
         )
 
     def _read(self) -> list[Any]:

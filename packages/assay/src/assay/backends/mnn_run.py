@@ -161,7 +161,9 @@ class ModuleRunner:
                 fed.write(array)
             feeds.append(fed)
         answers = self._module.forward(feeds)
-        return 0, {name: np.array(one.read(), copy=True) for name, one in zip(self._outputs, answers, strict=True)}
+        return 0, {
+            name: np.array(answer.read(), copy=True) for name, answer in zip(self._outputs, answers, strict=True)
+        }
 
     def kernels(self) -> list[str]:
         return []

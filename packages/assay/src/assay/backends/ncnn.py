@@ -183,8 +183,8 @@ class NcnnEngine:
             backend_version=ncnn.__version__,
             precision=precision,
             placements=tuple(
-                msgspec.structs.replace(one, role="reformat" if one.operator in _COPIES else "compute")
-                for one in placements
+                msgspec.structs.replace(placement, role="reformat" if placement.operator in _COPIES else "compute")
+                for placement in placements
             ),
             options=options,
             numeric_defaults=numeric_defaults(self._options, kinds),

@@ -87,7 +87,9 @@ def to_ncnn(
         network = Network(
             tuple(
                 Blob(f"in{i}", inputs.get(f"in{i}"), spec, _fed(spec, read), sizes[spec.name])
-                for i, spec in enumerate(one for one in declared.inputs if one.name not in unread)
+                for i, spec in enumerate(
+                    tensor_spec for tensor_spec in declared.inputs if tensor_spec.name not in unread
+                )
             ),
             tuple(Blob(f"out{i}", outputs.get(f"out{i}"), spec) for i, spec in enumerate(declared.outputs)),
             tuple(spec for spec in declared.inputs if spec.name in unread),
@@ -151,7 +153,7 @@ def _kind(spec: TensorSpec) -> str:
 
 
 def _fed(spec: TensorSpec, read: Signature) -> str:
-    converted = next(one for one in read.inputs if one.name == spec.name)
+    converted = next(tensor_spec for tensor_spec in read.inputs if tensor_spec.name == spec.name)
     return "int32" if converted.dtype == "int64" else converted.dtype
 
 

@@ -53,8 +53,8 @@ class OnnxRuntimeEngine:
             profile(chosen)
         self._session = session(path, chosen)
         self._types = {one.name: one.type for one in self._session.get_inputs()}
-        self._outputs = [one.name for one in self._session.get_outputs()]
-        types = [*self._types.values(), *(one.type for one in self._session.get_outputs())]
+        self._outputs = [output.name for output in self._session.get_outputs()]
+        types = [*self._types.values(), *(output.type for output in self._session.get_outputs())]
         unknown = [kind for kind in types if not any(kind in known for known in (PLAIN, EXTENSION)) and not nests(kind)]
         if unknown:
             raise Unsupported(
@@ -95,7 +95,7 @@ class OnnxRuntimeEngine:
     def _fits(self, name: str, array: Tensor) -> bool:
         """Whether the answer has the shape that the model declares. Memory bound to an output has that shape: where the nodes
         give another, `run` warns and a bound run fails (1.31)."""
-        declared = next(one.shape for one in self._session.get_outputs() if one.name == name)
+        declared = next(output.shape for output in self._session.get_outputs() if output.name == name)
         sizes = zip(declared, array.shape, strict=False)
         return len(declared) == array.ndim and all(wanted == size for wanted, size in sizes if isinstance(wanted, int))
 
@@ -146,7 +146,12 @@ class OnnxRuntimeEngine:
             precision=coarsest(placements),
             placements=placements,
             undelegated=tuple(
-                sorted(one.operator for one in placements for _ in range(one.count) if one.device != PROVIDER)
+                sorted(
+                    placement.operator
+                    for placement in placements
+                    for _ in range(placement.count)
+                    if placement.device != PROVIDER
+                )
             ),
             options=options,
             numeric_defaults=self._numeric_defaults(placements),
@@ -155,7 +160,7 @@ class OnnxRuntimeEngine:
     def _numeric_defaults(self, placements: Sequence[Placement]) -> tuple[NumericDefault, ...]:
         """Its other settings that change numbers (approximate Gelu, denormals as zero, products in bfloat16 on ARM) are off unless
         a session asks for them, which none of ours does."""
-        whole = any(one.precision in ("int8", "uint8") and one.role != "cast" for one in placements)
+        whole = any(placement.precision in ("int8", "uint8") and placement.role != "cast" for placement in placements)
         if self._options["int8_sums"] != "fast" or not whole or not sums_saturate():
             return ()
         return (NumericDefault("session.x64quantprecision", "0", "saturating-sums", "int8_sums", "exact"),)

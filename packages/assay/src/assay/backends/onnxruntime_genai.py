@@ -165,7 +165,9 @@ class _Generators:
             chosen.append([int(one) for one in generator.get_next_tokens()])
         if len(rows) == 1 and pad == last and not sampling.temperature:
             self._kept, self._held = generator, (*rows[0], *(one[0] for one in chosen[:-1]))
-        return [_until_end([one[row] for one in chosen], [one[row] for one in steps], pad) for row in range(len(rows))]
+        return [
+            _until_end([one[row] for one in chosen], [step[row] for step in steps], pad) for row in range(len(rows))
+        ]
 
     def _new(self, pad: int, rows: int, sampling: Sampling) -> Any:
         import onnxruntime_genai

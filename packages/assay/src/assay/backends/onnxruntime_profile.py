@@ -112,7 +112,7 @@ def _multiplies_bytes(operator: str) -> bool:
 
 
 def _kinds(shapes: list[dict[str, Any]]) -> list[str]:
-    return [_NAMES.get(kind, kind) for one in shapes for kind in one]
+    return [_NAMES.get(kind, kind) for shape in shapes for kind in shape]
 
 
 @cache

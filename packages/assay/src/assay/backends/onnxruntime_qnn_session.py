@@ -96,7 +96,7 @@ class QnnEngine:
 
     def __init__(self, session: Any, folder: Path, built: Built, settings: Settings) -> None:
         self._session, self._folder, self._built, self._settings = session, folder, built, settings
-        self._outputs = [one.name for one in session.get_outputs()]
+        self._outputs = [output.name for output in session.get_outputs()]
         self._last: Tensors = {}
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
 
@@ -117,10 +117,12 @@ class QnnEngine:
         import onnxruntime_qnn
 
         placements = self._profile() if self._last else ()
-        proven = {one.device for one in placements}
-        left = tuple(one.operator for one in placements for _ in range(one.count) if one.device == CPU)
-        taken = sum(one.provider == _NAME for one in self._built.assigned)
-        planned = tuple(sorted(one.operator for one in self._built.assigned if one.provider != _NAME))
+        proven = {placement.device for placement in placements}
+        left = tuple(
+            placement.operator for placement in placements for _ in range(placement.count) if placement.device == CPU
+        )
+        taken = sum(assigned.provider == _NAME for assigned in self._built.assigned)
+        planned = tuple(sorted(assigned.operator for assigned in self._built.assigned if assigned.provider != _NAME))
         return EngineInfo(
             backend_version=str(onnxruntime_qnn.build_and_package_info.__version__),
             precision=coarsest(placements),
@@ -132,7 +134,7 @@ class QnnEngine:
                 **{f"size.{name}": str(size) for name, size in self._built.sizes.items()},
                 "onnxruntime": onnxruntime.__version__,
                 "taken by QNN": ", ".join(
-                    sorted(one.operator for one in self._built.assigned if one.provider == _NAME)
+                    sorted(assigned.operator for assigned in self._built.assigned if assigned.provider == _NAME)
                 ),
             },
         )
@@ -195,7 +197,7 @@ def _why_not(model: Path, settings: Settings, sizes: dict[str, int]) -> Lowering
     allowed = msgspec.structs.replace(settings, cpu_fallback=True)
     session = _session(model, allowed, {"session.record_ep_graph_assignment_info": "1"}, sizes)
     everything = _assigned(session)
-    left = [one for one in everything if one.provider != _NAME]
+    left = [assigned for assigned in everything if assigned.provider != _NAME]
     if not left:
         return None
     first = left[0]
@@ -204,7 +206,7 @@ def _why_not(model: Path, settings: Settings, sizes: dict[str, int]) -> Lowering
         library="QNN",
         left=len(left),
         operators=len(everything),
-        names=tuple(dict.fromkeys(one.operator for one in left)),
+        names=tuple(dict.fromkeys(assigned.operator for assigned in left)),
         first=first.node or first.operator,
     )
     return Undelegated(note, node=first.node)

@@ -82,7 +82,7 @@ def _with_state(model: Path) -> dict[str, bytes]:
     graph = openvino.Core().read_model(model)
     names = {one.any_name for one in graph.inputs}
     cache = {found[0]: f"present{found[1]}" for name in names if (found := _PAST.fullmatch(name))}
-    outputs = {one.any_name for one in graph.outputs}
+    outputs = {output.any_name for output in graph.outputs}
     if not {"input_ids", "attention_mask"} <= names or not cache or not {"logits", *cache.values()} <= outputs:
         raise Unsupported(
             noted(BackendCode.GRAPH_NEEDS, library="openvino-genai", names=("attention_mask", *GENAI_NAMES)),
@@ -169,4 +169,4 @@ class _Pipeline:
             asked.top_p, asked.top_k = 1.0, 2**31
         given = openvino_genai.TokenizedInputs(openvino.Tensor(ids), openvino.Tensor(mask))
         found = self._pipeline.generate(given, asked)
-        return [tuple(map(int, one)) for one in found.tokens], [float(one) for one in found.scores]
+        return [tuple(map(int, token)) for token in found.tokens], [float(score) for score in found.scores]

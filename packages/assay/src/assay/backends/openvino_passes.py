@@ -94,7 +94,9 @@ def _main(folder: Path) -> None:
         if given is not None and not (answers and _same(answers[-1], given)):
             answers.append(given)
         index.append((name, len(answers) - 1 if given is not None else -1))
-    arrays: dict[str, Any] = {f"{at}/{place}": one for at, each in enumerate(answers) for place, one in enumerate(each)}
+    arrays: dict[str, Any] = {
+        f"{at}/{place}": array for at, each in enumerate(answers) for place, array in enumerate(each)
+    }
     np.savez(folder / _ANSWERS, **arrays)
     (folder / _STAGES).write_bytes(msgspec.json.encode(index))
 
@@ -110,7 +112,7 @@ def _evaluated(model: Any, inputs: Mapping[str, Tensor]) -> list[Tensor] | None:
     try:
         wanted = [next(inputs[name] for name in inputs if name in port.get_names()) for port in model.inputs]
         given = [openvino.Tensor(port.get_element_type(), port.get_shape()) for port in model.outputs]
-        if not model.evaluate(given, [openvino.Tensor(np.asarray(one, order="C")) for one in wanted]):
+        if not model.evaluate(given, [openvino.Tensor(np.asarray(array, order="C")) for array in wanted]):
             return None
     except (RuntimeError, StopIteration):
         return None

@@ -58,15 +58,15 @@ def by_bisection(
     return [("", eager), *((names[at - 1] if at else NONE, found[at]) for at in sorted(found))]
 
 
-def _is_like(one: Outputs, last: Outputs, eager: Outputs) -> bool:
-    return _apart(one, last) < _apart(one, eager)
+def _is_like(outputs: Outputs, last: Outputs, eager: Outputs) -> bool:
+    return _apart(outputs, last) < _apart(outputs, eager)
 
 
-def _apart(one: Outputs, other: Outputs) -> float:
+def _apart(outputs: Outputs, other: Outputs) -> float:
     """Largest difference; infinite where one side alone has no number."""
     far = [0.0]
-    for name in one:
-        mine, theirs = (np.asarray(each[name]).astype(np.float64) for each in (one, other))
+    for name in outputs:
+        mine, theirs = (np.asarray(each[name]).astype(np.float64) for each in (outputs, other))
         if mine.shape != theirs.shape or not np.array_equal(np.isfinite(mine), np.isfinite(theirs)):
             return float("inf")
         difference = np.abs(mine - theirs)[np.isfinite(mine)]

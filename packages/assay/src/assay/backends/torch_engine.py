@@ -114,7 +114,7 @@ class TorchEngine:
             placements=placements,
             options={name: str(value) for name, value in self._options.items()},
             numeric_defaults=unrounded_intermediates(graph, self._options)
-            + tf32_defaults(self._options, ((one.operator, one.precision) for one in graph)),
+            + tf32_defaults(self._options, ((placement.operator, placement.precision) for placement in graph)),
         )
 
 

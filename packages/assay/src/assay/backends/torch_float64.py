@@ -20,7 +20,7 @@ def widened_module(exported: Any) -> Any:
         if "_assert_tensor_metadata" in str(node.target):
             graph.erase_node(node)
         elif node.op == "call_function":
-            node.args = tuple(_wide(one) for one in node.args)
+            node.args = tuple(_wide(arg) for arg in node.args)
             node.kwargs = {name: _wide(one) for name, one in node.kwargs.items()}
     module.recompile()
     for inner in module.modules():

@@ -39,14 +39,14 @@ INDUCTOR_CONFIG = OptionSpec(
 def read_config(text: str, flow: str) -> dict[str, object]:
     """The settings by name. Raises UsageError for what is no setting, and where torch has none of that name (`check_names`)."""
     found: dict[str, object] = {}
-    for one in filter(None, text.split(";")):
-        name, equals, value = one.partition("=")
+    for part in filter(None, text.split(";")):
+        name, equals, value = part.partition("=")
         try:
             found[name.strip()] = ast.literal_eval(value.strip()) if equals else None
         except (ValueError, SyntaxError):
             found[name.strip()] = value.strip()
         if not equals or not name.strip():
-            raise UsageError(noted(BackendCode.INDUCTOR_FORM, flow=flow, setting=one))
+            raise UsageError(noted(BackendCode.INDUCTOR_FORM, flow=flow, setting=part))
     return found
 
 

@@ -33,7 +33,7 @@ def operators_of(program: Program, device: str, *, wide: bool) -> tuple[Placemen
 def unrounded_intermediates(graph: Sequence[Placement], options: dict[str, Option]) -> tuple[NumericDefault, ...]:
     """Inductor (2.13) fuses operators of sixteen bits in float32. Its other settings that change numbers (contraction, unsafe math,
     freezing) are off unless variables of its own ask for them."""
-    halves = any(one.precision in ("float16", "bfloat16") for one in graph)
+    halves = any(placement.precision in ("float16", "bfloat16") for placement in graph)
     name = "emulate_precision_casts"
     if options["compiler"] == "eager" or options[name] is True or not halves:
         return ()

@@ -28,14 +28,14 @@ def tf32_as_asked(options: Mapping[str, Option]) -> Iterator[None]:
         yield
         return
     settings = _settings()
-    before = [one.fp32_precision for one in settings]
-    for one in settings:
-        one.fp32_precision = wanted
+    before = [setting.fp32_precision for setting in settings]
+    for setting in settings:
+        setting.fp32_precision = wanted
     try:
         yield
     finally:
-        for one, value in zip(settings, before, strict=True):
-            one.fp32_precision = value
+        for setting, value in zip(settings, before, strict=True):
+            setting.fp32_precision = value
 
 
 def tf32_defaults(options: Mapping[str, Option], operators: Iterable[tuple[str, str]]) -> tuple[NumericDefault, ...]:

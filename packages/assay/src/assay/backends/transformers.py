@@ -121,7 +121,7 @@ class _Generation:
             )
         if len(rows) == 1:
             self._cache, self._held = cache, tuple(found.sequences[0].tolist()[:-1])
-        logits = np.stack([one.to(torch.float64).numpy() for one in found.logits], axis=1)
+        logits = np.stack([logit.to(torch.float64).numpy() for logit in found.logits], axis=1)
         made = found.sequences[:, longest:].tolist()
         return [_until_end(row, logits[number], self._ends()) for number, row in enumerate(made)]
 

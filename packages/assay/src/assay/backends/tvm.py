@@ -176,4 +176,4 @@ def _by_dlight(options: dict[str, Option], flow: Flow) -> bool:
 
 
 def _disabled(options: dict[str, Option]) -> list[str]:
-    return [one for one in str(options["disabled_passes"]).split(";") if one]
+    return [part for part in str(options["disabled_passes"]).split(";") if part]

@@ -164,7 +164,7 @@ class TVMEngine:
 
         def note(_function: Any, name: str, before: bool, _result: Any, *arguments: Any) -> int:
             if before and not name.startswith("vm."):
-                types = [str(one.dtype) for one in arguments if hasattr(one, "dtype")]
+                types = [str(argument.dtype) for argument in arguments if hasattr(argument, "dtype")]
                 rows.append((name, self._kind, types[-1] if types else ""))
             return 0
 
@@ -175,7 +175,7 @@ class TVMEngine:
         finally:
             # There is no way back to a machine without an instrument (0.27): the next run makes a new one.
             self._machine = None
-        return tuple(msgspec.structs.replace(one, role=_role(one.operator)) for one in count(rows))
+        return tuple(msgspec.structs.replace(placement, role=_role(placement.operator)) for placement in count(rows))
 
 
 @contextmanager

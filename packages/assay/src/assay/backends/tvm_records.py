@@ -75,8 +75,8 @@ def by_records(module: Any, records: Records) -> Scheduled:
     # Entered, and not given by its folder: the pass then warns that it opens a database.
     with database:
         module = relax.transform.MetaScheduleApplyDatabase(work_dir=None, enable_warning=True)(module)
-    kernels = [one for one in module.functions.values() if isinstance(one, tirx.PrimFunc)]
-    found = sum(bool((one.attrs or {}).get("tirx.is_scheduled", False)) for one in kernels)
+    kernels = [function for function in module.functions.values() if isinstance(function, tirx.PrimFunc)]
+    found = sum(bool((kernel.attrs or {}).get("tirx.is_scheduled", False)) for kernel in kernels)
     if not found:
         raise UsageError(
             noted(

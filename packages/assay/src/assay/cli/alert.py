@@ -29,23 +29,23 @@ def list_(history: History = DEFAULT_HISTORY) -> None:
 
     found = list_alerts(history)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    for one in found:
-        print(f"{one.id}  {one.kind.value:<12}  {one.headline}")
-        state = "recovered" if one.closed_at else f"{len(one.jobs)} job{'s' * (len(one.jobs) != 1)}"
-        print(f"    since {one.first_at[:16]} (run {one.first_run}); {state}; {_telling(one, now)}")
-        for waiting in one.waiting:
+    for alert in found:
+        print(f"{alert.id}  {alert.kind.value:<12}  {alert.headline}")
+        state = "recovered" if alert.closed_at else f"{len(alert.jobs)} job{'s' * (len(alert.jobs) != 1)}"
+        print(f"    since {alert.first_at[:16]} (run {alert.first_run}); {state}; {_telling(alert, now)}")
+        for waiting in alert.waiting:
             why = f", last try: {waiting.error}" if waiting.error else ""
             print(f"    waits for {waiting.target} since {waiting.since[:16]}{why}")
     if not found:
         print("no alert is open")
 
 
-def _telling(one: Alert, now: str) -> str:
-    if one.mute is not None and one.is_muted(now):
-        return f"muted until {one.mute.until[:16]} by {one.mute.who}: {one.mute.reason}"
-    if one.waiting:
-        return f"not sent to {len(one.waiting)} target{'s' * (len(one.waiting) != 1)} yet"
-    return "sent" if one.told else "not sent yet"
+def _telling(alert: Alert, now: str) -> str:
+    if alert.mute is not None and alert.is_muted(now):
+        return f"muted until {alert.mute.until[:16]} by {alert.mute.who}: {alert.mute.reason}"
+    if alert.waiting:
+        return f"not sent to {len(alert.waiting)} target{'s' * (len(alert.waiting) != 1)} yet"
+    return "sent" if alert.told else "not sent yet"
 
 
 @app.command("mute")

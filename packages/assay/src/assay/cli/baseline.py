@@ -28,10 +28,10 @@ def set_(given: Mapping[str, Any]) -> None:
 
     options = read_options(BaselineOptions, given)
     # Random samples of assay.toml beside the golden are verified, never measured.
-    for one in set_baselines(replace(check_options(options), random_samples=0), options.reason):
-        facts = one.result.facts
-        made = f"{text.size(facts.artifact_bytes)}, {one.flow.backend} {facts.backend_version}"
-        print(f"approved {one.case} on {one.flow.name}: {made}, by {one.who}: {one.reason}")
+    for baseline in set_baselines(replace(check_options(options), random_samples=0), options.reason):
+        facts = baseline.result.facts
+        made = f"{text.size(facts.artifact_bytes)}, {baseline.flow.backend} {facts.backend_version}"
+        print(f"approved {baseline.case} on {baseline.flow.name}: {made}, by {baseline.who}: {baseline.reason}")
 
 
 @app.command("list")
@@ -45,20 +45,21 @@ def list_(
     from assay.commands.baseline import damaged_baselines, kept_baselines
 
     damaged = damaged_baselines(history)
-    found = [one for one in kept_baselines(history) if every or one.id == "current"]
-    for one in found:
-        print(_line(one.baseline, f"{one.id}: " if every else "", one.trouble))
+    found = [baseline for baseline in kept_baselines(history) if every or baseline.id == "current"]
+    for kept in found:
+        print(_line(kept.baseline, f"{kept.id}: " if every else "", kept.trouble))
     for sentence in damaged:
         print(sentence)
     if not found and not damaged:
         print("no baseline yet: assay baseline set MODEL --flow FLOW --reason WHY")
 
 
-def _line(one: Baseline, before: str = "", trouble: str = "") -> str:
-    built = f"{one.flow.backend} {one.result.facts.backend_version}; {one.machine.kind}"
-    evidence = f"; passed in run {one.run}" if one.run else ""
+def _line(baseline: Baseline, before: str = "", trouble: str = "") -> str:
+    built = f"{baseline.flow.backend} {baseline.result.facts.backend_version}; {baseline.machine.kind}"
+    evidence = f"; passed in run {baseline.run}" if baseline.run else ""
     broken = f" [{trouble}]" if trouble else ""
-    return f"{before}{one.case} on {one.flow.name} ({built}), {one.created_at[:16]} by {one.who}: {one.reason}{evidence}{broken}"
+    case = f"{before}{baseline.case} on {baseline.flow.name} ({built})"
+    return f"{case}, {baseline.created_at[:16]} by {baseline.who}: {baseline.reason}{evidence}{broken}"
 
 
 @app.command("approve")
@@ -74,8 +75,8 @@ def approve(
     """Make the engines of a run of `assay check --baseline` that passed the baselines, without building them again."""
     from assay.commands.baseline import approve_run
 
-    for one in approve_run(run, reason, history, case=case, flow=flow):
-        print(f"approved {_line(one)}")
+    for baseline in approve_run(run, reason, history, case=case, flow=flow):
+        print(f"approved {_line(baseline)}")
 
 
 @app.command("rollback")
@@ -120,10 +121,18 @@ def audit(
     if audit_golden(model):
         return
 
-    for one in audit_model(model, history):
-        engine = f"engine {one.engine[:12]} of model {one.model[:12]}, {one.built_by}, {one.machine}"
-        evidence = f"passed in run {one.run}: assay report {one.run}" if one.run else "built and measured for it"
-        sentence = evidence if one.action.value in ("set", "approve") else f"approved before; {evidence}"
-        why = f": {one.reason}" if one.reason else ""
-        print(f"{one.at[:16]}  {one.action.value:<8}  {one.case} on {one.flow}  by {one.who}{why}")
+    for approval in audit_model(model, history):
+        engine = (
+            f"engine {approval.engine[:12]} of model {approval.model[:12]}, {approval.built_by}, {approval.machine}"
+        )
+        evidence = (
+            f"passed in run {approval.run}: assay report {approval.run}"
+            if approval.run
+            else "built and measured for it"
+        )
+        sentence = evidence if approval.action.value in ("set", "approve") else f"approved before; {evidence}"
+        why = f": {approval.reason}" if approval.reason else ""
+        print(
+            f"{approval.at[:16]}  {approval.action.value:<8}  {approval.case} on {approval.flow}  by {approval.who}{why}"
+        )
         print(f"    {engine}; {sentence}")

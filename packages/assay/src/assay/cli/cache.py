@@ -62,7 +62,7 @@ def clear(flow: Flow = "*", unused: Unused = 0.0) -> None:
 
 
 def _mb(entries: list[Entry]) -> float:
-    return sum(one.size_bytes for one in entries) / _MB
+    return sum(entry.size_bytes for entry in entries) / _MB
 
 
 def _chosen(flow: str, unused_days: float) -> Iterator[tuple[CachedArtifact, int, float]]:

@@ -79,8 +79,8 @@ def _trial(result: Result | None) -> list[tuple[str, str]]:
     if facts.precision:
         rows.append(("precision", facts.precision))
     places: dict[str, int] = {}
-    for one in facts.placements:
-        places[one.device] = places.get(one.device, 0) + one.count
+    for placement in facts.placements:
+        places[placement.device] = places.get(placement.device, 0) + placement.count
     if places:
         rows.append(("operators", ", ".join(f"{count} on {device}" for device, count in sorted(places.items()))))
     if facts.undelegated:

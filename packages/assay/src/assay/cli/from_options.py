@@ -29,7 +29,7 @@ def from_options(options: type) -> Callable[[Callable[[Mapping[str, Any]], None]
 
         parameters = [_parameter(row) for row in rows(options)]
         command.__name__, command.__doc__ = function.__name__, function.__doc__
-        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         return command
 

@@ -27,7 +27,7 @@ def fuzz(given: Mapping[str, Any]) -> None:
     options = read_options(FuzzOptions, given, command=command_line(sys.argv[1:], FuzzOptions))
     with progress_bar():
         found = run_fuzz(options, SILENT, print_line)
-    for line in (*lines(found.session, {one.key for one in found.new}), f"corpus: {found.corpus}", *found.alerts):
+    for line in (*lines(found.session, {bucket.key for bucket in found.new}), f"corpus: {found.corpus}", *found.alerts):
         print_line(line)
     raise typer.Exit(found.exit_code)
 

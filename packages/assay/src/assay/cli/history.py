@@ -39,16 +39,27 @@ def runs(
     search = RunSearch(commit.lower(), machine, model, code)
 
     with open_services(history, recorded=True) as services:
-        found = [(one, services.standing(one.id, one.status)) for one in services.store.runs(limit, search)]
-        cut = [services.store.run(one.id) for one, status in found if status == "interrupted"]
+        found = [
+            (run_summary, services.standing(run_summary.id, run_summary.status))
+            for run_summary in services.store.runs(limit, search)
+        ]
+        cut = [services.store.run(run_summary.id) for run_summary, status in found if status == "interrupted"]
     if not found and search != RunSearch():
         print(f"no run in {history} is like that; `assay runs` lists them all")
     elif not found:
         print(f"no runs in {history}; `assay check` makes one")
-    for one, status in found:
-        counts = f"{one.passed} passed, {one.failed} failed, {one.other} other" if one.word else ""
-        state = one.word if status == "complete" else f"{status} ({one.recorded} of {one.jobs} jobs)"
-        print(f"{one.id}  {state:<14} {counts}  {one.command}")
+    for run_summary, status in found:
+        counts = (
+            f"{run_summary.passed} passed, {run_summary.failed} failed, {run_summary.other} other"
+            if run_summary.word
+            else ""
+        )
+        state = (
+            run_summary.word
+            if status == "complete"
+            else f"{status} ({run_summary.recorded} of {run_summary.jobs} jobs)"
+        )
+        print(f"{run_summary.id}  {state:<14} {counts}  {run_summary.command}")
     for run in filter(resumable, cut):
         print(f"to go on: {shlex.join(['assay', 'resume', run.id, *history_words(history)])}")
 

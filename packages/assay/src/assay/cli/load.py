@@ -59,9 +59,9 @@ def load(given: Mapping[str, Any]) -> None:
 
 
 def _print(found: Loaded) -> None:
-    for name, one in found.combinations:
+    for name, combination in found.combinations:
         print(f"\n{name}")
-        _print(one)
+        _print(combination)
     for rate, summary in found.curve.points if found.curve is not None else ():
         title = summary.source or f"{rate:g} requests a second"
         print(title)
@@ -99,18 +99,18 @@ def _figures(found: Loaded) -> dict[str, Any]:
     if found.combinations:
         return {
             "verdict": found.word.value,
-            "combinations": [{"set": name} | _figures(one) for name, one in found.combinations],
+            "combinations": [{"set": name} | _figures(combination) for name, combination in found.combinations],
         }
     assert found.curve is not None
     points = [
         {
             "rate": None if math.isnan(rate) else rate,
-            "metrics": {name: _finite(value) for name, value in one.metrics.items()},
-            "intervals": {name: [*map(_finite, value)] for name, value in one.intervals.items()},
-            "errors": one.errors,
-            "notes": one.notes,
+            "metrics": {name: _finite(value) for name, value in point.metrics.items()},
+            "intervals": {name: [*map(_finite, value)] for name, value in point.intervals.items()},
+            "errors": point.errors,
+            "notes": point.notes,
         }
-        for rate, one in found.curve.points
+        for rate, point in found.curve.points
     ]
     return {"verdict": found.word.value, "reasons": found.reasons, "points": points, "knee_per_s": found.curve.knee}
 

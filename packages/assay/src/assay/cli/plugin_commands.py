@@ -19,7 +19,11 @@ def add_plugin_commands(
 
     One that cannot be imported, or has the name of a command that is there or `taken`, leaves all others as they are: calling it says why.
     """
-    known = {*taken, *(one.name for one in app.registered_commands), *(one.name for one in app.registered_groups)}
+    known = {
+        *taken,
+        *(command.name for command in app.registered_commands),
+        *(group.name for group in app.registered_groups),
+    }
     for point in sorted(metadata.entry_points(group=GROUP) if points is None else points, key=lambda one: one.name):
         if point.name in known:
             continue

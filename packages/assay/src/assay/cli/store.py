@@ -27,7 +27,7 @@ def list_(history: History = DEFAULT_HISTORY) -> None:
 
     folders = kept(history)
     for name, folder in folders.items():
-        size = text.size(sum(one.size_bytes for one in folder.files))
+        size = text.size(sum(file.size_bytes for file in folder.files))
         print(f"{name}  {len(folder.files)} files, {size}")
     if not folders:
         print(f"{history} shares nothing; a run with `store` in assay.toml does")

@@ -57,7 +57,7 @@ def mine(
     suite = Mined(",".join(models))
     cases = list(suite.cases(seed=0))
     for case in cases:
-        inputs = ", ".join(f"{one.dtype}{list(one.shape)}" for one in case.model.inputs)
+        inputs = ", ".join(f"{tensor_spec.dtype}{list(tensor_spec.shape)}" for tensor_spec in case.model.inputs)
         print(f"{case.uses:6}  {case.model.name}  {inputs}")
     for line in suite.left_out():
         print(f"left out: {line}")
@@ -84,6 +84,6 @@ def show(given: Mapping[str, Any]) -> None:
     selection = Selection(filters=options.filters, dtypes=options.dtypes, shard=parse_shard(options.shard))
     cases = select(collect_cases(found, options.seed), selection)
     for case in cases:
-        inputs = ", ".join(f"{one.dtype}{list(one.shape)}" for one in case.model.inputs)
+        inputs = ", ".join(f"{tensor_spec.dtype}{list(tensor_spec.shape)}" for tensor_spec in case.model.inputs)
         print(f"{case.name}  {inputs}")
     print(f"{len(cases)} cases")

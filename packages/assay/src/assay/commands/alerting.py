@@ -140,17 +140,17 @@ def _seen(checked: Checked, services: Services, rules: AlertRules) -> tuple[list
     if checked.judgement.exit_code == EXIT_NOTHING:
         verdicts.append(Verdict(VerdictStatus.ERROR, checked.judgement.run.reason))
     # What an old engine of a comparison did is no news.
-    verdicts = [one for one in verdicts if one.job_key not in run.compared.values()]
+    verdicts = [verdict for verdict in verdicts if verdict.job_key not in run.compared.values()]
     red, passed = red_jobs(verdicts, checked.results, run.jobs, run.command)
     if run.narrowed:  # a part of a run answers nothing of the whole
         passed.discard(run_key(run.command))
     store = services.store
     assert isinstance(store, KeepsAlerts)
-    known = {key for one in store.alerts() for key in one.jobs}
+    known = {key for alert in store.alerts() for key in alert.jobs}
 
-    skipped = [one for one in red if one.kind is AlertKind.CHANGE and one.key not in known]
+    skipped = [red_job for red_job in red if red_job.kind is AlertKind.CHANGE and red_job.key not in known]
     before = _outcomes_before(run.id, skipped, services)
-    red = [one for one in red if one not in skipped or before.get(one.key) is Outcome.OK]
+    red = [red_job for red_job in red if red_job not in skipped or before.get(red_job.key) is Outcome.OK]
     if AlertKind.TREND in {kind for target in rules.targets for kind in target.on}:
         red += trend_alarms(run, checked.results, rules.trend_metrics, services)
     return red, passed
@@ -158,8 +158,8 @@ def _seen(checked: Checked, services: Services, rules: AlertRules) -> tuple[list
 
 def _outcomes_before(run: str, red: Sequence[RedJob], services: Services) -> dict[str, Outcome]:
     """How jobs ended in the run before that has one of these cells."""
-    old = services.store.run_before(run, {(one.case, one.flow) for one in red}) if red else ""
-    return {one.job_key: one.outcome for one in services.store.results(old)} if old else {}
+    old = services.store.run_before(run, {(red_job.case, red_job.flow) for red_job in red}) if red else ""
+    return {result.job_key: result.outcome for result in services.store.results(old)} if old else {}
 
 
 def _plan(

@@ -26,7 +26,7 @@ def list_alerts(history: str) -> list[Alert]:
     """All that are open, muted, or have a message that waits."""
     with _kept_in(history) as store:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        return [one for one in store.alerts() if not one.is_over(now)]
+        return [alert for alert in store.alerts() if not alert.is_over(now)]
 
 
 def mute_alert(identity: str, until: datetime, reason: str, history: str, *, who: str = "") -> Alert:
@@ -116,7 +116,7 @@ def _changed(identity: str, history: str, change: Callable[[Alert], Alert]) -> A
     def put(alerts: list[Alert]) -> Sequence[Alert]:
         after = change(find_alert(alerts, identity))
         found.append(after)
-        return [after if one.id == after.id else one for one in alerts]
+        return [after if alert.id == after.id else alert for alert in alerts]
 
     with _kept_in(history) as store:
         store.change_alerts(put)

@@ -45,7 +45,7 @@ def _fitted(flow: Flow, options: Mapping[str, Option], refusals: dict[str, list[
         options=typed,
         # A backend with such an option says by it where it runs: who lends GPUs looks at the flow's device.
         device=str(typed.get("device", flow.device)) if "device" in known else flow.device,
-        allowances=tuple(one for one in flow.allowances if one not in forbidden),
+        allowances=tuple(allowance for allowance in flow.allowances if allowance not in forbidden),
     )
 
 

@@ -36,14 +36,14 @@ def remove_baseline(case: str, flow: str, history: str) -> int:
     with open_services(history) as services:
         case = baseline_history.case_named(services, case)
         removed = find_baseline.remove(services, case, flow)
-        for one in removed:
-            record_approval(ApprovalAction.REMOVE, one, "", services)
+        for baseline in removed:
+            record_approval(ApprovalAction.REMOVE, baseline, "", services)
         services.files.keep(find_baseline.cell_name(case, flow))
         if not removed:
             known = (
                 ", ".join(
-                    f"{one.baseline.case} on {one.baseline.flow.name}"
-                    for one in baseline_history.kept_baselines(services, current=True)
+                    f"{baseline.baseline.case} on {baseline.baseline.flow.name}"
+                    for baseline in baseline_history.kept_baselines(services, current=True)
                 )
                 or "there is none"
             )
@@ -87,7 +87,7 @@ def audit_model(model: str, history: str) -> list[Approval]:
     with open_services(history, recorded=True) as services:
         known = approvals(services)
         # Engines that were approved before there was a record.
-        recorded = {(one.engine, one.case, one.flow) for one in known}
+        recorded = {(approval.engine, approval.case, approval.flow) for approval in known}
         for one in baseline_history.kept_baselines(services):
             made = of_baseline(
                 ApprovalAction.SET, one.baseline, one.baseline.created_at, one.baseline.who, one.baseline.reason
@@ -95,8 +95,8 @@ def audit_model(model: str, history: str) -> list[Approval]:
             if (made.engine, made.case, made.flow) not in recorded:
                 known.append(made)
     names = (model, Path(model).stem)
-    found = sorted((one for one in known if one.case in names), key=lambda one: one.at)
+    found = sorted((approval for approval in known if approval.case in names), key=lambda one: one.at)
     if not found:
-        cases = ", ".join(dict.fromkeys(one.case for one in known)) or "nothing"
+        cases = ", ".join(dict.fromkeys(approval.case for approval in known)) or "nothing"
         raise UsageError(f"nobody approved an engine of {model!r} in {history}; approvals are recorded of: {cases}")
     return found

@@ -40,7 +40,7 @@ def most_bytes() -> int:
 
 def enforce_cache_limit_after_check(results: Iterable[Result]) -> None:
     """Where one of them may have added its refusal to the cache: nothing else is kept of a check."""
-    if any(one.outcome in REFUSALS and not facts_of(one).reused for one in results):
+    if any(result.outcome in REFUSALS and not facts_of(result).reused for result in results):
         enforce_cache_limit()
 
 
@@ -56,7 +56,7 @@ def enforce_cache_limit() -> None:
     if _enforced_lately(most):
         return
     entries = [one for found in sizes().values() for one in found]
-    if sum(one.size_bytes for one in entries) > most:
+    if sum(entry.size_bytes for entry in entries) > most:
         evict(entries, most * 9 // 10)
     with suppress(OSError):
         _record().write_text(str(most))

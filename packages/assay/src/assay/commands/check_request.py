@@ -118,23 +118,23 @@ def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelReq
         raise UsageError(f"{config.path.name} lists no [[model]]: add one, or name an ONNX file on the command line")
     return tuple(
         ModelRequest(
-            path=one.path if is_named(one.path) else Path(near(one.path)),
-            flows=flows_of(options.flows or one.flows or config.use, options, config),
-            name=one.name,
+            path=model.path if is_named(model.path) else Path(near(model.path)),
+            flows=flows_of(options.flows or model.flows or config.use, options, config),
+            name=model.name,
             inputs=with_stated(
                 msgspec.structs.replace(
-                    one.inputs,
-                    golden=near(Path(one.inputs.golden)) if one.inputs.golden else "",
-                    data=near_data(one.inputs.data),
-                    calibration=options.calibration or one.inputs.calibration,
+                    model.inputs,
+                    golden=near(Path(model.inputs.golden)) if model.inputs.golden else "",
+                    data=near_data(model.inputs.data),
+                    calibration=options.calibration or model.inputs.calibration,
                 ),
                 options,
             ),
-            contract=_chosen(one.contract, options.tolerance),
-            random_samples=one.random_samples,
-            original=original_listed(one),
+            contract=_chosen(model.contract, options.tolerance),
+            random_samples=model.random_samples,
+            original=original_listed(model),
         )
-        for one in config.models
+        for model in config.models
     )
 
 
@@ -215,19 +215,22 @@ def with_random_samples(models: Sequence[ModelRequest], options: CheckOptions) -
     """Behind each model that asks for it a case of its own, verified against the model in double. Raises UsageError where
     there is no golden to draw beside."""
     asked = [
-        one if options.random_samples is None else replace(one, random_samples=options.random_samples) for one in models
+        model if options.random_samples is None else replace(model, random_samples=options.random_samples)
+        for model in models
     ]
-    if any(one.random_samples for one in asked) and not any(one.random_samples and one.inputs.golden for one in asked):
+    if any(model_request.random_samples for model_request in asked) and not any(
+        model_request.random_samples and model_request.inputs.golden for model_request in asked
+    ):
         raise UsageError(
             "random samples go beside a golden, and there is none: give one, or leave out --random-samples (random-samples in "
             "assay.toml): without a golden all inputs are random, as many as --samples says"
         )
-    return tuple(both for one in asked for both in (one, *_drawn(one)))
+    return tuple(both for model_request in asked for both in (model_request, *_drawn(model_request)))
 
 
 def _drawn(model: ModelRequest) -> tuple[ModelRequest, ...]:
     """Flows that are calibrated on the golden are left out: other inputs lie beyond the range that they were promised."""
-    flows = tuple(one for one in model.flows if not any(map(plugins.is_calibrated, one.transforms)))
+    flows = tuple(flow for flow in model.flows if not any(map(plugins.is_calibrated, flow.transforms)))
     if not model.random_samples or not model.inputs.golden or not flows:
         return ()
     inputs = Inputs(seed=model.inputs.seed, samples=model.random_samples, batch=BATCH, fill=model.inputs.fill)

@@ -45,7 +45,7 @@ class Proposal:
     @property
     def common(self) -> tuple[str, ...]:
         """The flows that run every model that any flow runs; those of the first where there is none in common."""
-        sets = [one for one in self.flows.values() if one]
+        sets = [flow for flow in self.flows.values() if flow]
         if not sets:
             return (DEFAULT_FLOW,)
         return tuple(name for name in sets[0] if all(name in one for one in sets)) or sets[0]
@@ -58,7 +58,7 @@ def find_models(folder: Path) -> tuple[Path, ...]:
         here = Path(name).relative_to(folder)
         deeper = len(here.parts) < DEEPEST
         folders[:] = sorted(one for one in folders if deeper and not one.startswith(".") and one not in LEFT_OUT)
-        found += [here / one for one in files if Path(one).suffix.lower() in SUFFIXES and not one.startswith(".")]
+        found += [here / file for file in files if Path(file).suffix.lower() in SUFFIXES and not file.startswith(".")]
     return tuple(sorted(found)[:MOST_MODELS])
 
 
@@ -116,8 +116,11 @@ def _tried(model: Path, flows: Sequence[Flow], locks: Path, progress: Progress) 
             results = check(request, services).results
         except UsageError as error:
             return {flow.name: " ".join(str(error).split()) for flow in flows}
-    endings = {one.flow: f"{one.outcome.value}: {' '.join(one.detail.split())[:160]}" for one in results}
-    return {one.flow: "" if one.outcome in RUNS and comparisons_of(one) else endings[one.flow] for one in results}
+    endings = {result.flow: f"{result.outcome.value}: {' '.join(result.detail.split())[:160]}" for result in results}
+    return {
+        result.flow: "" if result.outcome in RUNS and comparisons_of(result) else endings[result.flow]
+        for result in results
+    }
 
 
 def config_text(template: str, found: Proposal) -> str:
@@ -134,7 +137,7 @@ def config_text(template: str, found: Proposal) -> str:
 
 def _block(path: Path, found: Proposal, common: Sequence[str]) -> str:
     lines = ["[[model]]", f"path = {quoted(path.as_posix())}"]
-    if sum(one.stem == path.stem for one in found.models) > 1:
+    if sum(model.stem == path.stem for model in found.models) > 1:
         lines.append(f"name = {quoted(path.with_suffix('').as_posix() if path.suffix == '.onnx' else path.as_posix())}")
     own = found.flows.get(path, ())
     if own and own != tuple(common):

@@ -98,7 +98,7 @@ def state_of(flow: Flow, backend: Availability) -> Availability:
         parts = [backend, *([] if flow.environment else plugins.transforms_available(flow))]
     except (HarnessError, UnknownName) as error:
         return Availability(available=False, reason=error.reason)
-    return next((one for one in parts if not one.available), backend)
+    return next((part for part in parts if not part.available), backend)
 
 
 def flow_table(groups: Sequence[Group], width: int) -> str:
@@ -129,7 +129,7 @@ def _advice(lines: Sequence[FlowLine]) -> list[str]:
     """What to do about the outcomes of the table, each once."""
     outcomes = {line.trial.outcome for line in lines if line.state.available and line.trial is not None}
     steps = {Outcome.OTHER_PRECISION: OUTCOMES[Outcome.OTHER_PRECISION].advice, Outcome.UNSUPPORTED: OTHER_MODELS}
-    return [f"{outcome_words(one.value)}: {step}" for one, step in steps.items() if one.value in outcomes]
+    return [f"{outcome_words(outcome.value)}: {step}" for outcome, step in steps.items() if outcome.value in outcomes]
 
 
 def _group(group: Group, names: int, width: int) -> list[str]:
@@ -170,7 +170,7 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     text = _REMARK.sub("", text)
     if len(text) <= longest:
         return text
-    ends = [one.start() for one in _CLAUSE.finditer(text) if longest // 3 <= one.start() <= longest]
+    ends = [match.start() for match in _CLAUSE.finditer(text) if longest // 3 <= match.start() <= longest]
     return text[: ends[-1]] if ends else textwrap.shorten(text, longest, placeholder=" ...", break_on_hyphens=False)
 
 

@@ -46,7 +46,7 @@ class Fuzzed:
     @property
     def exit_code(self) -> int:
         """1 where this call found a wrong answer, a crash or a case that does not end; 0 else."""
-        return int(any(one.status in CAUSES for one in self.new))
+        return int(any(bucket.status in CAUSES for bucket in self.new))
 
 
 def corpus_of(corpus: Path | None, history: str) -> Corpus:
@@ -77,7 +77,7 @@ def run_fuzz(
             if not here.available:
                 raise UsageError(f"{flow.name} cannot be fuzzed here: {missing_text(here)}")
         chosen = {
-            one.name for one in session.arms.values() if not options.generators or one.generator in options.generators
+            arm.name for arm in session.arms.values() if not options.generators or arm.generator in options.generators
         }
         if options.learn:
             tell(f"{learn(flows, corpus, session, services, options.learn)} pairs of operators are compiled together")

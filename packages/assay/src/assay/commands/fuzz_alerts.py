@@ -42,11 +42,11 @@ def send_causes(session: Session, corpus: Corpus, history: str, config: Path | N
 
 def tell_causes(session: Session, corpus: Corpus, services: Services, rules: AlertRules | None, mode: str) -> Told:
     """What was told is kept in the session, once nobody waits for it."""
-    new = [one for key, one in session.buckets.items() if is_cause(one) and key not in session.alerted]
+    new = [bucket for key, bucket in session.buckets.items() if is_cause(bucket) and key not in session.alerted]
     if rules is None:
         return Told()
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    targets = tuple(one.name for one in rules.targets if AlertKind.FOUND in one.on)
+    targets = tuple(target.name for target in rules.targets if AlertKind.FOUND in target.on)
     store = services.store
     if mode == SHOW:
         fresh = _unknown(new, store.alerts()) if isinstance(store, KeepsAlerts) else new
@@ -58,14 +58,14 @@ def tell_causes(session: Session, corpus: Corpus, services: Services, rules: Ale
         return Told()
     try:
         known = store.alerts()
-        if not new and not any(one.waiting for one in known if one.kind is AlertKind.FOUND):
+        if not new and not any(alert.waiting for alert in known if alert.kind is AlertKind.FOUND):
             return Told()
         fresh = _unknown(new, known)
         done = _sent([*_messages(fresh[:MOST], corpus)], store, rules, now)
-        delivered = {one.id for one in store.alerts() if one.told and not one.waiting}
+        delivered = {alert.id for alert in store.alerts() if alert.told and not alert.waiting}
     except HarnessError as error:
         return Told((f"alerts of new causes were not sent ({error})",), arrived=False)
-    session.alerted += [one.key for one in new if _id(one) in delivered]
+    session.alerted += [bucket.key for bucket in new if _id(bucket) in delivered]
     corpus.write(session)
     waiting = len(fresh) - MOST
     more = f"{waiting} more new causes are sent by the next call: {MOST} at once are enough to read"
@@ -74,61 +74,61 @@ def tell_causes(session: Session, corpus: Corpus, services: Services, rules: Ale
 
 def _unknown(new: Sequence[Bucket], alerts: Sequence[Alert]) -> list[Bucket]:
     """Those that the history has no alert of. It knows more than the session, which may be lost and begun again."""
-    known = {one.id for one in alerts}
-    return [one for one in new if _id(one) not in known]
+    known = {alert.id for alert in alerts}
+    return [bucket for bucket in new if _id(bucket) not in known]
 
 
-def _id(one: Bucket) -> str:
-    return one.key[:8]
+def _id(bucket: Bucket) -> str:
+    return bucket.key[:8]
 
 
 def _messages(new: Sequence[Bucket], corpus: Corpus) -> Iterator[tuple[Bucket, Message]]:
     """One for each."""
     from assay.alerts.message import message
 
-    for one in new:
-        yield one, message(_alert(one, ""), AlertKind.FOUND, _facts(one, corpus))
+    for bucket in new:
+        yield bucket, message(_alert(bucket, ""), AlertKind.FOUND, _facts(bucket, corpus))
 
 
-def _alert(one: Bucket, now: str) -> Alert:
+def _alert(bucket: Bucket, now: str) -> Alert:
     """Closed as soon as it is told: no run of the same jobs will say that it is well again."""
-    job = f"{one.first}|{one.flow}|screen"
+    job = f"{bucket.first}|{bucket.flow}|screen"
     return Alert(
-        _id(one),
+        _id(bucket),
         AlertKind.FOUND,
-        one.key,
-        one.title,
+        bucket.key,
+        bucket.title,
         {job: 1},
         "fuzz",
-        one.found_at,
+        bucket.found_at,
         "fuzz",
-        one.found_at,
+        bucket.found_at,
         closed_at=now,
     )
 
 
-def _facts(one: Bucket, corpus: Corpus) -> AlertFacts:
-    lines = [("What", STATUSES[one.status]), ("Since", f"case {one.first}, {one.found_at}")]
-    if one.attributes:
-        lines.append(("Matters", ", ".join(one.attributes)))
-    if one.workaround:
-        lines.append(("Workaround", one.workaround))
-    lines.append(("Versions", ", ".join(f"{name} {version}" for name, version in sorted(one.versions.items()))))
-    place = one.script or one.smallest
+def _facts(bucket: Bucket, corpus: Corpus) -> AlertFacts:
+    lines = [("What", STATUSES[bucket.status]), ("Since", f"case {bucket.first}, {bucket.found_at}")]
+    if bucket.attributes:
+        lines.append(("Matters", ", ".join(bucket.attributes)))
+    if bucket.workaround:
+        lines.append(("Workaround", bucket.workaround))
+    lines.append(("Versions", ", ".join(f"{name} {version}" for name, version in sorted(bucket.versions.items()))))
+    place = bucket.script or bucket.smallest
     return AlertFacts(
-        jobs=(one.first,),
+        jobs=(bucket.first,),
         lines=tuple((name, text) for name, text in lines if text),
-        script=_script(one),
+        script=_script(bucket),
         commands=(
-            ("See it again", f"python {place}" if one.script else place),
+            ("See it again", f"python {place}" if bucket.script else place),
             ("All causes", f"assay fuzz report --corpus {corpus.folder}"),
         ),
     )
 
 
-def _script(one: Bucket) -> str:
+def _script(bucket: Bucket) -> str:
     """What a vendor can run, where triage wrote it."""
-    path = Path(one.script) if one.script else None
+    path = Path(bucket.script) if bucket.script else None
     return path.read_text(encoding="utf-8")[:MOST_SCRIPT] if path is not None and path.is_file() else ""
 
 
@@ -137,11 +137,11 @@ def _sent(made: Sequence[tuple[Bucket, Message]], store: KeepsAlerts, rules: Ale
     from assay.alerts.delivery import deliver, with_message
     from assay.alerts.send import send
 
-    fresh = [with_message(_alert(one, now), AlertKind.FOUND, message, rules, now) for one, message in made]
+    fresh = [with_message(_alert(bucket, now), AlertKind.FOUND, message, rules, now) for bucket, message in made]
 
     def add(known: list[Alert]) -> Sequence[Alert]:
-        ids = {one.id for one in known}
-        return [*known, *(one for one in fresh if one.id not in ids)]
+        ids = {alert.id for alert in known}
+        return [*known, *(alert for alert in fresh if alert.id not in ids)]
 
     store.change_alerts(add)
     return deliver(store, rules, send, datetime.now(UTC))

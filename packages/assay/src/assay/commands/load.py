@@ -114,8 +114,8 @@ def _swept(
         first = (found[0][1].curve or points) if found else points
         job = _job(options, msgspec.structs.replace(one, name=f"{service.name} {name}"), model)
         found.append((name, _recorded(options, with_differing(points, first), limits, job)))
-    reasons = [f"{name}: {reason}" for name, one in found for reason in one.reasons]
-    worst = max((one.word for _, one in found), key=_GRAVE.index)
+    reasons = [f"{name}: {reason}" for name, loaded in found for reason in loaded.reasons]
+    worst = max((loaded.word for _, loaded in found), key=_GRAVE.index)
     return Loaded(worst, tuple(reasons), combinations=tuple(found))
 
 
@@ -123,8 +123,8 @@ def _recorded(options: LoadOptions, found: Curve, limits: Sequence[Limit], job: 
     """Judged by the limits of the command line at once, and kept in the history, where the policy judges it beside earlier ones."""
     word, reasons = judged(found, limits)
     checked = recorded(options, job, found, limits)
-    own = [one for one in checked.judgement.verdicts if one.word is not VerdictStatus.PASS]
-    by_policy = [one.reason for one in own] if load_policy_given(options) else []
+    own = [verdict for verdict in checked.judgement.verdicts if verdict.word is not VerdictStatus.PASS]
+    by_policy = [verdict.reason for verdict in own] if load_policy_given(options) else []
     worst = max(word, checked.judgement.run.word, key=_GRAVE.index)
     return Loaded(worst, tuple(dict.fromkeys((*reasons, *by_policy))), found, checked=checked)
 
@@ -192,7 +192,7 @@ def _compared(options: LoadOptions, objectives: dict[str, float], say: Callable[
     checked = recorded_comparison(options, job, seen, found.ended)
     worst = max(word, checked.judgement.run.word, key=_GRAVE.index)
     if worst is not word:
-        reasons += [one.reason for one in checked.judgement.verdicts]
+        reasons += [verdict.reason for verdict in checked.judgement.verdicts]
     return Loaded(worst, tuple(reasons), comparison=found, checked=checked)
 
 
@@ -235,7 +235,7 @@ def _named(options: LoadOptions, name: str) -> Service:
     if not name:
         raise UsageError("two services are compared: give --service NEW and --against OLD, both of assay.toml")
     config = load_config(options.config or Path(DEFAULT_CONFIG))
-    known = {one.name: one for one in config.services}
+    known = {service.name: service for service in config.services}
     if name not in known:
         raise UsageError(f"{config.path.name} has no [service.{name}]; it has {', '.join(known) or 'none'}")
     return known[name]

@@ -44,7 +44,7 @@ def load_policy_given(options: LoadOptions) -> bool:
 
 def recorded(options: LoadOptions, job: LoadJob, found: Curve, limits: Sequence[Limit]) -> Checked:
     """The run, judged by its policy; reports are written."""
-    points = [_point(rate, one) for rate, one in found.points]
+    points = [_point(rate, point) for rate, point in found.points]
     source = found.points[0][1].source if found.points else ""
     result = load_result(job, points, knee=found.knee, source=source, trouble=_trouble(found), doubt=_doubt(found))
     return _kept(options, job, result, load_policy_of(_policy(options), _goals(limits, points), points))
@@ -66,8 +66,14 @@ def _kept(options: LoadOptions, job: LoadJob, result: LoadResult, policy: Policy
     return checked
 
 
-def _point(rate: float, one: LoadSummary) -> LoadPoint:
-    return LoadPoint(0.0 if math.isnan(rate) else rate, one.metrics, one.intervals, one.errors, one.resident)
+def _point(rate: float, load_summary: LoadSummary) -> LoadPoint:
+    return LoadPoint(
+        0.0 if math.isnan(rate) else rate,
+        load_summary.metrics,
+        load_summary.intervals,
+        load_summary.errors,
+        load_summary.resident,
+    )
 
 
 def _goals(limits: Sequence[Limit], points: Sequence[LoadPoint]) -> list[Goal]:
@@ -82,21 +88,21 @@ def _goals(limits: Sequence[Limit], points: Sequence[LoadPoint]) -> list[Goal]:
 
 
 def _trouble(found: Curve) -> str:
-    for rate, one in found.points:
-        if one.ended:
-            return one.ended
-        errors, requests = one.metrics.get("errors", 0.0), one.metrics.get("requests", math.inf)
+    for rate, point in found.points:
+        if point.ended:
+            return point.ended
+        errors, requests = point.metrics.get("errors", 0.0), point.metrics.get("requests", math.inf)
         if 2 * errors > requests:
             at = "" if math.isnan(rate) else f" at {rate:g} a second"
-            kinds = f": {', '.join(one.errors)}" if one.errors else ""
+            kinds = f": {', '.join(point.errors)}" if point.errors else ""
             return f"more than half of the requests failed{at}, {errors:g} of {requests:g}{kinds}"
     return ""
 
 
 def _doubt(found: Curve) -> str:
-    for _, one in found.points:
-        if one.metrics.get("valid") == 0.0:
+    for _, point in found.points:
+        if point.metrics.get("valid") == 0.0:
             return "the tool itself calls this run invalid: no limit is decided"
-        if "sender_late_p99_ms" in one.metrics and is_late(one.metrics):
+        if "sender_late_p99_ms" in point.metrics and is_late(point.metrics):
             return "the sender itself was late: no limit is decided"
     return ""

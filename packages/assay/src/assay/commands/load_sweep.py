@@ -22,7 +22,7 @@ def combinations(texts: Sequence[str]) -> list[dict[str, str]]:
     values: dict[str, list[str]] = {}
     for text in texts:
         name, _, listed = text.partition("=")
-        some = [one for one in listed.split(",") if one]
+        some = [part for part in listed.split(",") if part]
         if not name.isidentifier() or not some or name in values:
             raise UsageError(
                 f"--vary {text!r} is not NAME=VALUE,VALUE with a name of its own; write for example batch=1,4,8"
@@ -53,10 +53,10 @@ def label(values: dict[str, str]) -> str:
 
 def with_differing(found: Curve, first: Curve) -> Curve:
     """With the share of requests that both answered whose texts differ from those at the same rate of the first combination."""
-    texts = {rate: one.texts for rate, one in first.points}
+    texts = {rate: point.texts for rate, point in first.points}
     points = [
-        (rate, dataclasses.replace(one, metrics=one.metrics | _differing(texts.get(rate, ()), one.texts)))
-        for rate, one in found.points
+        (rate, dataclasses.replace(point, metrics=point.metrics | _differing(texts.get(rate, ()), point.texts)))
+        for rate, point in found.points
     ]
     return dataclasses.replace(found, points=tuple(points))
 

@@ -69,7 +69,7 @@ def run_mutate(options: MutateOptions, progress: Progress = SILENT) -> tuple[Mut
 
 def _are_suites(options: MutateOptions) -> bool:
     targets = options.models
-    files = [one for one in targets if one.suffix == ".onnx" or one.is_file()]
+    files = [target for target in targets if target.suffix == ".onnx" or target.is_file()]
     if files and len(targets) > 1:
         raise UsageError(
             f"{files[0]} is a model and is mutated alone; put models into a folder to mutate them together"
@@ -106,7 +106,7 @@ def _of_model(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
 
 @contextmanager
 def _of_suites(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
-    suites = find_suites([str(one) for one in options.models])
+    suites = find_suites([str(model) for model in options.models])
     flows = find_flows(options.flows or (DEFAULT_FLOW,), options.options)
     policy = load_policy(options.policy) if options.policy else Policy()
     # Planted faults are the same in every call: asking again would show nothing of them.

@@ -21,7 +21,7 @@ def lines(mutated: Mutated, killed: bool = False) -> list[str]:
     """Flow by flow what was killed and what survived, then the kill rates side by side."""
     if mutated.unsound:
         return ["the flow fails without any mutant, so no mutant was run: a gate that is always red catches nothing"]
-    several = len({one.case for score in mutated.scores for one in _mutants(score)}) > 1
+    several = len({mutant.case for score in mutated.scores for mutant in _mutants(score)}) > 1
     text = [line for score in mutated.scores for line in _score(score, killed, several, named=len(mutated.scores) > 1)]
     if several or len(mutated.scores) > 1:
         text += [*shown(mutation_scores(mutated.checked.results)), ""]
@@ -44,8 +44,8 @@ def _mutants(score: Score) -> list[Injected]:
 
 
 def _score(score: Score, killed: bool, several: bool, named: bool) -> list[str]:
-    def name(one: Injected) -> str:
-        return str(one) if several else one.mutant
+    def name(injected: Injected) -> str:
+        return str(injected) if several else injected.mutant
 
     most = SHOWN_OF_SUITE if several else SHOWN
     text = [f"{score.flow.name}:"] if named else []

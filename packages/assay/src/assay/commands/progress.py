@@ -145,7 +145,11 @@ class Activities:
 
 def verdict_line(result: Result, verdict: str) -> str:
     """Of one result, before the table at the end shows it again beside all others."""
-    used = [one.metrics["budget_used"] for one in comparisons_of(result) if "budget_used" in one.metrics]
+    used = [
+        comparison.metrics["budget_used"]
+        for comparison in comparisons_of(result)
+        if "budget_used" in comparison.metrics
+    ]
     text = f", budget used {max(used):.3g}" if used else ""
     return f"{verdict}: {result.case} on {result.flow} ({result.kind}{text})"
 

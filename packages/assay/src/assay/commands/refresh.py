@@ -39,10 +39,12 @@ def refresh_goldens(
             f"no golden named, and neither assay.toml nor {DEFAULT_HISTORY} here: name a golden folder or a --history, or write assay.toml"
         )
     models = {
-        Path(one.inputs.golden).resolve(): near(one.path) for one in (read.models if read else ()) if one.inputs.golden
+        Path(model.inputs.golden).resolve(): near(model.path)
+        for model in (read.models if read else ())
+        if model.inputs.golden
     }
     named = list(folders) or [Path(near(folder)) for folder in models]
-    wanted = [(one, Path(models[one.resolve()]) if one.resolve() in models else None) for one in named]
+    wanted = [(path, Path(models[path.resolve()]) if path.resolve() in models else None) for path in named]
     with open_services(
         history or (near_place(read.history) if read else DEFAULT_HISTORY), progress=progress, config=read
     ) as services:

@@ -72,7 +72,7 @@ def run_suites(
         checked = with_alerts(run_pipeline(request, services), services, rules, options.alerts)
         if not options.unrecorded:  # of a shard nobody asks: the whole says it
             checked = with_known_failures(checked, services, options)
-    if any(not facts_of(one).reused for one in checked.results):
+    if any(not facts_of(result).reused for result in checked.results):
         enforce_cache_limit()
     if options.save:
         save_run(options.save, checked)
@@ -99,14 +99,14 @@ def find_suites(
         known = name in plugins.names(GROUP)
         is_folder = not known and ("/" in name or Path(name).is_dir())
         found.append(Folder(Path(name), limits) if is_folder else _named(name))
-    twice = [name for name, count in Counter(one.name for one in found).items() if count > 1]
+    twice = [name for name, count in Counter(suite.name for suite in found).items() if count > 1]
     if twice:
         raise UsageError(f"two suites are called '{twice[0]}'; run them one after the other")
     return tuple(found)
 
 
 def _local_files(models: str, named: NamedModels) -> str:
-    return ",".join(str(named.local(Path(one))) if is_named(one) else one for one in models.split(","))
+    return ",".join(str(named.local(Path(part))) if is_named(part) else part for part in models.split(","))
 
 
 def _named(name: str) -> Suite:

@@ -21,7 +21,7 @@ _NO_MATTER = ("history", "output", "workers", "time_limit_s", "command", "job", 
 
 def request_key(options: TriageOptions) -> str:
     """Of the model's bytes, the options, the versions and the machine; "" where more has a say: other files, an environment of a flow."""
-    said = {one.name: getattr(options, one.name) for one in fields(options) if one.name not in _NO_MATTER}
+    said = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in _NO_MATTER}
     path = Path(options.target)
     more = options.since or options.inputs or options.image or any(isinstance(one, Path) for one in said.values())
     elsewhere = any(SEPARATOR in name for name in options.flows)
@@ -29,7 +29,7 @@ def request_key(options: TriageOptions) -> str:
         return ""
     try:
         backends = {plugins.find_flow(name).backend for name in options.flows}
-        versions = [(one, plugins.availability(one).version) for one in sorted(backends)]
+        versions = [(backend, plugins.availability(backend).version) for backend in sorted(backends)]
         files = (file_digest(path), _files_named_in(path))
     except (AssayError, OSError, ValueError):
         return ""
@@ -39,7 +39,7 @@ def request_key(options: TriageOptions) -> str:
 
 def _files_named_in(model: Path) -> list[tuple[str, int, int]]:
     """Those beside the model that it may keep weights in: name, size, time of the last change."""
-    beside = [one for one in sorted(model.parent.iterdir()) if one != model and one.is_file()]
+    beside = [path for path in sorted(model.parent.iterdir()) if path != model and path.is_file()]
     with model.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-        named = [one for one in beside if text.find(one.name.encode()) >= 0]
-    return [(one.name, one.stat().st_size, one.stat().st_mtime_ns) for one in named]
+        named = [path for path in beside if text.find(path.name.encode()) >= 0]
+    return [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in named]

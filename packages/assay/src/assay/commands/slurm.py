@@ -140,7 +140,7 @@ def _command(options: RunOptions) -> str:
 def _with_models(word: str, models: Mapping[str, Path]) -> str:
     if not word.startswith(MINED):
         return word
-    return MINED + ",".join(str(models.get(as_written(one), one)) for one in word.removeprefix(MINED).split(","))
+    return MINED + ",".join(str(models.get(as_written(part), part)) for part in word.removeprefix(MINED).split(","))
 
 
 def _script(options: RunOptions, folder: Path, total: int, models: Mapping[str, Path]) -> str:

@@ -53,35 +53,35 @@ def with_files(request: Request) -> Request:
     return replace(request, models=tuple(models), sources=named.found)
 
 
-def _with_file(one: ModelRequest, named: NamedModels) -> ModelRequest:
-    original = one.original
+def _with_file(model_request: ModelRequest, named: NamedModels) -> ModelRequest:
+    original = model_request.original
     if original is not None and original.path is not None:
         original = replace(original, path=named.local(original.path))
-    path = named.local(one.path)
+    path = named.local(model_request.path)
     if not is_factory(path):
         check_model_file(path)
-    return replace(one, path=path, original=original)
+    return replace(model_request, path=path, original=original)
 
 
 def _with_references(models: Sequence[ModelRequest]) -> list[ModelRequest]:
-    plain = {os.path.normpath(one.path): one for one in models if not is_named(one.path)}
+    plain = {os.path.normpath(model.path): model for model in models if not is_named(model.path)}
     earlier: dict[str, Path] = {}
     left = []
-    for one in models:
-        name = os.path.normpath(path_in_repository(one.path) or os.sep)
+    for model in models:
+        name = os.path.normpath(path_in_repository(model.path) or os.sep)
         if name not in plain:
-            left.append(one)
+            left.append(model)
         elif name in earlier:
             raise UsageError(f"two revisions of {name} are given to compare it with: leave one of them out")
         elif plain[name].original is not None:
-            raise UsageError(f"{name} has a reference already: leave that out, or {one.path}")
+            raise UsageError(f"{name} has a reference already: leave that out, or {model.path}")
         else:
-            earlier[name] = one.path
+            earlier[name] = model.path
     return [
-        replace(one, original=OriginalRequest(path=earlier[name]))
-        if (name := os.path.normpath(one.path)) in earlier
-        else one
-        for one in left
+        replace(model_request, original=OriginalRequest(path=earlier[name]))
+        if (name := os.path.normpath(model_request.path)) in earlier
+        else model_request
+        for model_request in left
     ]
 
 

@@ -112,9 +112,9 @@ def collect(history: str, *, remove: bool, grace_s: float = GRACE_S) -> Unused:
 
 
 def _unused(blobs: Blobs, folders: Mapping[str, KeptFolder], before: float) -> Unused:
-    used = {one.sha256 for folder in folders.values() for one in folder.files}
-    found = [one for one in blobs.every() if one.digest not in used and one.changed_s <= before]
-    return Unused(tuple(one.digest for one in found), sum(one.size_bytes for one in found))
+    used = {file.sha256 for folder in folders.values() for file in folder.files}
+    found = [blob_info for blob_info in blobs.every() if blob_info.digest not in used and blob_info.changed_s <= before]
+    return Unused(tuple(blob_info.digest for blob_info in found), sum(blob_info.size_bytes for blob_info in found))
 
 
 def _blobs() -> Blobs:

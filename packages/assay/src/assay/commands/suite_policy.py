@@ -48,7 +48,7 @@ def suite_policy(options: JudgedBy, flows: Sequence[str], suites: Sequence[str])
     known = expectations(folder, flows, suites)
     refused = []
     if folder.is_dir():  # What is known to be refused stands there: whatever else is, is new.
-        refused = [one.value for one in OUTCOMES if one in REFUSALS and one.value not in policy.pass_on]
+        refused = [outcome.value for outcome in OUTCOMES if outcome in REFUSALS and outcome.value not in policy.pass_on]
     missing = [] if options.skip_unavailable else ["unavailable"]
     failing = tuple(dict.fromkeys((*policy.fail_on, *missing, *refused)))
     return replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
@@ -61,7 +61,11 @@ def with_known_failures(checked: Checked, services: Services, options: RunOption
 
 def known_failures(checked: Checked, services: Services, options: RunOptions) -> tuple[str, ...]:
     """A line about the jobs that fail here although the outcomes that come with Assay name them, where nobody has named a folder."""
-    failing = {one.job_key for one in checked.judgement.verdicts if one.word is VerdictStatus.FAIL and one.job_key}
+    failing = {
+        verdict.job_key
+        for verdict in checked.judgement.verdicts
+        if verdict.word is VerdictStatus.FAIL and verdict.job_key
+    }
     if not failing or options.expectations != RunOptions().expectations or Path(options.expectations).is_dir():
         return ()
     jobs = {job.key: job for job in checked.run.jobs if isinstance(job, FlowJob)}
@@ -69,7 +73,7 @@ def known_failures(checked: Checked, services: Services, options: RunOptions) ->
     suites = list(dict.fromkeys(jobs[key].case.name.partition("/")[0] for key in failing if key in jobs))
     policy = replace(checked.run.policy, expectations=expectations(expectations_folder(SHIPPED), flows, suites))
     judged = judge_run(replace(checked.run, policy=policy), checked.results, services)
-    known = failing & {one.job_key for one in judged.verdicts if one.word is VerdictStatus.XFAIL}
+    known = failing & {verdict.job_key for verdict in judged.verdicts if verdict.word is VerdictStatus.XFAIL}
     if not known:
         return ()
     verb = "is" if len(known) == 1 else "are"

@@ -92,7 +92,7 @@ def _builds(options: TriageOptions) -> Iterator[Builds | None]:
 
 def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], None]) -> Triaged:
     with _builds(options) as builds, _opened(options, progress) as (run, results, judgement, services):
-        by_key = {one.job_key: one for one in results}
+        by_key = {result.job_key: result for result in results}
         jobs, other = _red(run, judgement, options.job, by_key)
         left: list[str] = []
         verdicts = [RedVerdict(job, by_key[job.key]) for job in jobs]
@@ -106,11 +106,11 @@ def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], N
                 backend = plugins.load("assay.backends", verdict.job.flow.backend)()
                 later = time.monotonic() + options.time_limit_s
                 try:
-                    found = [with_since(one, backend, later, tell) for one in found]
+                    found = [with_since(cause, backend, later, tell) for cause in found]
                 except EnvironmentFailed as error:
                     left.append(f"since when is not known: {error}")
             if builds is not None:
-                found = [with_builds(one, builds, math.inf, tell) for one in found]
+                found = [with_builds(cause, builds, math.inf, tell) for cause in found]
             causes += found
         slow_keys = slow_jobs(run, results, services) if other else frozenset()
         for job in (one for one in run.jobs if one.key in other):
@@ -167,7 +167,11 @@ def _red(
 ) -> tuple[list[VerifyJob], dict[str, str]]:
     """The jobs to look into, and why each red one that asks no answers is red. Raises UsageError."""
     named = bool(only) or len(run.jobs) == 1
-    red = {one.job_key: one for one in judgement.verdicts if one.job_key and _is_red(one, results, named=named)}
+    red = {
+        verdict.job_key: verdict
+        for verdict in judgement.verdicts
+        if verdict.job_key and _is_red(verdict, results, named=named)
+    }
     jobs = {job.key: job for job in run.jobs}
     if only and only not in jobs:
         raise UsageError(f"run {run.id} has no job {only!r}; `assay report {run.id}` names them")

@@ -53,7 +53,9 @@ def trial_key(flow: Flow, state: Availability) -> str:
     """Everything that a trial depends on, as far as versions say it."""
     from assay.pipeline.provenance import PACKAGES, versions
 
-    transforms = [] if flow.environment else [one.version for one in plugins.transforms_available(flow)]
+    transforms = (
+        [] if flow.environment else [availability.version for availability in plugins.transforms_available(flow)]
+    )
     machine = (platform.python_version(), platform.machine(), platform.system())
     return value_digest((FORM, flow, state.version, transforms, versions(PACKAGES), machine))
 
@@ -85,10 +87,10 @@ class Trials:
 
 def try_flows(flows: Sequence[Flow], locks: Path, progress: Progress = SILENT) -> dict[str, Trial]:
     """By the name of the flow. In workers, and in a history that is forgotten; `locks` are those of the environments."""
-    first = {one.flow: one for one in _checked(flows, locks, progress)}
+    first = {result.flow: result for result in _checked(flows, locks, progress)}
     failed = [flow for flow in flows if flow.name in first and first[flow.name].outcome not in HOPELESS]
-    second = {one.flow: one for one in _checked(failed, locks, progress, batch=1)} if failed else {}
-    return {name: trial_of(one, second.get(name)) for name, one in first.items()}
+    second = {result.flow: result for result in _checked(failed, locks, progress, batch=1)} if failed else {}
+    return {name: trial_of(result, second.get(name)) for name, result in first.items()}
 
 
 def _checked(flows: Sequence[Flow], locks: Path, progress: Progress, batch: int | None = None) -> Sequence[Result]:

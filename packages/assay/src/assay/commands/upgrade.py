@@ -104,8 +104,8 @@ def run_upgrade(
                 tell(f"{one.model}: {one.answers.value.replace('_', ' ')}")
             if not options.no_speed:
                 changes = [
-                    _with_speed(one, path, sides, rule, options.command, services)
-                    for one, path in zip(changes, models, strict=True)
+                    _with_speed(change, path, sides, rule, options.command, services)
+                    for change, path in zip(changes, models, strict=True)
                 ]
             causes = _causes(checked, changes, sides, options, services, tell)
             found = Upgrade(flow.backend, options.old, options.new, (*changes, *lost), causes)
@@ -118,17 +118,17 @@ def _checked(request: Request, services: Services) -> tuple[Checked, dict[Path, 
     try:
         return check(request, services), {}
     except UsageError:
-        unreadable = {one.path: why for one in request.models if (why := _unreadable(one, request, services))}
-        if len(unreadable) in (0, len({one.path for one in request.models})):
+        unreadable = {model.path: why for model in request.models if (why := _unreadable(model, request, services))}
+        if len(unreadable) in (0, len({model.path for model in request.models})):
             raise
-    left = tuple(one for one in request.models if one.path not in unreadable)
+    left = tuple(model for model in request.models if model.path not in unreadable)
     return check(dataclass_replace(request, models=left), services), unreadable
 
 
-def _unreadable(one: ModelRequest, request: Request, services: Services) -> str:
+def _unreadable(model_request: ModelRequest, request: Request, services: Services) -> str:
     """Why this file alone is refused; "" where it is not."""
     try:
-        services.jobs.complete(inspect_models([one], request.limits, services))
+        services.jobs.complete(inspect_models([model_request], request.limits, services))
     except UsageError as error:
         return str(error)
     return ""
@@ -140,7 +140,7 @@ def _models(folder: Path) -> list[Path]:
     found = [folder] if folder.is_file() else sorted(folder.glob("*.onnx"))
     if not found:
         raise UsageError(f"{folder} has no ONNX file: name the folder of the models that are deployed")
-    return [one.absolute() for one in found]
+    return [path.absolute() for path in found]
 
 
 def _name(version: str) -> str:
@@ -159,7 +159,9 @@ def config_of(flow: Flow, options: UpgradeOptions, models: Sequence[Path]) -> st
     """An assay.toml with both releases as environments."""
     packages = packages_of(flow)
     releases = (options.old, options.new)
-    text = [f"flows = {{ use = [{', '.join(quoted(f'{flow.name}{SEPARATOR}{_name(one)}') for one in releases)}] }}"]
+    text = [
+        f"flows = {{ use = [{', '.join(quoted(f'{flow.name}{SEPARATOR}{_name(release)}') for release in releases)}] }}"
+    ]
     for version in releases:
         wanted = [pinned(package, version) for package in packages]
         text += [f"[environments.{_name(version)}]", f"requires = [{', '.join(map(quoted, wanted))}]"]
@@ -179,18 +181,18 @@ def _flow_of(checked: Checked, flow: Flow, version: str) -> Flow:
 def _require_installed(checked: Checked, sides: _Sides) -> None:
     """Raises EnvironmentFailed where a release could not be installed: no model ran on it."""
     for side in (sides.old, sides.new):
-        ran = [one for one in checked.results if isinstance(one, VerifyResult) and one.flow == side.name]
-        if ran and all(one.outcome is Outcome.UNAVAILABLE for one in ran):
+        ran = [result for result in checked.results if isinstance(result, VerifyResult) and result.flow == side.name]
+        if ran and all(verify_result.outcome is Outcome.UNAVAILABLE for verify_result in ran):
             raise EnvironmentFailed(ran[0].detail)
 
 
 def _change(checked: Checked, model: Path, sides: _Sides) -> ModelChange:
     each = [
-        [one for one in checked.results if one.case == model.stem and one.flow == side.name]
+        [result for result in checked.results if result.case == model.stem and result.flow == side.name]
         for side in (sides.old, sides.new)
     ]
-    words = {one.job_key: one.word for one in checked.judgement.verdicts}
-    keys = [next((one.job_key for one in side if isinstance(one, VerifyResult)), "") for side in each]
+    words = {verdict.job_key: verdict.word for verdict in checked.judgement.verdicts}
+    keys = [next((result.job_key for result in side if isinstance(result, VerifyResult)), "") for side in each]
     verified = [words.get(key) for key in keys]
     return changed(model.stem, each[0], each[1], verified)
 
@@ -210,11 +212,11 @@ def with_floor(rule: SpeedRule, percent: float) -> SpeedRule:
 
 
 def _with_speed(
-    one: ModelChange, path: Path, sides: _Sides, rule: SpeedRule, command: str, services: Services
+    model_change: ModelChange, path: Path, sides: _Sides, rule: SpeedRule, command: str, services: Services
 ) -> ModelChange:
     """Fresh pairs, interleaved. Nothing is said where there are none."""
-    if one.answers in (Answers.NEWLY_REFUSED, Answers.NEWLY_SUPPORTED, Answers.REFUSED_BOTH, Answers.UNKNOWN):
-        return one
+    if model_change.answers in (Answers.NEWLY_REFUSED, Answers.NEWLY_SUPPORTED, Answers.REFUSED_BOTH, Answers.UNKNOWN):
+        return model_change
     request = CompareRequest(
         old=path,
         new=path,
@@ -232,17 +234,17 @@ def _with_speed(
         for result in compare(request, services).results:
             for seen in speeds_of(result):
                 if not seen.trouble and seen.rival_s:
-                    return with_decision(one, seen, rule)
-    return one
+                    return with_decision(model_change, seen, rule)
+    return model_change
 
 
-def with_decision(one: ModelChange, seen: SpeedComparison, rule: SpeedRule) -> ModelChange:
+def with_decision(model_change: ModelChange, seen: SpeedComparison, rule: SpeedRule) -> ModelChange:
     """What the gate decides of that comparison."""
     decision, ratio = judge_comparison(seen, rule), seen.own_s / seen.rival_s
     speed, lost = speed_of(decision.word, ratio), None
     if speed is Speed.SLOWER and decision.observed is not None and decision.allowed is not None:
         lost = Lost(decision.metric, decision.observed, decision.allowed)
-    return replace(one, speed=speed, ratio=ratio, lost=lost)
+    return replace(model_change, speed=speed, ratio=ratio, lost=lost)
 
 
 def _causes(
@@ -254,8 +256,8 @@ def _causes(
     tell: Callable[[str], None],
 ) -> tuple[Cause, ...]:
     """Of each model that is wrong, or refused, in the new release alone."""
-    wrong = {one.model for one in changes if one.answers in (Answers.WRONG, Answers.NEWLY_REFUSED)}
-    results = {one.job_key: one for one in checked.results}
+    wrong = {change.model for change in changes if change.answers in (Answers.WRONG, Answers.NEWLY_REFUSED)}
+    results = {result.job_key: result for result in checked.results}
     causes: list[Cause] = []
     for job in checked.run.jobs:
         if isinstance(job, VerifyJob) and job.flow.name == sides.new.name and job.case.name in wrong:

@@ -18,12 +18,12 @@ def alert_rules(folder: Path, parsed: AlertsFile) -> AlertRules | None:
     everything = tuple(AlertKind(one) for one in parsed.on)
     targets = tuple(
         AlertTarget(
-            one.name,
-            _place(folder, one.url),
-            everything if one.on is None else tuple(AlertKind(name) for name in one.on),
-            always=not one.quiet_hours,
+            file.name,
+            _place(folder, file.url),
+            everything if file.on is None else tuple(AlertKind(name) for name in file.on),
+            always=not file.quiet_hours,
         )
-        for one in parsed.target
+        for file in parsed.target
     )
     return AlertRules(
         targets,

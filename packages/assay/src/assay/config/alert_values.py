@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 from assay.config.toml_errors import nearest
 from assay.core.alert import AlertKind, read_quiet_hours
 
-KINDS = tuple(one.value for one in AlertKind)
+KINDS = tuple(alert_kind.value for alert_kind in AlertKind)
 
 
 def one_place(value: Any) -> Any:

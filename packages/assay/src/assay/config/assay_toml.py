@@ -81,23 +81,37 @@ def load_config(path: Path) -> Config:
         flows=tuple(
             Flow(
                 name,
-                one.backend,
-                one.options,
-                tuple(one.transforms),
-                one.device,
-                one.environment,
-                one.precision,
-                allowances=tuple(one.allowances),
+                flow_file.backend,
+                flow_file.options,
+                tuple(flow_file.transforms),
+                flow_file.device,
+                flow_file.environment,
+                flow_file.precision,
+                allowances=tuple(flow_file.allowances),
             )
-            for name, one in parsed.flow.items()
+            for name, flow_file in parsed.flow.items()
         ),
         environments=tuple(
-            EnvironmentSpec(name, tuple(one.requires), one.python, str(beside(path, one.lock)) if one.lock else "")
-            for name, one in parsed.environments.items()
+            EnvironmentSpec(
+                name,
+                tuple(environment.requires),
+                environment.python,
+                str(beside(path, environment.lock)) if environment.lock else "",
+            )
+            for name, environment in parsed.environments.items()
         ),
         services=tuple(
-            Service(name, one.url, one.start, one.health, one.stop, one.model, one.ready_s, one.metrics)
-            for name, one in parsed.service.items()
+            Service(
+                name,
+                service_file.url,
+                service_file.start,
+                service_file.health,
+                service_file.stop,
+                service_file.model,
+                service_file.ready_s,
+                service_file.metrics,
+            )
+            for name, service_file in parsed.service.items()
         ),
         limits=changed_limits(Limits(), options_in(LimitOptions, "limits", parsed.limits)),
         on=option_values("launch", parsed.launch)["on"],
@@ -160,7 +174,7 @@ def _place(path: Path, said: str) -> str:
 
 
 def _policy(parsed: PolicyFile) -> Policy:
-    goals = tuple(Goal(**one.model_dump(exclude_none=True)) for one in parsed.goal)
+    goals = tuple(Goal(**goal_file.model_dump(exclude_none=True)) for goal_file in parsed.goal)
     if parsed.mutation.kill_rate is not None:
         goals += (Goal("mutation.kill_rate", min=parsed.mutation.kill_rate.min),)
     expectations = tuple(

@@ -52,59 +52,65 @@ def beside(path: Path, name: str) -> Path:
 def model_entries(path: Path, parsed: ConfigFile, text: TomlFile) -> tuple[ModelEntry, ...]:
     entries: list[ModelEntry] = []
     wrong: list[str] = []
-    for index, one in enumerate(parsed.model):
-        found = _found(path, one)
+    for index, model_file in enumerate(parsed.model):
+        found = _found(path, model_file)
         if not found:
-            fix = "correct the pattern" if glob.has_magic(one.path) else "correct the path, it is relative to the file"
-            wrong.append(text.sentence(("model", index, "path"), f"'{one.path}' matches no file: {fix}"))
-        elif len(found) > 1 and (shared := next((key for key in ("name", "golden") if getattr(one, key)), "")):
-            sentence = f"one {shared} for the {len(found)} models that '{one.path}' matches: list them one by one"
+            fix = (
+                "correct the pattern"
+                if glob.has_magic(model_file.path)
+                else "correct the path, it is relative to the file"
+            )
+            wrong.append(text.sentence(("model", index, "path"), f"'{model_file.path}' matches no file: {fix}"))
+        elif len(found) > 1 and (shared := next((key for key in ("name", "golden") if getattr(model_file, key)), "")):
+            sentence = (
+                f"one {shared} for the {len(found)} models that '{model_file.path}' matches: list them one by one"
+            )
             wrong.append(text.sentence(("model", index, shared), sentence))
         else:
-            entries.extend(_entries(path, one, found))
+            entries.extend(_entries(path, model_file, found))
             for name in _twice([entry.name for entry in entries]):
                 sentence = f"two models are called '{name}': give one of them another name"
-                wrong.append(text.sentence(("model", index, "name" if one.name else "path"), sentence))
+                wrong.append(text.sentence(("model", index, "name" if model_file.name else "path"), sentence))
     if wrong:
         raise BadPolicy("\n".join(dict.fromkeys(wrong)))
     return tuple(entries)
 
 
-def _found(path: Path, one: ModelFile) -> list[Path]:
-    if is_factory(one.path) or is_named(one.path):
-        return [Path(one.path)]
-    pattern = beside(path, one.path)
-    if pattern.exists() or not glob.has_magic(one.path):
+def _found(path: Path, model_file: ModelFile) -> list[Path]:
+    if is_factory(model_file.path) or is_named(model_file.path):
+        return [Path(model_file.path)]
+    pattern = beside(path, model_file.path)
+    if pattern.exists() or not glob.has_magic(model_file.path):
         return [pattern] if pattern.exists() else []
-    names = sorted(glob.glob(one.path, root_dir=path.absolute().parent, recursive=True))
+    names = sorted(glob.glob(model_file.path, root_dir=path.absolute().parent, recursive=True))
     return [beside(path, name) for name in names]
 
 
-def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
+def _entries(path: Path, model_file: ModelFile, found: list[Path]) -> list[ModelEntry]:
     stems = [source_name(file) for file in found]
     names = stems if not _twice(stems) else [_relative(path, file) for file in found]
-    said = options_in(ModelOptions, "model", one)
+    said = options_in(ModelOptions, "model", model_file)
     golden = _data(path, str(said.golden)) if said.golden else ""
     given = _data(path, said.inputs) if said.inputs else ""
     said = dataclasses.replace(said, tokenizer=_data(path, said.tokenizer) if said.tokenizer else "")
     # A value takes the place of a range of the same input.
     ranges = {name: bounds for name, bounds in said.input_ranges.items() if name not in said.input_values}
     inputs = inputs_of(dataclasses.replace(said, input_ranges=ranges), golden, given)
-    stated: Any = one.tolerance
-    named = {} if isinstance(stated, str) else one.tolerance
+    stated: Any = model_file.tolerance
+    named = {} if isinstance(stated, str) else model_file.tolerance
     contract = Contract(
         tolerances={output: Tolerance(limits.rtol, limits.atol) for output, limits in named.items()},
-        task_metric=one.task_metric,
-        task_metric_options=one.task_metric_options,
+        task_metric=model_file.task_metric,
+        task_metric_options=model_file.task_metric_options,
         tolerance=stated if isinstance(stated, str) else Contract().tolerance,
     )
     return [
         ModelEntry(
-            one.name or name,
+            model_file.name or name,
             file,
             inputs,
             contract,
-            tuple(one.flows),
+            tuple(model_file.flows),
             said.random_samples or 0,
             _reference(path, str(said.reference)) if said.reference else "",
             said.golden_of_another_model,

@@ -40,10 +40,10 @@ def inputs_of(options: InputOptions, golden: str, given: str) -> Inputs:
 def with_stated(inputs: Inputs, options: StatedOptions) -> Inputs:
     """The inputs with the sizes, ranges and values that are said, which take the place of those that were there. Raises
     UsageError."""
-    sizes = {**inputs.sizes, **{name: one.listed for name, one in options.dims.items()}}
+    sizes = {**inputs.sizes, **{name: dim.listed for name, dim in options.dims.items()}}
     return msgspec.structs.replace(
         inputs,
-        dims={**inputs.dims, **{name: (one.least, one.usual, one.most) for name, one in options.dims.items()}},
+        dims={**inputs.dims, **{name: (dim.least, dim.usual, dim.most) for name, dim in options.dims.items()}},
         sizes={name: listed for name, listed in sizes.items() if listed},
         ranges={**inputs.ranges, **stated(options.input_ranges, options.input_values)},
     )

@@ -218,7 +218,7 @@ class AlertTargetFile(_Table):
 
 class AlertsFile(_Table):
     target: list[AlertTargetFile] = []
-    on: Annotated[list[AlertKindName], Field(min_length=1)] = [one.value for one in AlertKind]
+    on: Annotated[list[AlertKindName], Field(min_length=1)] = [alert_kind.value for alert_kind in AlertKind]
     report_url: Annotated[str, Field(pattern=r"^(https?://|\$|$)")] = ""
     quiet_hours: QuietHours = ""
     time_zone: TimeZone = ""
@@ -227,7 +227,7 @@ class AlertsFile(_Table):
 
     @model_validator(mode="after")
     def _named_once(self) -> AlertsFile:
-        names = [one.name for one in self.target]
+        names = [file.name for file in self.target]
         twice = next((name for name in names if names.count(name) > 1), "")
         if twice:
             raise ValueError(f"has two targets called '{twice}': give one of them another name")

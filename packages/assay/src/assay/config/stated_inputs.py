@@ -12,7 +12,7 @@ from assay.errors import UsageError
 def check_stated(case: Case) -> None:
     """Raises UsageError for an input that the model does not have, and for numbers that it cannot hold."""
     known = {spec.name: spec for spec in case.model.inputs}
-    for name, one in case.inputs.ranges.items():
+    for name, input_range in case.inputs.ranges.items():
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             instead = f"perhaps you mean '{near[0]}'" if near else f"it has {', '.join(known) or 'none'}"
@@ -24,7 +24,7 @@ def check_stated(case: Case) -> None:
             raise UsageError(
                 f"a range or a value of input '{name}' cannot go with a golden, which brings its own inputs"
             )
-        numbers = one.choices or tuple(end for end in (one.low, one.high) if end is not None)
+        numbers = input_range.choices or tuple(end for end in (input_range.low, input_range.high) if end is not None)
         if not is_floating(dtype) and not dtype.startswith("complex") and any(number % 1 for number in numbers):
             raise UsageError(f"input '{name}' of model '{case.name}' is {dtype}: state whole numbers")
         if (dtype == "bool" and not {*numbers} <= {0, 1}) or (dtype.startswith("uint") and min(numbers) < 0):

@@ -18,7 +18,12 @@ def check_goals(goals: Sequence[Goal], cases: Sequence[Case]) -> None:
     """Raises UsageError for a metric of an output (`logits.max_abs`) where no model that the goal is about has that output.
     A goal about cases that are not here today is left alone."""
     for goal in goals:
-        outputs = [one.name for case in cases if fnmatchcase(case.name, goal.case) for one in case.model.outputs]
+        outputs = [
+            tensor_spec.name
+            for case in cases
+            if fnmatchcase(case.name, goal.case)
+            for tensor_spec in case.model.outputs
+        ]
         metric = goal.metric.removeprefix(AGAINST_FLOAT)
         if not outputs or "." not in metric or _listed(metric):
             continue

@@ -23,7 +23,7 @@ from assay.options.amounts import bytes_of
 from assay.options.sizes import read_sizes
 from assay.task_metrics.registry import TASK_METRICS
 
-JUDGED = tuple(one.value for one in Outcome if one not in (Outcome.OK, Outcome.INFRASTRUCTURE))
+JUDGED = tuple(outcome.value for outcome in Outcome if outcome not in (Outcome.OK, Outcome.INFRASTRUCTURE))
 """Outcomes a policy may speak of: what is fine needs no rule, and what the harness broke is no outcome of a model."""
 
 LONGEST_NAME = 200
@@ -85,7 +85,7 @@ def _metric(value: str) -> str:
 
 
 def _stage(value: str) -> str:
-    names = [one.value for one in Stage]
+    names = [stage.value for stage in Stage]
     if value and value not in names:
         raise ValueError(f"must be one of {', '.join(names)}, not {value!r}{nearest(value, names)}")
     return value

@@ -146,10 +146,10 @@ def read_quiet_hours(text: str) -> tuple[int, int]:
 
 def find_alert(alerts: list[Alert], identity: str) -> Alert:
     """The one whose id begins so. Raises UsageError."""
-    found = [one for one in alerts if identity and one.id.startswith(identity)]
+    found = [alert for alert in alerts if identity and alert.id.startswith(identity)]
     if len(found) == 1:
         return found[0]
-    known = ", ".join(one.id for one in alerts) or "there is none"
+    known = ", ".join(alert.id for alert in alerts) or "there is none"
     text = "more than one alert has an id that begins with" if found else "no alert has the id"
     raise UsageError(f"{text} {identity!r}: {known}; `assay alert list` shows them")
 

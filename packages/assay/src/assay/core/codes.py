@@ -20,10 +20,10 @@ def codes_of(result: Result) -> tuple[tuple[str, str], ...]:
     if result.signal:
         found.append((result.signal, result.node))
     if isinstance(result, ComparedResult):
-        found += [(_code_of(one), one.output) for one in result.findings]
+        found += [(_code_of(finding), finding.output) for finding in result.findings]
     if isinstance(result, InspectResult):
-        found += [(one.code, part_text(one.about)) for one in result.findings]
-    found += [(one.code.value, one.node) for one in native_warnings_of(result)]
+        found += [(finding.code, part_text(finding.about)) for finding in result.findings]
+    found += [(native_warning.code.value, native_warning.node) for native_warning in native_warnings_of(result)]
     return tuple(dict.fromkeys(found))
 
 

@@ -34,10 +34,10 @@ def unsigned(kind: str) -> str:
 def computing_types(facts: EngineInfo) -> dict[str, dict[str, int]]:
     """By type, the operators that computed in it and how many of each; moving, casting and indexing apart."""
     found: dict[str, dict[str, int]] = {}
-    for one in facts.placements:
-        kind = unsigned(one.precision)
-        if one.role in _MOVING or moves(one.operator) or not (is_floating(kind) or kind in QUANTIZED):
+    for placement in facts.placements:
+        kind = unsigned(placement.precision)
+        if placement.role in _MOVING or moves(placement.operator) or not (is_floating(kind) or kind in QUANTIZED):
             continue
         names = found.setdefault(kind, {})
-        names[one.operator] = names.get(one.operator, 0) + one.count
+        names[placement.operator] = names.get(placement.operator, 0) + placement.count
     return found

@@ -9,7 +9,7 @@ from assay.core.job_base import AnsweredBy, Job
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import AnyResult
 
-_TYPES: dict[str, type[AnyResult]] = {str(one.__struct_config__.tag): one for one in get_args(AnyResult)}
+_TYPES: dict[str, type[AnyResult]] = {str(arg.__struct_config__.tag): arg for arg in get_args(AnyResult)}
 _Answer = TypeVar("_Answer")
 
 

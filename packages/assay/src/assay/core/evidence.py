@@ -32,4 +32,6 @@ def blocking(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     """Those that prove nothing and leave the answer open: all that are `degenerate`, but for outputs (or sizes) whose reference has
     nothing to tell, where others carry the answer."""
     carried = any(map(carries, comparisons))
-    return tuple(one for one in comparisons if one.degenerate and not (carried and one.uninformative))
+    return tuple(
+        comparison for comparison in comparisons if comparison.degenerate and not (carried and comparison.uninformative)
+    )

@@ -131,7 +131,7 @@ class Finding(msgspec.Struct, frozen=True, eq=False):
 def kept_from_scoring(findings: Iterable[Finding]) -> list[str]:
     """The kinds after which the answers may not have the form that a task reads: other values are what it judges, other shapes
     are not."""
-    return [*dict.fromkeys(one.kind for one in findings if one.kind not in ("values", "schedule"))]
+    return [*dict.fromkeys(finding.kind for finding in findings if finding.kind not in ("values", "schedule"))]
 
 
 def _bytes_of(finding: Finding) -> bytes:

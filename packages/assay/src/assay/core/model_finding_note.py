@@ -11,7 +11,8 @@ from assay.core.note import Note, NoteCode, noted
 def model_finding_note(finding: ModelFinding) -> Note:
     """What `model_finding_of` reads."""
     values = {
-        f"value{at}": _part_note(one) if isinstance(one, ModelPart) else one for at, one in enumerate(finding.values)
+        f"value{at}": _part_note(value) if isinstance(value, ModelPart) else value
+        for at, value in enumerate(finding.values)
     }
     row = noted(NoteCode.MODEL_FINDING, area=finding.area.value, finding=finding.code, about=_part_note(finding.about))
     return Note(row.code, {**row.facts, **values})

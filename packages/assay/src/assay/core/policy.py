@@ -80,6 +80,6 @@ class Policy(msgspec.Struct, frozen=True):
     expectations: tuple[Expectation, ...] = ()
     minimum_cases: dict[str, int] = {}
     budget_max: float = 1.0
-    fail_on: tuple[str, ...] = tuple(one.value for one in FAILS_BY_DEFAULT)
+    fail_on: tuple[str, ...] = tuple(outcome.value for outcome in FAILS_BY_DEFAULT)
     speed: SpeedRule = SpeedRule()
     pass_on: tuple[str, ...] = ()

@@ -60,5 +60,5 @@ def _special_tokens(path: Path) -> dict[str, str]:
         items = dict(said).items()
     except (OSError, ValueError, TypeError) as error:
         raise UsageError(noted(EndpointCode.TOKENS_NOT_READ, file=str(path), error=str(error))) from None
-    found = {name: one.get("content") if isinstance(one, dict) else one for name, one in items}
+    found = {name: item.get("content") if isinstance(item, dict) else item for name, item in items}
     return {name: one for name, one in found.items() if name.endswith("_token") and isinstance(one, str)}

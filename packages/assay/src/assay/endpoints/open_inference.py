@@ -75,9 +75,9 @@ class TensorService:
         body = self._connection.post(self._path + "/infer", {"inputs": inputs})
         with readable(self._connection.address, _PROTOCOL):
             outputs = msgspec.convert(body, _Answer).outputs
-            if len({one.name for one in outputs}) < len(outputs):
+            if len({output.name for output in outputs}) < len(outputs):
                 raise UnreadableAnswer(noted(EndpointCode.OUTPUTS_OF_ONE_NAME))
-            return {one.name: _array(one, at) for at, one in enumerate(outputs)}
+            return {output.name: _array(output, at) for at, output in enumerate(outputs)}
 
 
 def _datatype(name: str, array: Tensor) -> str:

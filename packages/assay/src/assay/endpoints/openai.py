@@ -61,7 +61,7 @@ class OpenAi:
         self._connection, self._vocabulary, self._most = connection, vocabulary, most
         self.address = connection.address
         with readable(connection.address, _PROTOCOL):
-            known = [one.id for one in msgspec.convert(connection.get("/models"), Models).data]
+            known = [listed.id for listed in msgspec.convert(connection.get("/models"), Models).data]
         self.model = model or (known[0] if known else "")
         if known and self.model not in known:
             raise UsageError(
@@ -149,14 +149,17 @@ class OpenAi:
             numbers = [self._number(place) for place in shown.content or ()]
         if not numbers:
             return [] if not choice.said and choice.finish_reason else None
-        return None if None in numbers else [one for one in numbers if one is not None]
+        return None if None in numbers else [number for number in numbers if number is not None]
 
     def _number(self, named: Named) -> int | None:
         return named.id if named.id is not None or named.token is None else self._vocabulary.number(named.token)
 
     def _tops(self, shown: LogProbabilities) -> list[Top]:
         if shown.content is not None:
-            places = [[(self._number(one), one.logprob) for one in place.top_logprobs or ()] for place in shown.content]
+            places = [
+                [(self._number(logprob), logprob.logprob) for logprob in place.top_logprobs or ()]
+                for place in shown.content
+            ]
         else:
             rows = [row or {} for row in shown.top_logprobs or ()]
             places = [[(self._vocabulary.number(name), value) for name, value in row.items()] for row in rows]

@@ -57,7 +57,7 @@ def list_releases(package: str, python: str = "") -> list[str]:
     if done.returncode != 0 or found is None:
         last = (done.stderr.strip().splitlines() or ["no reason was given"])[-1]
         raise EnvironmentFailed(f"the releases of {package} cannot be listed: {last}")
-    plain = [one.strip() for one in found[1].split(",") if _PLAIN.fullmatch(one.strip())]
+    plain = [part.strip() for part in found[1].split(",") if _PLAIN.fullmatch(part.strip())]
     return sorted(plain, key=release_key)
 
 

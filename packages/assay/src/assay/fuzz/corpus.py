@@ -88,14 +88,14 @@ class Waiting(msgspec.Struct, frozen=True):
     suspect: Suspect
 
 
-def is_cause(one: Bucket) -> bool:
+def is_cause(bucket: Bucket) -> bool:
     """Whether it is a defect that nobody knew."""
-    return one.status in CAUSES and not one.known
+    return bucket.status in CAUSES and not bucket.known
 
 
-def is_compared(one: Bucket) -> bool:
+def is_compared(bucket: Bucket) -> bool:
     """Whether others are held against it."""
-    return bool(one.known) or one.status in COMPARED
+    return bool(bucket.known) or bucket.status in COMPARED
 
 
 def confirms(new: Bucket, old: Bucket) -> bool:

@@ -15,36 +15,36 @@ MOST_SCRIPT = 20_000
 
 def write_issues(session: Session, folder: Path) -> list[Path]:
     """Files named by the keys of the causes, which count as reported from now on: the caller keeps the session."""
-    new = [one for key, one in session.buckets.items() if key not in session.reported and is_cause(one)]
+    new = [bucket for key, bucket in session.buckets.items() if key not in session.reported and is_cause(bucket)]
     found = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for one in new:
-            path = folder / f"{one.key}.md"
-            path.write_text("\n".join(_lines(one)) + "\n", encoding="utf-8")
+        for bucket in new:
+            path = folder / f"{bucket.key}.md"
+            path.write_text("\n".join(_lines(bucket)) + "\n", encoding="utf-8")
             found.append(path)
     except OSError as error:
         raise UsageError(f"issues cannot be written to {folder} ({error.strerror}); name another folder") from None
-    session.reported += [one.key for one in new]
+    session.reported += [bucket.key for bucket in new]
     return found
 
 
-def _lines(one: Bucket) -> Iterator[str]:
-    yield f"{one.title} [{one.key}]"
+def _lines(bucket: Bucket) -> Iterator[str]:
+    yield f"{bucket.title} [{bucket.key}]"
     yield ""
-    yield f"`assay fuzz` found it on {one.flow} ({one.found_at}): {STATUSES[one.status]}."
+    yield f"`assay fuzz` found it on {bucket.flow} ({bucket.found_at}): {STATUSES[bucket.status]}."
     yield ""
-    yield f"* first case: `{one.first}` ({', '.join(one.dtypes) or 'unknown types'}), seen {one.count} times"
-    if one.attributes:
-        yield f"* attributes that matter: {', '.join(f'`{name}`' for name in one.attributes)}"
-    if one.brought:
-        yield f"* right without: {', '.join(f'`{name}`' for name in one.brought)}"
-    if one.workaround:
-        yield f"* workaround: {one.workaround}"
-    for name, version in sorted(one.versions.items()):
+    yield f"* first case: `{bucket.first}` ({', '.join(bucket.dtypes) or 'unknown types'}), seen {bucket.count} times"
+    if bucket.attributes:
+        yield f"* attributes that matter: {', '.join(f'`{name}`' for name in bucket.attributes)}"
+    if bucket.brought:
+        yield f"* right without: {', '.join(f'`{name}`' for name in bucket.brought)}"
+    if bucket.workaround:
+        yield f"* workaround: {bucket.workaround}"
+    for name, version in sorted(bucket.versions.items()):
         yield f"* {name} {version}"
-    if one.detail:
-        yield f"* {' '.join(one.detail.split())}"
-    script = Path(one.script) if one.script else None
+    if bucket.detail:
+        yield f"* {' '.join(bucket.detail.split())}"
+    script = Path(bucket.script) if bucket.script else None
     if script is not None and script.is_file():
         yield from ("", "```python", script.read_text(encoding="utf-8")[:MOST_SCRIPT].rstrip("\n"), "```")

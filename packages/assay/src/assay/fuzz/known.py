@@ -55,19 +55,19 @@ def refer(
     index = corpus.known / INDEX
     every = msgspec.json.decode(index.read_bytes(), type=list[KnownCase]) if index.exists() else []
     before = session.referred.get(flow.name, {})
-    cases = [one for one in every if one.name not in before and wanted(one)]
+    cases = [known_case for known_case in every if known_case.name not in before and wanted(known_case)]
     if not cases:
         return 0
     folder = corpus.known.absolute() / flow.name.replace("/", "-")
-    found = _screened([corpus.known.absolute() / one.name for one in cases], flow, folder, services, seconds)
-    for one in found.suspects:
-        bucket = _bucket(one, cases[one.case.index], flow)
+    found = _screened([corpus.known.absolute() / case.name for case in cases], flow, folder, services, seconds)
+    for suspect in found.suspects:
+        bucket = _bucket(suspect, cases[suspect.case.index], flow)
         session.buckets[bucket.key] = bucket
     if found.any_begun:  # else the next one asks again
-        asked = before | {one.name: place in found.right for place, one in enumerate(cases[: found.done])}
+        asked = before | {case.name: place in found.right for place, case in enumerate(cases[: found.done])}
         session.referred[flow.name] = asked
-        wrong_or_open = {one.finding for one in every if not asked.get(one.name)}
-        session.absent[flow.name] = sorted({one.finding for one in every} - wrong_or_open)
+        wrong_or_open = {known_case.finding for known_case in every if not asked.get(known_case.name)}
+        session.absent[flow.name] = sorted({known_case.finding for known_case in every} - wrong_or_open)
     return len(found.suspects)
 
 
@@ -111,35 +111,35 @@ def _screened(places: Sequence[Path], flow: Flow, folder: Path, services: Servic
     return found
 
 
-def is_believed(one: Bucket, session: Session) -> bool:
+def is_believed(bucket: Bucket, session: Session) -> bool:
     """Whether what triage took for a finding, by its operators, may be that one: not where a case of the finding with the same operators is
     wrong by another cause, nor in a release that it was not seen in and in which all its cases are right."""
-    if not one.known.startswith(PLACE):
+    if not bucket.known.startswith(PLACE):
         return True
-    seen = {known.seen for known in findings() if PLACE + known.file == one.known}
-    if one.known in session.absent.get(one.flow, ()) and seen.isdisjoint(one.versions.values()):
+    seen = {known.seen for known in findings() if PLACE + known.file == bucket.known}
+    if bucket.known in session.absent.get(bucket.flow, ()) and seen.isdisjoint(bucket.versions.values()):
         return False
-    cases = [other for other in session.buckets.values() if other.known == one.known and not other.generator]
-    alike = [other for other in cases if pattern(other.operators) == pattern(one.operators)]
-    return not alike or any(relation(one, other) is not Relation.DIFFERENT for other in alike)
+    cases = [other for other in session.buckets.values() if other.known == bucket.known and not other.generator]
+    alike = [other for other in cases if pattern(other.operators) == pattern(bucket.operators)]
+    return not alike or any(relation(bucket, other) is not Relation.DIFFERENT for other in alike)
 
 
-def _bucket(one: Suspect, case: KnownCase, flow: Flow) -> Bucket:
+def _bucket(suspect: Suspect, case: KnownCase, flow: Flow) -> Bucket:
     return Bucket(
-        key=value_digest((flow.name, "known", case.name, one.kind))[:16],
+        key=value_digest((flow.name, "known", case.name, suspect.kind))[:16],
         flow=flow.name,
         backend=flow.backend,
-        kind=one.kind,
+        kind=suspect.kind,
         status="wrong",
-        operators=one.operators,
-        attributes=one.attributes,
+        operators=suspect.operators,
+        attributes=suspect.attributes,
         count=0,
         first=case.name,
         title=f"{flow.backend}: {case.name}",
-        dtypes=one.dtypes,
+        dtypes=suspect.dtypes,
         known=case.finding,
-        detail=one.detail,
-        ablated=one.ablated,
+        detail=suspect.detail,
+        ablated=suspect.ablated,
     )
 
 

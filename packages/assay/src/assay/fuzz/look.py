@@ -60,17 +60,17 @@ class Look:
     ) -> Iterator[tuple[Waiting, Bucket]]:
         """A bucket for each, in their order."""
         deadline = time.monotonic() + left
-        known = [one for one in chosen if made_again(one, self._corpus, session)]
+        known = [waiting for waiting in chosen if made_again(waiting, self._corpus, session)]
         if not known:
             return
         requests = tuple(
             ModelRequest(
-                path=self._path(one, ".onnx"),
-                flows=(flows[one.flow],),
-                name=str(one.suspect.case),
-                inputs=Inputs(data=Data(source=str(self._path(one, ".npz")), expected=False)),
+                path=self._path(waiting, ".onnx"),
+                flows=(flows[waiting.flow],),
+                name=str(waiting.suspect.case),
+                inputs=Inputs(data=Data(source=str(self._path(waiting, ".npz")), expected=False)),
             )
-            for one in known
+            for waiting in known
         )
         request = Request(models=requests, measuring=None, limits=Limits(timeout_s=LIMIT_S), command="assay fuzz")
         try:
@@ -94,44 +94,44 @@ class Look:
                 one = self._with_kin(one, flows[one.flow])
             yield one, self._bucket(self._named(one), flows[one.flow], status, cause, result)
 
-    def asked_before(self, one: Waiting, flow: Flow, session: Session) -> Bucket | None:
+    def asked_before(self, waiting: Waiting, flow: Flow, session: Session) -> Bucket | None:
         """That of a cause which what makes this one right makes right, too: nothing has to be asked."""
-        mine = self._bucket(one, flow, "", None)
+        mine = self._bucket(waiting, flow, "", None)
         came, other = nearest(mine, session.buckets.values())
         return other if came is Relation.SAME and cures(mine) else None
 
-    def unchecked(self, one: Waiting, flow: Flow) -> Bucket:
+    def unchecked(self, waiting: Waiting, flow: Flow) -> Bucket:
         """Of one that was compiled and does not run, whose words say all that a check would, and of one that the screen saw wrong in use,
         twice: a check asks an engine in one way only."""
-        return self._bucket(one, flow, UNCHECKED[one.suspect.kind], None)
+        return self._bucket(waiting, flow, UNCHECKED[waiting.suspect.kind], None)
 
-    def _path(self, one: Waiting, ending: str) -> Path:
-        return self._corpus.suspects(one.flow).absolute() / f"{one.suspect.case}{ending}"
+    def _path(self, waiting: Waiting, ending: str) -> Path:
+        return self._corpus.suspects(waiting.flow).absolute() / f"{waiting.suspect.case}{ending}"
 
-    def _again_in_use(self, one: Waiting, flow: Flow) -> tuple[str, Waiting]:
+    def _again_in_use(self, waiting: Waiting, flow: Flow) -> tuple[str, Waiting]:
         """What ended its worker in use, alone: one node at one size where that is enough, which is a crash as any other, else by what is
         done with the engine."""
-        smaller = self._again.smallest(self._path(one, ""), flow)
+        smaller = self._again.smallest(self._path(waiting, ""), flow)
         if not smaller:
-            return "not_repeated", one
-        if self._again.node_that_ends(self._path(one, ""), flow):
-            return "timeout" if one.suspect.kind == Outcome.TIMEOUT.value else "crash", one
-        ablated = self._again.with_plain_model(self._path(one, ""), flow)
-        return "in_use", replace(one, suspect=replace(one.suspect, detail=smaller, ablated=ablated))
+            return "not_repeated", waiting
+        if self._again.node_that_ends(self._path(waiting, ""), flow):
+            return "timeout" if waiting.suspect.kind == Outcome.TIMEOUT.value else "crash", waiting
+        ablated = self._again.with_plain_model(self._path(waiting, ""), flow)
+        return "in_use", replace(waiting, suspect=replace(waiting.suspect, detail=smaller, ablated=ablated))
 
-    def _with_kin(self, one: Waiting, flow: Flow) -> Waiting:
+    def _with_kin(self, waiting: Waiting, flow: Flow) -> Waiting:
         """What ended its worker, cut down to the node that does so alone, and what was tried of that."""
-        place, suspect = self._path(one, ""), one.suspect
+        place, suspect = self._path(waiting, ""), waiting.suspect
         if suspect.kind != Outcome.CRASH.value or not self._again.node_that_ends(place, flow):
-            return one
-        return replace(one, suspect=replace(suspect, ablated=self._again.with_kin(place, flow, suspect.detail)))
+            return waiting
+        return replace(waiting, suspect=replace(suspect, ablated=self._again.with_kin(place, flow, suspect.detail)))
 
-    def _named(self, one: Waiting) -> Waiting:
+    def _named(self, waiting: Waiting) -> Waiting:
         """With the operators of its model: of a case that ended its worker nobody has told them, and they part causes."""
         from assay.generators.files import operators_of
 
-        operators = one.suspect.operators or operators_of(self._path(one, ".onnx"))
-        return replace(one, suspect=replace(one.suspect, operators=operators))
+        operators = waiting.suspect.operators or operators_of(self._path(waiting, ".onnx"))
+        return replace(waiting, suspect=replace(waiting.suspect, operators=operators))
 
     def _cause(self, job: VerifyJob, result: Result, seconds: float) -> Cause | None:
         folder = self._corpus.folder.absolute() / "causes" / job.case.name / job.flow.name.replace("/", "-")
@@ -142,18 +142,18 @@ class Look:
         except AssayError as error:
             self._tell(f"triage of {job.case.name} ended: {error}")
             return None
-        return next((one for one in causes if one.nodes), None)
+        return next((cause for cause in causes if cause.nodes), None)
 
     def _bucket(
         self,
-        one: Waiting,
+        waiting: Waiting,
         flow: Flow,
         status: str,
         cause: Cause | None,
         result: Result | None = None,
         detail: str = "",
     ) -> Bucket:
-        suspect = one.suspect
+        suspect = waiting.suspect
         operators = cause.operators if cause is not None else _operators(suspect)
         attributes = _attributes(suspect, operators)
         brought = tuple(name for cure in cause.cures[:1] for name in cure.names) if cause is not None else ()
@@ -173,7 +173,7 @@ class Look:
             unspecified=suspect.unspecified,
             first=str(suspect.case),
             generator=suspect.case.generator,
-            smallest=cause.folder if cause is not None else str(self._path(one, ".onnx")),
+            smallest=cause.folder if cause is not None else str(self._path(waiting, ".onnx")),
             title=title_of(cause) if cause is not None else f"{flow.backend}: {_named(suspect, operators, attributes)}",
             workaround=workaround(cause) if cause is not None else "",
             script=cause.script if cause is not None else "",
@@ -214,9 +214,9 @@ def _named(suspect: Suspect, operators: Sequence[str], attributes: Sequence[str]
     return f"{'+'.join(operators)}, {suspect.kind}"
 
 
-def made_again(one: Waiting, corpus: Corpus, session: Session) -> bool:
+def made_again(waiting: Waiting, corpus: Corpus, session: Session) -> bool:
     """Whether its files are there: those of one that ended its worker are made from its numbers and what the session draws from."""
-    case, folder = one.suspect.case, corpus.suspects(one.flow)
+    case, folder = waiting.suspect.case, corpus.suspects(waiting.flow)
     if (folder / f"{case}.onnx").exists():
         return True
     from assay.generators.files import keep_case
@@ -230,18 +230,18 @@ def made_again(one: Waiting, corpus: Corpus, session: Session) -> bool:
     return True
 
 
-def status_of(one: Waiting, result: Result, *, used: bool = False) -> str:
+def status_of(waiting: Waiting, result: Result, *, used: bool = False) -> str:
     """What the whole check makes of a suspect. `used`: the screen did more with its engine than a check does, so that what ended its
     worker and does not repeat came of that."""
-    silent = {*one.suspect.unspecified}
-    if one.suspect.kind == "shape":  # the text says of it what values do not follow from
+    silent = {*waiting.suspect.unspecified}
+    if waiting.suspect.kind == "shape":  # the text says of it what values do not follow from
         silent -= {Unspecified.DILATED_SAME}
     if silent and result.outcome is Outcome.MISMATCH:
         return "unspecified"
     if result.outcome in _OUTCOMES:
         return _OUTCOMES[result.outcome]
-    if one.suspect.kind == "shape" and result.outcome is Outcome.MISMATCH:
+    if waiting.suspect.kind == "shape" and result.outcome is Outcome.MISMATCH:
         return "wrong"  # onnx's inference of shapes, which the case declares, is the second witness
     if result.outcome is Outcome.MISMATCH and isinstance(result, ComparedResult):
         return _SIDES[side_of(result)[0]]
-    return "in_use" if used and one.suspect.kind in ENDED else "not_repeated"
+    return "in_use" if used and waiting.suspect.kind in ENDED else "not_repeated"

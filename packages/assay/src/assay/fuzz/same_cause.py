@@ -41,28 +41,28 @@ WEAK = frozenset(("inputs", "constants", "stored"))
 """Replacements that make much right: where only a part of the patterns is the same they say nothing."""
 
 
-def relation(one: Bucket, other: Bucket) -> Relation:
+def relation(bucket: Bucket, other: Bucket) -> Relation:
     """Symmetrical."""
-    if one.backend != other.backend:
+    if bucket.backend != other.backend:
         return Relation.DIFFERENT
-    if is_of_use(one.ablated) or is_of_use(other.ablated):
-        return _in_use(one, other)
-    mine, theirs = pattern(one.operators), pattern(other.operators)
-    shared = cures(one) & cures(other)
-    families = {family(one.kind), family(other.kind)}
+    if is_of_use(bucket.ablated) or is_of_use(other.ablated):
+        return _in_use(bucket, other)
+    mine, theirs = pattern(bucket.operators), pattern(other.operators)
+    shared = cures(bucket) & cures(other)
+    families = {family(bucket.kind), family(other.kind)}
     if families <= ANSWERS and (
         _of_one_quantizer(mine, theirs, shared)
-        or _moved_on_a_grid(one, other, shared)
-        or _as_each_other(one, other)
-        or _kin_without_one_attribute(one, other)
+        or _moved_on_a_grid(bucket, other, shared)
+        or _as_each_other(bucket, other)
+        or _kin_without_one_attribute(bucket, other)
         or (mine == theirs and shared - WEAK)
     ):
         return Relation.SAME
-    if families == {"crash"} and _of_one_signal(one, other) and _as_each_other(one, other):
+    if families == {"crash"} and _of_one_signal(bucket, other) and _as_each_other(bucket, other):
         return Relation.SAME
-    uncured = mine == theirs and not (cures(one) or cures(other))
+    uncured = mine == theirs and not (cures(bucket) or cures(other))
     if uncured and (len(families) == 1 or families <= ANSWERS):
-        return Relation.SAME if _fail_alike(one, other) else Relation.UNDECIDED
+        return Relation.SAME if _fail_alike(bucket, other) else Relation.UNDECIDED
     if len(families) > 1:
         return Relation.DIFFERENT
     nested = _within(mine, theirs) or _within(theirs, mine)
@@ -71,9 +71,9 @@ def relation(one: Bucket, other: Bucket) -> Relation:
     if nested and shared - WEAK:
         return Relation.SAME
     if not nested and not _one_end(mine, theirs):
-        passes = {*one.brought} & {*other.brought}
+        passes = {*bucket.brought} & {*other.brought}
         return Relation.UNDECIDED if passes and {*mine} & {*theirs} else Relation.DIFFERENT
-    return _crossed(one, other)
+    return _crossed(bucket, other)
 
 
 def _in_use(one: Bucket, other: Bucket) -> Relation:
@@ -88,23 +88,26 @@ def _in_use(one: Bucket, other: Bucket) -> Relation:
     return Relation.DIFFERENT if any(tried) else Relation.SAME
 
 
-def _fail_alike(one: Bucket, other: Bucket) -> bool:
+def _fail_alike(bucket: Bucket, other: Bucket) -> bool:
     """Of two that nothing makes right: whether one experiment at least left both wrong. Of what ended its process none is made: there the
     signal and the attributes have to be the same."""
-    if family(one.kind) in ENDED:
-        alike = family(one.kind) != "crash" or _of_one_signal(one, other)
-        return alike and one.attributes == other.attributes
-    return not {*map(_unsigned, one.ablated)}.isdisjoint(map(_unsigned, other.ablated))
+    if family(bucket.kind) in ENDED:
+        alike = family(bucket.kind) != "crash" or _of_one_signal(bucket, other)
+        return alike and bucket.attributes == other.attributes
+    return not {*map(_unsigned, bucket.ablated)}.isdisjoint(map(_unsigned, other.ablated))
 
 
-def _of_one_signal(one: Bucket, other: Bucket) -> bool:
+def _of_one_signal(bucket: Bucket, other: Bucket) -> bool:
     """Of two crashes, whose detail is the name of the signal."""
-    return len({one.detail, other.detail}) == 1
+    return len({bucket.detail, other.detail}) == 1
 
 
-def _crossed(one: Bucket, other: Bucket) -> Relation:
+def _crossed(bucket: Bucket, other: Bucket) -> Relation:
     """Two causes where each cure of the one leaves the other wrong."""
-    found = [*(_leaves_wrong(name, other) for name in cures(one)), *(_leaves_wrong(name, one) for name in cures(other))]
+    found = [
+        *(_leaves_wrong(name, other) for name in cures(bucket)),
+        *(_leaves_wrong(name, bucket) for name in cures(other)),
+    ]
     tried = [wrong for wrong in found if wrong is not None]
     return Relation.DIFFERENT if tried and all(tried) else Relation.UNDECIDED
 
@@ -121,13 +124,13 @@ def _moved_on_a_grid(one: Bucket, other: Bucket, shared: set[str]) -> bool:
     return grids and all(names and names <= MOVERS for names in both) and bool(shared - WEAK) and _agree(one, other)
 
 
-def _as_each_other(one: Bucket, other: Bucket) -> bool:
+def _as_each_other(bucket: Bucket, other: Bucket) -> bool:
     """One operator each, that are made alike, and one of the two cases is as wrong with the operator of the other."""
-    mine, theirs = pattern(one.operators), pattern(other.operators)
-    if len(mine) != 1 or len(theirs) != 1 or family(one.kind) != family(other.kind):
+    mine, theirs = pattern(bucket.operators), pattern(other.operators)
+    if len(mine) != 1 or len(theirs) != 1 or family(bucket.kind) != family(other.kind):
         return False
-    swapped = (one.ablated.get(f"{AS_KIN}{theirs[0]}"), other.ablated.get(f"{AS_KIN}{mine[0]}"))
-    return False in swapped and True not in swapped and _agree(one, other)
+    swapped = (bucket.ablated.get(f"{AS_KIN}{theirs[0]}"), other.ablated.get(f"{AS_KIN}{mine[0]}"))
+    return False in swapped and True not in swapped and _agree(bucket, other)
 
 
 def _agree(one: Bucket, other: Bucket) -> bool:
@@ -141,14 +144,14 @@ def _one_end(mine: Sequence[str], theirs: Sequence[str]) -> bool:
     return len(mine) > 1 and len(theirs) > 1 and mine[-1] == theirs[-1]
 
 
-def nearest(one: Bucket, others: Iterable[Bucket]) -> tuple[Relation, Bucket | None]:
+def nearest(bucket: Bucket, others: Iterable[Bucket]) -> tuple[Relation, Bucket | None]:
     """The closest relation, and to which of those that prove something: known ones and causes before what is open still, then one of the
     same pattern before others, then known ones before new ones."""
-    found = [(relation(one, other), other) for other in others if other.key != one.key and is_compared(other)]
+    found = [(relation(bucket, other), other) for other in others if other.key != bucket.key and is_compared(other)]
     for wanted in (Relation.SAME, Relation.UNDECIDED):
         alike = [other for came, other in found if came is wanted]
         if alike:
-            mine = pattern(one.operators)
+            mine = pattern(bucket.operators)
             return wanted, min(
                 alike,
                 key=lambda other: (
@@ -168,16 +171,16 @@ def family(kind: str) -> str:
 
 def pattern(operators: Sequence[str]) -> tuple[str, ...]:
     """What is left of the operators of a case without those that only move values; quantizers are one word in front."""
-    names = [one.partition("@")[0] for one in operators]
+    names = [operator.partition("@")[0] for operator in operators]
     kept = [name for name in names if name not in NEUTRAL and name not in GRID]
     kept = kept or [name for name in names if name not in GRID]
     return (*([ON_A_GRID] if GRID & {*names} else []), *dict.fromkeys(kept))
 
 
-def cures(one: Bucket) -> set[str]:
+def cures(bucket: Bucket) -> set[str]:
     """Names of what makes it right, a pass among them."""
-    made_right = {_unsigned(name) for name, right in one.ablated.items() if right and not name.startswith(AS_KIN)}
-    return made_right | {f"pass {name}" for name in one.brought}
+    made_right = {_unsigned(name) for name, right in bucket.ablated.items() if right and not name.startswith(AS_KIN)}
+    return made_right | {f"pass {name}" for name in bucket.brought}
 
 
 def _unsigned(name: str) -> str:
@@ -209,13 +212,13 @@ def _is_input(operator: str, name: str) -> bool:
         return False
 
 
-def _kin_without_one_attribute(one: Bucket, other: Bucket) -> bool:
+def _kin_without_one_attribute(bucket: Bucket, other: Bucket) -> bool:
     """One operator each, that are made alike (GRU and LSTM, say), both right without an attribute of the same name: a family that drops
     an attribute is one defect."""
-    mine, theirs = pattern(one.operators), pattern(other.operators)
+    mine, theirs = pattern(bucket.operators), pattern(other.operators)
     if len(mine) != 1 or len(theirs) != 1 or not are_kin(mine[0], theirs[0]):
         return False
-    return bool(_attributes_of(cures(one)) & _attributes_of(cures(other)))
+    return bool(_attributes_of(cures(bucket)) & _attributes_of(cures(other)))
 
 
 def _attributes_of(names: Iterable[str]) -> set[str]:

@@ -44,7 +44,7 @@ def screen_kept(
         corpus=str(corpus),
         progress=str(corpus / "progress"),
         derive_each=0,
-        kept=tuple(str(one) for one in places),
+        kept=tuple(str(place) for place in places),
     )
     return services.jobs.complete(services.jobs.run(job))
 
@@ -66,8 +66,8 @@ class Rescreen:
 
         whole = read_case(place)
         parts = [
-            *(replace(whole, others=(one,), uses=()) for one in whole.others),
-            *(replace(whole, others=(), uses=(one,)) for one in whole.uses),
+            *(replace(whole, others=(other,), uses=()) for other in whole.others),
+            *(replace(whole, others=(), uses=(use,)) for use in whole.uses),
         ]
         with TemporaryDirectory(prefix="again-", dir=self._corpus.folder.absolute()) as folder:
             return self._first_that_ends([*parts, whole], place, flow, Path(folder))
@@ -80,13 +80,15 @@ class Rescreen:
 
         whole = read_case(place)
         sizes = [*whole.others[::-1], whole.inputs]
-        parts = [one for inputs in sizes for one in nodes_alone(GeneratedCase(whole.model, inputs))]
+        parts = [
+            generated_case for inputs in sizes for generated_case in nodes_alone(GeneratedCase(whole.model, inputs))
+        ]
         if not parts:
             return False
         with TemporaryDirectory(prefix="node-", dir=self._corpus.folder.absolute()) as name:
             folder = Path(name)
-            for number, one in enumerate(parts):
-                keep_case(one, folder, str(number))
+            for number, part in enumerate(parts):
+                keep_case(part, folder, str(number))
             places = [folder / str(number) for number in range(len(parts))]
             ended = screen_kept(places, 0, flow, folder / "suspects", self._services)
             at = reached(folder / "suspects" / "progress")
@@ -120,8 +122,8 @@ class Rescreen:
 
         with TemporaryDirectory(prefix="plain-", dir=self._corpus.folder.absolute()) as name:
             folder = Path(name)
-            for number, one in enumerate(plain_cases(read_case(place))):
-                keep_case(one, folder, str(number))
+            for number, case in enumerate(plain_cases(read_case(place))):
+                keep_case(case, folder, str(number))
                 places = [folder / str(number)] * TRIES
                 found = screen_kept(places, 0, flow, folder / "suspects", self._services)
                 if found.outcome in ENDED:
@@ -133,13 +135,13 @@ class Rescreen:
     def _first_that_ends(self, cases: Sequence[GeneratedCase], place: Path, flow: Flow, folder: Path) -> str:
         from assay.generators.files import keep_case
 
-        for number, one in enumerate(cases):
-            keep_case(one, folder, name := f"{place.name}-{number}")
+        for number, case in enumerate(cases):
+            keep_case(case, folder, name := f"{place.name}-{number}")
             ended = screen_kept([folder / name], 0, flow, folder / "suspects", self._services)
             if ended.outcome not in ENDED:
                 continue
-            _replace(place, one)
-            return ", ".join([*([Use.OTHER_SIZES] if one.others else []), *one.uses])
+            _replace(place, case)
+            return ", ".join([*([Use.OTHER_SIZES] if case.others else []), *case.uses])
         return ""
 
 

@@ -81,7 +81,7 @@ class Fuzzing:
             while time.monotonic() < end:
                 left = end - time.monotonic()
                 used = time.monotonic() - begin
-                arms = [one for one in self._arms() if one.next < self.ends.get(one.name, one.next + 1)]
+                arms = [arm for arm in self._arms() if arm.next < self.ends.get(arm.name, arm.next + 1)]
                 waiting = [one for one in self.session.waiting if one.flow in self.flows]
                 enough = len(waiting) >= AT_ONCE or time.monotonic() - rested > REST_S or not arms
                 share = (self.session.looking_s - looked) <= SHARE * used or not arms
@@ -102,7 +102,7 @@ class Fuzzing:
 
     def _arms(self) -> list[Arm]:
         """Those that are asked, on the flows of this call."""
-        return [one for name, one in self.session.arms.items() if name in self.arms and one.flow in self.flows]
+        return [arm for name, arm in self.session.arms.items() if name in self.arms and arm.flow in self.flows]
 
     def _screen(self, arms: Sequence[Arm], seconds: float) -> None:
         jobs = {job.key: (arm, job) for arm in arms for job in [self._job(arm, seconds)]}
@@ -112,7 +112,7 @@ class Fuzzing:
             self._count(arm, job, result)
 
     async def _all(self, jobs: Sequence[ScreenJob]) -> list[Result]:
-        return [one async for one in self.services.jobs.results(jobs)]
+        return [result async for result in self.services.jobs.results(jobs)]
 
     def _job(self, arm: Arm, seconds: float) -> ScreenJob:
         job = screen_job(arm, self.flows[arm.flow], self.corpus, self.session, seconds)
@@ -185,32 +185,32 @@ class Fuzzing:
         chosen: list[Waiting] = []
         rest: list[Waiting] = []
         taken: Counter[str] = Counter()
-        for one in self.session.waiting:
-            name = signature(one.flow, one.suspect)
+        for waiting in self.session.waiting:
+            name = signature(waiting.flow, waiting.suspect)
             known = self.session.looked.get(name, [])
-            if len(known) >= LOOKS and one.suspect.kind not in ("crash", "timeout"):
+            if len(known) >= LOOKS and waiting.suspect.kind not in ("crash", "timeout"):
                 self._counted(known[-1])
             elif (
-                one.flow in self.flows  # an earlier call had others, too
+                waiting.flow in self.flows  # an earlier call had others, too
                 and len(chosen) < AT_ONCE
                 and not taken[name]
-                and (not chosen or chosen[0].flow == one.flow)
+                and (not chosen or chosen[0].flow == waiting.flow)
             ):
-                chosen.append(one)
+                chosen.append(waiting)
                 taken[name] += 1
             else:
-                rest.append(one)
+                rest.append(waiting)
         self.session.waiting = rest
-        for one, bucket in self.look.into(chosen, {**self.flows}, self.session, left):
-            self.keep(one, bucket)
+        for waiting, bucket in self.look.into(chosen, {**self.flows}, self.session, left):
+            self.keep(waiting, bucket)
         self.session.looking_s += time.monotonic() - begin
 
-    def keep(self, one: Waiting, bucket: Bucket) -> None:
+    def keep(self, waiting: Waiting, bucket: Bucket) -> None:
         """Counted where its cause is there already, in the place of one that it proves, or as a new one."""
         self.session.processor_s = self.used_s()
-        self._refer(one.flow, bucket)
+        self._refer(waiting.flow, bucket)
         bucket = self._compared(replace(bucket, at=self.session.processor_s))
-        self.session.looked.setdefault(signature(one.flow, one.suspect), []).append(bucket.key)
+        self.session.looked.setdefault(signature(waiting.flow, waiting.suspect), []).append(bucket.key)
         before = self.session.buckets.get(bucket.key)
         if before is not None and not confirms(bucket, before):
             self._counted(bucket.key)
@@ -220,7 +220,7 @@ class Fuzzing:
         self.session.buckets[bucket.key] = bucket
         if before is not None:
             self._counted(bucket.key)
-        name = f"{one.suspect.case.generator} on {one.flow}"
+        name = f"{waiting.suspect.case.generator} on {waiting.flow}"
         if bucket.known:
             self.tell(f"known: {bucket.title} (case {bucket.first}): {bucket.known}")
             return

@@ -14,7 +14,7 @@ def signature(flow: str, suspect: Suspect) -> str:
         return "|".join((flow, suspect.kind, _plain(suspect.detail)))
     if is_of_use(suspect.ablated):
         return "|".join((flow, suspect.kind))
-    names = "+".join(one.partition("@")[0] for one in suspect.operators) or str(suspect.case)
+    names = "+".join(operator.partition("@")[0] for operator in suspect.operators) or str(suspect.case)
     return "|".join((flow, suspect.kind, names, ",".join(suspect.attributes), ",".join(suspect.unspecified)))
 
 

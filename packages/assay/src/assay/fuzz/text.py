@@ -44,12 +44,13 @@ SHOWN, UNREACHED, FIRED = 8, 40, 8
 
 def lines(session: Session, new: Set[str]) -> Iterator[str]:
     """Buckets by what they are, those of this call first, then what was spent."""
-    known = [one for one in session.buckets.values() if one.known and one.count]
+    known = [bucket for bucket in session.buckets.values() if bucket.known and bucket.count]
     buckets = sorted(
-        (one for one in session.buckets.values() if not one.known), key=lambda one: (one.key not in new, one.at)
+        (bucket for bucket in session.buckets.values() if not bucket.known),
+        key=lambda one: (one.key not in new, one.at),
     )
     for status, meaning in STATUSES.items():
-        found = [one for one in buckets if one.status == status]
+        found = [bucket for bucket in buckets if bucket.status == status]
         if not found:
             continue
         print_all = status in (*CAUSES, "undecided", "one_witness", "disputed")
@@ -68,25 +69,25 @@ def lines(session: Session, new: Set[str]) -> Iterator[str]:
     yield from _spent(session)
 
 
-def _bucket(one: Bucket, new: bool) -> Iterator[str]:
-    times = f", {one.count} cases" if one.count > 1 else ""
-    yield f"  {'new: ' if new else ''}{one.title} [{one.key}]{times}"
-    matter = f"; matters: {', '.join(one.attributes)}" if one.attributes else ""
-    yield f"    first: {one.first} ({', '.join(one.dtypes)}){matter}"
-    for reason in one.unspecified:
+def _bucket(bucket: Bucket, new: bool) -> Iterator[str]:
+    times = f", {bucket.count} cases" if bucket.count > 1 else ""
+    yield f"  {'new: ' if new else ''}{bucket.title} [{bucket.key}]{times}"
+    matter = f"; matters: {', '.join(bucket.attributes)}" if bucket.attributes else ""
+    yield f"    first: {bucket.first} ({', '.join(bucket.dtypes)}){matter}"
+    for reason in bucket.unspecified:
         yield f"    {SILENT_STANDARD[reason]}"
-    if one.like:
-        yield f"    like: {one.like}"
-        yield f"    {_decides(one)}"
-    if one.workaround:
-        yield f"    workaround: {one.workaround}"
-    if one.detail and one.status in ("failed", "crash", "not_repeated"):
-        yield f"    {one.detail[:160]}"
-    yield f"    {'script: ' + one.script if one.script else 'model: ' + one.smallest}"
+    if bucket.like:
+        yield f"    like: {bucket.like}"
+        yield f"    {_decides(bucket)}"
+    if bucket.workaround:
+        yield f"    workaround: {bucket.workaround}"
+    if bucket.detail and bucket.status in ("failed", "crash", "not_repeated"):
+        yield f"    {bucket.detail[:160]}"
+    yield f"    {'script: ' + bucket.script if bucket.script else 'model: ' + bucket.smallest}"
 
 
-def _decides(one: Bucket) -> str:
-    cured = sorted(cures(one))
+def _decides(bucket: Bucket) -> str:
+    cured = sorted(cures(bucket))
     done = f"what makes this one right ({', '.join(cured)})" if cured else "what makes that one right"
     return f"would be decided by: the answer of the other case once {done} is done to it"
 
@@ -115,7 +116,7 @@ def _spent(session: Session) -> Iterator[str]:
 
 def curve_lines(session: Session) -> Iterator[str]:
     """Each cause with the processor hours that were used when it was found, the first first."""
-    found = sorted((one for one in session.buckets.values() if is_cause(one)), key=lambda one: one.at)
+    found = sorted((bucket for bucket in session.buckets.values() if is_cause(bucket)), key=lambda one: one.at)
     if found:
         yield "causes over hours of processor time:"
     for number, one in enumerate(found, 1):

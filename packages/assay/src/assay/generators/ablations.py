@@ -59,8 +59,8 @@ def ablate(trial: Trial, run: Run) -> dict[str, bool]:
 
 def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     """Those that change something."""
-    inputs = {name: _distinct(one) for name, one in case.inputs.items()}
-    if any(one is not case.inputs[name] for name, one in inputs.items()):
+    inputs = {name: _distinct(array) for name, array in case.inputs.items()}
+    if any(array is not case.inputs[name] for name, array in inputs.items()):
         yield "inputs", dataclasses.replace(case, inputs=inputs)
     model = onnx.load_from_string(case.model)
     floats = [one for one in model.graph.initializer if one.data_type == TensorProto.FLOAT]
@@ -163,7 +163,9 @@ def _of_type(case: GeneratedCase, element: int, plain: int) -> GeneratedCase:
             if given.name in TYPED and given.i == element:
                 given.i = plain
     name = _name(element)
-    inputs = {at: _within(one, dtype) if dtype_name(one.dtype) == name else one for at, one in case.inputs.items()}
+    inputs = {
+        at: _within(array, dtype) if dtype_name(array.dtype) == name else array for at, array in case.inputs.items()
+    }
     return dataclasses.replace(case, model=_bytes(model), inputs=inputs)
 
 

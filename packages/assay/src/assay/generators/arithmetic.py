@@ -127,7 +127,7 @@ def _other(build: Build, value: Operand) -> Operand:
     if draws.chance(CONSTANT):
         (number,) = _of_type(value.dtype, (draws.one_of((*SPECIAL_NUMBERS, 1.0, 3.0)),))
         return build.constant(np.full(shape, number, numpy_of(value.dtype)))
-    fitting = [one for one in build.values if one.dtype == value.dtype]
+    fitting = [operand for operand in build.values if operand.dtype == value.dtype]
     return draws.one_of(fitting) if fitting and draws.chance(AGAIN) else _input(build, value.dtype, shape)
 
 
@@ -139,7 +139,7 @@ def _input(build: Build, dtype: str, shape: tuple[int, ...]) -> Operand:
 
 def _of_type(dtype: str, numbers: tuple[float, ...]) -> tuple[float, ...]:
     """Those numbers as that type holds them, or raises NotMade."""
-    if (dtype[0] != "f" and any(one % 1 for one in numbers)) or (dtype[0] in "ub" and min(numbers) < 0):
+    if (dtype[0] != "f" and any(number % 1 for number in numbers)) or (dtype[0] in "ub" and min(numbers) < 0):
         raise NotMade
     return numbers
 

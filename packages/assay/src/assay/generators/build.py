@@ -70,9 +70,9 @@ class Build:
         """Of the newest value of the graph that fits, so that nodes read one another; else mostly float32, where that is allowed."""
         found = self.dtypes(operator, place, among)
         if self.reuse and self.draws.chance(self.reuse):
-            for one in reversed(self.values):
-                if one.dtype in found:
-                    return one.dtype
+            for value in reversed(self.values):
+                if value.dtype in found:
+                    return value.dtype
         if "float32" in found and self.draws.chance(60):
             return "float32"
         return self.draws.one_of(found)
@@ -114,7 +114,7 @@ class Build:
         wanted = (dtype,) if isinstance(dtype, str) else tuple(dtype)
         stored = bool(fixed) and self.draws.chance(fixed)
         if self.reuse and not stored and self.draws.chance(self.reuse):
-            fitting = [one for one in self.values if self._fits(one, wanted, shape, ranks, any_size, empty)]
+            fitting = [value for value in self.values if self._fits(value, wanted, shape, ranks, any_size, empty)]
             if fitting:
                 found = fitting[-1] if self.draws.chance(70) else self.draws.one_of(fitting)
                 return self._within(found, low, high) if domain and not self.draws.chance(UNGUARDED) else found
@@ -127,33 +127,33 @@ class Build:
 
     @staticmethod
     def _fits(
-        one: Operand,
+        operand: Operand,
         dtypes: Sequence[str],
         shape: Sequence[int] | None,
         ranks: Sequence[int],
         any_size: bool,
         empty: bool,
     ) -> bool:
-        if one.dtype not in dtypes or (0 in one.shape and shape is None and not empty):
+        if operand.dtype not in dtypes or (0 in operand.shape and shape is None and not empty):
             return False
         if any_size and shape is not None:
-            return one.rank == len(shape) and 0 not in one.shape
-        return one.shape == tuple(shape) if shape is not None else one.rank in ranks
+            return operand.rank == len(shape) and 0 not in operand.shape
+        return operand.shape == tuple(shape) if shape is not None else operand.rank in ranks
 
-    def _within(self, one: Operand, low: float, high: float) -> Operand:
+    def _within(self, operand: Operand, low: float, high: float) -> Operand:
         """Its numbers between the ends: |x| + low where there is a lowest one above 0, tanh where both ends are near."""
-        if low <= one.low and one.high <= high:
-            return one
-        if not one.dtype.startswith("float"):
+        if low <= operand.low and operand.high <= high:
+            return operand
+        if not operand.dtype.startswith("float"):
             raise NotMade
         if low >= 0:
-            (positive,) = self.node("Abs", [one], low=0.0)
-            least = self.constant(np.asarray(low, numpy_of(one.dtype)))
+            (positive,) = self.node("Abs", [operand], low=0.0)
+            least = self.constant(np.asarray(low, numpy_of(operand.dtype)))
             return self.node("Add", [positive, least], low=low)[0]
-        (near,) = self.node("Tanh", [one], low=-1.0, high=1.0)
+        (near,) = self.node("Tanh", [operand], low=-1.0, high=1.0)
         if low <= -1.0 and high >= 1.0:
             return near
-        factor = self.constant(np.asarray(min(-low, high), numpy_of(one.dtype)))
+        factor = self.constant(np.asarray(min(-low, high), numpy_of(operand.dtype)))
         return self.node("Mul", [near, factor], low=low, high=high)[0]
 
     def mark(self) -> tuple[int, ...]:
@@ -208,7 +208,9 @@ class Build:
             raise NotMade
         names = [f"v{self._count + place}" for place in range(outputs)]
         self._count += outputs
-        made = helper.make_node(operator, [one.name if one else "" for one in reads], names, name=f"n{len(self.nodes)}")
+        made = helper.make_node(
+            operator, [read.name if read else "" for read in reads], names, name=f"n{len(self.nodes)}"
+        )
         made.attribute.extend(
             helper.make_attribute(name, value, attr_type=int(schema.attributes[name].type))
             for name, value in sorted(given.items())
@@ -216,7 +218,7 @@ class Build:
         types = (
             dict(zip(names, known, strict=True))
             if known
-            else inferred(schema, made, [one for one in reads if one is not None], self.opset)
+            else inferred(schema, made, [read for read in reads if read is not None], self.opset)
         )
         self.nodes.append(made)
         found = []
@@ -230,7 +232,7 @@ class Build:
 
     def case(self, outputs: Sequence[Operand]) -> GeneratedCase:
         """The whole: these outputs, and inputs that something reads. Raises NotMade where nothing does."""
-        used = {name for node in self.nodes for name in node.input} | {one.name for one in outputs}
+        used = {name for node in self.nodes for name in node.input} | {output.name for output in outputs}
         inputs = [declared(name, array.dtype, array.shape) for name, array in self.feeds.items() if name in used]
         if not inputs:
             raise NotMade
@@ -238,7 +240,7 @@ class Build:
             self.nodes,
             "fuzzed",
             inputs,
-            [declared(one.name, numpy_of(one.dtype), one.shape) for one in dict.fromkeys(outputs)],
+            [declared(operand.name, numpy_of(operand.dtype), operand.shape) for operand in dict.fromkeys(outputs)],
             [numpy_helper.from_array(array, name) for name, array in self.weights.items() if name in used],
         )
         model = helper.make_model(

@@ -43,20 +43,26 @@ class CaseValues:
         opset = next(one.version for one in self.model.opset_import if one.domain == "")
         self._opset = opset
         nodes = self.model.graph.node
-        self.operators = tuple(f"{one.op_type}@{schema_at(one.op_type, opset).since_version}" for one in nodes)
+        self.operators = tuple(f"{node.op_type}@{schema_at(node.op_type, opset).since_version}" for node in nodes)
         self.attributes = tuple(
             sorted(
-                {_class(one.op_type, given, schema_at(one.op_type, opset)) for one in nodes for given in one.attribute}
+                {
+                    _class(node.op_type, given, schema_at(node.op_type, opset))
+                    for node in nodes
+                    for given in node.attribute
+                }
             )
         )
-        self.dtypes = tuple(sorted({dtype_name(one.dtype) for one in case.inputs.values()}))
+        self.dtypes = tuple(sorted({dtype_name(array.dtype) for array in case.inputs.values()}))
 
     def is_valid(self) -> bool:
         """Whether onnx's checker takes it, shapes included, and every output has a known one."""
         shapes = [
             one.type.tensor_type.shape for one in self.model.graph.output if one.type.tensor_type.HasField("shape")
         ]
-        if len(shapes) < len(self.outputs) or any(not axis.HasField("dim_value") for one in shapes for axis in one.dim):
+        if len(shapes) < len(self.outputs) or any(
+            not axis.HasField("dim_value") for shape in shapes for axis in shape.dim
+        ):
             return False
         try:
             checker.check_model(self.model, full_check=True)
@@ -78,10 +84,12 @@ class CaseValues:
 
     def has_numbers(self, *, empty: bool = False) -> bool:
         """Whether all is finite and of a size in which differences show; an output of no elements shows none (`empty`: its shape)."""
-        real = [one for one in self.wide.values() if one.dtype.kind == "f"]
-        if not all(bool(np.isfinite(one).all()) and float(np.abs(one).max(initial=0.0)) <= LARGE for one in real):
+        real = [array for array in self.wide.values() if array.dtype.kind == "f"]
+        if not all(bool(np.isfinite(array).all()) and float(np.abs(array).max(initial=0.0)) <= LARGE for array in real):
             return False
-        if not all(self._is_held(name, one) for name, one in self.wide.items() if one.dtype.kind == "f" and one.size):
+        if not all(
+            self._is_held(name, array) for name, array in self.wide.items() if array.dtype.kind == "f" and array.size
+        ):
             return False
         return empty or any(self.wide[name].size for name in self.outputs)
 

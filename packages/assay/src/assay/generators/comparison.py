@@ -72,7 +72,11 @@ def judge(given: dict[str, Tensor], values: CaseValues, far: Far, flow: Flow, se
         found = judge_outputs([given], None, profile)
     except (Lowering, UsageError, ValueError, TypeError, KeyError, ArithmeticError):
         return far
-    used = {name: one.metrics["budget_used"] for name, one in found.items() if "budget_used" in one.metrics}
+    used = {
+        name: output_judgement.metrics["budget_used"]
+        for name, output_judgement in found.items()
+        if "budget_used" in output_judgement.metrics
+    }
     if far.kind == "range" or not used:
         return far
     name = max(used, key=lambda one: used[one])

@@ -32,7 +32,7 @@ def grow(build: Build, length: int, choose: Choose, after: After = lambda build,
                 build.undo(mark)
                 continue
             before = operator
-            made += [after(build, one) for one in outputs]
+            made += [after(build, output) for output in outputs]
             break
     if not made:
         raise NotMade
@@ -42,8 +42,8 @@ def grow(build: Build, length: int, choose: Choose, after: After = lambda build,
 def finished(build: Build, made: list[Operand], inner: int) -> GeneratedCase:
     """With what nothing reads as outputs, and in `inner` percent a value that something reads, too: a fusion must keep it."""
     read = {name for node in build.nodes for name in node.input}
-    ends = [one for one in made if one.name not in read] or made[-1:]
-    middle = [one for one in made if one.name in read]
+    ends = [operand for operand in made if operand.name not in read] or made[-1:]
+    middle = [operand for operand in made if operand.name in read]
     if middle and build.draws.chance(inner):
         ends.append(build.draws.one_of(middle))
     return build.case(ends)

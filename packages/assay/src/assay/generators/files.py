@@ -39,7 +39,7 @@ def _keep(path: Path, arrays: Mapping[str, Tensor]) -> None:
 def read_case(place: Path) -> GeneratedCase:
     """What `keep_case` wrote: `place` is the path without an ending."""
     uses_file = place.parent / f"{place.name}.uses"
-    uses = [Use(one) for one in uses_file.read_text().split()] if uses_file.exists() else []
+    uses = [Use(part) for part in uses_file.read_text().split()] if uses_file.exists() else []
     others: list[dict[str, Tensor]] = []
     while (path := place.parent / f"{place.name}.other-{len(others) + 1}.npz").exists():
         others.append(_arrays(path))
@@ -47,7 +47,7 @@ def read_case(place: Path) -> GeneratedCase:
         (place.parent / f"{place.name}.onnx").read_bytes(),
         _arrays(place.parent / f"{place.name}.npz"),
         tuple(others),
-        tuple(one for one in uses if one is not Use.OTHER_SIZES),
+        tuple(use for use in uses if use is not Use.OTHER_SIZES),
     )
 
 

@@ -54,7 +54,7 @@ def decode(text: bytes) -> tuple[MinedPattern, ...]:
 
 def encode(patterns: Sequence[MinedPattern]) -> bytes:
     """One pattern a line."""
-    return b"[\n" + b",\n".join(msgspec.json.encode(one) for one in patterns) + b"\n]\n"
+    return b"[\n" + b",\n".join(msgspec.json.encode(pattern) for pattern in patterns) + b"\n]\n"
 
 
 @cache
@@ -112,7 +112,7 @@ def _pattern(
             values.append(MinedValue(*known[name]))
         else:
             return None
-    if any(one.dtype not in GENERATED for one in values):
+    if any(mined_value.dtype not in GENERATED for mined_value in values):
         return None
     places = {name: place for place, name in enumerate((*outside, *(name for node in nodes for name in node.output)))}
     found = []
@@ -186,6 +186,6 @@ def mine_folder(folder: Path) -> tuple[MinedPattern, ...]:
             mined = [*mine(onnx.load(str(path), load_external_data=False), 6)]
         except Exception:  # noqa: BLE001  no model, and the folder may hold anything
             continue
-        for one in mined:
-            found.setdefault(json.dumps([(node.operator, node.reads) for node in one.nodes]), one)
+        for mined_pattern in mined:
+            found.setdefault(json.dumps([(node.operator, node.reads) for node in mined_pattern.nodes]), mined_pattern)
     return tuple(found.values())

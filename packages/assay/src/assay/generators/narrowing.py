@@ -56,9 +56,9 @@ def localized(trial: Trial, run: Run) -> Trial:
     return best
 
 
-def fails_alike(one: Trial, other: Trial) -> bool:
+def fails_alike(trial: Trial, other: Trial) -> bool:
     """Wrong in the same way, and not because the standard is silent of the smaller one alone."""
-    return one.became is other.became and one.far.kind == other.far.kind and {*one.silent} <= {*other.silent}
+    return trial.became is other.became and trial.far.kind == other.far.kind and {*trial.silent} <= {*other.silent}
 
 
 def simplified(trial: Trial, run: Run) -> tuple[Trial, dict[str, bool]]:

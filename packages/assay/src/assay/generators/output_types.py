@@ -28,8 +28,8 @@ class Read(Protocol):
 
 def inferred(schema: Any, node: Any, reads: Sequence[Read], opset: int) -> dict[str, Known]:
     """By name, of those outputs that are tensors of known shape. Raises NotMade where the form is not valid."""
-    types = {one.name: declared(one.name, numpy_dtype(one.dtype), one.shape) for one in reads}
-    data = {one.name: numpy_helper.from_array(one.constant, one.name) for one in reads if one.constant is not None}
+    types = {read.name: declared(read.name, numpy_dtype(read.dtype), read.shape) for read in reads}
+    data = {read.name: numpy_helper.from_array(read.constant, read.name) for read in reads if read.constant is not None}
     imports = [helper.make_opsetid("", opset)]
     try:
         found = onnx.shape_inference.infer_node_outputs(

@@ -69,7 +69,7 @@ class Patterns:
 
 
 def _built(build: Build, pattern: MinedPattern, changed: set[int]) -> list[Operand]:
-    known = [_value(build, one) for one in pattern.values]
+    known = [_value(build, value) for value in pattern.values]
     made: list[Operand] = []
     for place, node in enumerate(pattern.nodes):
         reads = [known[at] if at >= 0 else None for at in node.reads]
@@ -88,13 +88,15 @@ def _follower(build: Build) -> list[Operand]:
     return forms()[operator](build, operator)
 
 
-def _value(build: Build, one: MinedValue) -> Operand:
-    if one.numbers is not None:
-        return build.constant(np.asarray(one.numbers).astype(numpy_dtype(one.dtype)).reshape(one.shape))
-    if np.prod(one.shape, dtype=np.int64) > LARGEST:
+def _value(build: Build, mined_value: MinedValue) -> Operand:
+    if mined_value.numbers is not None:
+        return build.constant(
+            np.asarray(mined_value.numbers).astype(numpy_dtype(mined_value.dtype)).reshape(mined_value.shape)
+        )
+    if np.prod(mined_value.shape, dtype=np.int64) > LARGEST:
         raise NotMade
-    low, high = (-2.0, 2.0) if is_floating(one.dtype) else (0.0, 3.0)
-    return build.input(draw_values(build.draws, one.dtype, one.shape, low, high), low, high)
+    low, high = (-2.0, 2.0) if is_floating(mined_value.dtype) else (0.0, 3.0)
+    return build.input(draw_values(build.draws, mined_value.dtype, mined_value.shape, low, high), low, high)
 
 
 def _node(
@@ -117,7 +119,7 @@ def _changed(build: Build, node: MinedNode, reads: list[Operand | None]) -> list
         return _node(build, node.operator, reads, node, _other_attribute(build, node, reads))
     if way == 2 and (kin := next((one for one in KIN if node.operator in one), None)):
         return _node(build, draws.one_of(kin), reads, node)
-    if way == 3 and (stored := [at for at, one in enumerate(reads) if one is not None and one.constant is not None]):
+    if way == 3 and (stored := [at for at, read in enumerate(reads) if read is not None and read.constant is not None]):
         at = draws.one_of(stored)
         return _node(
             build,
@@ -126,25 +128,27 @@ def _changed(build: Build, node: MinedNode, reads: list[Operand | None]) -> list
             node,
         )
     if way == 4:
-        return _node(build, node.operator, [one if one is None else disguise(build, one) for one in reads], node)
-    if way == 5 and (fed := [at for at, one in enumerate(reads) if one is not None and one.constant is None]):
+        return _node(build, node.operator, [read if read is None else disguise(build, read) for read in reads], node)
+    if way == 5 and (fed := [at for at, read in enumerate(reads) if read is not None and read.constant is None]):
         place = draws.one_of(fed)
         return _node(build, node.operator, [*reads[:place], _stranger(build, reads[place]), *reads[place + 1 :]], node)
-    return [disguise(build, one) for one in _node(build, node.operator, reads, node)]
+    return [disguise(build, operand) for operand in _node(build, node.operator, reads, node)]
 
 
-def _stranger(build: Build, one: Operand | None) -> Operand:
+def _stranger(build: Build, operand: Operand | None) -> Operand:
     """Another value of its type and shape, where the pattern reads one value twice, or two that belong together."""
-    assert one is not None
+    assert operand is not None
     alike = [
-        other for other in build.values if (other.dtype, other.shape) == (one.dtype, one.shape) and other is not one
+        other
+        for other in build.values
+        if (other.dtype, other.shape) == (operand.dtype, operand.shape) and other is not operand
     ]
     if alike and build.draws.chance(50):
         return build.draws.one_of(alike)
-    low, high = max(one.low, -2.0), min(one.high, 2.0)
-    if low > high or (one.constant is None and not is_floating(one.dtype)):
+    low, high = max(operand.low, -2.0), min(operand.high, 2.0)
+    if low > high or (operand.constant is None and not is_floating(operand.dtype)):
         raise NotMade
-    return build.input(draw_values(build.draws, one.dtype, one.shape, low, high), low, high)
+    return build.input(draw_values(build.draws, operand.dtype, operand.shape, low, high), low, high)
 
 
 def _other_attribute(build: Build, node: MinedNode, reads: Sequence[Operand | None]) -> dict[str, Any]:
@@ -152,7 +156,7 @@ def _other_attribute(build: Build, node: MinedNode, reads: Sequence[Operand | No
     found = dict(node.attributes)
     name = draws.one_of(sorted(found))
     value = found[name]
-    rank = max((one.rank for one in reads if one is not None), default=0)
+    rank = max((read.rank for read in reads if read is not None), default=0)
     if draws.chance(20):
         del found[name]
     elif isinstance(value, bool | int):
@@ -171,11 +175,11 @@ def _other_attribute(build: Build, node: MinedNode, reads: Sequence[Operand | No
     return found
 
 
-def _other_constant(build: Build, one: Operand | None, operator: str) -> Operand:
+def _other_constant(build: Build, operand: Operand | None, operator: str) -> Operand:
     """Other numbers, another rank where operands are broadcast, or an input of the graph in its place. Whole numbers steer: they are
     left as they are or shuffled."""
-    assert one is not None
-    draws, array = build.draws, np.asarray(one.constant)
+    assert operand is not None
+    draws, array = build.draws, np.asarray(operand.constant)
     way = draws.below(4)
     if array.dtype.kind in "iu":
         return build.constant(np.asarray(draws.shuffled(array.reshape(-1).tolist()), array.dtype).reshape(array.shape))

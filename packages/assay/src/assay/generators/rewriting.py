@@ -50,7 +50,7 @@ def change(values: CaseValues, engine: Engine) -> str | None:
 def kernels(engine: Engine) -> Counter[str]:
     """By name, without the numbers that tell two of one kind apart."""
     found: Counter[str] = Counter()
-    for one in engine.facts().placements:
-        if one.role not in AROUND:
-            found[re.sub(r"\d+", "", one.operator)] += one.count
+    for placement in engine.facts().placements:
+        if placement.role not in AROUND:
+            found[re.sub(r"\d+", "", placement.operator)] += placement.count
     return found

@@ -49,7 +49,7 @@ def allowed(operator: str, opset: int, place: int) -> tuple[str, ...]:
     texts = sorted(schema.inputs[place].types)
     inner = [text[7:-1] for text in texts if text.startswith("tensor(")]
     names = [_ELEMENTS.get(one, one) for one in inner]
-    return tuple(one for one in names if one in GENERATED)
+    return tuple(name for name in names if name in GENERATED)
 
 
 GENERATED = (

@@ -103,7 +103,7 @@ class _Screener:
     def _lower(self, flow: Flow | None = None) -> Engine:
         """The case that was written, in the form that the backend reads and for the sizes that it will be fed; for the flow of the job
         where none is given."""
-        shapes = {name: one.shape for name, one in self._case.inputs.items()}
+        shapes = {name: array.shape for name, array in self._case.inputs.items()}
         self._given = convert_to(self._model, self._backend.accepts, self._model.parent, shapes=shapes)
         flow = flow or self._job.flow
         if isinstance(self._backend, BuiltForSizes) and self._backend.needs_sizes:
@@ -150,7 +150,7 @@ class _Screener:
         except Exception as error:  # noqa: BLE001  whatever a backend raises of a model that it does not take
             return Trial(case, values, Screened.REFUSED, detail=type(error).__name__)
         try:
-            given = {name: np.asarray(one) for name, one in engine.run(case.inputs).items()}
+            given = {name: np.asarray(array) for name, array in engine.run(case.inputs).items()}
         except Unsupported as error:
             return Trial(case, values, Screened.REFUSED, detail=type(error).__name__)
         except Exception as error:  # noqa: BLE001  what it has compiled it must run
@@ -223,7 +223,8 @@ class _Screener:
             engine.run(case.inputs)
         except Exception:  # noqa: BLE001  it did both before: what comes once is not repeated
             return False
-        tried = [self._at(engine, GeneratedCase(case.model, one), Use.OTHER_SIZES) for one in case.others[: last + 1]]
+        others = case.others[: last + 1]
+        tried = [self._at(engine, GeneratedCase(case.model, other), Use.OTHER_SIZES) for other in others]
         return tried[-1] is not None
 
     def _at(self, engine: Engine, case: GeneratedCase, use: Use) -> Trial | None:
@@ -262,7 +263,7 @@ class _Screener:
         flow = self._job.flow
         if trial.became is not Screened.SUSPECT or THREADS in flow.options or trial.case.uses or trial.case.others:
             return None
-        if THREADS not in {one.name for one in self._backend.options}:
+        if THREADS not in {option.name for option in self._backend.options}:
             return None
         self._write(trial.case)
         try:

@@ -145,8 +145,8 @@ def _on_a_dynamic_edge(x: Tensor) -> bool:
 def _overflows(node: Any, reads: list[Tensor], given: Tensor) -> bool:
     """A bound from the largest numbers that go in: wide enough that it may call a case unspecified that is not."""
     info = np.iinfo(given.dtype)
-    most = [float(np.abs(one.astype(np.float64)).max(initial=0.0)) for one in reads]
-    terms = max((one.size for one in reads), default=1)
+    most = [float(np.abs(read.astype(np.float64)).max(initial=0.0)) for read in reads]
+    terms = max((read.size for read in reads), default=1)
     operator = node.op_type
     if operator in ("Add", "Sub", "Sum"):
         bound = sum(most)
@@ -160,11 +160,11 @@ def _overflows(node: Any, reads: list[Tensor], given: Tensor) -> bool:
         return info.min < 0 and bool((reads[0] == info.min).any() and (reads[1] == -1).any())
     if operator in ("Mul", "MatMul", "Gemm", "Einsum", "MatMulInteger", "ConvInteger"):
         factor = float(np.prod(most)) * (1 if operator == "Mul" else terms)
-        return factor > info.max or (info.min == 0 and any((one < 0).any() for one in reads))
+        return factor > info.max or (info.min == 0 and any((read < 0).any() for read in reads))
     if operator in ("ReduceProd", "CumProd"):
         return most[0] > 1 and terms * np.log(max(most[0], 1.0)) > np.log(float(info.max))
     if operator in ("BitShift", "Pow"):
-        wide = [one.astype(np.float64) for one in reads]
+        wide = [read.astype(np.float64) for read in reads]
         left = wide[0] * 2.0 ** wide[-1] if operator == "BitShift" else np.abs(wide[0]) ** wide[-1]
         return bool((left > info.max).any())
     return max(most) ** (2 if operator == "ReduceSumSquare" else 1) * terms > info.max

@@ -75,7 +75,7 @@ def _other(build: Build, case: GeneratedCase, symbolic: Mapping[str, set[int]]) 
     if not sizes:
         return None
     before, after = draws.one_of(sizes), draws.one_of(SIZES)
-    found, known = {}, {one.name: one for one in build.values}
+    found, known = {}, {value.name: value for value in build.values}
     for name, array in case.inputs.items():
         shape = tuple(
             after if size == before and place in symbolic.get(name, ()) else size

@@ -36,8 +36,8 @@ def sizes_of(case: GeneratedCase) -> dict[str, Sizes]:
     fed = [case.inputs, *case.others]
     return {
         f"{name}[{axis}]": (max(1, min(sizes)), size, max(1, *sizes))
-        for name, one in case.inputs.items()
-        for axis, size in enumerate(one.shape)
+        for name, array in case.inputs.items()
+        for axis, size in enumerate(array.shape)
         for sizes in [[inputs[name].shape[axis] for inputs in fed]]
     }
 
@@ -56,7 +56,7 @@ def answers(maker: Maker, engine: Engine, case: GeneratedCase, use: Use) -> Iter
 
 
 def _run(engine: Engine, inputs: Mapping[str, Tensor]) -> Outputs:
-    return {name: np.asarray(one) for name, one in engine.run(inputs).items()}
+    return {name: np.asarray(array) for name, array in engine.run(inputs).items()}
 
 
 def _beside(first: Engine, second: Engine, inputs: Mapping[str, Tensor]) -> Iterator[Outputs]:

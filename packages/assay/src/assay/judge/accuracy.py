@@ -40,21 +40,25 @@ def worst_budget(result: Result) -> float | None:
 
 def _findings(result: ComparedResult) -> list[Finding]:
     """Each finding once, although a record may hold it with its output and with the whole job."""
-    seen = [*result.findings, *(finding for one in result.comparisons for finding in one.findings)]
+    seen = [*result.findings, *(finding for comparison in result.comparisons for finding in comparison.findings)]
     return list(dict.fromkeys(seen))
 
 
 def _budgets(result: ComparedResult) -> list[tuple[Comparison, float]]:
-    return [(one, one.metrics["budget_used"]) for one in result.comparisons if "budget_used" in one.metrics]
+    return [
+        (comparison, comparison.metrics["budget_used"])
+        for comparison in result.comparisons
+        if "budget_used" in comparison.metrics
+    ]
 
 
 def _excused(result: ComparedResult, policy: Policy) -> set[str]:
     """Outputs beyond their tolerance that the policy's budget accepts."""
-    return {one.output for one, used in _budgets(result) if 1.0 < used <= policy.budget_max}
+    return {budget.output for budget, used in _budgets(result) if 1.0 < used <= policy.budget_max}
 
 
 def _structural(result: ComparedResult, policy: Policy) -> Iterator[Violation]:
-    over = {one.output for one, used in _budgets(result) if not used <= policy.budget_max}
+    over = {budget.output for budget, used in _budgets(result) if not used <= policy.budget_max}
     told_by_figure = over | _excused(result, policy)
     for finding in _findings(result):
         if finding.kind == "values" and finding.output in told_by_figure:
@@ -68,14 +72,14 @@ def _structural(result: ComparedResult, policy: Policy) -> Iterator[Violation]:
 
 
 def _over_budget(result: ComparedResult, policy: Policy) -> Iterator[Violation]:
-    for one, used in sorted(_budgets(result), key=lambda pair: (not math.isnan(pair[1]), -pair[1])):
+    for budget, used in sorted(_budgets(result), key=lambda pair: (not math.isnan(pair[1]), -pair[1])):
         if used <= policy.budget_max:
             continue
         text = (
-            f"output '{one.output}'{_at(one)}: budget used {quantity('budget_used', used)}, "
-            f"allowed {policy.budget_max:.4g}{_largest(one)}{_where(one)}"
+            f"output '{budget.output}'{_at(budget)}: budget used {quantity('budget_used', used)}, "
+            f"allowed {policy.budget_max:.4g}{_largest(budget)}{_where(budget)}"
         )
-        advice = f'fix the {_at_fault(result)}, or allow more in [model.tolerance."{one.output}"] if that error is acceptable'
+        advice = f'fix the {_at_fault(result)}, or allow more in [model.tolerance."{budget.output}"] if that error is acceptable'
         yield Violation(VerdictStatus.FAIL, text, "budget_used", used, policy.budget_max, advice)
 
 
@@ -100,10 +104,10 @@ def _where(comparison: Comparison) -> str:
 
 def _poor(result: ComparedResult) -> Iterator[Violation]:
     undecided = set(map(id, blocking(result.comparisons)))
-    for one in result.comparisons:
-        if id(one) in undecided:
-            text = f"output '{one.output}'{_at(one)}: {finding_text(one.degenerate)}; it proves nothing"
+    for comparison in result.comparisons:
+        if id(comparison) in undecided:
+            text = f"output '{comparison.output}'{_at(comparison)}: {finding_text(comparison.degenerate)}; it proves nothing"
             yield Violation(VerdictStatus.INCONCLUSIVE, text)
-        elif "budget_used" not in one.metrics and not one.findings and not one.degenerate:
-            text = f"output '{one.output}'{_at(one)} has no budget_used: nothing shows how far it is off"
+        elif "budget_used" not in comparison.metrics and not comparison.findings and not comparison.degenerate:
+            text = f"output '{comparison.output}'{_at(comparison)} has no budget_used: nothing shows how far it is off"
             yield Violation(VerdictStatus.INCONCLUSIVE, text)

@@ -98,7 +98,7 @@ def without_answers(result: Result, asked: Asked | None) -> str:
 def to_state(result: Result, asked: Asked | None) -> str:
     """On a user's own inputs, where an error that is small enough for its use settles a doubt."""
     open_ = blocking(comparisons_of(result)) or comparisons_of(result)
-    close = CLOSE if all("rel_l2" in one.metrics for one in open_) else CLOSE_TO_ZERO
+    close = CLOSE if all("rel_l2" in comparison.metrics for comparison in open_) else CLOSE_TO_ZERO
     limit = CLOSE_TO_FLOAT if isinstance(result, ChangeResult) else close
     return f"state what is close enough: {command(result, asked, own=True, require=(limit,))}"
 
@@ -121,10 +121,10 @@ def _by_meaning(result: Result, asked: Asked | None, goal: str) -> str:
 
 def _scores(case: Case) -> str:
     """The first output that could be: numbers, at least two of them on the last of two axes or more."""
-    for one in case.model.outputs:
-        last = one.shape[-1] if len(one.shape) >= 2 else 1
-        if one.dtype.startswith(("float", "bfloat")) and last != 1:
-            return one.name
+    for output in case.model.outputs:
+        last = output.shape[-1] if len(output.shape) >= 2 else 1
+        if output.dtype.startswith(("float", "bfloat")) and last != 1:
+            return output.name
     return ""
 
 

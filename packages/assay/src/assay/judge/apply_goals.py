@@ -49,28 +49,32 @@ def with_goals(
     be compared with: no goal is about them."""
     if not policy.goals:
         return list(opinions), []  # thousands of metrics that nobody asks for
-    now = {one.job_key: metrics(one.result) for one in opinions if one.result is not None and one.ended}
+    now = {
+        opinion.job_key: metrics(opinion.result) for opinion in opinions if opinion.result is not None and opinion.ended
+    }
     then = {result.job_key: metrics(result) for result in baseline}
     for key, more in _against(opinions, baseline).items():
         now[key] = {**now[key], **more}
     base_name = "the old engine" if exempt else "the baseline run"
-    complaints: dict[str, list[Violation]] = {one.job_key: [] for one in opinions}
-    kept: dict[str, list[Kept]] = {one.job_key: [] for one in opinions}
+    complaints: dict[str, list[Violation]] = {opinion.job_key: [] for opinion in opinions}
+    kept: dict[str, list[Kept]] = {opinion.job_key: [] for opinion in opinions}
     unused = []
     for goal in policy.goals:
         kind = recorded_by(goal.metric)
-        if kind in ASKED_ALONE and not any(one.kind == kind for one in opinions):
+        if kind in ASKED_ALONE and not any(opinion.kind == kind for opinion in opinions):
             continue
-        cells = _cells(goal, [one for one in opinions if one.job_key not in exempt])
+        cells = _cells(goal, [opinion for opinion in opinions if opinion.job_key not in exempt])
         if not cells:
             unused.append(_unused(goal))
         for cell in cells:
-            for one, complaint in _asked(goal, cell, now, then, asked, alone=alone, base_name=base_name):
+            for draft_verdict, complaint in _asked(goal, cell, now, then, asked, alone=alone, base_name=base_name):
                 if complaint is None:
-                    kept[one.job_key].append((goal, now[one.job_key][goal.metric]))
+                    kept[draft_verdict.job_key].append((goal, now[draft_verdict.job_key][goal.metric]))
                 else:
-                    complaints[one.job_key].append(weakened(one, goal, complaint, asked.get(one.job_key)))
-    return [_weighed(one, complaints[one.job_key], kept[one.job_key]) for one in opinions], unused
+                    complaints[draft_verdict.job_key].append(
+                        weakened(draft_verdict, goal, complaint, asked.get(draft_verdict.job_key))
+                    )
+    return [_weighed(opinion, complaints[opinion.job_key], kept[opinion.job_key]) for opinion in opinions], unused
 
 
 def _against(opinions: Sequence[DraftVerdict], baseline: Sequence[Result]) -> dict[str, dict[str, float]]:
@@ -79,19 +83,19 @@ def _against(opinions: Sequence[DraftVerdict], baseline: Sequence[Result]) -> di
     for result in baseline:
         before.setdefault((result.case, result.flow), []).append(result)
     after: dict[tuple[str, str], list[Result]] = {}
-    for one in opinions:
-        if one.cell in before and one.result is not None and one.ended:
-            after.setdefault(one.cell, []).append(one.result)
+    for opinion in opinions:
+        if opinion.cell in before and opinion.result is not None and opinion.ended:
+            after.setdefault(opinion.cell, []).append(opinion.result)
     return {results[-1].job_key: baseline_metrics(before[cell], results) for cell, results in after.items()}
 
 
 def _cells(goal: Goal, opinions: Sequence[DraftVerdict]) -> list[list[DraftVerdict]]:
     """The jobs that the goal's globs match, those of one case and flow together."""
     cells: dict[tuple[str, str], list[DraftVerdict]] = {}
-    for one in opinions:
-        case, flow = one.cell
+    for opinion in opinions:
+        case, flow = opinion.cell
         if matches(case, goal.case) and matches(flow, goal.flow):
-            cells.setdefault(one.cell, []).append(one)
+            cells.setdefault(opinion.cell, []).append(opinion)
     return list(cells.values())
 
 
@@ -106,10 +110,16 @@ def _asked(
     base_name: str,
 ) -> list[tuple[DraftVerdict, Violation | None]]:
     """Every job of the cell that recorded the metric is judged; where none did, one job answers for that."""
-    owing = [one for one in cell if one.word not in EXEMPT and one.job_key in now]
+    owing = [
+        draft_verdict for draft_verdict in cell if draft_verdict.word not in EXEMPT and draft_verdict.job_key in now
+    ]
     # An artifact that cannot be run here owes nothing, but what is known of it is judged.
-    built = [one for one in cell if one.word is VerdictStatus.SKIP and one.outcome is Outcome.LOWERED]
-    recorded = [one for one in [*owing, *built] if goal.metric in now[one.job_key]]
+    built = [
+        draft_verdict
+        for draft_verdict in cell
+        if draft_verdict.word is VerdictStatus.SKIP and draft_verdict.outcome is Outcome.LOWERED
+    ]
+    recorded = [draft_verdict for draft_verdict in [*owing, *built] if goal.metric in now[draft_verdict.job_key]]
     if recorded:
         silent = _explains_itself(goal, cell)
         return _said_once(
@@ -119,13 +129,13 @@ def _asked(
                 if not silent or _base(goal, one, then) is not None
             ]
         )
-    home = [one for one in cell if one.kind == recorded_by(goal.metric)]
+    home = [draft_verdict for draft_verdict in cell if draft_verdict.kind == recorded_by(goal.metric)]
     if not home and (alone or recorded_by(goal.metric) in ASKED_ALONE):
         return []  # of a mutant itself: what is asked of all of them is summed up in a job of its own
-    if not owing or (home and not any(one in owing for one in home)):
+    if not owing or (home and not any(draft_verdict in owing for draft_verdict in home)):
         return []  # the job that should have recorded it did not get there, and says so itself
-    answering = next((one for one in home if one in owing), owing[0])
-    names = [name for one in owing for name in now[one.job_key]]
+    answering = next((draft_verdict for draft_verdict in home if draft_verdict in owing), owing[0])
+    names = [name for draft_verdict in owing for name in now[draft_verdict.job_key]]
     return [(answering, _missing(goal, answering, names, jobs.get(answering.job_key), measured=bool(home)))]
 
 
@@ -156,8 +166,14 @@ def _kept(goal: Goal, draft: DraftVerdict, now: Numbered, then: Numbered, base_n
 
 def _explains_itself(goal: Goal, cell: Sequence[DraftVerdict]) -> bool:
     """By the comparison of the cell, which found no engine to be compared with: a metric that has none either would repeat it."""
-    speeds = [speed for one in cell if one.result is not None for speed in speeds_of(one.result)]
-    return goal_rules.needs_baseline(goal) and goal.against == "run" and any(one.trouble for one in speeds)
+    speeds = [
+        speed for draft_verdict in cell if draft_verdict.result is not None for speed in speeds_of(draft_verdict.result)
+    ]
+    return (
+        goal_rules.needs_baseline(goal)
+        and goal.against == "run"
+        and any(speed_comparison.trouble for speed_comparison in speeds)
+    )
 
 
 def _base(goal: Goal, draft: DraftVerdict, then: Numbered) -> float | None:

@@ -52,7 +52,7 @@ def _lost(opinion: DraftVerdict, result: ChangeResult, policy: Policy) -> DraftV
     tasks = ", ".join(f"{name} {value:.4g}" for name, value in sorted(result.task_metrics.items())[:3])
     text = f"{text}; {tasks}" if tasks else text
     asked = bool(tasks) or any(goal.metric.startswith((AGAINST_FLOAT, "task.")) for goal in policy.goals)
-    if not asked and (why := next((one for one in result.notes if one.code == NoteCode.OLD_TYPES_UNKNOWN), None)):
+    if not asked and (why := next((note for note in result.notes if note.code == NoteCode.OLD_TYPES_UNKNOWN), None)):
         text = f"{text}: {note_text(why)}, or say what is allowed, for example --require 'vs_float.sqnr_db >= 20'"
         return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=text, metric="vs_float.sqnr_db", observed=sqnr)
     if sqnr is not None and not sqnr > 0.0 and not asked:

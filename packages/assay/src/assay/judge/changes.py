@@ -26,8 +26,8 @@ def cell_changes(
 ) -> tuple[CellChange, ...]:
     """Cells of the new results in their order, then those that only the old ones have. `old_words` are verdicts by job key."""
     before, after = _by_cell(old), _by_cell(new)
-    said = {one.job_key: one for one in verdicts}
-    words = (old_words, {key: one.word.value for key, one in said.items()})
+    said = {verdict.job_key: verdict for verdict in verdicts}
+    words = (old_words, {key: verdict.word.value for key, verdict in said.items()})
     return tuple(_change(cell, before.get(cell, []), after.get(cell, []), words, said) for cell in {**after, **before})
 
 
@@ -39,14 +39,14 @@ def baseline_metrics(old: Iterable[Result], new: Sequence[Result]) -> dict[str, 
         lost = _lost(before, new)
         named["fusions.lost"] = float(lost.count if lost else 0)
     if _reads(before) and _reads(new):
-        named["warnings.new"] = float(sum(one.count for one in _beyond(new, before)))
+        named["warnings.new"] = float(sum(native_warning.count for native_warning in _beyond(new, before)))
     return named
 
 
 def _by_cell(results: Sequence[Result]) -> dict[Cell, list[Result]]:
     found: dict[Cell, list[Result]] = {}
-    for one in results:
-        found.setdefault((one.case, one.flow), []).append(one)
+    for result in results:
+        found.setdefault((result.case, result.flow), []).append(result)
     return found
 
 
@@ -69,13 +69,15 @@ def _change(
         lost_fusion=_lost(old, new),
         engine=tuple(differences(before, after)) if before and after else (),
         verdicts=(_worst(words[0], old), _worst(words[1], new)),
-        decision=next((said[one.job_key].reason for one in new if speeds_of(one) and one.job_key in said), ""),
+        decision=next(
+            (said[result.job_key].reason for result in new if speeds_of(result) and result.job_key in said), ""
+        ),
     )
 
 
 def _worst(words: Mapping[str, str], results: Sequence[Result]) -> str:
     order = ("error", "fail", "xpass", "inconclusive", "skip", "xfail", "pass")
-    found = [words[one.job_key] for one in results if one.job_key in words]
+    found = [words[result.job_key] for result in results if result.job_key in words]
     return min(found, key=order.index, default="")
 
 
@@ -86,7 +88,7 @@ def is_of_a_batch(metric: str) -> bool:
 
 def smallest_batch(results: Sequence[Result]) -> int:
     """That was timed; 0 where none was."""
-    return min((one.batch for result in results for one in measurements_of(result)), default=0)
+    return min((measurement.batch for result in results for measurement in measurements_of(result)), default=0)
 
 
 def _deltas(old: Sequence[Result], new: Sequence[Result], *, same_batch: bool) -> tuple[MetricDelta, ...]:
@@ -99,14 +101,14 @@ def _deltas(old: Sequence[Result], new: Sequence[Result], *, same_batch: bool) -
 def _metrics(results: Sequence[Result]) -> dict[str, float]:
     """Of all jobs of a cell; what several record, as the first of them does: verifying before measuring."""
     named: dict[str, float] = {}
-    for one in reversed(results):
-        named.update(metrics(one))
+    for result in reversed(results):
+        named.update(metrics(result))
     return named
 
 
 def _facts(results: Sequence[Result]) -> EngineInfo | None:
     """Of the engine that was measured, or else verified; None where nothing is known of what it executed."""
-    known = [one.facts for one in results if isinstance(one, EngineResult) and one.facts.placements]
+    known = [result.facts for result in results if isinstance(result, EngineResult) and result.facts.placements]
     return known[-1] if known else None
 
 
@@ -116,15 +118,15 @@ def _lost(old: Sequence[Result], new: Sequence[Result]) -> LostFusion | None:
 
 
 def _reads(results: Sequence[Result]) -> bool:
-    return any(isinstance(one, EngineResult) and one.reads_warnings for one in results)
+    return any(isinstance(result, EngineResult) and result.reads_warnings for result in results)
 
 
 def _beyond(these: Sequence[Result], those: Sequence[Result]) -> tuple[NativeWarning, ...]:
     """Warnings of these that those had not; the same node and kind in other words is the same."""
-    known = {_identity(warning) for one in those for warning in native_warnings_of(one)}
-    found = [warning for one in these for warning in native_warnings_of(one) if _identity(warning) not in known]
+    known = {_identity(warning) for result in those for warning in native_warnings_of(result)}
+    found = [warning for result in these for warning in native_warnings_of(result) if _identity(warning) not in known]
     return tuple(dict.fromkeys(found))
 
 
-def _identity(one: NativeWarning) -> tuple[str, str]:
-    return one.code.value, one.node or one.text
+def _identity(native_warning: NativeWarning) -> tuple[str, str]:
+    return native_warning.code.value, native_warning.node or native_warning.text

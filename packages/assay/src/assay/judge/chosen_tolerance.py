@@ -40,10 +40,10 @@ def by_choice(result: Result, job: Job, choice: str) -> Result:
             f"{job.key}: no tolerance was derived, because the run chose '{contract.tolerance}'; check again with --tolerance derived"
         )
     contract = replace(contract, tolerance=choice)
-    comparisons = tuple(_comparison_by(one, contract) for one in result.comparisons)
-    compared = {one.output for one in comparisons}
+    comparisons = tuple(_comparison_by(comparison, contract) for comparison in result.comparisons)
+    compared = {comparison.output for comparison in comparisons}
     kept = (one for one in result.findings if one.output not in compared or one.kind in BY_THE_JOB)
-    findings = (*kept, *(finding for one in comparisons if not one.at for finding in one.findings))
+    findings = (*kept, *(finding for comparison in comparisons if not comparison.at for finding in comparison.findings))
     if isinstance(result, VerifyResult):
         result = replace(result, repeats=_repeats_by(result.repeats, contract))
     readable = all(one.kind in ("values", "schedule") for one in findings)
@@ -59,11 +59,11 @@ def by_choice(result: Result, job: Job, choice: str) -> Result:
 def _repeats_by(repeats: Repeats, contract: Contract) -> Repeats:
     found = tuple(
         replace(
-            one,
-            apart=tuple(_comparison_by(other, contract) for other in one.apart),
-            against_reference=tuple(_comparison_by(other, contract) for other in one.against_reference),
+            instability,
+            apart=tuple(_comparison_by(other, contract) for other in instability.apart),
+            against_reference=tuple(_comparison_by(other, contract) for other in instability.against_reference),
         )
-        for one in repeats.found
+        for instability in repeats.found
     )
     return replace(repeats, found=found)
 

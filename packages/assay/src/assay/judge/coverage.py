@@ -25,10 +25,10 @@ BROKEN_CASE = frozenset({Cause.NOT_MADE, Cause.INVALID_FILE})
 def too_few(opinions: Sequence[DraftVerdict], policy: Policy) -> list[Verdict]:
     """A failing verdict on the run for each flow with fewer executed cases than its glob asks, or glob without flow."""
     executed: dict[str, set[str]] = {}
-    for one in opinions:
-        case, flow = one.cell
+    for opinion in opinions:
+        case, flow = opinion.cell
         cases = executed.setdefault(flow, set())
-        if one.word in EXECUTED:
+        if opinion.word in EXECUTED:
             cases.add(case)
     verdicts = []
     for glob, minimum in policy.minimum_cases.items():
@@ -72,17 +72,17 @@ def total(
     Nothing executed comes first (an error instead if the harness lost or broke jobs), then fail, error, inconclusive. The
     gravest job is named. Where models are broken and nothing else fails, the input is bad, as `assay check` has it.
     """
-    jobs = [one.verdict() for one in sorted(opinions, key=_severity)]
-    words = [one.word for one in jobs]
-    errors = [one for one in jobs if one.word is VerdictStatus.ERROR]
+    jobs = [opinion.verdict() for opinion in sorted(opinions, key=_severity)]
+    words = [job.word for job in jobs]
+    errors = [job for job in jobs if job.word is VerdictStatus.ERROR]
     if not errors and not any(word in EXECUTED for word in words):
         summary = RunSummary(_nothing(jobs, opinions), _named(jobs[0]) if jobs else "")
         return Verdict(VerdictStatus.ERROR, summary.text()), summary, EXIT_NOTHING
-    bad = [one for one in [*jobs, *rules] if one.word in FAILED]
+    bad = [verdict for verdict in [*jobs, *rules] if verdict.word in FAILED]
     if bad:
         code = (
             EXIT_FAIL
-            if rules or any(one.word in FAILED and not _is_broken(one) for one in opinions)
+            if rules or any(opinion.word in FAILED and not _is_broken(opinion) for opinion in opinions)
             else EXIT_BAD_INPUT
         )
         return _total(VerdictStatus.FAIL, RunSummary(_failures(words, len(rules), missing), _named(bad[0])), code)
@@ -92,7 +92,7 @@ def total(
     if missing:
         counts = f"{_passes(words)}{_skipped(opinions)}, and {_are_missing(missing)}"
         return _total(VerdictStatus.ERROR, RunSummary(counts), EXIT_ERROR)
-    open_ = [one for one in jobs if one.word is VerdictStatus.INCONCLUSIVE]
+    open_ = [job for job in jobs if job.word is VerdictStatus.INCONCLUSIVE]
     if open_:
         counts = f"{len(open_)} of {_jobs(len(jobs))} prove{'s' * (len(open_) == 1)} nothing"
         return _total(VerdictStatus.INCONCLUSIVE, RunSummary(counts, _named(open_[0])), EXIT_INCONCLUSIVE)
@@ -143,9 +143,9 @@ def _passes(words: Sequence[VerdictStatus]) -> str:
 def _took_nothing(opinions: Sequence[DraftVerdict]) -> str:
     """`, 9 of them undelegated`: passes by the policy alone, in which nothing was compared."""
     kinds = Counter(
-        _kind(one)
-        for one in opinions
-        if one.word is VerdictStatus.PASS and one.outcome not in (Outcome.OK, Outcome.LOWERED)
+        _kind(opinion)
+        for opinion in opinions
+        if opinion.word is VerdictStatus.PASS and opinion.outcome not in (Outcome.OK, Outcome.LOWERED)
     )
     return "".join(f", {count} of them {kind}" for kind, count in kinds.most_common())
 
@@ -161,7 +161,7 @@ def _counted(kinds: Counter[str]) -> str:
 
 
 def _kinds(opinions: Sequence[DraftVerdict]) -> Counter[str]:
-    return Counter(_kind(one) for one in opinions if one.word is VerdictStatus.SKIP)
+    return Counter(_kind(opinion) for opinion in opinions if opinion.word is VerdictStatus.SKIP)
 
 
 def _kind(draft: DraftVerdict) -> str:

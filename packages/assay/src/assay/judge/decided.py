@@ -33,7 +33,7 @@ def decides(metric: str, result: Result) -> bool:
     """Whether a limit of that metric says that an answer is close enough: a task metric, or an error against the reference."""
     if metric.startswith((TASK, AGAINST_FLOAT)):
         return True
-    return any(_speaks_of(metric, one) for one in comparisons_of(result))
+    return any(_speaks_of(metric, comparison) for comparison in comparisons_of(result))
 
 
 def is_open(draft: DraftVerdict) -> bool:
@@ -107,7 +107,7 @@ def _is_disputed(draft: DraftVerdict) -> bool:
 
 def values_alone(result: ComparedResult) -> bool:
     """Whether nothing else differs than how large numbers are: other shapes, or NaN, are no question of a limit."""
-    return all(one.kind == "values" for one in findings_of(result))
+    return all(finding.kind == "values" for finding in findings_of(result))
 
 
 def _counts(metric: str, result: Result) -> bool:

@@ -40,7 +40,7 @@ def to_decide(result: Result, asked: Asked | None) -> str:
     """For a result that is `unsettled`: other answers to compare with, of an engine that is not installed, or of the framework that the
     model comes from."""
     assert isinstance(result, ComparedResult)
-    install = next((one.install for one in result.witnesses if one.install), "")
+    install = next((witness.install for witness in result.witnesses if witness.install), "")
     ways = to_compare(result, asked)
     if result.reference.own_inputs and doubt_of(result) is Doubt.REFERENCE and values_alone(result):
         ways += f"; or {to_state(result, asked)}"
@@ -73,7 +73,7 @@ def _against_itself(result: ComparedResult, side: Side, witness: Witness | None)
 
 
 def _unasked(witnesses: Sequence[Witness]) -> str:
-    text = "; ".join(f"{one.flow}: {one.detail}" for one in witnesses if one.detail)
+    text = "; ".join(f"{witness.flow}: {witness.detail}" for witness in witnesses if witness.detail)
     return f" ({text})" if text else ""
 
 

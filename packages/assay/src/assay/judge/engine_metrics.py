@@ -32,9 +32,9 @@ def engine_metrics(facts: EngineInfo) -> dict[str, float]:
     if facts.placements:
         named["operators"] = _total(facts.placements)
         named.update(_shares(facts.placements))
-    if facts.placements and all(one.role for one in facts.placements):
-        named["fused"] = _total(one for one in facts.placements if one.role == "fused")
-        named["casts"] = _total(one for one in facts.placements if one.role in _MOVING)
+    if facts.placements and all(placement.role for placement in facts.placements):
+        named["fused"] = _total(placement for placement in facts.placements if placement.role == "fused")
+        named["casts"] = _total(placement for placement in facts.placements if placement.role in _MOVING)
     named.update(_sparsity(facts))
     return named
 
@@ -55,14 +55,14 @@ def in_full(metric: str) -> str:
 
 
 def _total(placements: Iterable[Placement]) -> float:
-    return float(sum(one.count for one in placements))
+    return float(sum(placement.count for placement in placements))
 
 
 def _shares(placements: Iterable[Placement]) -> dict[str, float]:
     counts = dict.fromkeys(SHARES, 0.0)
-    for one in placements:
-        precision = _SIGN_APART.get(one.precision, one.precision)
-        if one.role not in _MOVING and (is_floating(precision) or precision in _QUANTIZED):
-            counts[precision] = counts.get(precision, 0.0) + one.count
+    for placement in placements:
+        precision = _SIGN_APART.get(placement.precision, placement.precision)
+        if placement.role not in _MOVING and (is_floating(precision) or precision in _QUANTIZED):
+            counts[precision] = counts.get(precision, 0.0) + placement.count
     total = sum(counts.values())
     return {f"precision.{name}": count / total for name, count in counts.items()} if total else {}

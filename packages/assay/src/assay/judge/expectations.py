@@ -39,18 +39,24 @@ def with_expectations(
     if not policy.expectations:
         return list(opinions), []
     candidates = _by_case(policy.expectations)
-    named = [[e for e in candidates(one.cell[0]) if _named(e, one)] for one in opinions]
+    named = [[e for e in candidates(opinion.cell[0]) if _named(e, opinion)] for opinion in opinions]
     covering = [
-        [e for e in found if _covers(e, one) and _of(one, e)] for found, one in zip(named, opinions, strict=True)
+        [e for e in found if _covers(e, opinion) and _of(opinion, e)]
+        for found, opinion in zip(named, opinions, strict=True)
     ]
-    met = {(e, one.cell) for found, one in zip(covering, opinions, strict=True) for e in found if _meets(one, e)}
+    met = {
+        (e, opinion.cell)
+        for found, opinion in zip(covering, opinions, strict=True)
+        for e in found
+        if _meets(opinion, e)
+    }
     judged = [
-        _judged(one, found, [e for e in found if (e, one.cell) in met], today)
-        for found, one in zip(covering, opinions, strict=True)
+        _judged(opinion, found, [e for e in found if (e, opinion.cell) in met], today)
+        for found, opinion in zip(covering, opinions, strict=True)
     ]
     judged = [
-        one if found else _on_another_version(one, every)
-        for every, found, one in zip(named, covering, judged, strict=True)
+        draft_verdict if found else _on_another_version(draft_verdict, every)
+        for every, found, draft_verdict in zip(named, covering, judged, strict=True)
     ]
     used = {e for found in named for e in found}
     return judged, [_unused(expectation) for expectation in policy.expectations if expectation not in used]

@@ -40,8 +40,8 @@ def find_higher_precision(asked: str, facts: EngineInfo, comparisons: Sequence[C
 def _nearer(asked: str, comparisons: Sequence[Comparison]) -> str:
     """Where every judged output is off, and by less than a hundredth of what rounding to the type leaves."""
     if asked in QUANTIZED:
-        ratios = [one.metrics["sqnr_db"] for one in comparisons if "sqnr_db" in one.metrics]
-        if not ratios or not all(_NEAR_DB < one < math.inf for one in ratios):
+        ratios = [comparison.metrics["sqnr_db"] for comparison in comparisons if "sqnr_db" in comparison.metrics]
+        if not ratios or not all(_NEAR_DB < ratio < math.inf for ratio in ratios):
             return ""
         return (
             f"the error against the model in float is {min(ratios):.0f} dB below the answers, where {asked} leaves at most some 50: this "
@@ -49,7 +49,7 @@ def _nearer(asked: str, comparisons: Sequence[Comparison]) -> str:
         )
     if not UNIT_ROUNDOFF.get(asked, 0.0) > UNIT_ROUNDOFF["float32"]:
         return ""
-    used = [one.metrics["budget_norm"] for one in comparisons if "budget_norm" in one.metrics]
+    used = [comparison.metrics["budget_norm"] for comparison in comparisons if "budget_norm" in comparison.metrics]
     near = min(_NEAR, _AS_IN_FLOAT32 * UNIT_ROUNDOFF["float32"] / UNIT_ROUNDOFF[asked])
     if not used or not all(0.0 < one < near for one in used):
         return ""

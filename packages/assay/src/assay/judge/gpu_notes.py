@@ -10,9 +10,9 @@ from assay.judge.note_text import note_text
 
 def all_lost(result: MeasureResult) -> str:
     """Why there is no sample although calls were made; "" where there is one."""
-    records = [one.gpu for one in result.measurements if one.gpu is not None]
-    lost = sum(one.lost for one in records)
-    if not lost or any(one.wall_s for one in result.measurements):
+    records = [measurement.gpu for measurement in result.measurements if measurement.gpu is not None]
+    lost = sum(record.lost for record in records)
+    if not lost or any(measurement.wall_s for measurement in result.measurements):
         return ""
     return (
         f"none of the {lost} calls counts, the GPU was held back or shared in all of them ({_why(result)}): measure on one "
@@ -22,14 +22,17 @@ def all_lost(result: MeasureResult) -> str:
 
 def gpu_notes(result: MeasureResult) -> str:
     """To be put behind the median of the wall clock; "" for an engine that ran elsewhere."""
-    records = [one.gpu for one in result.measurements if one.gpu is not None]
+    records = [measurement.gpu for measurement in result.measurements if measurement.gpu is not None]
     if not records:
         return ""
     parts = [] if records[0].clock else ["by the wall clock: this engine does not hand out its stream"]
-    lost, kept = sum(one.lost for one in records), sum(len(one.wall_s) for one in result.measurements)
+    lost, kept = (
+        sum(record.lost for record in records),
+        sum(len(measurement.wall_s) for measurement in result.measurements),
+    )
     if lost:
         parts.append(f"{lost} of {lost + kept} calls discarded ({_why(result)})")
-    untold = next((one.untold for one in records if one.untold), None)
+    untold = next((record.untold for record in records if record.untold), None)
     if untold:
         parts.append(f"clocks and other users of the GPU not seen: {note_text(untold)}")
     return "".join(f"; {part}" for part in parts)
@@ -38,6 +41,6 @@ def gpu_notes(result: MeasureResult) -> str:
 def _why(result: MeasureResult) -> str:
     """The commonest reason first."""
     counted: Counter[str] = Counter()
-    for one in result.measurements:
-        counted.update(one.gpu.discarded if one.gpu is not None else {})
+    for measurement in result.measurements:
+        counted.update(measurement.gpu.discarded if measurement.gpu is not None else {})
     return ", ".join(f"{reason} {calls}" for reason, calls in counted.most_common())

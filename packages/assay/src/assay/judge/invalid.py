@@ -24,14 +24,14 @@ def is_invalid(result: Result | None) -> bool:
 def with_invalid(opinions: Sequence[DraftVerdict], asked: Mapping[str, Job]) -> list[DraftVerdict]:
     """The opinions of cases that two backends or more find invalid, with all of them named before what this one said."""
     engines: dict[str, dict[str, None]] = {}
-    for one in opinions:
-        if one.result is not None and is_invalid(one.result):
-            engines.setdefault(one.result.case, {})[_engine(one.result, asked)] = None
+    for opinion in opinions:
+        if opinion.result is not None and is_invalid(opinion.result):
+            engines.setdefault(opinion.result.case, {})[_engine(opinion.result, asked)] = None
     return [
-        replace(one, reason=_described(one.result, list(engines[one.result.case])))
-        if one.result is not None and is_invalid(one.result) and len(engines[one.result.case]) > 1
-        else one
-        for one in opinions
+        replace(opinion, reason=_described(opinion.result, list(engines[opinion.result.case])))
+        if opinion.result is not None and is_invalid(opinion.result) and len(engines[opinion.result.case]) > 1
+        else opinion
+        for opinion in opinions
     ]
 
 

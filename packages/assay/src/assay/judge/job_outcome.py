@@ -63,7 +63,7 @@ def as_observed(result: R) -> R:
 
 def findings_of(result: ComparedResult) -> list[Finding]:
     """Of the job and of its outputs."""
-    return [*result.findings, *(finding for one in result.comparisons for finding in one.findings)]
+    return [*result.findings, *(finding for comparison in result.comparisons for finding in comparison.findings)]
 
 
 def _outcome(result: Result, job: Job) -> Said:
@@ -83,7 +83,7 @@ def _outcome(result: Result, job: Job) -> Said:
         case PerNodeResult() | VerifyResult() if found := findings_of(result):
             return Outcome.MISMATCH, _seen(result, job, found), result.cause
         case PerNodeResult() if result.summary is not None:
-            judged = any(one.budget_used is not None for one in result.node_errors)
+            judged = any(error.budget_used is not None for error in result.node_errors)
             outcome = result.outcome if judged else Outcome.MISTRUSTED
             return outcome, summary_text(result.summary), result.cause
         case VerifyResult() if result.outcome is Outcome.OK and isinstance(job, FlowJob) and _is_plain(job.case):
@@ -100,7 +100,7 @@ def _seen(result: PerNodeResult | VerifyResult, job: Job, found: list[Finding]) 
     """What is wrong: what was seen of all nodes, or the finding that speaks of the others, or the first of them."""
     if isinstance(result, PerNodeResult) and result.summary is not None:
         return summary_text(result.summary)
-    if (whole := next((one for one in found if one.code in _SPEAK_OF_OTHERS), None)) is not None:
+    if (whole := next((finding for finding in found if finding.code in _SPEAK_OF_OTHERS), None)) is not None:
         return finding_text(whole)
     more = f" (and {len(found) - 1} more)" if len(found) > 1 and job.case.misuse is None else ""
     text = _without_known_figures(found[0], result)
@@ -109,7 +109,9 @@ def _seen(result: PerNodeResult | VerifyResult, job: Job, found: list[Finding]) 
 
 def _without_known_figures(finding: Finding, result: ComparedResult) -> str:
     """What the verdict says of an output by the budget that its comparison used is not said again."""
-    judged = any(one.output == finding.output and "budget_used" in one.metrics for one in result.comparisons)
+    judged = any(
+        comparison.output == finding.output and "budget_used" in comparison.metrics for comparison in result.comparisons
+    )
     return finding_text(finding, figures=not judged)
 
 
@@ -125,9 +127,9 @@ def _without_findings(result: VerifyResult, job: FlowJob) -> Said | None:
     """None where the worker's word stands."""
     if result.unproven is not None:
         return Outcome.MISTRUSTED, note_text(result.unproven), Cause.NO_REFERENCE
-    for one in blocking(result.comparisons):
-        why = finding_text(one.degenerate)
-        return Outcome.MISTRUSTED, f"output '{one.output}': {why}; such a pass proves nothing", result.cause
+    for comparison in blocking(result.comparisons):
+        why = finding_text(comparison.degenerate)
+        return Outcome.MISTRUSTED, f"output '{comparison.output}': {why}; such a pass proves nothing", result.cause
     return _finer(result, job, _nearness(result))
 
 
@@ -138,7 +140,10 @@ def _finer(result: MeasureResult | VerifyResult, job: FlowJob, comparisons: tupl
 
 def _nearness(result: VerifyResult) -> tuple[Comparison, ...]:
     """What tells how near the answers come: of a model that transforms have quantized those against the float model."""
-    quantized = any(one.evidence is not None and one.evidence.by_default and not one.at for one in result.comparisons)
+    quantized = any(
+        comparison.evidence is not None and comparison.evidence.by_default and not comparison.at
+        for comparison in result.comparisons
+    )
     return result.against_float if quantized else result.comparisons
 
 

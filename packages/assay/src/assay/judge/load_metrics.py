@@ -79,7 +79,7 @@ def judged_load(blank: DraftVerdict, result: LoadResult, job: Job | None) -> Dra
         word, reasons = judged_comparison(result.against, rule or SpeedRule())
         return replace(blank, word=word, reason="; ".join([result.detail, *reasons] if result.detail else reasons))
     words = {Outcome.OK: VerdictStatus.PASS, Outcome.MISTRUSTED: VerdictStatus.INCONCLUSIVE}
-    rates = ", ".join(f"{one.rate:g}" for one in result.points if one.rate)
+    rates = ", ".join(f"{point.rate:g}" for point in result.points if point.rate)
     return replace(
         blank,
         word=words.get(result.outcome, VerdictStatus.FAIL),
@@ -124,7 +124,7 @@ def undecided(
     if between is None:
         return complaint
     ends = [judged(between.low), judged(between.high)]
-    if all(one is None for one in ends) or all(one is not None for one in ends):
+    if all(end is None for end in ends) or all(end is not None for end in ends):
         return complaint
     shown = " to ".join(quantity(goal.metric, one) for one in (between.low, between.high))
     text = f"{goal.metric} is {quantity(goal.metric, observed)} ({shown}), too few to decide {_limit(goal)}: measure longer"

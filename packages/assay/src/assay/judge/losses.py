@@ -48,7 +48,10 @@ def is_vouched(result: LossResult) -> bool:
 def voucher(result: LossResult) -> Witness | None:
     """Who gives the same answers to the float model, and is of another library than its oracle."""
     library = measured_by(result).library
-    return next((one for one in result.float_witnesses if one.agrees_with_reference and one.library != library), None)
+    return next(
+        (witness for witness in result.float_witnesses if witness.agrees_with_reference and witness.library != library),
+        None,
+    )
 
 
 def agreement(result: LossResult) -> str:
@@ -129,7 +132,7 @@ def disputed_loss(result: LossResult, goal: Goal, asked: Asked | None) -> str:
 def dissenter(result: LossResult) -> Witness | None:
     """Who answers otherwise than the oracle, where nobody vouches for it."""
     others = () if voucher(result) else result.float_witnesses
-    return next((one for one in others if one.agrees_with_reference is False), None)
+    return next((other for other in others if other.agrees_with_reference is False), None)
 
 
 def disputed_sameness(result: LossResult, asked: Asked | None) -> str:
@@ -147,7 +150,7 @@ def _parted(witness: Witness) -> str:
 
 
 def _silent(result: LossResult) -> str:
-    text = "; ".join(f"{one.flow}: {one.detail}" for one in result.float_witnesses if one.detail)
+    text = "; ".join(f"{witness.flow}: {witness.detail}" for witness in result.float_witnesses if witness.detail)
     return f" ({text})" if text else ""
 
 

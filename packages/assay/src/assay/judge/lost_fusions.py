@@ -39,12 +39,16 @@ def describe_lost_fusion(lost: LostFusion) -> str:
 
 
 def _executed(facts: EngineInfo) -> Counter[str]:
-    return _counted(one for one in facts.placements if one.role not in _MOVING)
+    return _counted(placement for placement in facts.placements if placement.role not in _MOVING)
 
 
 def _kernels(facts: EngineInfo, *, fused: bool) -> Counter[str]:
     """The fused ones, or the others."""
-    return _counted(one for one in facts.placements if one.role not in _MOVING and (one.role == "fused") == fused)
+    return _counted(
+        placement
+        for placement in facts.placements
+        if placement.role not in _MOVING and (placement.role == "fused") == fused
+    )
 
 
 def _more(these: EngineInfo, those: EngineInfo, *, fused: bool) -> dict[str, int]:
@@ -67,8 +71,8 @@ def _covers_fewer(before: EngineInfo, after: EngineInfo) -> bool:
 
 def _counted(placements: Iterable[Placement]) -> Counter[str]:
     found: Counter[str] = Counter()
-    for one in placements:
-        found[one.operator] += one.count
+    for placement in placements:
+        found[placement.operator] += placement.count
     return found
 
 

@@ -233,8 +233,8 @@ METRICS = (
 TASK_FIGURES = (
     *(
         MetricSpec(f"task.{row.pattern}", row.unit, row.worse, row.meaning)
-        for one in TASK_METRICS.values()
-        for row in one.figures
+        for metric in TASK_METRICS.values()
+        for row in metric.figures
     ),
     MetricSpec("task.*", "", "down", "a score"),
 )

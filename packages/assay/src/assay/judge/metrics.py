@@ -40,7 +40,7 @@ def metrics(result: Result) -> dict[str, float]:
     """
     named: dict[str, float] = {}
     if isinstance(result, ComparedResult):
-        named.update(_per_output(one for one in result.comparisons if not one.at))
+        named.update(_per_output(comparison for comparison in result.comparisons if not comparison.at))
         named.update(_worst(result.comparisons))
     match result:
         case VerifyResult() | ChangeResult():
@@ -81,7 +81,7 @@ def _speed(seen: SpeedComparison) -> Iterable[tuple[str, float]]:
     if not seen.launches or seen.stored:
         return
     for name in ("cpu", "wall", "load"):
-        ratios = [getattr(one, name) for one in seen.launches]
+        ratios = [getattr(launch, name) for launch in seen.launches]
         middle = summary.mean(ratios) if name == "cpu" else summary.median(ratios)
         yield f"{'' if name == 'cpu' else name + '_'}slowdown_percent", 100.0 * math.expm1(middle)
     yield "launches", float(len(seen.launches))
@@ -109,8 +109,8 @@ def fragmentation(memory: Memory) -> Iterable[tuple[str, float]]:
 
 def _operators(result: MeasureResult) -> Iterable[tuple[str, float]]:
     """Milliseconds of one call by kind of operator, where the backend's profile tells."""
-    for kind in sorted({one.operator for one in result.operator_times}):
-        seconds = math.fsum(one.seconds for one in result.operator_times if one.operator == kind)
+    for kind in sorted({time.operator for time in result.operator_times}):
+        seconds = math.fsum(time.seconds for time in result.operator_times if time.operator == kind)
         yield f"operator.{kind}_ms", 1e3 * seconds
 
 
@@ -135,7 +135,9 @@ def samples_missing(result: Result, metric: str) -> tuple[int, int] | None:
 
 
 def _per_output(comparisons: Iterable[Comparison]) -> dict[str, float]:
-    return {f"{one.output}.{name}": value for one in comparisons for name, value in one.metrics.items()}
+    return {
+        f"{comparison.output}.{name}": value for comparison in comparisons for name, value in comparison.metrics.items()
+    }
 
 
 def _against_float(comparisons: Sequence[Comparison]) -> dict[str, float]:
@@ -150,15 +152,15 @@ def _of_tolerance(name: str) -> bool:
 
 def _worst(comparisons: Iterable[Comparison]) -> dict[str, float]:
     worst: dict[str, float] = {}
-    for one in comparisons:
-        for name, value in one.metrics.items():
-            worst[name] = worse_of(direction(name, one.stated), worst[name], value) if name in worst else value
+    for comparison in comparisons:
+        for name, value in comparison.metrics.items():
+            worst[name] = worse_of(direction(name, comparison.stated), worst[name], value) if name in worst else value
     return worst
 
 
 def stated_by(result: Result) -> dict[str, StatedMetric]:
     """What plug-ins say of their metrics of that result."""
-    return {name: about for one in comparisons_of(result) for name, about in one.stated.items()}
+    return {name: about for comparison in comparisons_of(result) for name, about in comparison.stated.items()}
 
 
 def _timing(measurements: Sequence[Measurement]) -> dict[str, float]:
@@ -177,13 +179,13 @@ def _timing(measurements: Sequence[Measurement]) -> dict[str, float]:
 def _pooled(measurements: Sequence[Measurement]) -> dict[int, tuple[list[float], list[float], list[float]]]:
     """Wall, CPU and device seconds by batch size; several measurements of one size count together."""
     pooled: dict[int, tuple[list[float], list[float], list[float]]] = {}
-    for one in measurements:
-        if one.layout:
+    for measurement in measurements:
+        if measurement.layout:
             continue
-        wall_s, cpu_s, device_s = pooled.setdefault(one.batch, ([], [], []))
-        wall_s.extend(one.wall_s)
-        cpu_s.extend(one.cpu_s)
-        device_s.extend(one.device_s)
+        wall_s, cpu_s, device_s = pooled.setdefault(measurement.batch, ([], [], []))
+        wall_s.extend(measurement.wall_s)
+        cpu_s.extend(measurement.cpu_s)
+        device_s.extend(measurement.device_s)
     return pooled
 
 
@@ -209,23 +211,27 @@ def _latencies(
 
 def _gpu(measurements: Sequence[Measurement]) -> Iterable[tuple[str, float]]:
     """Of all measurements of the job together; what NVML did not tell is absent."""
-    records = [one.gpu for one in measurements if one.gpu is not None]
+    records = [measurement.gpu for measurement in measurements if measurement.gpu is not None]
     if not records:
         return
-    read_records = [one for one in records if not one.untold]
+    read_records = [record for record in records if not record.untold]
     if read_records:
-        lost = sum(one.lost for one in read_records)
-        kept = sum(len(one.wall_s) for one in measurements if one.gpu is not None and not one.gpu.untold)
+        lost = sum(record.lost for record in read_records)
+        kept = sum(
+            len(measurement.wall_s)
+            for measurement in measurements
+            if measurement.gpu is not None and not measurement.gpu.untold
+        )
         yield "gpu.discarded_share", lost / (lost + kept) if lost + kept else 0.0
     for name in ("sm_mhz", "memory_mhz"):
-        spans = [span for one in read_records if (span := getattr(one, name)) is not None]
+        spans = [span for record in read_records if (span := getattr(record, name)) is not None]
         if spans:
             yield f"gpu.{name}", float(min(low for low, _ in spans))
-    memory = max((one.memory_bytes for one in read_records), default=0)
+    memory = max((record.memory_bytes for record in read_records), default=0)
     if memory:
         yield "gpu.memory_bytes", float(memory)
     for name in ("sm_share", "memory_share"):
-        shares = [share for one in read_records if (share := getattr(one, name)) is not None]
+        shares = [share for record in read_records if (share := getattr(record, name)) is not None]
         if shares:
             yield f"gpu.{name}", summary.mean(shares)
 
@@ -255,9 +261,9 @@ def _sizes(memory: Memory) -> Iterable[tuple[str, float]]:
 
 def _stages(result: Result) -> dict[str, float]:
     named: dict[str, float] = {}
-    for one in result.stage_times:
-        name = f"stage.{one.stage.value}_s"
-        named[name] = named.get(name, 0.0) + one.seconds
+    for time in result.stage_times:
+        name = f"stage.{time.stage.value}_s"
+        named[name] = named.get(name, 0.0) + time.seconds
     named.update(warning_counts(result))
     named["seconds"] = result.seconds
     return named

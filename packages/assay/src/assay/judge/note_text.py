@@ -167,7 +167,9 @@ _MADE: dict[enum.StrEnum, Callable[[Facts], dict[str, object]]] = {
             for name, shape in zip(listed(of["labels"]), listed(of["shapes"]), strict=True)
         ),
         "reads": _task_metric(of["task"]).reads,
-        "wanted": " and ".join(f"'{label_name(one.name)}' {one.meaning}" for one in _task_metric(of["task"]).labels),
+        "wanted": " and ".join(
+            f"'{label_name(label.name)}' {label.meaning}" for label in _task_metric(of["task"]).labels
+        ),
     },
     NoteCode.PROCESS_CHANGED: lambda of: {
         "what": ", ".join(CHANGED[Changed(str(one))] for one in listed(of["changed"]))
@@ -200,7 +202,7 @@ def note_text(note: Note | str | None) -> str:
     if note.code == NoteCode.MODEL_FINDING:
         return finding_note_text(note)
     facts: dict[str, Fact] = {
-        name: note_text(one) if isinstance(one, Note) else one for name, one in note.facts.items()
+        name: note_text(fact) if isinstance(fact, Note) else fact for name, fact in note.facts.items()
     }
     shown = as_words(facts)
     try:

@@ -24,14 +24,14 @@ EFFECTS = {
 def named(facts: EngineInfo) -> str:
     """Of a mismatch: the setting without which the answers are right, else those that may be at fault; "" where there is none."""
     defaults = facts.numeric_defaults
-    cured = [one for one in defaults if one.cures]
+    cured = [default for default in defaults if default.cures]
     if cured:
         options = " ".join(map(_option, cured))
         return f"; its cause: by default the backend {_joined(cured)}; with `{options}` the answers are right"
-    open_ = [one for one in defaults if one.cures is None]
+    open_ = [default for default in defaults if default.cures is None]
     if not open_:
         return ""
-    options = " ".join(_option(one) for one in open_ if one.option)
+    options = " ".join(_option(numeric_default) for numeric_default in open_ if numeric_default.option)
     return f"; by default the backend {_joined(open_)}" + (f": try `{options}`" if options else "")
 
 

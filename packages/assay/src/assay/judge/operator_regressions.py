@@ -37,10 +37,10 @@ def operator_regressions(before: Sequence[OperatorTime], after: Sequence[Operato
     Operators of one name are one. What is left over on both sides is summed up by kind: names that a compiler made up
     differ from build to build.
     """
-    old, new = ({one.name: one for one in many} for many in (before, after))
+    old, new = ({operator_time.name: operator_time for operator_time in many} for many in (before, after))
     found = [_paired(old[name], new[name]) for name in old if name in new]
-    lost = _by_kind(one for one in before if one.name not in new)
-    made = _by_kind(one for one in after if one.name not in old)
+    lost = _by_kind(operator_time for operator_time in before if operator_time.name not in new)
+    made = _by_kind(operator_time for operator_time in after if operator_time.name not in old)
     for kind in {**lost, **made}:
         count_before, seconds_before = lost.get(kind, (0, None))
         count_after, seconds_after = made.get(kind, (0, None))
@@ -48,7 +48,7 @@ def operator_regressions(before: Sequence[OperatorTime], after: Sequence[Operato
         found.append(Change("", kind, seconds_before, seconds_after, what))
     found.sort(key=lambda one: -abs(one.delta_s))
     least = SHARE_SHOWN * abs(found[0].delta_s) if found else 0.0
-    return [one for one in found if abs(one.delta_s) > least]
+    return [change for change in found if abs(change.delta_s) > least]
 
 
 def _paired(old: OperatorTime, new: OperatorTime) -> Change:
@@ -62,9 +62,9 @@ def _paired(old: OperatorTime, new: OperatorTime) -> Change:
 
 def _by_kind(times: Iterable[OperatorTime]) -> dict[str, tuple[int, float]]:
     found: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
-    for one in times:
-        count, seconds = found[one.operator]
-        found[one.operator] = (count + 1, seconds + one.seconds)
+    for time in times:
+        count, seconds = found[time.operator]
+        found[time.operator] = (count + 1, seconds + time.seconds)
     return dict(found)
 
 
@@ -100,7 +100,9 @@ def differences(before: EngineInfo, after: EngineInfo) -> Iterator[str]:
 
 def _roles(before: EngineInfo, after: EngineInfo) -> Iterator[str]:
     words = {"fused": "fused kernels", "cast": "casts", "reformat": "reformats"}
-    old, new = (_counted((one.role, one.count) for one in facts.placements) for facts in (before, after))
+    old, new = (
+        _counted((placement.role, placement.count) for placement in facts.placements) for facts in (before, after)
+    )
     for role, word in words.items():
         if old[role] != new[role]:
             yield f"{word} {old[role]} -> {new[role]}"
@@ -115,6 +117,9 @@ def _counted(pairs: Iterable[tuple[str, int]]) -> Counter[str]:
 
 def _operators(facts: EngineInfo) -> Counter[str]:
     return _counted(
-        (f"{one.operator}{f' {one.precision}' if one.precision else ''} on {one.device}", one.count)
-        for one in facts.placements
+        (
+            f"{placement.operator}{f' {placement.precision}' if placement.precision else ''} on {placement.device}",
+            placement.count,
+        )
+        for placement in facts.placements
     )

@@ -60,7 +60,7 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
     found = accuracy.violations(result, policy)
     if any(complaint.word is VerdictStatus.FAIL for complaint in found):
         if why := unsettled(result):
-            first = next(one for one in found if one.word is VerdictStatus.FAIL)
+            first = next(violation for violation in found if violation.word is VerdictStatus.FAIL)
             reason = f"{why}; {to_decide(result, asked)}; seen: {first.text}"
             return replace(blank, word=VerdictStatus.INCONCLUSIVE, reason=reason, doubt=why)
         return _mismatch(blank, found, policy)
@@ -182,7 +182,7 @@ def _measured(opinion: DraftVerdict, result: MeasureResult, asked: Asked | None,
     median_ms = metrics(result).get("latency.median_ms")
     if median_ms is None:
         return replace(opinion, reason=f"ok{after}")
-    batch = min(one.batch for one in result.measurements)
+    batch = min(measurement.batch for measurement in result.measurements)
     gpu_text = gpu_notes.gpu_notes(result)
     reason = f"median {quantity('latency.median_ms', median_ms)} at batch {batch}{gpu_text}{after}"
     return replace(opinion, reason=reason, metric="latency.median_ms", observed=median_ms)
@@ -198,5 +198,7 @@ def _all_lost(sqnr_db: float) -> str:
 
 
 def _join(violations: list[Violation]) -> str:
-    shown = [f"{one.text}; {one.advice}" if one.advice else one.text for one in violations[:3]]
+    shown = [
+        f"{violation.text}; {violation.advice}" if violation.advice else violation.text for violation in violations[:3]
+    ]
     return "; ".join(shown) + (f"; and {len(violations) - 3} more" if len(violations) > 3 else "")

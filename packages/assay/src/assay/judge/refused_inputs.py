@@ -32,9 +32,9 @@ def are_inputs_in_doubt(result: Result) -> bool:
     read past the end of a table without a word."""
     if not isinstance(result, VerifyResult):
         return False
-    same = [one for one in result.witnesses if one.library == result.reference.engine]
-    refuses = any(one.takes_inputs is False for one in result.witnesses)
-    return is_refused(result) and refuses and not any(one.takes_inputs for one in same)
+    same = [witness for witness in result.witnesses if witness.library == result.reference.engine]
+    refuses = any(witness.takes_inputs is False for witness in result.witnesses)
+    return is_refused(result) and refuses and not any(witness.takes_inputs for witness in same)
 
 
 def with_doubtful_inputs(
@@ -42,12 +42,12 @@ def with_doubtful_inputs(
 ) -> list[DraftVerdict]:
     """Those whose engine is not to blame for what it refuses are inconclusive, measurements of the same engine too."""
     doubtful = {
-        (one.result.case, one.result.flow): one.result
-        for one in opinions
-        if isinstance(one.result, VerifyResult) and are_inputs_in_doubt(one.result)
+        (opinion.result.case, opinion.result.flow): opinion.result
+        for opinion in opinions
+        if isinstance(opinion.result, VerifyResult) and are_inputs_in_doubt(opinion.result)
     }
     word = VerdictStatus.FAIL if Outcome.MISTRUSTED.value in policy.fail_on else VerdictStatus.INCONCLUSIVE
-    return [_doubted(one, doubtful, asked.get(one.job_key), word) for one in opinions]
+    return [_doubted(opinion, doubtful, asked.get(opinion.job_key), word) for opinion in opinions]
 
 
 def _doubted(
@@ -64,9 +64,9 @@ def _doubted(
 
 
 def _reason(found: VerifyResult, result: Result, asked: Asked | None) -> str:
-    others = [one.flow for one in found.witnesses if one.takes_inputs is False]
+    others = [witness.flow for witness in found.witnesses if witness.takes_inputs is False]
     named = " and ".join([", ".join([found.flow, *others[:-1]]), others[-1]])
-    takers = [one.flow for one in found.witnesses if one.takes_inputs]
+    takers = [witness.flow for witness in found.witnesses if witness.takes_inputs]
     but = f", and {takers[0]} takes them" if takers else ""
     return (
         f"the inputs are in doubt: nobody gave any, and {named} refuse those that were drawn ({found.detail.rstrip('.')}){but}; to decide "

@@ -105,7 +105,7 @@ def _counted(one: Instability) -> str:
 
 def _size(compared: tuple[Comparison, ...]) -> str:
     """Of the output that is farthest off."""
-    known = [one for one in compared if "max_abs" in one.metrics]
+    known = [comparison for comparison in compared if "max_abs" in comparison.metrics]
     if not known:
         return ""
     worst = max(known, key=lambda one: one.metrics.get("budget_used", 0.0))

@@ -43,10 +43,12 @@ def roofline(result: Result, machine: Machine) -> Roofline | None:
     """Of the first batch size; None for a job without samples."""
     if not isinstance(result, MeasureResult):
         return None
-    plain = next((one for one in result.measurements if not one.layout and one.wall_s), None)
+    plain = next(
+        (measurement for measurement in result.measurements if not measurement.layout and measurement.wall_s), None
+    )
     if plain is None:
         return None
-    other = next((one for one in result.measurements if one.layout), None)
+    other = next((measurement for measurement in result.measurements if measurement.layout), None)
     threads, usual, work = int(result.facts.options.get("threads", "1")), median(plain.wall_s), result.work
     flops = work.flops / usual
     moved = work.moved_bytes / usual

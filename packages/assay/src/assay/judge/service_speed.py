@@ -23,23 +23,25 @@ WORDS = {"slower": VerdictStatus.FAIL, "inconclusive": VerdictStatus.INCONCLUSIV
 def decided(ratios: Sequence[dict[str, float]], firsts: Sequence[bool], rule: SpeedRule) -> dict[str, Answer]:
     """Each metric has its share of the chance of error: a false alarm of any of them is one of all. `ratios` are logarithms of new over
     old, of each restart of both, `firsts` whether the new one was started first."""
-    names = [name for name in METRICS if ratios and all(name in one for one in ratios)]
+    names = [name for name in METRICS if ratios and all(name in ratio for ratio in ratios)]
     if not names:
         return {}
     shared = replace(rule, alpha=rule.alpha / len(names))
-    return {name: decide([one[name] for one in ratios], shared, firsts) for name in names}
+    return {name: decide([ratio[name] for ratio in ratios], shared, firsts) for name in names}
 
 
 def word_is_final(answers: Mapping[str, Answer]) -> bool:
     """Whether further restarts cannot change the word of the whole: each figure keeps the first answer that it has (`decide`)."""
-    words = [one.word for one in answers.values()]
+    words = [answer.word for answer in answers.values()]
     return bool(words) and ("slower" in words or "inconclusive" not in words)
 
 
 def answers_of(seen: ServiceComparison, rule: SpeedRule) -> dict[str, Answer]:
     """Of the pairs that count."""
-    good = [one for one in seen.pairs if one.counts]
-    return decided([one.ratios for one in good], [one.new_first for one in good], rule)
+    good = [pair for pair in seen.pairs if pair.counts]
+    return decided(
+        [service_pair.ratios for service_pair in good], [service_pair.new_first for service_pair in good], rule
+    )
 
 
 def word_of(words: Sequence[SpeedAnswer], failed: tuple[int, int], sent: int) -> SpeedAnswer:
@@ -90,9 +92,10 @@ def _of_the_whole(seen: ServiceComparison, word: SpeedAnswer) -> str:
 
 def slowdowns(seen: ServiceComparison) -> dict[str, float]:
     """In percent, means over the restarts that count; goodput: how much less."""
-    good = [one for one in seen.pairs if one.counts]
-    names = [name for name in METRICS if good and all(name in one.ratios for one in good)]
+    good = [pair for pair in seen.pairs if pair.counts]
+    names = [name for name in METRICS if good and all(name in service_pair.ratios for service_pair in good)]
     return {
-        f"slowdown.{name}_percent": 100 * math.expm1(math.fsum(one.ratios[name] for one in good) / len(good))
+        f"slowdown.{name}_percent": 100
+        * math.expm1(math.fsum(service_pair.ratios[name] for service_pair in good) / len(good))
         for name in names
     } | {"slowdown.restarts": float(len(good))}

@@ -60,7 +60,7 @@ def judge_speed(opinion: DraftVerdict, policy: Policy) -> DraftVerdict:
     result = opinion.result
     assert isinstance(result, CompareSpeedResult)
     speeds = result.speeds
-    found = [judge_comparison(one, policy.speed) for one in speeds]
+    found = [judge_comparison(speed, policy.speed) for speed in speeds]
     worst = min(found, key=_worst_first)
     text = "; ".join(_of_batches(speeds, found))
     why = f"; {_difference(result)}" if worst.word is VerdictStatus.FAIL else ""
@@ -89,16 +89,16 @@ def _of_batches(speeds: Sequence[SpeedComparison], found: Sequence[SpeedDecision
         VerdictStatus.PASS: "the same or faster",
     }
     others = [
-        f"{words[word]} at batch {', '.join(map(str, sorted(speed.batch for speed, one in rest if one.word is word)))}"
+        f"{words[word]} at batch {', '.join(map(str, sorted(speed.batch for speed, decision in rest if decision.word is word)))}"
         for word in SEVERITY
-        if any(one.word is word for _, one in rest)
+        if any(speed_decision.word is word for _, speed_decision in rest)
     ]
     return [f"at batch {first.batch}: {worst.text}", *others]
 
 
-def _worst_first(one: SpeedDecision) -> tuple[int, float]:
+def _worst_first(speed_decision: SpeedDecision) -> tuple[int, float]:
     """By the word, then by what is slower by more."""
-    return SEVERITY.index(one.word), -(one.observed or 0.0)
+    return SEVERITY.index(speed_decision.word), -(speed_decision.observed or 0.0)
 
 
 def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
@@ -116,7 +116,7 @@ def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     also = f"; loads slower by {load:.0f} %, too" if load is not None else ""
     if answer.word == "slower":
         return SpeedDecision(VerdictStatus.FAIL, f"slower: {said}{also}", "speed.slowdown_percent", observed, limit)
-    if significantly_above(walls := [one.wall for one in seen.launches], rule.wall_min_slowdown, rule):
+    if significantly_above(walls := [launch.wall for launch in seen.launches], rule.wall_min_slowdown, rule):
         wall = percent(median(walls))
         text = f"slower by {wall:.0f} % on the wall clock, though not in {_clock(seen)}: it waits (lost threads, locks, files)"
         return SpeedDecision(
@@ -141,7 +141,7 @@ def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
 
 def _against_stored(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     """The candidate's engines were compared with one another: all of them are its own."""
-    now = [seconds for one in seen.launches for seconds in (one.own_s, one.rival_s)]
+    now = [seconds for launch in seen.launches for seconds in (launch.own_s, launch.rival_s)]
     answer = decide_against_stored(now, seen.stored, rule)
     limit = 100.0 * rule.stored_min_slowdown
     said = (
@@ -162,7 +162,7 @@ def _clock(seen: SpeedComparison) -> str:
 
 def _advice(seen: SpeedComparison, answer: Answer) -> str:
     """Why it could not be told, and what would decide it."""
-    scatter = percent(sd([one.cpu for one in seen.launches]))
+    scatter = percent(sd([launch.cpu for launch in seen.launches]))
     why = f"launches differ by {scatter:.1f} % (standard deviation): " if math.isfinite(scatter) else ""
     if answer.more is None:
         return f"{why}the machine is too restless, or the difference too near the limit, for more launches to decide"
@@ -174,7 +174,9 @@ def _advice(seen: SpeedComparison, answer: Answer) -> str:
 def slowdowns(result: Result) -> list[float]:
     """In percent, at each batch size where the new engine was measured beside the old one."""
     speeds = speeds_of(result)
-    return [percent(mean([one.cpu for one in seen.launches])) for seen in speeds if seen.launches and not seen.stored]
+    return [
+        percent(mean([launch.cpu for launch in seen.launches])) for seen in speeds if seen.launches and not seen.stored
+    ]
 
 
 def percent(logarithm: float) -> float:
@@ -200,7 +202,7 @@ def _times(seen: SpeedComparison) -> str:
 
 def _difference(result: CompareSpeedResult) -> str:
     """Which operators cost more, as the backends' profiles tell, and what changed in the engine."""
-    dearer = [one for one in explained(result) if one.delta_s > 0.0][:OPERATORS_SHOWN]
+    dearer = [change for change in explained(result) if change.delta_s > 0.0][:OPERATORS_SHOWN]
     parts = [f"where, by the backend's profile: {', '.join(map(describe, dearer))}"] if dearer else []
     changes = list(differences(result.baseline_facts, result.facts))
     more = f" and {len(changes) - CHANGES_SHOWN} more" if len(changes) > CHANGES_SHOWN else ""

@@ -58,9 +58,9 @@ def notes_of(result: Result) -> tuple[str, ...]:
 
 
 def _excused(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    for one in comparisons:
-        for excused in one.excused:
-            yield f"output '{one.output}': {finding_text(excused)}; these were not judged"
+    for comparison in comparisons:
+        for excused in comparison.excused:
+            yield f"output '{comparison.output}': {finding_text(excused)}; these were not judged"
 
 
 def _contradictions(result: Result) -> Iterator[str]:
@@ -71,57 +71,57 @@ def _contradictions(result: Result) -> Iterator[str]:
 def warning_counts(result: Result) -> dict[str, float]:
     """All of them as `warnings`; those of the library by kind, where its backend knows what they mean."""
     native = native_warnings_of(result)
-    named = {"warnings": float(len(notes_of(result)) + sum(one.count for one in native))}
+    named = {"warnings": float(len(notes_of(result)) + sum(native_warning.count for native_warning in native))}
     if isinstance(result, EngineResult) and result.reads_warnings:
         named |= {f"warnings.{code.value}": 0.0 for code in WarningCode}
-        for one in native:
-            named[f"warnings.{one.code.value}"] += one.count
+        for native_warning in native:
+            named[f"warnings.{native_warning.code.value}"] += native_warning.count
     return named
 
 
 def critical_warnings(native: Iterable[NativeWarning]) -> tuple[str, ...]:
     """A sentence for each kind but `other`: "fusion skipped for 3 nodes: a, b, c"."""
-    return grouped_warnings(one for one in native if one.code in CRITICAL)
+    return grouped_warnings(native_warning for native_warning in native if native_warning.code in CRITICAL)
 
 
 def grouped_warnings(native: Iterable[NativeWarning]) -> tuple[str, ...]:
     """A sentence for each kind, with the first names, or the library's own words where it names nothing."""
     by_code: dict[WarningCode, list[NativeWarning]] = defaultdict(list)
-    for one in native:
-        by_code[one.code].append(one)
+    for native_warning in native:
+        by_code[native_warning.code].append(native_warning)
     return tuple(_sentence(code, by_code[code]) for code in WarningCode if by_code[code])
 
 
 def _sentence(code: WarningCode, found: list[NativeWarning]) -> str:
-    count = sum(one.count for one in found)
+    count = sum(native_warning.count for native_warning in found)
     nouns = {noun: noun if count != 1 else noun[:-1] for noun in _NOUNS}
-    names = list(dict.fromkeys(one.node or one.text for one in found))
+    names = list(dict.fromkeys(native_warning.node or native_warning.text for native_warning in found))
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     return f"{_WORDS[code].format(count=count, **nouns)}: {', '.join(names[:NAMES_SHOWN])}{more}"
 
 
-def _untaken(one: UntakenBranch) -> str:
+def _untaken(branch: UntakenBranch) -> str:
     """With the option by which a sample would take it."""
-    text = f"no sample takes the {one.branch} branch of If '{one.node}': nothing is known of what an engine does there"
-    if one.by_sizes:
+    text = f"no sample takes the {branch.branch} branch of If '{branch.node}': nothing is known of what an engine does there"
+    if branch.by_sizes:
         return f"{text}; sizes of inputs decide it: check others with --dim NAME=SIZES"
-    tried = f" ({one.tried} other values were tried)" if one.tried else ""
+    tried = f" ({branch.tried} other values were tried)" if branch.tried else ""
     return f"{text}{tried}; give inputs that take it with --inputs FILE.npz"
 
 
 def passed_over(comparisons: Sequence[Comparison]) -> Iterator[str]:
     """What the answer does not rest on, in a sentence for each."""
     kept = set(map(id, blocking(comparisons)))
-    carriers = ", ".join(dict.fromkeys(f"'{one.output}'" for one in comparisons if carries(one)))
-    for one in comparisons:
-        at = f" at {one.at}" if one.at else ""
-        if one.degenerate is not None and id(one) not in kept:
+    carriers = ", ".join(dict.fromkeys(f"'{comparison.output}'" for comparison in comparisons if carries(comparison)))
+    for comparison in comparisons:
+        at = f" at {comparison.at}" if comparison.at else ""
+        if comparison.degenerate is not None and id(comparison) not in kept:
             yield (
-                f"output '{one.output}'{at}: {finding_text(one.degenerate)}: it was compared, and proves nothing; the answer rests on "
-                f"{carriers}"
+                f"output '{comparison.output}'{at}: {finding_text(comparison.degenerate)}: it was compared, and proves nothing; "
+                f"the answer rests on {carriers}"
             )
-        elif one.degenerate is None and (share := one.share_at_bounds):
+        elif comparison.degenerate is None and (share := comparison.share_at_bounds):
             yield (
-                f"output '{one.output}'{at}: {100 * share:.3g} % of the reference are at the bounds of {one.dtype}: there any larger value "
-                "would have passed; the answer rests on the other elements"
+                f"output '{comparison.output}'{at}: {100 * share:.3g} % of the reference are at the bounds of {comparison.dtype}: there "
+                "any larger value would have passed; the answer rests on the other elements"
             )

@@ -60,7 +60,7 @@ def doubt_of(result: Result) -> Doubt:
     reference = result.reference
     findings = findings_of(result)
     if findings:
-        if any(one.kind not in DOUBTFUL or one.code in CERTAIN for one in findings):
+        if any(finding.kind not in DOUBTFUL or finding.code in CERTAIN for finding in findings):
             return Doubt.NONE
         beyond = _beyond_the_golden(result, findings)
         return Doubt.REFERENCE if reference.kind is ReferenceKind.ORACLE or beyond else Doubt.NONE
@@ -78,7 +78,7 @@ def agrees(testimony: Result) -> bool | None:
     if not isinstance(testimony, ComparedResult):
         return None
     if testimony.outcome is Outcome.MISMATCH:
-        return False if any(one.kind in DOUBTFUL for one in findings_of(testimony)) else None
+        return False if any(finding.kind in DOUBTFUL for finding in findings_of(testimony)) else None
     right = testimony.outcome in (Outcome.OK, Outcome.OTHER_PRECISION)
     nothing = isinstance(testimony, VerifyResult) and not testimony.comparisons
     return True if right and not nothing else None
@@ -86,10 +86,10 @@ def agrees(testimony: Result) -> bool | None:
 
 def agrees_at_node(testimony: PerNodeResult, result: PerNodeResult) -> bool | None:
     """The same of the first node that an engine is blamed for; None where the witness was not judged there."""
-    blamed = next((one for one in result.node_errors if (one.budget_used or 0.0) > 1.0), None)
+    blamed = next((error for error in result.node_errors if (error.budget_used or 0.0) > 1.0), None)
     if blamed is None:
         return None
-    own = {one.output: one.budget_used for one in testimony.node_errors}
+    own = {error.output: error.budget_used for error in testimony.node_errors}
     used = own.get(blamed.output)
     return None if used is None else used <= 1.0
 
@@ -136,5 +136,5 @@ def described(reference: Reference) -> str:
 
 def _beyond_the_golden(result: ComparedResult, findings: Sequence[Finding]) -> bool:
     """Whether all that is wrong was found at sizes that no golden has, where the evaluator answered."""
-    sized = {finding for one in result.comparisons if one.at for finding in one.findings}
+    sized = {finding for comparison in result.comparisons if comparison.at for finding in comparison.findings}
     return result.reference.kind is ReferenceKind.GOLDEN and all(one in sized for one in findings)

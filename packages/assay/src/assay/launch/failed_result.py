@@ -39,7 +39,7 @@ def crashed(job: Job, stage: Stage, code: int | None, *, nearly_full: bool) -> R
 
 def may_be_sent(result: Result) -> bool:
     """Whether it ended by a signal that anybody may have sent."""
-    return bool(result.signal) and result.signal not in {one.name for one in FAULTS}
+    return bool(result.signal) and result.signal not in {fault.name for fault in FAULTS}
 
 
 _UNDERSTOOD = frozenset({Cause.REFUSED, Cause.INVALID_MODEL})

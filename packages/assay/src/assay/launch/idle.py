@@ -60,19 +60,19 @@ class IdleWorkers:
         if held > self._most_bytes:
             return False
         self._idle.append(_Idle(kind, lane.program, lane.variables, process, held))
-        while len(self._idle) > self.most or sum(one.held_bytes for one in self._idle) > self._most_bytes:
+        while len(self._idle) > self.most or sum(idle.held_bytes for idle in self._idle) > self._most_bytes:
             self._idle.pop(0).process.end()
         return True
 
     def take(self, kind: WorkerKey, program: str, variables: Mapping[str, str]) -> WorkerProcess | None:
         """One that would be started just so. One that has died meanwhile, or has said anything unasked, is ended instead.
         One that had no job yet has not said hello either, as far as its socket was read."""
-        for one in reversed(self._idle):
-            if (one.kind, one.program, one.variables) == (kind, program, variables):
-                self._idle.remove(one)
-                if not one.process.jobs_done or one.process.is_silent():
-                    return one.process
-                one.process.end()
+        for idle in reversed(self._idle):
+            if (idle.kind, idle.program, idle.variables) == (kind, program, variables):
+                self._idle.remove(idle)
+                if not idle.process.jobs_done or idle.process.is_silent():
+                    return idle.process
+                idle.process.end()
                 return self.take(kind, program, variables)
         return None
 

@@ -46,7 +46,7 @@ def worker_key(job: Job) -> WorkerKey:
     if not isinstance(job, FlowJob):
         return WorkerKey("", NUMPY, (), "cpu", apart)
     flow = job.flow
-    names = tuple(sorted({one.partition(":")[0] for one in flow.transforms}))
+    names = tuple(sorted({transform.partition(":")[0] for transform in flow.transforms}))
     return WorkerKey(flow.environment, flow.backend, names, flow.device, apart, _variables(flow))
 
 

@@ -217,8 +217,8 @@ class WorkerProcess:
                 process_tree.kill_below(pid)
                 os.kill(pid, signal.SIGKILL)
         if self._group:
-            for one in self._group.members():
-                process_tree.kill(one)
+            for member in self._group.members():
+                process_tree.kill(member)
             self._group.kill()
         process_tree.kill_orphans()
 

@@ -95,7 +95,7 @@ def drivers_of(pid: int) -> list[str]:
     with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
         for variable in file.read().split(b"\0"):
             if variable.startswith(f"{MARK}=".encode()):
-                return [one.rpartition("-")[0] for one in variable.decode(errors="replace").partition("=")[2].split()]
+                return [part.rpartition("-")[0] for part in variable.decode(errors="replace").partition("=")[2].split()]
     return []
 
 
@@ -217,13 +217,13 @@ def kill_orphans() -> bool:
     found = False
     for _ in range(_KILL_ROUNDS):
         with _lock:
-            orphans = [one for one in _may_be_orphans() if _is_of_a_worker(one)]
-        living = [one for one in orphans if not is_dead(one)]
+            orphans = [orphan for orphan in _may_be_orphans() if _is_of_a_worker(orphan)]
+        living = [orphan for orphan in orphans if not is_dead(orphan)]
         for one in living:
             _signal(one, signal.SIGSTOP)
-        for one in orphans:
-            kill_below(one)
-            kill(one)
+        for orphan in orphans:
+            kill_below(orphan)
+            kill(orphan)
         found = found or bool(orphans)
         if not living:
             break

@@ -76,7 +76,7 @@ class PidsGroup:
 def _made(pid: int, controller: str, needs: str, settings: Mapping[str, int] | None = None) -> Path | None:
     """In the first place where it can be."""
     made = (_make(place, pid, needs, settings or {}) for place in _places(controller))
-    return next((one for one in made if one is not None), None)
+    return next((path for path in made if path is not None), None)
 
 
 def _make(place: Path, pid: int, needs: str, settings: Mapping[str, int]) -> Path | None:

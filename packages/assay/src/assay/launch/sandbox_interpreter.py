@@ -61,4 +61,4 @@ def _packages() -> Iterator[tuple[str, Path]]:
 def names_in_work() -> frozenset[str]:
     """Folders of /work that are the interpreter's, where that lies there: never copied out."""
     inside = [Path(one).relative_to("/work") for one in interpreter().folders if one.startswith("/work/")]
-    return frozenset(one.parts[0] for one in inside)
+    return frozenset(path.parts[0] for path in inside)

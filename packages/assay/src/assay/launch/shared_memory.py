@@ -45,9 +45,9 @@ def remove_files(paths: set[str]) -> None:
 def remove_segments(makers: Iterable[int], since_s: float) -> None:
     """System V segments that one of those processes has made from that time on and nobody has attached."""
     ours = {pid for pid in makers if pid > 0}  # 0 is told of a maker that this namespace does not know
-    for one in segments():
-        if one.maker in ours and not one.attached and one.changed_s >= int(since_s):
-            ctypes.CDLL(None).shmctl(one.number, _IPC_RMID, None)
+    for segment in segments():
+        if segment.maker in ours and not segment.attached and segment.changed_s >= int(since_s):
+            ctypes.CDLL(None).shmctl(segment.number, _IPC_RMID, None)
 
 
 class Segment(NamedTuple):

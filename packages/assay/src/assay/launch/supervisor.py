@@ -285,7 +285,7 @@ class Supervisor:
                 self._drop(kind, text)
 
     def _drop(self, kind: WorkerKey, reason: str) -> None:
-        self._finished.extend(failed_result.no_environment(one.job, reason) for one in self._waiting.drop(kind))
+        self._finished.extend(failed_result.no_environment(pending.job, reason) for pending in self._waiting.drop(kind))
 
     def _settle(self, lane: Lane, result: Result, *, keep: bool) -> None:
         pending = lane.pending

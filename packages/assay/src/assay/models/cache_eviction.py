@@ -42,8 +42,10 @@ def size_bytes(path: str | Path) -> int:
         return os.stat(path).st_size
     with os.scandir(path) as found:
         return sum(
-            size_bytes(one.path) if one.is_dir(follow_symlinks=False) else one.stat(follow_symlinks=False).st_size
-            for one in found
+            size_bytes(dir_entry.path)
+            if dir_entry.is_dir(follow_symlinks=False)
+            else dir_entry.stat(follow_symlinks=False).st_size
+            for dir_entry in found
         )
 
 

@@ -234,7 +234,7 @@ def _rename(graph: Any, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSp
     ends = [*graph.inputs, *graph.outputs]
     for node in graph:
         for value in node.outputs:
-            if value.name in wanted and all(value is not one for one in ends):
+            if value.name in wanted and all(value is not end for end in ends):
                 value.name = f"{value.name}_inner"
     for value in list(graph.initializers.values()):
         if value.name in wanted:

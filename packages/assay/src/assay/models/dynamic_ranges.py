@@ -50,7 +50,7 @@ def with_ranges(model: Path, folder: Path) -> Path:
         plain: Program = reexport(program, dict.fromkeys(where, (1, _MOST)), usual=usual, module=module)
     except Exception as error:  # torch.export raises whatever its passes raise
         raise Lowering(noted(ModelCode.RANGES_NOT_SPELLED, error=" ".join(str(error).split())[:300])) from error
-    names = [one.name for one in program.outputs]
+    names = [output.name for output in program.outputs]
     return save_program(plain.exported, folder / "ranges.pt2", program.inputs, names)
 
 

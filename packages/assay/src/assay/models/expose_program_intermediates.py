@@ -35,7 +35,7 @@ def expose_program_intermediates(model: Path, folder: Path) -> tuple[Path, Model
     module: Any = program.exported.module()
     taps = _taps(module)
     _return(module, taps)
-    taken = {one.name for one in (*program.inputs, *program.outputs)}
+    taken = {tensor_spec.name for tensor_spec in (*program.inputs, *program.outputs)}
     names = [f"{node.name}_tap" if node.name in taken else node.name for node in taps]
     inner = tuple(TensorSpec(name, "float32", ("...",)) for name in names)
     where = symbols(program.inputs)
@@ -47,7 +47,7 @@ def expose_program_intermediates(model: Path, folder: Path) -> tuple[Path, Model
         module=module,
     )
     tapped = save_program(
-        wider.exported, folder / "instrumented.pt2", program.inputs, [one.name for one in wider.outputs]
+        wider.exported, folder / "instrumented.pt2", program.inputs, [output.name for output in wider.outputs]
     )
     return tapped, _graph(tapped, folder, set(names)), names
 

@@ -55,7 +55,7 @@ def unreadable(path: Path, code: str, *values: int | str) -> UnreadableFile:
 
 
 def unreadable_note(path: Path, finding: ModelFinding) -> Note:
-    values = tuple(one if isinstance(one, int) else str(one) for one in finding.values)
+    values = tuple(value if isinstance(value, int) else str(value) for value in finding.values)
     return noted(NoteCode.UNREADABLE_FILE, file=str(path), finding=finding.code, values=values)
 
 

@@ -74,10 +74,10 @@ def gather(name: str, tensors: Mapping[str, Array]) -> Value:
 
 def _common_keys(values: Sequence[Value]) -> list[Any]:
     """Sorted; empty where the values are not all maps of the same keys."""
-    if not values or not all(isinstance(one, dict) and one for one in values):
+    if not values or not all(isinstance(value, dict) and value for value in values):
         return []
     keys = set(values[0])
-    return sorted(keys) if all(set(one) == keys for one in values) else []
+    return sorted(keys) if all(set(value) == keys for value in values) else []
 
 
 def _array(value: Value) -> Array:

@@ -121,18 +121,18 @@ def holds_nan(array: Array) -> bool:
 
 def stored_shapes(lock: GoldenLock) -> dict[str, tuple[int, ...]]:
     """The shape of each input of the first sample, without reading a tensor."""
-    tensors = [one for file in lock.files for one in file.tensors if one.role == "input"]
-    named = [(*model_name(one.name), one.shape) for one in tensors]
+    tensors = [tensor for file in lock.files for tensor in file.tensors if tensor.role == "input"]
+    named = [(*model_name(tensor.name), tensor.shape) for tensor in tensors]
     return {name: tuple(shape[1:] if index is None else shape) for name, index, shape in reversed(named)}
 
 
 def sample_shapes(lock: GoldenLock) -> list[dict[str, tuple[int, ...]]]:
     """The shapes of the inputs of every sample, without reading a tensor."""
     found: list[dict[str, tuple[int, ...]]] = [{} for _ in range(lock.samples)]
-    tensors = [one for file in lock.files for one in file.tensors if one.role == "input"]
-    for one in tensors:
-        name, index = model_name(one.name)
+    tensors = [tensor for file in lock.files for tensor in file.tensors if tensor.role == "input"]
+    for tensor in tensors:
+        name, index = model_name(tensor.name)
         for place in range(lock.samples) if index is None else (index,):
             if place < lock.samples:
-                found[place][name] = tuple(one.shape if index is not None else one.shape[1:])
+                found[place][name] = tuple(tensor.shape if index is not None else tensor.shape[1:])
     return found

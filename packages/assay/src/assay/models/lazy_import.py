@@ -48,8 +48,8 @@ class _Late(MetaPathFinder):
         if not self._modules or not name.startswith(f"{self._package}."):
             return None
         modules, self._modules = self._modules, ()
-        for one in modules:
-            import_module(one)
+        for module in modules:
+            import_module(module)
         found = sys.modules.get(name)
         return None if found is None else _spec_of(found)
 

@@ -104,9 +104,9 @@ def multiplies(operator: str) -> bool:
 def _given(step: _Step, values: Mapping[str, _Value], found: ModelPrecision) -> _Value:
     """What comes out of one operator; what it computes in is added to `found`."""
     reads = [values[name] for name in step.reads if name in values]
-    constant = bool(reads) and all(one.rank is not None for one in reads)
-    rank = max(one.rank or 0 for one in reads) if constant else None
-    carried = frozenset[str]().union(*(one.kinds for one in reads))
+    constant = bool(reads) and all(read.rank is not None for read in reads)
+    rank = max(read.rank or 0 for read in reads) if constant else None
+    carried = frozenset[str]().union(*(read.kinds for read in reads))
     name = step.operator.lower()
     if any(word in name for word in _DEQUANTIZES):
         return _Value(values[step.reads[0]].kinds if step.reads[0] in values else carried, rank)
@@ -115,12 +115,12 @@ def _given(step: _Step, values: Mapping[str, _Value], found: ModelPrecision) -> 
     if any(word in name for word in _CASTS):
         return _Value(carried if constant else frozenset(), rank)
     if not constant:
-        found.weights.update(kind for one in reads if one.rank for kind in one.kinds)
+        found.weights.update(kind for read in reads if read.rank for kind in read.kinds)
     if not multiplies(step.operator):
         return _Value(carried, rank)
     # Whoever quantizes the weights of a float layer made them coarser than the model has them.
-    weights = [one for one in reads if (one.rank or 0) >= 2] or reads
-    used = frozenset[str]().union(*(one.kinds for one in weights))
+    weights = [read for read in reads if (read.rank or 0) >= 2] or reads
+    used = frozenset[str]().union(*(weight.kinds for weight in weights))
     composite = any(word in name for word in _COMPOSITE)
     found.values.update({"bool"} if composite else ())  # masks, which nobody sees from outside
     for counter in (found.multiplying, found.weights) if composite else (found.multiplying,):

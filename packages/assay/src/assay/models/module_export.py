@@ -14,7 +14,7 @@ def export_module(function: Any, arrays: Sequence[Any], names: Sequence[str], pa
     import torch
 
     module = function if isinstance(function, torch.nn.Module) else _as_module(function)
-    tensors = tuple(torch.from_numpy(np.asarray(one)) for one in arrays)
+    tensors = tuple(torch.from_numpy(np.asarray(array)) for array in arrays)
     with torch.no_grad():
         program = torch.export.export(module.eval(), tensors, strict=False)
         exported = torch.onnx.export(program, (), dynamo=True, verbose=False, verify=False, input_names=list(names))

@@ -135,8 +135,8 @@ def program_digest(program: Program) -> str:
             args = tuple(map(_listed, node.args)) if node.op == "call_function" else node.args
             digest.update(f"{node.op} {node.name} {node.target} {args} {node.kwargs}\n".encode())
     for specs in (program.exported.graph_signature.input_specs, program.exported.graph_signature.output_specs):
-        for one in specs:
-            digest.update(f"{one.kind} {one.arg} {one.target}\n".encode())
+        for spec in specs:
+            digest.update(f"{spec.kind} {spec.arg} {spec.target}\n".encode())
     weights = {**program.exported.state_dict, **program.exported.constants}
     for name in sorted(weights):
         digest.update(f"{name} {_weight_digest(weights[name])}\n".encode())

@@ -40,12 +40,12 @@ def check_archive(path: Path, archive: zipfile.ZipFile) -> dict[str, str]:
     _check_list(path)
     inner: dict[str, str] = {}
     seen: set[str] = set()
-    for one in archive.infolist():
+    for zip_info in archive.infolist():
         # torch's reader takes the first of two entries of one name, zipfile the last: another than was checked.
-        if one.filename.lower() in seen or one.filename != one.orig_filename:
-            raise InvalidModel(noted(ModelCode.PROGRAM_ENTRY_TWICE, file=path.name, entry=one.filename))
-        seen.add(one.filename.lower())
-        inner[one.filename] = one.filename.partition("/")[2].lower()
+        if zip_info.filename.lower() in seen or zip_info.filename != zip_info.orig_filename:
+            raise InvalidModel(noted(ModelCode.PROGRAM_ENTRY_TWICE, file=path.name, entry=zip_info.filename))
+        seen.add(zip_info.filename.lower())
+        inner[zip_info.filename] = zip_info.filename.partition("/")[2].lower()
     if any(name.endswith("/data.pkl") or name == "data.pkl" for name in inner):
         raise InvalidModel(noted(ModelCode.PROGRAM_PICKLE, file=path.name))
     programs = sum(name.startswith("models/") for name in inner.values())
@@ -58,7 +58,7 @@ def check_archive(path: Path, archive: zipfile.ZipFile) -> dict[str, str]:
 
 def check_size(name: str, archive: zipfile.ZipFile, packed: int) -> None:
     """What it unpacks to, before anything of it is unpacked."""
-    unpacked = sum(one.file_size for one in archive.infolist())
+    unpacked = sum(zip_info.file_size for zip_info in archive.infolist())
     if unpacked > _HARMLESS and unpacked > _PLAIN_RATIO * packed:
         raise InvalidModel(noted(ModelCode.PROGRAM_BOMB, file=name, packed=packed, unpacked=unpacked))
 

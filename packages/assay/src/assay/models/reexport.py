@@ -40,7 +40,7 @@ def reexport(program: Program, bounds: Bounds, *, usual: Mapping[str, int], modu
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         exported = torch.export.export(traced, tuple(args), dict(kwargs), dynamic_shapes=shapes)
-    names = Names(program.inputs, tuple(one.name for one in program.outputs))
+    names = Names(program.inputs, tuple(output.name for output in program.outputs))
     return replace(describe(exported, names), inputs=program.inputs)
 
 

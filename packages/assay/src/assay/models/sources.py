@@ -65,7 +65,11 @@ def _torch_model(source: Path) -> Model:
 
     program = build_program(str(source)) if is_factory(source) else open_program(source)
     weights = program.exported.state_dict.values()
-    size = sum(one.numel() * one.element_size() for one in weights) if is_factory(source) else source.stat().st_size
+    size = (
+        sum(weight.numel() * weight.element_size() for weight in weights)
+        if is_factory(source)
+        else source.stat().st_size
+    )
     return Model(
         name=source_name(source),
         source=str(source),

@@ -43,7 +43,7 @@ def read_part(read: Read, size_bytes: int, name: str) -> TensorPart:
     if name not in header or name == "__metadata__":
         raise BadGolden(noted(GoldenCode.PART_NOT_THERE, tensor=name))
     entry = _decoded(header[name], _Entry)
-    first, last = (begin + one for one in entry.data_offsets)
+    first, last = (begin + offset for offset in entry.data_offsets)
     if not begin <= first <= last <= size_bytes:
         raise _corrupt()
     body = read(first, last)
@@ -65,7 +65,7 @@ def digests(path: Path) -> dict[str, str]:
         header, begin = _header(read, path.stat().st_size)
         found = {}
         for name in header.keys() - {"__metadata__"}:
-            first, last = (begin + one for one in _decoded(header[name], _Entry).data_offsets)
+            first, last = (begin + offset for offset in _decoded(header[name], _Entry).data_offsets)
             file.seek(first)
             found[name] = _digest(file, last - first)
         return found

@@ -79,7 +79,7 @@ def read_tolerance(folder: Path) -> DerivedTolerance | None:
     if header is None:
         return None
     others = [read_tolerance(_other(folder, number)) for number in range(count)]
-    if any(one is None for one in others):
+    if any(other is None for other in others):
         return None
     parts: dict[str, Samples] = {}
     for part in _PARTS:
@@ -91,7 +91,7 @@ def read_tolerance(folder: Path) -> DerivedTolerance | None:
                     if match is not None:
                         samples[int(match["sample"])][match["name"]] = file.read(key)
         parts[part] = samples
-    return DerivedTolerance(header, **parts, others=[one for one in others if one is not None])
+    return DerivedTolerance(header, **parts, others=[other for other in others if other is not None])
 
 
 def _other(folder: Path, number: int) -> Path:

@@ -54,7 +54,7 @@ def weight_sparsity(model: Path) -> Sparsity | None:
     loaded = onnx.load(model, load_external_data=False)
     if _external_bytes(loaded.graph) > MOST_BYTES:
         return None
-    found = {one.name: one for one in _weights(loaded, model.parent)}
+    found = {weight.name: weight for weight in _weights(loaded, model.parent)}
     if not found:
         return None
     zeros = sorted((one for one in found.values() if one.zeros), key=lambda one: (-one.zeros / one.elements, one.name))

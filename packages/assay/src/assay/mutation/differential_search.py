@@ -63,9 +63,9 @@ def _equal(actual: Mapping[str, Array], expected: Mapping[str, Array]) -> bool:
     )
 
 
-def _same_bits(one: Array, other: Array) -> bool:
+def _same_bits(array: Array, other: Array) -> bool:
     # Zeros of both signs are one number.
-    return one.tobytes() == other.tobytes() or bool(np.array_equal(one, other))
+    return array.tobytes() == other.tobytes() or bool(np.array_equal(array, other))
 
 
 def _effect(actual: Mapping[str, Array], expected: Mapping[str, Array]) -> float:

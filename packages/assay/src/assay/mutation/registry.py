@@ -29,7 +29,9 @@ from assay.numerics.operators.index import open_to
 
 FAMILIES = (precision, weights, windows, sampling, normalization, activations, axes, attention, structure, quantization,
             integer_overflow, recurrent, outputs)  # fmt: skip
-OPERATORS: dict[str, MutationOperator] = {one.name: one for family in FAMILIES for one in family.OPERATORS}
+OPERATORS: dict[str, MutationOperator] = {
+    operator.name: operator for family in FAMILIES for operator in family.OPERATORS
+}
 
 
 @dataclass(frozen=True)

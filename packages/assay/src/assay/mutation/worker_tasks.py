@@ -87,12 +87,12 @@ def search_inputs(job: SearchInputsJob, stages: Stages) -> SearchInputsResult:
             _keep(job, Path(job.output_dir) / str(place), one.inputs, dict(one.outputs))
     return msgspec.structs.replace(
         empty_result(job),
-        golden_effect=max((one.effect for one in seen), default=0.0),
-        found_effect=max((one.effect for one in found), default=0.0),
-        golden_equal=all(one.equal for one in seen),
-        found_equal=all(one.equal for one in found),
+        golden_effect=max((tried_input.effect for tried_input in seen), default=0.0),
+        found_effect=max((tried_input.effect for tried_input in found), default=0.0),
+        golden_equal=all(tried_input.equal for tried_input in seen),
+        found_equal=all(tried_input.equal for tried_input in found),
         tried=len(seen) + len(found),
-        kinds=tuple(one.what for one in telling),
+        kinds=tuple(tried_input.what for tried_input in telling),
     )
 
 

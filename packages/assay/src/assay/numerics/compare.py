@@ -51,11 +51,11 @@ def compare_outputs(
             continue
         known = tuple(finding for finding in findings if finding.output == name)
         dtype = declared.get(name, dtype_name(pairs[0][1].dtype))
-        if all(one.shape == other.shape for one, other in pairs):
-            ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
+        if all(pair.shape == other.shape for pair, other in pairs):
+            ours, theirs = [pair for pair, _ in pairs], [other for _, other in pairs]
             comparison = compare_output(name, ours, theirs, contract, dtype, threads)
         else:
-            shape, size = pairs[0][0].shape, sum(one.size for one, _ in pairs)
+            shape, size = pairs[0][0].shape, sum(pair.size for pair, _ in pairs)
             comparison = Comparison(name, dtype, shape, len(pairs), size, evidence=Evidence(compared=False))
         if contract.published:
             comparison = _without_doubt(comparison)

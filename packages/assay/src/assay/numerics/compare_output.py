@@ -42,7 +42,7 @@ def compare_output(
         elements=sum(tensor.size for tensor in actual),
     )
     left, right = [as_real(tensor) for tensor in actual], [as_real(tensor) for tensor in expected]
-    halves = any(one.shape != other.shape for one, other in zip(left, right, strict=True))
+    halves = any(array.shape != other.shape for array, other in zip(left, right, strict=True))
     lane = ComputeType.NONE if halves else compute_type_of(left, right)
     if lane is ComputeType.NONE:
         types = tuple(sorted({str(tensor.dtype) for tensor in (*actual, *expected)}))

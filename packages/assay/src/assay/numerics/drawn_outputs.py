@@ -48,7 +48,9 @@ class _Walk:
     """Through nodes in their order, which is that of their data."""
 
     def __init__(self, model: ModelProto) -> None:
-        self._functions = {(domain_of(one.domain), one.name, one.overload): one for one in model.functions}
+        self._functions = {
+            (domain_of(function.domain), function.name, function.overload): function for function in model.functions
+        }
         self._within: list[tuple[str, str, str]] = []
         self._quiet: dict[tuple[str, str, str], bool] = {}
         self._walked = 0
@@ -106,7 +108,7 @@ class _Walk:
 
     def _if(self, node: NodeProto, bodies: Mapping[str, GraphProto], scope: Scope) -> list[Draw]:
         known = scope.numbers(node.input[0])
-        taken = bodies if known is None else {"then_branch" if one.all() else "else_branch" for one in known}
+        taken = bodies if known is None else {"then_branch" if array.all() else "else_branch" for array in known}
         found = [self._body(body, (), scope) for name, body in bodies.items() if name in taken]
         which = scope.draw(node.input[0]).throughout
         return [_any_of(branches) | which for branches in zip_longest(*found, fillvalue=NOTHING)]
@@ -117,7 +119,7 @@ class _Walk:
         results = self._repeated(body, [NOTHING, condition], carried, [], scope)
         again, *outputs = results
         often = (count | condition | again).throughout
-        return [one | often for one in outputs]
+        return [output | often for output in outputs]
 
     def _scan(self, node: NodeProto, bodies: Mapping[str, GraphProto], scope: Scope) -> list[Draw]:
         given = [scope.draw(name) for name in node.input]
@@ -126,7 +128,7 @@ class _Walk:
         states = len(given) - int(scope.attribute(node, "num_scan_inputs") or 0)
         (body,) = bodies.values()
         results = self._repeated(body, [], given[:states], given[states:], scope)
-        return [one | _any_of(lengths).throughout for one in results]
+        return [result | _any_of(lengths).throughout for result in results]
 
     def _repeated(
         self, body: GraphProto, before: list[Draw], carried: list[Draw], after: list[Draw], scope: Scope
@@ -135,7 +137,7 @@ class _Walk:
         first = 1 if before else 0
         while True:
             results = self._body(body, [*before, *carried, *after], scope)
-            fed = [one | other for one, other in zip(carried, results[first:], strict=False)]
+            fed = [draw | other for draw, other in zip(carried, results[first:], strict=False)]
             if fed == carried:
                 return [*results[:first], *carried, *results[first + len(carried) :]]
             carried = fed
@@ -177,7 +179,7 @@ def _numbers(node: NodeProto, at: int, scope: Scope, default: float) -> list[flo
     if not scope.is_given(name):
         return [default]
     found: Samples | None = scope.numbers(name)
-    return None if found is None else [float(one.max(initial=0)) for one in found]
+    return None if found is None else [float(array.max(initial=0)) for array in found]
 
 
 def _may_draw(node: NodeProto) -> bool:
@@ -194,13 +196,13 @@ def _record(node: NodeProto) -> OnnxOperator:
 
 def _any_of(draws: Iterable[Draw]) -> Draw:
     found = NOTHING
-    for one in draws:
-        found |= one
+    for draw in draws:
+        found |= draw
     return found
 
 
 def _every_node(model: ModelProto) -> Iterator[NodeProto]:
-    for nodes in (model.graph.node, *(one.node for one in model.functions)):
+    for nodes in (model.graph.node, *(function.node for function in model.functions)):
         yield from _with_bodies(nodes)
 
 

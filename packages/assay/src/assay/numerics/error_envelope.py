@@ -83,7 +83,7 @@ class Envelope:
         """Places that may lie above the envelope, in the precision of what is given."""
         if not self.size.size:
             return np.flatnonzero(error > 0)
-        bases, slopes = (one.astype(error.dtype) for one in self.lines())
+        bases, slopes = (array.astype(error.dtype) for array in self.lines())
         bound, line, over = _BUFFERS.of(error)
         bound.fill(bases[-1])
         for base, slope in zip(bases, slopes, strict=True):
@@ -109,20 +109,24 @@ class Envelope:
             return
         endless = np.flatnonzero(~np.isfinite(error))
         if endless.size:
-            self._keep(*(one[endless[:1]] for one in (size, error, expected, actual, position)))
+            self._keep(*(array[endless[:1]] for array in (size, error, expected, actual, position)))
             return
         if self.size.size and error.size > MANY:
             near = self.above(size, error)
-            size, error, expected, actual, position = (one[near] for one in (size, error, expected, actual, position))
+            size, error, expected, actual, position = (
+                array[near] for array in (size, error, expected, actual, position)
+            )
         if self.size.size:
             new = np.flatnonzero(error > (1.0 + slack) * self.at(size))
             if not new.size:
                 return
-            size, error, expected, actual, position = (one[new] for one in (size, error, expected, actual, position))
+            size, error, expected, actual, position = (
+                array[new] for array in (size, error, expected, actual, position)
+            )
         mine = (self.size, self.error, self.expected, self.actual, self.position)
         both = [np.concatenate(pair) for pair in zip(mine, (size, error, expected, actual, position), strict=True)]
         corners = _corners(both[0], both[1])
-        self._keep(*(one[corners] for one in both))
+        self._keep(*(array[corners] for array in both))
         if self.size.size > MOST_CORNERS:
             self._thin()
 
@@ -146,7 +150,7 @@ class Envelope:
             kept = sorted([*kept, int(over.argmax())])
             over = self.error / np.interp(self.size, self.size[kept], self.error[kept])
         self.slack = (1.0 + self.slack) * max(1.0, float(over.max())) - 1.0
-        self._keep(*(one[kept] for one in (self.size, self.error, self.expected, self.actual, self.position)))
+        self._keep(*(array[kept] for array in (self.size, self.error, self.expected, self.actual, self.position)))
 
 
 def _corners(size: Array, error: Array) -> list[int]:

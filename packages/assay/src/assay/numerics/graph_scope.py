@@ -79,7 +79,7 @@ class Scope:
         entered = set()
         while pending:  # not by recursion: a graph may be thousands of nodes deep
             scope, asked = pending[-1]
-            open_ = [(other, one) for other, one in scope._needs(asked) if one not in other.known]
+            open_ = [(other, need) for other, need in scope._needs(asked) if need not in other.known]
             if asked in scope.known or not open_ or (id(scope), asked) in entered:
                 pending.pop()
                 if asked not in scope.known:  # where something is open still, the value depends on itself
@@ -106,7 +106,7 @@ class Scope:
         if name in self.producers and name not in self.bound:
             node = self.producers[name]
             return None if self.draw(name) or _has_body(node) else self._evaluated(node, name)
-        return next((other.known[one] for other, one in self._needs(name)), None)
+        return next((other.known[need] for other, need in self._needs(name)), None)
 
     def _evaluated(self, node: NodeProto, name: str) -> Samples | None:
         given = {one: self.known[one] for one in node.input if one}
@@ -191,12 +191,12 @@ def _answers(
 
 def _check_small(model: ModelProto, sample: Mapping[str, Tensor]) -> None:
     """By the sizes that inference finds for the numbers that are fed."""
-    if sum(one.size for one in sample.values()) > _MOST_EVALUATED:
+    if sum(array.size for array in sample.values()) > _MOST_EVALUATED:
         raise ValueError(_MOST_EVALUATED)
     fed = ModelProto()
     fed.CopyFrom(model)
     del fed.graph.input[:]
-    fed.graph.initializer.extend(onnx.numpy_helper.from_array(one, name) for name, one in sample.items())
+    fed.graph.initializer.extend(onnx.numpy_helper.from_array(array, name) for name, array in sample.items())
     fed.ir_version = max(fed.ir_version, 4)
     kind = onnx.shape_inference.infer_shapes(fed, data_prop=True).graph.output[0].type.tensor_type
     known = kind.HasField("shape") and all(one.HasField("dim_value") for one in kind.shape.dim)

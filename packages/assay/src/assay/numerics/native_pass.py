@@ -65,7 +65,7 @@ def compiled_kernel() -> ctypes.CDLL | None:
 
 def suits(*arrays: np.ndarray[Any, Any]) -> bool:
     """Whether these (equally long, flat) arrays can go through the compiled pass."""
-    ours = all(one.dtype == np.float32 and one.flags.c_contiguous and one.flags.aligned for one in arrays)
+    ours = all(array.dtype == np.float32 and array.flags.c_contiguous and array.flags.aligned for array in arrays)
     return ours and arrays[0].size > 0 and compiled_kernel() is not None
 
 
@@ -114,8 +114,8 @@ def _above(envelope: Envelope | None) -> tuple[_Above, Array] | None:
     if envelope is None:
         return None
     found = np.empty(ROOM, np.int64)
-    bases, slopes = (one.tolist() for one in envelope.lines())
-    size, error = (np.ascontiguousarray(one) for one in (envelope.size, envelope.error))
+    bases, slopes = (line.tolist() for line in envelope.lines())
+    size, error = (np.ascontiguousarray(array) for array in (envelope.size, envelope.error))
     asked = _Above(
         (ctypes.c_float * LINES)(*bases),
         (ctypes.c_float * LINES)(*slopes),

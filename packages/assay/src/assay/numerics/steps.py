@@ -54,6 +54,6 @@ def at_draw(draw: int, draws: int) -> None:
 
 def each_sample(samples: Sequence[T], of: int = 0) -> Iterable[T]:
     """The same one after the other, each told as it begins, of `of` (0: of as many as these are)."""
-    for number, one in enumerate(samples, 1):
+    for number, sample in enumerate(samples, 1):
         at_sample(number, of or len(samples))
-        yield one
+        yield sample

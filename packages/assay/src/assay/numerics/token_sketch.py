@@ -41,7 +41,7 @@ class TokenSketch:
     @property
     def size(self) -> int:
         """In bytes."""
-        return sum(one.nbytes for one in self.tensors().values()) + 16
+        return sum(tensor.nbytes for tensor in self.tensors().values()) + 16
 
     def tensors(self) -> dict[str, Tensor]:
         """By name, those that are no single number."""
@@ -98,14 +98,14 @@ class Sketcher:
         return self._signs[:, rest].astype(np.float64) @ logs[rest]
 
 
-def least_apart(one: TokenSketch, other: TokenSketch) -> float:
+def least_apart(token_sketch: TokenSketch, other: TokenSketch) -> float:
     """The divergence of the second model from the first, at least, in nats: of the tokens that both store, and of all others as one."""
-    _, mine, theirs = np.intersect1d(one.ids, other.ids, return_indices=True)
+    _, mine, theirs = np.intersect1d(token_sketch.ids, other.ids, return_indices=True)
     rest = [
         float(np.exp(np.delete(sketch.logs, shared)).sum()) + sketch.mass
-        for sketch, shared in ((one, mine), (other, theirs))
+        for sketch, shared in ((token_sketch, mine), (other, theirs))
     ]
-    known = _known(one.logs[mine], other.logs[theirs])
+    known = _known(token_sketch.logs[mine], other.logs[theirs])
     if not rest[0] or not rest[1]:
         return max(0.0, known) if not rest[0] else math.inf
     return max(0.0, known + rest[0] * _excess(math.log(rest[0] / rest[1])))

@@ -52,9 +52,9 @@ def _results(node: Node, constants: dict[str, Array]) -> dict[str, Array] | None
         # The node says so itself, with its name, when the graph is traced.
         return None
     values = made if isinstance(made, tuple) else (made,)
-    if not all(isinstance(one, torch.Tensor) and _is_small_integer(one) for one in values):
+    if not all(isinstance(value, torch.Tensor) and _is_small_integer(value) for value in values):
         return None
-    return {name: to_numpy(one) for name, one in zip(node.outputs, values, strict=False) if name}
+    return {name: to_numpy(value) for name, value in zip(node.outputs, values, strict=False) if name}
 
 
 def _is_small_integer(tensor: torch.Tensor) -> bool:

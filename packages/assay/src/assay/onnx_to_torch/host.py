@@ -33,8 +33,8 @@ def size(node: Node, value: Any) -> Any:
     if dimensions is None:
         return None
     product: Any = 1
-    for one in dimensions:
-        product = product * one
+    for dimension in dimensions:
+        product = product * dimension
     return (_array([product]).reshape(()),)
 
 
@@ -45,7 +45,7 @@ def _dimensions(value: Any) -> list[Any] | None:
 
 def _array(elements: list[Any]) -> Array:
     """int64, or object where a number is symbolic."""
-    if all(isinstance(one, int) for one in elements):
+    if all(isinstance(element, int) for element in elements):
         return np.array(elements, np.int64)
     array = np.empty(len(elements), object)
     array[:] = elements
@@ -62,8 +62,8 @@ def _settled(array: Array) -> Array:
 def _arithmetic(name: str, function: Callable[[Any, Any], Any]) -> None:
     def apply(node: Node, *arrays: Array) -> Any:
         result = arrays[0]
-        for one in arrays[1:]:
-            result = function(result, one)
+        for array in arrays[1:]:
+            result = function(result, array)
         result = np.asarray(result)
         kind = arrays[0].dtype
         return (_settled(result) if result.dtype == object else result.astype(kind),)
@@ -97,12 +97,12 @@ def mod(node: Node, a: Array, b: Array) -> Any:
 
 @host_operator("Min", "Max")
 def extreme(node: Node, *arrays: Array) -> Any:
-    if any(one.dtype == object for one in arrays):
+    if any(array.dtype == object for array in arrays):
         return None
     function = np.minimum if node.operator == "Min" else np.maximum
     result = arrays[0]
-    for one in arrays[1:]:
-        result = function(result, one)
+    for array in arrays[1:]:
+        result = function(result, array)
     return (np.asarray(result),)
 
 
@@ -244,7 +244,7 @@ def reduce(node: Node, x: Array, axes: Array | None = None) -> Any:
 
 @host_operator("Range")
 def range_(node: Node, start: Array, limit: Array, delta: Array) -> Any:
-    if any(one.dtype != np.int64 for one in (start, limit, delta)):
+    if any(array.dtype != np.int64 for array in (start, limit, delta)):
         return None
     result = np.arange(int(start.item()), int(limit.item()), int(delta.item()), dtype=np.int64)
     return (result,) if result.size <= 64 else None

@@ -120,7 +120,7 @@ def _number_or_text(value: object) -> str:
 
 
 PLAIN = Kind(lambda flag, value: value, lambda value: [_number_or_text(value)])
-REPEATED = Kind(lambda flag, values: tuple(values), lambda values: [_number_or_text(one) for one in values])
+REPEATED = Kind(lambda flag, values: tuple(values), lambda values: [_number_or_text(value) for value in values])
 
 
 def _read_pairs(flag: str, texts: Sequence[str], form: str, example: str, *, once: bool = False) -> dict[str, str]:
@@ -169,7 +169,7 @@ def _named(
 
     return Kind(
         read_all,
-        lambda values: [f"{name}={write(one)}" for name, one in values.items()],
+        lambda values: [f"{name}={write(value)}" for name, value in values.items()],
         lambda said: {name: accept(name, one) for name, one in said.items()},
     )
 

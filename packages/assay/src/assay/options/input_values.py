@@ -22,8 +22,8 @@ def read_range(name: str, text: str) -> InputRange:
 
 def read_values(name: str, text: str) -> InputRange:
     """`16000`, or `8000,16000`: one of them for each sample, in turn. Raises UsageError."""
-    numbers = [_number(one) for one in text.split(",")]
-    known = [one for one in numbers if one is not None]
+    numbers = [_number(part) for part in text.split(",")]
+    known = [number for number in numbers if number is not None]
     if len(known) < len(numbers):
         raise UsageError(f"the value of input '{name}' is {text!r}: write a number, or several as in 8000,16000")
     return InputRange(min(known), max(known), choices=tuple(known), source=RangeSource.STATED)

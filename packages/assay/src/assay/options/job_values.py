@@ -60,8 +60,8 @@ def input_values(case: Case) -> Values:
         values["fill"] = inputs.fill if inputs.fill != plain.fill else ""
     return values | {
         "dims": {name: Sizes(*sizes, inputs.sizes.get(name, ())) for name, sizes in inputs.dims.items()},
-        "input_ranges": {name: one for name, one in inputs.ranges.items() if not one.choices},
-        "input_values": {name: one for name, one in inputs.ranges.items() if one.choices},
+        "input_ranges": {name: input_range for name, input_range in inputs.ranges.items() if not input_range.choices},
+        "input_values": {name: input_range for name, input_range in inputs.ranges.items() if input_range.choices},
     }
 
 

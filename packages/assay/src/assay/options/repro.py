@@ -81,7 +81,7 @@ def _values(run: Run, job: Job, given: Given) -> Values:
         "policy": given.get("policy", [""])[-1],
         "require": tuple(given.get("require", ())),
     }
-    named = {one.path: one.named for one in run.sources}
+    named = {source.path: source.named for source in run.sources}
     values["models"] = tuple(named.get(one, one) for one in values["models"])
     if "reference" in values:
         values["reference"] = named.get(values["reference"], values["reference"])

@@ -40,10 +40,10 @@ def read_sizes(name: str, text: str) -> Sizes:
     """
     words = text.replace(" ", "")
     if re.fullmatch(rf"{_WHOLE_NUMBER}(,{_WHOLE_NUMBER})*", words):
-        return _listed(name, [int(one) for one in words.split(",")], text)
+        return _listed(name, [int(part) for part in words.split(",")], text)
     if not re.fullmatch(rf"{_WHOLE_NUMBER}:{_WHOLE_NUMBER}:{_WHOLE_NUMBER}", words):
         raise UsageError(f"dimension '{name}' is {text!r}: {_FORMS}")
-    first, second, third = (int(one) for one in words.split(":"))
+    first, second, third = (int(part) for part in words.split(":"))
     if first <= second <= third:
         return Sizes(*check_sizes(name, (first, second, third)))
     if first > second or third == 0:

@@ -92,7 +92,11 @@ def _git(path: Path, *words: str) -> str:
 def _since(alert: Alert, key: str, run: Run, store: Store) -> list[tuple[str, str]]:
     """Back to the first of the runs in a row that ended in this way, told or not."""
     case, flow, _ = key.rsplit("|", 2)
-    past = [one for one in store.history(case, flow) if one.result.job_key == key and one.run_id <= run.id]
+    past = [
+        past_result
+        for past_result in store.history(case, flow)
+        if past_result.result.job_key == key and past_result.run_id <= run.id
+    ]
     if not past:
         return [("Since", f"run {alert.first_run}, {_time(alert.first_at)}")]
     outcome = past[0].result.outcome

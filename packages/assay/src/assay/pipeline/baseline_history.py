@@ -50,9 +50,9 @@ def kept_baselines(services: Services, case: str = "", flow: str = "", *, curren
     """All of this cell ("": of any), by case and flow, the current one first, then the latest. `current`: none that was replaced."""
     services.files.bring(cell_name(case, flow) if case and flow else f"{FOLDER}/")
     found = [
-        one
-        for one in _all(services, current)
-        if case in ("", one.baseline.case) and flow in ("", one.baseline.flow.name)
+        kept
+        for kept in _all(services, current)
+        if case in ("", kept.baseline.case) and flow in ("", kept.baseline.flow.name)
     ]
     newest = sorted(found, key=lambda one: one.id, reverse=True)
     return sorted(newest, key=lambda one: (one.baseline.case, one.baseline.flow.name, one.id != CURRENT))
@@ -71,7 +71,7 @@ def damaged_baselines(services: Services) -> list[str]:
 
 def case_named(services: Services, model: str) -> str:
     """The case of that name, or of the model file of that name."""
-    cases = {one.baseline.case for one in _all(services)}
+    cases = {kept.baseline.case for kept in _all(services)}
     return model if model in cases or Path(model).stem not in cases else Path(model).stem
 
 
@@ -83,11 +83,13 @@ def rollback(services: Services, case: str, flow: str, to: str, reason: str) -> 
     case = case_named(services, case)
     machine = this_machine(services.gpus)
     earlier = [
-        one
-        for one in kept_baselines(services, case, flow)
-        if one.id != CURRENT and kind_of(one.baseline.machine) == kind_of(machine)
+        baseline
+        for baseline in kept_baselines(services, case, flow)
+        if baseline.id != CURRENT and kind_of(baseline.baseline.machine) == kind_of(machine)
     ]
-    chosen = [one for one in earlier if one.id.startswith(to)] if to else [one for one in earlier if not one.trouble]
+    chosen = (
+        [kept for kept in earlier if kept.id.startswith(to)] if to else [kept for kept in earlier if not kept.trouble]
+    )
     if not chosen:
         raise UsageError(_no_earlier(case, flow, to, earlier, services))
     if chosen[0].trouble:
@@ -175,7 +177,11 @@ def _approve(
 def _passed(job: MeasureJob, checked: Checked) -> MeasureResult:
     """The result of the engine. Raises UsageError unless every job of its cell passed."""
     cell = f"{job.case.name}|{job.flow.name}|"
-    bad = [one for one in checked.judgement.verdicts if one.job_key.startswith(cell) and one.word not in PASSED]
+    bad = [
+        verdict
+        for verdict in checked.judgement.verdicts
+        if verdict.job_key.startswith(cell) and verdict.word not in PASSED
+    ]
     if bad:
         raise UsageError(
             f"{job.case.name} on {job.flow.name} did not pass in run {checked.run.id} ({bad[0].word.value}: {bad[0].reason}): only an "
@@ -231,12 +237,14 @@ def _trouble(artifact: Path, baseline: Baseline) -> str:
 
 def _no_earlier(case: str, flow: str, to: str, earlier: Sequence[Kept], services: Services) -> str:
     if earlier and not to:
-        known = "; ".join(f"{one.id}: {one.trouble}" for one in earlier)
+        known = "; ".join(f"{kept.id}: {kept.trouble}" for kept in earlier)
         return f"no earlier engine of {case} on {flow} can be current again on this kind of machine: {known}"
     if earlier:
-        known = ", ".join(one.id for one in earlier)
+        known = ", ".join(kept.id for kept in earlier)
         return f"no earlier baseline {to!r} of {case} on {flow} on this kind of machine: there are {known}"
-    cells = dict.fromkeys(f"{one.baseline.case} on {one.baseline.flow.name}" for one in kept_baselines(services))
+    cells = dict.fromkeys(
+        f"{baseline.baseline.case} on {baseline.baseline.flow.name}" for baseline in kept_baselines(services)
+    )
     return f"no earlier baseline of {case!r} on {flow!r} on this kind of machine; baselines are kept of: {', '.join(cells) or 'nothing'}"
 
 

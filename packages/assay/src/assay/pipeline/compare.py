@@ -70,9 +70,9 @@ async def plan_comparison(request: CompareRequest, services: Services) -> Run:
         # It is fed what the new one is fed: a golden is bound to one model, which may not be this one.
         ModelRequest(path=request.old, flows=(request.old_flow,), name=names[1]),
     ]
-    for one in wanted:
-        check_source(one.path)
-    (new,), (old,) = [await inspect_models([one], request.limits, services) for one in wanted]
+    for model_request in wanted:
+        check_source(model_request.path)
+    (new,), (old,) = [await inspect_models([model_request], request.limits, services) for model_request in wanted]
     _demand_same_inputs(old.model, new.model)
     _demand_free_batch((old.model, new.model), request.batches)
     own_flow, old_flow = (with_threads(flow, request.threads) for flow in (request.new_flow, request.old_flow))
@@ -131,7 +131,7 @@ def _names(request: CompareRequest) -> Sequence[str]:
     new, old = source_name(request.new), source_name(request.old)
     if new != old or request.new == request.old:
         return new, old
-    named = {one.path: one.named for one in request.sources}
+    named = {source.path: source.named for source in request.sources}
     return [named.get(str(path), str(path)) for path in (request.new, request.old)]
 
 
@@ -142,24 +142,24 @@ def _demand_same_inputs(old: Model, new: Model) -> None:
     lone = sorted(theirs.keys() ^ ours.keys())
     if lone:
         raise UsageError(f"not comparable: only one of {old.name} and {new.name} has an input {lone[0]!r}")
-    for name, one in ours.items():
+    for name, our in ours.items():
         other = theirs[name]
-        if one.dtype != other.dtype:
+        if our.dtype != other.dtype:
             raise UsageError(
-                f"not comparable: input {name!r} is {other.dtype} in {old.name} and {one.dtype} in {new.name}"
+                f"not comparable: input {name!r} is {other.dtype} in {old.name} and {our.dtype} in {new.name}"
             )
-        if not _meet(one.shape, other.shape):
+        if not _meet(our.shape, other.shape):
             raise UsageError(
-                f"not comparable: input {name!r} is {_shown(other.shape)} in {old.name} and {_shown(one.shape)} in {new.name}"
+                f"not comparable: input {name!r} is {_shown(other.shape)} in {old.name} and {_shown(our.shape)} in {new.name}"
             )
 
 
-def _meet(one: Shape, other: Shape) -> bool:
+def _meet(shape: Shape, other: Shape) -> bool:
     """Whether some shape fits both: numbers must be equal, symbols take any, "..." is any rank."""
-    if ("...",) in (one, other):
+    if ("...",) in (shape, other):
         return True
-    sizes = zip(one, other, strict=False)
-    return len(one) == len(other) and all(a == b or isinstance(a, str) or isinstance(b, str) for a, b in sizes)
+    sizes = zip(shape, other, strict=False)
+    return len(shape) == len(other) and all(a == b or isinstance(a, str) or isinstance(b, str) for a, b in sizes)
 
 
 def _demand_free_batch(models: Sequence[Model], batches: Sequence[int]) -> None:

@@ -35,11 +35,11 @@ class RunDiff(msgspec.Struct, frozen=True):
 
     def newly_failing(self) -> tuple[tuple[str, str, str], ...]:
         """What was ok and is not any more, or is not there any more."""
-        return tuple(one for one in self.outcomes if one[1] == "ok")
+        return tuple(outcome for outcome in self.outcomes if outcome[1] == "ok")
 
     def newly_passing(self) -> tuple[tuple[str, str, str], ...]:
         """What was there and not ok, and is now."""
-        return tuple(one for one in self.outcomes if one[1] and one[2] == "ok")
+        return tuple(outcome for outcome in self.outcomes if outcome[1] and outcome[2] == "ok")
 
 
 def diff(old_id: str, new_id: str, services: Services) -> RunDiff:

@@ -21,7 +21,7 @@ LOOKED_AT = 20
 def annotate_drift(judgement: RunVerdict, run: Run, results: Sequence[Result], services: Services) -> RunVerdict:
     """Passing verdicts with `changed: ...` where an error grew against the baseline run, or the latest run before this one
     that asked the same question (case, flow, model, inputs) of the same backend."""
-    compared = {one.job_key: one for one in results if isinstance(one, VerifyResult) and one.comparisons}
+    compared = {result.job_key: result for result in results if isinstance(result, VerifyResult) and result.comparisons}
     former = _earlier(run, compared, services) if compared else ("", {})
     if not former[1]:
         return judgement
@@ -33,7 +33,11 @@ def annotate_drift(judgement: RunVerdict, run: Run, results: Sequence[Result], s
 
 
 def _earlier(run: Run, compared: dict[str, VerifyResult], services: Services) -> tuple[str, dict[str, Result]]:
-    earlier = [run.baseline] if run.baseline else [one.id for one in services.store.runs(LOOKED_AT) if one.id < run.id]
+    earlier = (
+        [run.baseline]
+        if run.baseline
+        else [run_summary.id for run_summary in services.store.runs(LOOKED_AT) if run_summary.id < run.id]
+    )
     for identity in earlier:
         found = {
             result.job_key: result
@@ -50,13 +54,13 @@ def _described(verdict: Verdict, result: VerifyResult, former: tuple[str, dict[s
     before = results.get(result.job_key)
     if before is None or verdict.word is not VerdictStatus.PASS:
         return verdict
-    old = {(one.output, one.at): one.metrics for one in comparisons_of(before)}
-    for one in result.comparisons:
-        if old.get((one.output, one.at), {}).get(COARSE) != one.metrics.get(COARSE):
+    old = {(comparison.output, comparison.at): comparison.metrics for comparison in comparisons_of(before)}
+    for comparison in result.comparisons:
+        if old.get((comparison.output, comparison.at), {}).get(COARSE) != comparison.metrics.get(COARSE):
             continue  # budgets of two tolerances say nothing of each other
-        for name, (was, now) in increased(old.get((one.output, one.at), {}), one.metrics).items():
+        for name, (was, now) in increased(old.get((comparison.output, comparison.at), {}), comparison.metrics).items():
             text = (
-                f"changed: the {name.removeprefix('budget_')} error of output '{one.output}' is {now:.3g} noise widths, "
+                f"changed: the {name.removeprefix('budget_')} error of output '{comparison.output}' is {now:.3g} noise widths, "
                 f"it was {was:.3g} in run {identity}"
             )
             return msgspec.structs.replace(verdict, reason=f"{verdict.reason}; {text}")

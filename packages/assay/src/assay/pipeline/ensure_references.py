@@ -71,10 +71,10 @@ async def _compute(job: InputsJob, jobs: Sequence[Job], services: Services) -> l
     while not _there(job.reference_dir):
         if (oracle := _next(job, refusals, jobs)) is None:
             return refusals
-        before = "; ".join(f"{one.flow}: {one.outcome.value}, {one.detail}" for one in refusals)
+        before = "; ".join(f"{refusal.flow}: {refusal.outcome.value}, {refusal.detail}" for refusal in refusals)
         # What an oracle refuses is asked again: its code is no part of what a kept refusal is named by.
         recording = other_kind(job, ReferenceJob, flow=oracle, refusals_before=before, refusals=RefusalCache.UNUSED)
-        late = any(one.outcome is Outcome.TIMEOUT for one in refusals)
+        late = any(refusal.outcome is Outcome.TIMEOUT for refusal in refusals)
         if late and used_s >= OTHERS_SHARE * job.limits.timeout_s:
             return refusals
         if late:
@@ -137,27 +137,27 @@ def wrong_labels(jobs: Sequence[Job], verified: Result) -> list[Result]:
 def reject_wrong_inputs(lacking: Sequence[Result], jobs: Sequence[Job]) -> None:
     """Raises BadInputs where nothing is left of a run for want of inputs."""
     if lacking and len(lacking) == len(jobs) and all(map(is_wrong_input, lacking)):
-        raise BadInputs("\n".join(dict.fromkeys(one.detail for one in lacking)))
+        raise BadInputs("\n".join(dict.fromkeys(result.detail for result in lacking)))
 
 
 def _refusing(refusals: Sequence[Result]) -> dict[str, Result]:
     """By library, the first of each that built the model and refuses its inputs."""
-    ran = [one for one in refusals if one.outcome is Outcome.ERROR and one.stage is Stage.RUN]
+    ran = [refusal for refusal in refusals if refusal.outcome is Outcome.ERROR and refusal.stage is Stage.RUN]
     found: dict[str, Result] = {}
-    for one in ran:
-        found.setdefault(library_of(one.flow), one)
+    for result in ran:
+        found.setdefault(library_of(result.flow), result)
     return found
 
 
 def _wrong_inputs(job: Job, refusals: Sequence[Result]) -> str:
     """What keeps all inputs from being taken: a constraint of the graph that is not met, or two oracles of which each refuses,
     while it runs, whatever was tried, or two libraries that refuse what was given. "" where something else is wrong."""
-    unmet = next((one.detail for one in refusals if one.cause is Cause.WRONG_USAGE), "")
-    able = [one for one in refusals if one.outcome not in (Outcome.UNSUPPORTED, Outcome.UNAVAILABLE)]
-    ran = [one for one in able if one.outcome is Outcome.ERROR and one.stage is Stage.RUN]
+    unmet = next((refusal.detail for refusal in refusals if refusal.cause is Cause.WRONG_USAGE), "")
+    able = [refusal for refusal in refusals if refusal.outcome not in (Outcome.UNSUPPORTED, Outcome.UNAVAILABLE)]
+    ran = [result for result in able if result.outcome is Outcome.ERROR and result.stage is Stage.RUN]
     refusing = _refusing(refusals)
     if job.case.inputs.given and not unmet and len(refusing) > 1:
-        named = " and ".join(one.flow for one in refusing.values())
+        named = " and ".join(result.flow for result in refusing.values())
         first = next(iter(refusing.values()))
         sentence = f"'{job.case.name}' does not take the inputs that were given: {first.detail}"
         return f"{sentence} ({named} refuse them); correct them, or give others"
@@ -175,13 +175,13 @@ def without_reference(jobs: Sequence[AnyJob], lacking: Sequence[Result]) -> tupl
     """The same jobs, and the results of those that nothing can be done for. Those that run an engine for which nobody has an answer
     run all the same, and know why: whether it takes the model at all, and without a crash, is an answer, too."""
     running = {job.key for job in jobs if isinstance(job, AnsweredJob)}
-    open_results = [one for one in lacking if one.outcome is Outcome.MISTRUSTED and one.job_key in running]
-    reasons = {one.job_key: one.detail for one in open_results}
+    open_results = [result for result in lacking if result.outcome is Outcome.MISTRUSTED and result.job_key in running]
+    reasons = {result.job_key: result.detail for result in open_results}
     asked = [
         unanswered(job, reasons[job.key]) if isinstance(job, AnsweredJob) and job.key in reasons else job
         for job in jobs
     ]
-    return asked, [one for one in lacking if one.job_key not in reasons]
+    return asked, [result for result in lacking if result.job_key not in reasons]
 
 
 def unanswered(job: AnsweredJob, reason: str) -> AnsweredJob:
@@ -193,19 +193,21 @@ def unanswered(job: AnsweredJob, reason: str) -> AnsweredJob:
 def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | None:
     """Who is asked next: an oracle, or a flow of the run whose library has not been asked. Nobody where the model is invalid, or
     where the graph says what is wrong with the inputs, and an evaluator agrees: a laxer runtime's answer would prove nothing."""
-    if any(_is_invalid(one, job) or one.cause is Cause.WRONG_USAGE for one in refusals):
+    if any(_is_invalid(refusal, job) or refusal.cause is Cause.WRONG_USAGE for refusal in refusals):
         return None
     if job.case.inputs.given and len(_refusing(refusals)) > 1:
         return None
-    asked = {one.flow for one in refusals}
-    late = {library_of(one.flow) for one in refusals if one.outcome is Outcome.TIMEOUT}
+    asked = {refusal.flow for refusal in refusals}
+    late = {library_of(refusal.flow) for refusal in refusals if refusal.outcome is Outcome.TIMEOUT}
     for name in ORACLES.get(job.case.model.format, ()):
         if name not in asked and library_of(name) not in late:
             return find_flow(name)
-    libraries = {library_of(one.flow) for one in refusals}
+    libraries = {library_of(refusal.flow) for refusal in refusals}
     flows = (one.flow for one in jobs if isinstance(one, FlowJob) and one.case.name == job.case.name)
     engines = [flow for flow in flows if not flow.transforms]
-    return next((one for one in engines if one.name not in asked and library_of(one) not in libraries), None)
+    return next(
+        (engine for engine in engines if engine.name not in asked and library_of(engine) not in libraries), None
+    )
 
 
 def _there(folder: str) -> bool:
@@ -224,15 +226,17 @@ def _is_invalid(refusal: Result, job: Job) -> bool:
 
 
 def _without(job: Job, refusals: Sequence[Result]) -> Result:
-    invalid = next((one for one in refusals if _is_invalid(one, job)), None)
+    invalid = next((refusal for refusal in refusals if _is_invalid(refusal, job)), None)
     if invalid is not None:
         blank = empty_result(job, Outcome.ERROR)
         text = f"the model is broken: {invalid.detail} ({invalid.flow})"
         return msgspec.structs.replace(blank, stage=Stage.LOWER, cause=Cause.INVALID_FILE, detail=text)
     if wrong := _wrong_inputs(job, refusals):
         return msgspec.structs.replace(empty_result(job, Outcome.ERROR), cause=Cause.WRONG_USAGE, detail=wrong)
-    ours = not refusals or any(one.outcome is Outcome.INFRASTRUCTURE for one in refusals)
-    first, *others = (f"{one.flow}: {one.outcome.value}" for one in refusals) if refusals else ("nothing was tried",)
+    ours = not refusals or any(refusal.outcome is Outcome.INFRASTRUCTURE for refusal in refusals)
+    first, *others = (
+        (f"{refusal.flow}: {refusal.outcome.value}" for refusal in refusals) if refusals else ("nothing was tried",)
+    )
     why = "; ".join([f"{first}, {refusals[0].detail}" if refusals else first, *others])
     text = f"no reference outputs for '{job.case.name}' ({why})"
     blank = empty_result(job, Outcome.INFRASTRUCTURE if ours else Outcome.MISTRUSTED)

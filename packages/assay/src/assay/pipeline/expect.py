@@ -70,16 +70,16 @@ def read_expected(path: Path) -> tuple[ExpectedOutcome, ...]:
     parsed = read(path).validate(_File)
     return tuple(
         ExpectedOutcome(
-            one.outcome,
-            one.stage,
-            one.reason,
-            tuple(one.cases),
-            one.issue,
-            one.expires.isoformat() if one.expires else "",
-            one.strict,
-            tuple(one.versions),
+            entry.outcome,
+            entry.stage,
+            entry.reason,
+            tuple(entry.cases),
+            entry.issue,
+            entry.expires.isoformat() if entry.expires else "",
+            entry.strict,
+            tuple(entry.versions),
         )
-        for one in parsed.expect
+        for entry in parsed.expect
     )
 
 
@@ -93,11 +93,20 @@ def expectations(folder: Path, flows: Sequence[str], suites: Sequence[str]) -> t
     files = each(flows, lambda flow: read_expected(folder / f"{flow}.toml"))
     return tuple(
         Expectation(
-            case, flow, one.outcome, one.reason, one.issue, one.expires, "*", one.strict, one.stage, one.versions
+            case,
+            flow,
+            expected_outcome.outcome,
+            expected_outcome.reason,
+            expected_outcome.issue,
+            expected_outcome.expires,
+            "*",
+            expected_outcome.strict,
+            expected_outcome.stage,
+            expected_outcome.versions,
         )
         for flow, known in zip(flows, files, strict=True)
-        for one in known
-        for case in one.cases
+        for expected_outcome in known
+        for case in expected_outcome.cases
         if any(matches(suite, case.partition("/")[0]) for suite in suites)
     )
 
@@ -112,11 +121,11 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
     by_case = {result.case: result for result in results}
     kept = []
     explained: set[str] = set()
-    for one in known:
-        cases = tuple(case for case in one.cases if _stays(case, one, by_case))
-        explained |= {name for name, result in by_case.items() if _ends(result, one) and _any(name, cases)}
+    for expected_outcome in known:
+        cases = tuple(case for case in expected_outcome.cases if _stays(case, expected_outcome, by_case))
+        explained |= {name for name, result in by_case.items() if _ends(result, expected_outcome) and _any(name, cases)}
         if cases:
-            kept.append(replace(one, cases=cases))
+            kept.append(replace(expected_outcome, cases=cases))
     new: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
         if result.outcome.value in JUDGED and result.case not in explained:
@@ -124,12 +133,12 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
                 result.case
             )
     grown = [
-        replace(one, cases=tuple(sorted({*one.cases, *new.pop(key)})))
-        if one.strict
-        and not (one.issue or one.expires or one.versions)
-        and (key := (one.outcome, one.stage, one.reason)) in new
-        else one
-        for one in kept
+        replace(expected_outcome, cases=tuple(sorted({*expected_outcome.cases, *new.pop(key)})))
+        if expected_outcome.strict
+        and not (expected_outcome.issue or expected_outcome.expires or expected_outcome.versions)
+        and (key := (expected_outcome.outcome, expected_outcome.stage, expected_outcome.reason)) in new
+        else expected_outcome
+        for expected_outcome in kept
     ]
     added = [ExpectedOutcome(*key, cases=tuple(sorted(cases))) for key, cases in sorted(new.items())]
     return (*grown, *added)
@@ -143,7 +152,7 @@ def normalize_message(result: Result) -> str:
         text = note_text(replace(said, facts={**said.facts, **dict.fromkeys(LISTS & set(said.facts), "…")}))
     text = re.sub(r"/\S+|0x[0-9a-f]+", "…", text or result.outcome.value)
     if result.outcome in COMPARED & set(FAILS_BY_DEFAULT):
-        kinds = sorted({finding.kind for one in comparisons_of(result) for finding in one.findings})
+        kinds = sorted({finding.kind for comparison in comparisons_of(result) for finding in comparison.findings})
         if not kinds and isinstance(result, ComparedResult):
             kinds = sorted({finding.kind for finding in result.findings})
         return f"{result.outcome.value} in {', '.join(kinds).replace('_', ' ')}" if kinds else result.outcome.value
@@ -157,30 +166,32 @@ def to_toml(flow: str, known: Sequence[ExpectedOutcome]) -> str:
         f"# Known outcomes of {flow}: accepted while they last. An unexpected pass fails the run.",
         "# `assay expect update RUN` rewrites this file and shows what changes; put better words to the reasons.",
     ]
-    for one in known:
-        lines += ["", "[[expect]]", f"outcome = {_text(one.outcome)}"]
-        lines += [f"stage = {_text(one.stage)}"] if one.stage else []
-        lines += [f"reason = {_text(one.reason)}"]
-        lines += [f"issue = {_text(one.issue)}"] if one.issue else []
-        lines += [f"expires = {one.expires}"] if one.expires else []
-        lines += [] if one.strict else ["strict = false"]
-        lines += [f"versions = [{', '.join(map(_text, one.versions))}]"] if one.versions else []
-        lines += ["cases = [", *(f"  {_text(case)}," for case in one.cases), "]"]
+    for expected_outcome in known:
+        lines += ["", "[[expect]]", f"outcome = {_text(expected_outcome.outcome)}"]
+        lines += [f"stage = {_text(expected_outcome.stage)}"] if expected_outcome.stage else []
+        lines += [f"reason = {_text(expected_outcome.reason)}"]
+        lines += [f"issue = {_text(expected_outcome.issue)}"] if expected_outcome.issue else []
+        lines += [f"expires = {expected_outcome.expires}"] if expected_outcome.expires else []
+        lines += [] if expected_outcome.strict else ["strict = false"]
+        lines += (
+            [f"versions = [{', '.join(map(_text, expected_outcome.versions))}]"] if expected_outcome.versions else []
+        )
+        lines += ["cases = [", *(f"  {_text(case)}," for case in expected_outcome.cases), "]"]
     return "\n".join(lines) + "\n"
 
 
-def _stays(case: str, one: ExpectedOutcome, by_case: Mapping[str, Result]) -> bool:
+def _stays(case: str, expected_outcome: ExpectedOutcome, by_case: Mapping[str, Result]) -> bool:
     run = [
         result
         for name, result in by_case.items()
-        if one.strict and matches(name, case) and is_of_version(result.versions, one.versions)
+        if expected_outcome.strict and matches(name, case) and is_of_version(result.versions, expected_outcome.versions)
     ]
-    return not run or any(_ends(result, one) for result in run)
+    return not run or any(_ends(result, expected_outcome) for result in run)
 
 
-def _ends(result: Result, one: ExpectedOutcome) -> bool:
-    same = result.outcome.value == one.outcome and one.stage in ("", result.stage.value)
-    return same and is_of_version(result.versions, one.versions)
+def _ends(result: Result, expected_outcome: ExpectedOutcome) -> bool:
+    same = result.outcome.value == expected_outcome.outcome and expected_outcome.stage in ("", result.stage.value)
+    return same and is_of_version(result.versions, expected_outcome.versions)
 
 
 def _any(name: str, globs: Sequence[str]) -> bool:

@@ -28,14 +28,14 @@ def endless(cases: Iterable[Case]) -> list[str]:
 def of_files(policy: Policy, names: Collection[str]) -> Policy:
     """The policy without what is expected of these endless cases, which the cases of a run bring themselves."""
     return msgspec.structs.replace(
-        policy, expectations=tuple(one for one in policy.expectations if one.case not in names)
+        policy, expectations=tuple(expectation for expectation in policy.expectations if expectation.case not in names)
     )
 
 
 def with_expected_timeouts(policy: Policy, cases: Sequence[Case], flows: Sequence[Flow]) -> Policy:
     """The policy, and what the cases themselves say of how they end: a model that never ends is stopped in time, or the
     flow refuses it."""
-    known = {(one.case, one.flow) for one in policy.expectations}
+    known = {(expectation.case, expectation.flow) for expectation in policy.expectations}
     why = "the model never ends: it must be stopped in time"
     said = [
         Expectation(name, flow.name, "timeout", why, strict=False)

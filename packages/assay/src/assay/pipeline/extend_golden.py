@@ -52,7 +52,7 @@ async def extend(
     folder = folders[known.index(old)]
     target = companion_of(folder) if old.labels else folder
     kept = read_golden(target) if (target / LOCK).exists() else None
-    fresh = _unknown([read_golden(one) for one in found], [*known, *([kept] if kept else [])])
+    fresh = _unknown([read_golden(path) for path in found], [*known, *([kept] if kept else [])])
     if not fresh:
         return target, (kept or old).lock
     candidates, recorded, staging = (workspace / name for name in ("new-inputs", "new-outputs", "staging"))

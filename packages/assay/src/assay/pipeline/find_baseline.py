@@ -107,7 +107,9 @@ _RENEW_ADVICE = "approve a new one with assay baseline set"
 def _problem(baseline: Baseline, case: Case) -> str:
     if not baseline.who.strip() or not baseline.reason.strip():
         return f"nobody approved the baseline, or gave no reason; {_RENEW_ADVICE}"
-    if [one.name for one in baseline.model.inputs] != [one.name for one in case.model.inputs]:
+    if [tensor_spec.name for tensor_spec in baseline.model.inputs] != [
+        tensor_spec.name for tensor_spec in case.model.inputs
+    ]:
         return f"the model takes other inputs than that of the baseline; {_RENEW_ADVICE}"
     return ""
 

@@ -36,9 +36,11 @@ _PARSING_BYTES, _PER_BYTE = 8_000_000_000, 8
 async def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, services: Services) -> list[Case]:
     """Each file opened and validated behind the wall: models are untrusted. Raises UsageError with the worker's sentence."""
     names = _names(wanted)
-    wanted = [with_prompts(one) for one in wanted]
+    wanted = [with_prompts(model_request) for model_request in wanted]
     asked = [
-        job for name, one in zip(names, wanted, strict=True) for job in _inspections(name, one, limits, services.folder)
+        job
+        for name, model_request in zip(names, wanted, strict=True)
+        for job in _inspections(name, model_request, limits, services.folder)
     ]
     seen = {result.case: result async for result in services.jobs.results(asked)}
     models = dict(
@@ -48,17 +50,20 @@ async def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, service
             strict=True,
         )
     )
-    for name, one in zip(names, wanted, strict=True):
-        check_prompts_of(one, models.get(f"{name}{_ORIGINAL}") or models[name])
+    for name, model_request in zip(names, wanted, strict=True):
+        check_prompts_of(model_request, models.get(f"{name}{_ORIGINAL}") or models[name])
     placed = {
         job.case.name.removesuffix(_ORIGINAL): put_in_place(job.case.inputs, job.data_dir, services.folder)
         for job in asked
         if job.case.inputs.data is not None
     }
-    read = [replace(one, inputs=placed.get(name, one.inputs)) for name, one in zip(names, wanted, strict=True)]
-    cases = [_case(name, one, models) for name, one in zip(names, read, strict=True)]
-    for one, case in zip(wanted, cases, strict=True):
-        check_calibration(one, case)
+    read = [
+        replace(model_request, inputs=placed.get(name, model_request.inputs))
+        for name, model_request in zip(names, wanted, strict=True)
+    ]
+    cases = [_case(name, model_request, models) for name, model_request in zip(names, read, strict=True)]
+    for model_request, case in zip(wanted, cases, strict=True):
+        check_calibration(model_request, case)
     return cases
 
 
@@ -68,46 +73,52 @@ def model_files(wanted: ModelRequest) -> list[Path]:
     return [wanted.path, *([original] if original is not None else [])]
 
 
-def _inspections(name: str, one: ModelRequest, limits: Limits, history: Path) -> list[InspectJob]:
+def _inspections(name: str, model_request: ModelRequest, limits: Limits, history: Path) -> list[InspectJob]:
     """The model, and its original where there is one: then it is the original's golden that is looked at beside it. Given data
     are read by the model whose names they have."""
-    staging = staging_folder(one.inputs, history)
-    limits = _bounded(limits, one)
-    if one.original is None:
-        case = Case(name, Model(name, str(one.path), ""), one.inputs, one.contract)
+    staging = staging_folder(model_request.inputs, history)
+    limits = _bounded(limits, model_request)
+    if model_request.original is None:
+        case = Case(name, Model(name, str(model_request.path), ""), model_request.inputs, model_request.contract)
         return [InspectJob(case, limits=limits, data_dir=staging)]
-    if one.original.path is None and one.inputs.data is not None:
+    if model_request.original.path is None and model_request.inputs.data is not None:
         raise UsageError(
-            f"{one.inputs.data.source} is no golden folder, and of another model nothing else is known: record one with "
+            f"{model_request.inputs.data.source} is no golden folder, and of another model nothing else is known: record one with "
             "`assay golden record`, or give that model with --reference"
         )
-    unknown, plain = Original(Model("", "", "")), msgspec.structs.replace(one.inputs, golden="", data=None)
-    if one.original.path is None:
-        unknown = msgspec.structs.replace(unknown, golden=one.inputs.golden)
-    new = Case(name, Model(name, str(one.path), ""), plain, one.contract, original=unknown)
+    unknown, plain = Original(Model("", "", "")), msgspec.structs.replace(model_request.inputs, golden="", data=None)
+    if model_request.original.path is None:
+        unknown = msgspec.structs.replace(unknown, golden=model_request.inputs.golden)
+    new = Case(name, Model(name, str(model_request.path), ""), plain, model_request.contract, original=unknown)
     old = Case(
-        f"{name}{_ORIGINAL}", Model(name, str(one.original.path), ""), one.inputs, one.contract, original=unknown
+        f"{name}{_ORIGINAL}",
+        Model(name, str(model_request.original.path), ""),
+        model_request.inputs,
+        model_request.contract,
+        original=unknown,
     )
-    cases = [new] if one.original.path is None else [new, old]
+    cases = [new] if model_request.original.path is None else [new, old]
     return [InspectJob(case, limits=limits, data_dir=staging if case.inputs.data is not None else "") for case in cases]
 
 
-def _bounded(limits: Limits, one: ModelRequest) -> Limits:
+def _bounded(limits: Limits, model_request: ModelRequest) -> Limits:
     """A small file may ask for any amount of memory when it is parsed: of ONNX files alone it is known how much is fair."""
-    files = model_files(one)
+    files = model_files(model_request)
     known = all(file.suffix == ".onnx" and file.is_file() for file in files)
-    if limits.memory_bytes or not known or one.inputs.data is not None or one.inputs.golden:
+    if limits.memory_bytes or not known or model_request.inputs.data is not None or model_request.inputs.golden:
         return limits
     size = sum(file.stat().st_size for file in files)
     return msgspec.structs.replace(limits, memory_bytes=_PARSING_BYTES + _PER_BYTE * size)
 
 
-def _case(name: str, one: ModelRequest, models: Mapping[str, Model]) -> Case:
-    case = Case(name, models[name], one.inputs, one.contract)
-    if one.original is None:
+def _case(name: str, model_request: ModelRequest, models: Mapping[str, Model]) -> Case:
+    case = Case(name, models[name], model_request.inputs, model_request.contract)
+    if model_request.original is None:
         return case
-    original = original_of(models[name], one.original, one.inputs, models.get(f"{name}{_ORIGINAL}"))
-    return msgspec.structs.replace(case, inputs=msgspec.structs.replace(one.inputs, golden=""), original=original)
+    original = original_of(models[name], model_request.original, model_request.inputs, models.get(f"{name}{_ORIGINAL}"))
+    return msgspec.structs.replace(
+        case, inputs=msgspec.structs.replace(model_request.inputs, golden=""), original=original
+    )
 
 
 def model_of(result: Result, source: str) -> Model:
@@ -126,7 +137,7 @@ def model_of(result: Result, source: str) -> Model:
 
 
 def _names(wanted: Sequence[ModelRequest]) -> list[str]:
-    names = [one.name or source_name(one.path) for one in wanted]
+    names = [model_request.name or source_name(model_request.path) for model_request in wanted]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise UsageError(

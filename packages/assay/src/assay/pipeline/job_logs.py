@@ -52,7 +52,7 @@ def _text(result: Result, run: Run) -> str:
         *([f"signal    {result.signal}"] if result.signal else []),
         f"repeat    {repro_line(run, result)}",
         *(f"version   {name} {version}" for name, version in sorted(result.versions.items())),
-        *(f"stage     {one.stage.value} {one.seconds:.3f} s" for one in result.stage_times),
+        *(f"stage     {time.stage.value} {time.seconds:.3f} s" for time in result.stage_times),
         *(f"warning   {one}" for one in warnings_of(result)),
         *(
             [f"repeats   {repeats}"]

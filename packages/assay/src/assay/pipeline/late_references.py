@@ -33,8 +33,8 @@ async def engines_out_of_time(jobs: Sequence[AnyJob], services: Services, *, coa
     questions += await late_tolerances(jobs, services, coarse=coarse)
     if not questions:
         return []
-    ended = [one async for one in services.jobs.results(questions) if not_answered(one)]
-    return [*ended, *(left for one in ended for left in left_unasked(jobs, one))]
+    ended = [result async for result in services.jobs.results(questions) if not_answered(result)]
+    return [*ended, *(left for result in ended for left in left_unasked(jobs, result))]
 
 
 def not_answered(result: Result) -> bool:

@@ -109,7 +109,7 @@ def _common_policy(run: Run, ordered: Sequence[tuple[Path, _Saved]]) -> Policy:
             f"{changed[0]} and {first} are judged by different files: the policy or the expected outcomes changed between them; "
             f"judge all by what they say now: add `--expectations {shlex.quote(folder)}`, or `--policy FILE`"
         )
-    every = dict.fromkeys(one for _, saved in ordered for one in saved.run.policy.expectations)
+    every = dict.fromkeys(expectation for _, saved in ordered for expectation in saved.run.policy.expectations)
     return msgspec.structs.replace(run.policy, expectations=tuple(every))
 
 
@@ -139,13 +139,13 @@ def _by_number(saved: Sequence[tuple[Path, _Saved]], command: str) -> dict[tuple
 def _other_models(first: Run, other: Run) -> str:
     """What two shards had of one name; "" where that is the same. A branch may go on between them."""
     found = {source.named: source for source in first.sources}
-    for one in other.sources:
-        known = found.get(one.named)
+    for model_source in other.sources:
+        known = found.get(model_source.named)
         if known is None:
-            return f"'{one.named}' is of one of them only"
-        if (known.sha256, known.commit) != (one.sha256, one.commit):
-            had = [source.commit[:12] or source.sha256[:12] for source in (one, known)]
-            return f"'{one.named}' was {' and '.join(had)}"
+            return f"'{model_source.named}' is of one of them only"
+        if (known.sha256, known.commit) != (model_source.sha256, model_source.commit):
+            had = [source.commit[:12] or source.sha256[:12] for source in (model_source, known)]
+            return f"'{model_source.named}' was {' and '.join(had)}"
     return "" if len(found) == len(other.sources) else "one of them has more models"
 
 

@@ -35,7 +35,7 @@ from assay.pipeline.survivors import explain
 from assay.pipeline.tolerances import with_tolerances
 from assay.pipeline.witnesses import Witnessed
 
-CAUGHT = tuple(one.value for one in OUTCOMES if one in COMPARED | FAILURES)
+CAUGHT = tuple(outcome.value for outcome in OUTCOMES if outcome in COMPARED | FAILURES)
 """How a gate may see a mutant."""
 BUILDING = (Stage.START, Stage.IMPORT, Stage.TRANSFORM, Stage.LOWER, Stage.SAVE, Stage.LOAD)
 """What ends here was refused by the backend: no gate was asked."""
@@ -119,10 +119,12 @@ def _flow_mutants(
     flow: Flow, sound: Sequence[GateJob], listed: Mapping[str, list[Injected]], untried: Mapping[str, str], request: MutateRequest
 ) -> _FlowMutants:  # fmt: skip
     own = {job.case.name: job for job in sound if job.flow == flow}
-    drawn = sample_mutants([one for job in own.values() for one in listed.get(job.key, ())], request.most, request.seed)
+    drawn = sample_mutants(
+        [injected for job in own.values() for injected in listed.get(job.key, ())], request.most, request.seed
+    )
     jobs = mutant_jobs(drawn, own)
     if request.only:
-        jobs = {one: job for one, job in jobs.items() if job.key == request.only}
+        jobs = {injected: job for injected, job in jobs.items() if job.key == request.only}
     mine = {key.split("|")[0]: why for key, why in untried.items() if key.split("|")[1] == flow.name}
     single = request.cases[0] if len(request.cases) == 1 else None
     said_of = single if single and single.name == request.name else Case(request.name, Model(request.name, "", ""))
@@ -158,9 +160,10 @@ async def _failing(
     judged = judge_run(_run(request, jobs, _plain(request.policy), services), done, services)
     finer = {one.job_key for one in done if one.outcome is Outcome.OTHER_PRECISION}
     bad = {
-        one.job_key: one.reason
-        for one in judged.verdicts
-        if one.word is not VerdictStatus.PASS and not (one.word is VerdictStatus.INCONCLUSIVE and one.job_key in finer)
+        verdict.job_key: verdict.reason
+        for verdict in judged.verdicts
+        if verdict.word is not VerdictStatus.PASS
+        and not (verdict.word is VerdictStatus.INCONCLUSIVE and verdict.job_key in finer)
     }
     return {job.key: f"fails without any mutant: {bad[job.key]}" for job in jobs if job.key in bad}, judged
 
@@ -207,15 +210,15 @@ async def _score(lane: _FlowMutants, opened: OpenRun, folder: Path, services: Se
     words = {verdict.job_key: verdict.word for verdict in judge_run(opened.run, opened.results, services).verdicts}
     scratch = str(services.scratch(opened.run.id))
     killed, unbuilt, passed = {}, {}, {}
-    for one, job in lane.jobs.items():
+    for injected, job in lane.jobs.items():
         result, word = by_key[job.key], words[job.key]
         if word in (VerdictStatus.SKIP, VerdictStatus.ERROR) or (
             result.stage in BUILDING and result.outcome is not Outcome.OK
         ):
-            unbuilt[one] = result
+            unbuilt[injected] = result
         elif word in (VerdictStatus.XFAIL, VerdictStatus.FAIL):
-            killed[one] = result
+            killed[injected] = result
         else:
-            passed[one] = (replace(job, scratch=scratch), result)
+            passed[injected] = (replace(job, scratch=scratch), result)
     survivors = await explain(passed, lane.flow, folder, services) if passed else {}
     return Score(lane.flow, killed, survivors, unbuilt, lane.untried)

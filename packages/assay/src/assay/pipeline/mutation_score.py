@@ -34,7 +34,7 @@ class Score:
     @property
     def survived(self) -> Mapping[Injected, Survivor]:
         """Without the equivalent ones."""
-        return {one: why for one, why in self.survivors.items() if why.kind != "equivalent"}
+        return {injected: why for injected, why in self.survivors.items() if why.kind != "equivalent"}
 
     @property
     def counted(self) -> int:
@@ -52,7 +52,7 @@ def summary(job: MutationScoreJob, score: Score) -> MutationScoreResult:
     operator of the model that was hit (`mutation.at.Conv.kill_rate`); every survivor with its reason in the log."""
     figures = _figures("mutation", score) | {"mutation.untried": float(len(score.untried))}
     known = [*score.killed, *score.survivors, *score.unbuilt]
-    for stem in sorted({stem for one in known for stem in _stems(one)}):
+    for stem in sorted({stem for injected in known for stem in _stems(injected)}):
         figures |= _figures(stem, _part(score, stem))
     return replace(
         empty_result(job, Outcome.OK if score.counted else Outcome.UNSUPPORTED),
@@ -62,16 +62,16 @@ def summary(job: MutationScoreJob, score: Score) -> MutationScoreResult:
     )
 
 
-def _stems(one: Injected) -> tuple[str, str]:
-    return f"mutation.{one.operator}", f"mutation.at.{one.node_type}"
+def _stems(injected: Injected) -> tuple[str, str]:
+    return f"mutation.{injected.operator}", f"mutation.at.{injected.node_type}"
 
 
 def _part(score: Score, stem: str) -> Score:
     return Score(
         score.flow,
-        {one: result for one, result in score.killed.items() if stem in _stems(one)},
-        {one: why for one, why in score.survivors.items() if stem in _stems(one)},
-        {one: result for one, result in score.unbuilt.items() if stem in _stems(one)},
+        {injected: result for injected, result in score.killed.items() if stem in _stems(injected)},
+        {injected: why for injected, why in score.survivors.items() if stem in _stems(injected)},
+        {injected: result for injected, result in score.unbuilt.items() if stem in _stems(injected)},
     )
 
 
@@ -94,8 +94,8 @@ def _figures(stem: str, score: Score) -> dict[str, float]:
 
 def _log(score: Score) -> list[str]:
     lines = [
-        f"{'equivalent' if why.kind == 'equivalent' else 'survived'} {one}: {why.why}"
-        for one, why in score.survivors.items()
+        f"{'equivalent' if why.kind == 'equivalent' else 'survived'} {injected}: {why.why}"
+        for injected, why in score.survivors.items()
     ]
     lines += [f"not tried {case}: {why}" for case, why in score.untried.items()]
     return lines if len(lines) <= LOGGED else [*lines[:LOGGED], f"and {len(lines) - LOGGED} more"]

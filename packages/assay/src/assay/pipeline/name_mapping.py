@@ -30,31 +30,31 @@ def map_names(new: Model, old: Model, inputs: Mapping[str, str], outputs: Mappin
     """`inputs` and `outputs` are what the user says, new name to original name. Raises UsageError where an input has no
     counterpart, where types or shapes exclude each other, and where outputs may have been renamed."""
     fed, spare_inputs = _pairs("input", new.inputs, old.inputs, inputs)
-    left = [one for one in new.inputs if one.name not in fed]
+    left = [tensor_spec for tensor_spec in new.inputs if tensor_spec.name not in fed]
     if left:
         proposed = _proposed("input", left, spare_inputs)
-        names = ", ".join(one.name for one in old.inputs)
+        names = ", ".join(tensor_spec.name for tensor_spec in old.inputs)
         raise UsageError(
             f"input {left[0].name!r} of {new.source} is not one of those of the reference ({names or 'none'}); {proposed}"
         )
-    for one in new.inputs:
-        _check_fits(one, next(spec for spec in old.inputs if spec.name == fed[one.name]))
+    for tensor_spec in new.inputs:
+        _check_fits(tensor_spec, next(spec for spec in old.inputs if spec.name == fed[tensor_spec.name]))
     given, spare_outputs = _pairs("output", new.outputs, old.outputs, outputs)
-    added = [one for one in new.outputs if one.name not in given]
+    added = [output for output in new.outputs if output.name not in given]
     if spare_outputs and added:
         proposed = _proposed("output", added, spare_outputs)
         raise UsageError(
             f"output {spare_outputs[0].name!r} of the reference is not one of those of {new.source} "
-            f"({', '.join(one.name for one in new.outputs)}); {proposed}"
+            f"({', '.join(output.name for output in new.outputs)}); {proposed}"
         )
     if not given:
         raise UsageError(f"{new.source} has none of the outputs of the reference: map them with --map-output NEW=OLD")
     notes = [
-        *(noted(NoteCode.INPUT_NOT_FED, input=one.name) for one in spare_inputs),
+        *(noted(NoteCode.INPUT_NOT_FED, input=tensor_spec.name) for tensor_spec in spare_inputs),
         *_casts(new, old, fed),
-        *(noted(NoteCode.OUTPUT_NOT_COMPARED, output=one.name) for one in added),
+        *(noted(NoteCode.OUTPUT_NOT_COMPARED, output=tensor_spec.name) for tensor_spec in added),
     ]
-    return Names(fed, given, tuple(one.name for one in spare_outputs), tuple(notes))
+    return Names(fed, given, tuple(output.name for output in spare_outputs), tuple(notes))
 
 
 def _pairs(
@@ -67,14 +67,18 @@ def _pairs(
     twice = [name for name in stated.values() if list(stated.values()).count(name) > 1]
     if twice:
         raise UsageError(f"--map-{role} gives the {role} {twice[0]!r} of the reference twice: map each one once")
-    free = {one.name for one in old} - set(stated.values())
-    same = {one.name: one.name for one in new if one.name in free}
-    pairs = {one.name: {**same, **stated}[one.name] for one in new if one.name in same or one.name in stated}
-    return pairs, [one for one in old if one.name not in pairs.values()]
+    free = {tensor_spec.name for tensor_spec in old} - set(stated.values())
+    same = {tensor_spec.name: tensor_spec.name for tensor_spec in new if tensor_spec.name in free}
+    pairs = {
+        tensor_spec.name: {**same, **stated}[tensor_spec.name]
+        for tensor_spec in new
+        if tensor_spec.name in same or tensor_spec.name in stated
+    }
+    return pairs, [tensor_spec for tensor_spec in old if tensor_spec.name not in pairs.values()]
 
 
 def _check_known(role: str, name: str, specs: Sequence[TensorSpec], whose: str) -> None:
-    names = [one.name for one in specs]
+    names = [spec.name for spec in specs]
     if name not in names:
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         hint = f"perhaps you mean {near[0]!r}" if near else f"it has {', '.join(names) or 'none'}"
@@ -84,23 +88,25 @@ def _check_known(role: str, name: str, specs: Sequence[TensorSpec], whose: str) 
 def _proposed(role: str, new: Sequence[TensorSpec], old: Sequence[TensorSpec]) -> str:
     """The options that pair, in their order, what has fitting types and shapes."""
     free, options = list(old), []
-    for one in new:
-        partner = next((spec for spec in free if kind(spec.dtype) == kind(one.dtype) and may_be(one, spec)), None)
+    for tensor_spec in new:
+        partner = next(
+            (spec for spec in free if kind(spec.dtype) == kind(tensor_spec.dtype) and may_be(tensor_spec, spec)), None
+        )
         if partner is not None:
             free.remove(partner)
-            options.append(f"--map-{role} {one.name}={partner.name}")
+            options.append(f"--map-{role} {tensor_spec.name}={partner.name}")
     if not options:
         return f"nothing left of the reference has such a type and shape; if it is one of its {role}s, give --map-{role} NEW=OLD"
     return f"types and shapes would fit in this order: {' '.join(options)}"
 
 
-def may_be(one: TensorSpec, other: TensorSpec) -> bool:
+def may_be(tensor_spec: TensorSpec, other: TensorSpec) -> bool:
     """Whether both shapes can be of one tensor: a symbol stands for any number."""
-    if ANY in (one.shape, other.shape):
+    if ANY in (tensor_spec.shape, other.shape):
         return True
-    return len(one.shape) == len(other.shape) and all(
+    return len(tensor_spec.shape) == len(other.shape) and all(
         isinstance(mine, str) or isinstance(theirs, str) or mine == theirs
-        for mine, theirs in zip(one.shape, other.shape, strict=True)
+        for mine, theirs in zip(tensor_spec.shape, other.shape, strict=True)
     )
 
 
@@ -131,9 +137,14 @@ def _text(spec: TensorSpec) -> str:
 
 
 def _casts(new: Model, old: Model, pairs: Mapping[str, str]) -> list[Note]:
-    types = {one.name: one.dtype for one in old.inputs}
+    types = {tensor_spec.name: tensor_spec.dtype for tensor_spec in old.inputs}
     return [
-        noted(NoteCode.INPUT_CONVERTED, input=one.name, given=types[pairs[one.name]], taken=one.dtype)
-        for one in new.inputs
-        if types[pairs[one.name]] != one.dtype
+        noted(
+            NoteCode.INPUT_CONVERTED,
+            input=tensor_spec.name,
+            given=types[pairs[tensor_spec.name]],
+            taken=tensor_spec.dtype,
+        )
+        for tensor_spec in new.inputs
+        if types[pairs[tensor_spec.name]] != tensor_spec.dtype
     ]

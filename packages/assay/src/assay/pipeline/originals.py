@@ -75,9 +75,9 @@ def original_of(model: Model, asked: OriginalRequest, inputs: Inputs, original: 
 def _of_golden(lock: GoldenLock) -> Model:
     """What a golden says of the model that it was recorded for."""
     specs: dict[str, list[TensorSpec]] = {"input": [], "output": [], "label": [], "sketch": []}
-    for tensor in (one for file in lock.files for one in file.tensors):
+    for tensor in (golden_tensor for file in lock.files for golden_tensor in file.tensors):
         name, sample = model_name(tensor.name)
-        if all(one.name != name for one in specs[tensor.role]):
+        if all(tensor_spec.name != name for tensor_spec in specs[tensor.role]):
             shape = tensor.shape[1:] if sample is None else tuple("?" for _ in tensor.shape)
             specs[tensor.role].append(TensorSpec(name, tensor.dtype, shape))
     coarse = () if lock.coarse is msgspec.UNSET else lock.coarse
@@ -118,7 +118,7 @@ def original_case(case: Case) -> Case:
 
 def _fixed_sizes(new: Model, original: Original) -> dict[str, tuple[int, int, int]]:
     """Dimensions that the original leaves open and the new model fixes."""
-    theirs = {one.name: one.shape for one in original.model.inputs}
+    theirs = {tensor_spec.name: tensor_spec.shape for tensor_spec in original.model.inputs}
     return {
         symbol: (size, size, size)
         for spec in new.inputs
@@ -194,5 +194,7 @@ def oracle_digest(case: Case, inputs: Inputs) -> str:
 def made_by(form: str) -> tuple[str, ...]:
     """The code and the versions behind the answers to models of this format. Read once in a process: a version costs half a millisecond."""
     rooms, libraries = (ANSWERING_PROGRAMS, ("onnx", "torch")) if form == "torch" else (ANSWERING, ("onnx",))
-    found = (next((one.version for one in metadata.distributions(name=name)), "") for name in libraries)
+    found = (
+        next((distribution.version for distribution in metadata.distributions(name=name)), "") for name in libraries
+    )
     return (rooms_digest(*rooms), *found)

@@ -25,20 +25,24 @@ from assay.pipeline.request import ModelRequest
 FOLDER = "data"
 
 
-def with_prompts(one: ModelRequest) -> ModelRequest:
+def with_prompts(model_request: ModelRequest) -> ModelRequest:
     """A golden that keeps the tokens of prompts alone is data: the reference answers them."""
-    if form_of(one.inputs.golden) != IDS or (one.original is not None and one.original.path is None):
-        return one
+    if form_of(model_request.inputs.golden) != IDS or (
+        model_request.original is not None and model_request.original.path is None
+    ):
+        return model_request
     return dataclasses.replace(
-        one, inputs=replace(one.inputs, golden="", data=Data(one.inputs.golden)), prompts_of_golden=True
+        model_request,
+        inputs=replace(model_request.inputs, golden="", data=Data(model_request.inputs.golden)),
+        prompts_of_golden=True,
     )
 
 
-def check_prompts_of(one: ModelRequest, model: Model) -> None:
+def check_prompts_of(model_request: ModelRequest, model: Model) -> None:
     """Raises BadGolden where a golden that keeps prompts was recorded for another model: what that answered is not known."""
-    if not one.prompts_of_golden or one.inputs.data is None:
+    if not model_request.prompts_of_golden or model_request.inputs.data is None:
         return
-    source = Path(one.inputs.data.source)
+    source = Path(model_request.inputs.data.source)
     if (recorded := read_lock(source).model_digest) != model.digest:
         raise BadGolden(
             f"{source} was recorded for model {recorded[:12]}, but this model is {model.digest[:12]}; it keeps prompts and no answers: run "

@@ -105,7 +105,7 @@ def _check_wanted(request: Request) -> None:
 
 def _check_outputs(case: Case) -> None:
     """A limit for an output that is not there would do nothing, in silence."""
-    known = [one.name for one in case.model.outputs]
+    known = [output.name for output in case.model.outputs]
     for name in case.contract.tolerances:
         if name != "*" and name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)

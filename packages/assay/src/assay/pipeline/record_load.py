@@ -47,7 +47,7 @@ def load_policy_of(policy: Policy, required: Sequence[Goal], points: Sequence[Lo
     beside = not points  # another service: what is asked of rates is not known there
     asked = [goal for goal in policy.goals if recorded_by(goal.metric) == "load"]
     goals = [goal for goal in asked if goal.metric.startswith("load.slowdown.") is beside] + list(required)
-    places = [f"load.rate{one.rate:g}.errors" if one.rate else "load.errors" for one in points]
+    places = [f"load.rate{point.rate:g}.errors" if point.rate else "load.errors" for point in points]
     named = {goal.metric for goal in goals}
     if "load.errors" not in named:
         goals += [Goal(place, max=0.0) for place in places if place not in named]

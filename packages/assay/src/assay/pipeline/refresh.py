@@ -136,13 +136,13 @@ def as_script(stale: Sequence[Stale], body: str) -> str:
     )
 
 
-def _changes(one: Stale) -> list[str]:
-    if one.trouble:
-        return [f"what would change is not known: {one.trouble}"]
-    if not one.changes:
+def _changes(stale: Stale) -> list[str]:
+    if stale.trouble:
+        return [f"what would change is not known: {stale.trouble}"]
+    if not stale.changes:
         return ["the values would stay the same: only the lock changes"]
-    more = len(one.changes) - SHOWN
-    return [*one.changes[:SHOWN], *([f"and {more} lines more"] if more > 0 else [])]
+    more = len(stale.changes) - SHOWN
+    return [*stale.changes[:SHOWN], *([f"and {more} lines more"] if more > 0 else [])]
 
 
 def _age(created_at: str, days: float | None, now: datetime) -> tuple[str, ...]:

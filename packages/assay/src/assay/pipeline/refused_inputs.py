@@ -49,12 +49,12 @@ class RefusedInputs:
 
     async def _witnesses(self, job: VerifyJob, peers: Sequence[Result]) -> tuple[Witness, ...]:
         """The engines of the run, the one that rewrites as little as possible, and others until one says something."""
-        others = [one for one in peers if takes(one) is not None and one.flow != job.flow.name]
-        found = [_witness(one.flow, _library(one.flow), one) for one in others]
+        others = [peer for peer in peers if takes(peer) is not None and peer.flow != job.flow.name]
+        found = [_witness(other.flow, _library(other.flow), other) for other in others]
         for name in WITNESSES:
-            if name != WITNESSES[0] and any(one.takes_inputs is not None for one in found):
+            if name != WITNESSES[0] and any(witness.takes_inputs is not None for witness in found):
                 break
-            if name != job.flow.name and all(one.flow != name for one in found):
+            if name != job.flow.name and all(witness.flow != name for witness in found):
                 found.append(await self._testimony(job, name))
         return tuple(found)
 

@@ -36,9 +36,11 @@ def rejudge(run_id: str, policy: Policy | None, services: Services, *, tolerance
 
 def _by_tolerance(run: Run, results: Sequence[Result], choice: str) -> tuple[Run, list[Result]]:
     asked: dict[str, Job] = {job.key: job for job in run.jobs}
-    again = [by_choice(one, asked[one.job_key], choice) if one.job_key in asked else one for one in results]
-    known = [(asked[one.job_key], one) for one in results if one.job_key in asked]
-    again = [_with_witnesses(one, asked, known) for one in again]
+    again = [
+        by_choice(result, asked[result.job_key], choice) if result.job_key in asked else result for result in results
+    ]
+    known = [(asked[result.job_key], result) for result in results if result.job_key in asked]
+    again = [_with_witnesses(result, asked, known) for result in again]
     return replace(run, jobs=tuple(with_choice(job, choice) for job in run.jobs)), again
 
 

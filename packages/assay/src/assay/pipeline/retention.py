@@ -42,8 +42,8 @@ def without_samples(result: Result) -> Result | None:
     if not isinstance(result, MeasureResult) or not any(map(_samples, result.measurements)):
         return None
     bare = tuple(
-        msgspec.structs.replace(one, wall_s=(), cpu_s=(), warmup_s=(), cold_s=(), device_s=())
-        for one in result.measurements
+        msgspec.structs.replace(measurement, wall_s=(), cpu_s=(), warmup_s=(), cold_s=(), device_s=())
+        for measurement in result.measurements
     )
     short = msgspec.structs.replace(result, measurements=bare)
     left = metrics(short)
@@ -51,8 +51,10 @@ def without_samples(result: Result) -> Result | None:
     return msgspec.structs.replace(short, kept_metrics=gone)
 
 
-def _samples(one: Measurement) -> bool:
-    return bool(one.wall_s or one.cpu_s or one.warmup_s or one.cold_s or one.device_s)
+def _samples(measurement: Measurement) -> bool:
+    return bool(
+        measurement.wall_s or measurement.cpu_s or measurement.warmup_s or measurement.cold_s or measurement.device_s
+    )
 
 
 def _remove_files(services: Services, before: datetime) -> int:

@@ -31,7 +31,7 @@ def compared_results(run: Run, results: Sequence[Result], services: Services) ->
     """What goals compare with: results of the old engine under the names of the new one, of the baseline run, or of the approved
     engines."""
     if run.compared:
-        by_key = {one.job_key: one for one in results}
+        by_key = {result.job_key: result for result in results}
         jobs = {job.key: job for job in run.jobs}
         return [
             replace(by_key[old], job_key=new, case=jobs[new].case.name, flow=jobs[new].subject)
@@ -47,12 +47,12 @@ def with_changes(
     """The judgement with what changed since `old`, where there is something to compare with."""
     if not old:
         return judgement
-    new = [one for one in results if one.job_key not in run.compared.values()]
+    new = [result for result in results if result.job_key not in run.compared.values()]
     if run.baseline:
         return replace(
             judgement, changes=changes_between(services.store.run(run.baseline), run, new, judgement, services)
         )
-    cells = [one for one in cell_changes(old, new, verdicts=judgement.verdicts) if one.only != "new"]
+    cells = [change for change in cell_changes(old, new, verdicts=judgement.verdicts) if change.only != "new"]
     names = dict.fromkeys(rival.name for rival in run.baselines if not rival.trouble)
     name = ", ".join(names) or "the old engine"
     return replace(judgement, changes=RunChanges(name, tuple(cells)))
@@ -64,7 +64,9 @@ def changes_between(
     """Of two runs of the history, with commits and versions between, and, with `past`, the values of the runs before them."""
     before = list(services.store.results(old.id))
     cells = cell_changes(before, results, old_words=_words(old, before), verdicts=judgement.verdicts)
-    shown = with_past(cells, {one.job_key for one in (*before, *results)}, new, services) if past else tuple(cells)
+    shown = (
+        with_past(cells, {result.job_key for result in (*before, *results)}, new, services) if past else tuple(cells)
+    )
     return replace(facts_between(old, new), cells=shown)
 
 
@@ -90,7 +92,7 @@ def _words(run: Run, results: Sequence[Result]) -> dict[str, str]:
     """Verdicts of that run by its own policy, where that can be judged alone."""
     policy = replace(run.policy, goals=())
     found = judge(results, policy, planned=[job.key for job in run.jobs], today=datetime.now(UTC).date(), narrowed=True)
-    return {one.job_key: one.word.value for one in found.verdicts}
+    return {verdict.job_key: verdict.word.value for verdict in found.verdicts}
 
 
 def with_past(
@@ -100,7 +102,7 @@ def with_past(
     this one."""
     past: dict[tuple[str, str, str], list[float]] = {}
     batch = {(cell.case, cell.flow): cell.batches[1] for cell in cells}
-    looked_at = [one.id for one in services.store.runs(PAST_LOOKED_AT) if one.id < new.id][:PAST_RUNS]
+    looked_at = [run.id for run in services.store.runs(PAST_LOOKED_AT) if run.id < new.id][:PAST_RUNS]
     for identity in reversed(looked_at):
         seen: dict[tuple[str, str, str], float] = {}
         for result in services.store.results(identity, jobs):
@@ -111,11 +113,13 @@ def with_past(
                     seen.setdefault((result.case, result.flow, name), value)
         for key, value in seen.items():
             past.setdefault(key, []).append(value)
-    return tuple(replace(cell, deltas=tuple(_delta(cell, one, past) for one in cell.deltas)) for cell in cells)
+    return tuple(replace(cell, deltas=tuple(_delta(cell, delta, past) for delta in cell.deltas)) for cell in cells)
 
 
-def _delta(cell: CellChange, one: MetricDelta, past: Mapping[tuple[str, str, str], list[float]]) -> MetricDelta:
-    return replace(one, past=tuple(past.get((cell.case, cell.flow, one.metric), ())))
+def _delta(
+    cell: CellChange, metric_delta: MetricDelta, past: Mapping[tuple[str, str, str], list[float]]
+) -> MetricDelta:
+    return replace(metric_delta, past=tuple(past.get((cell.case, cell.flow, metric_delta.metric), ())))
 
 
 def commits_between(old: str, new: str, folder: Path | None = None) -> tuple[str, ...]:
@@ -124,7 +128,7 @@ def commits_between(old: str, new: str, folder: Path | None = None) -> tuple[str
     if not first or not last or first == last or first.startswith("-") or last.startswith("-"):
         return ()
     here = folder or Path.cwd()
-    if "GIT_DIR" not in os.environ and not any((one / ".git").exists() for one in (here, *here.parents)):
+    if "GIT_DIR" not in os.environ and not any((path / ".git").exists() for path in (here, *here.parents)):
         return ()  # a dashboard is seldom in a checkout, and a process that says so takes as long as a page
     try:
         answer = subprocess.run(

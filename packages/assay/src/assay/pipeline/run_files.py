@@ -42,20 +42,20 @@ def share_run(run: Run, services: Services) -> tuple[str, ...]:
 def with_files(run: Run, results: Sequence[Result], services: Services) -> list[Result]:
     """The results with paths of this machine, where another one wrote the files."""
     services.files.bring(*(f"{kind}/{run.id}" for kind in SHOWN))
-    return [_here(one, services.folder) for one in results] if services.files else list(results)
+    return [_here(result, services.folder) for result in results] if services.files else list(results)
 
 
 def _references(run: Run, services: Services) -> list[str]:
     folders = {job.reference_dir for job in run.jobs if isinstance(job, InputsJob) and job.reference_dir}
     root = services.folder.absolute()
-    return sorted(services.files.name_of(one) for one in folders if Path(one).is_relative_to(root / "oracle"))
+    return sorted(services.files.name_of(folder) for folder in folders if Path(folder).is_relative_to(root / "oracle"))
 
 
 def _here(result: Result, folder: Path) -> Result:
     if result.log_file:
         result = msgspec.structs.replace(result, log_file=_moved(result.log_file, folder))
     if isinstance(result, MeasureResult) and result.traces:
-        result = msgspec.structs.replace(result, traces=tuple(_moved(one, folder) for one in result.traces))
+        result = msgspec.structs.replace(result, traces=tuple(_moved(trace, folder) for trace in result.traces))
     return result
 
 

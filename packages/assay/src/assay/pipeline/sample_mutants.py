@@ -73,22 +73,30 @@ def sample_mutants(listed: Iterable[Injected], most: int, seed: int) -> list[Inj
         return known
     numbers = random.Random(seed)
     by_operator: dict[str, list[Injected]] = {}
-    for one in known:
-        by_operator.setdefault(one.operator, []).append(one)
+    for injected in known:
+        by_operator.setdefault(injected.operator, []).append(injected)
     operators = sorted(by_operator)
     numbers.shuffle(operators)
-    if len({one.case for one in known}) > 1:
+    if len({injected.case for injected in known}) > 1:
         for found in by_operator.values():
             numbers.shuffle(found)
     deep = max(map(len, by_operator.values()))
-    rounds = [by_operator[one][turn] for turn in range(deep) for one in operators if turn < len(by_operator[one])]
+    rounds = [
+        by_operator[operator][turn]
+        for turn in range(deep)
+        for operator in operators
+        if turn < len(by_operator[operator])
+    ]
     chosen = set(rounds[:most])
-    return [one for one in known if one in chosen]
+    return [injected for injected in known if injected in chosen]
 
 
 def mutant_jobs(drawn: Sequence[Injected], sound: Mapping[str, GateJob]) -> dict[Injected, GateJob]:
     """A job for each, its flow with one more transform. `sound` is the job without any, by case."""
-    return {one: replace(sound[one.case], flow=_mutated(sound[one.case].flow, one.mutant)) for one in drawn}
+    return {
+        injected: replace(sound[injected.case], flow=_mutated(sound[injected.case].flow, injected.mutant))
+        for injected in drawn
+    }
 
 
 def _mutated(flow: Flow, mutant: str) -> Flow:

@@ -109,5 +109,5 @@ async def _samples(job: MeasureJob, digest: str, services: Services) -> tuple[fl
     (found,) = await services.jobs.together([asked])
     if trouble := changed(itself):
         raise UsageError(f"{job.case.name} on {job.flow.name} cannot be approved: {note_text(trouble)}")
-    launches = [one for speed in speeds_of(found) for one in speed.launches]
-    return tuple(seconds for one in launches for seconds in (one.own_s, one.rival_s))
+    launches = [launch for speed in speeds_of(found) for launch in speed.launches]
+    return tuple(seconds for launch in launches for seconds in (launch.own_s, launch.rival_s))

@@ -119,9 +119,9 @@ class SharedFiles:
         markers = [one for path in (self._folder / MARKERS).glob("*.json") if (one := _read(path)) is not None]
         entries = [
             entry
-            for one in markers
-            if self._is_untouched(one)
-            and (entry := entry_of(self._folder / one.name, path := self._path_of_marker(one.name), used=path))
+            for marker in markers
+            if self._is_untouched(marker)
+            and (entry := entry_of(self._folder / marker.name, path := self._path_of_marker(marker.name), used=path))
         ]
         return evict(entries, most_bytes)[0] if sum(one.size_bytes for one in entries) > most_bytes else 0
 
@@ -150,7 +150,7 @@ class SharedFiles:
 
     def _marked(self, names: Collection[str]) -> list[str]:
         markers = [_read(path) for path in (self._folder / MARKERS).glob("*.json")]
-        return [one.name for one in markers if one is not None and _is_among(one.name, names)]
+        return [marker.name for marker in markers if marker is not None and _is_among(marker.name, names)]
 
     def _gone(self, names: Collection[str], known: Mapping[str, KeptFolder]) -> list[str]:
         return [name for name in self._marked(names) if name not in known and self._is_as_agreed(name)]
@@ -169,7 +169,7 @@ class SharedFiles:
         """What is here. Files that have the size and the time of the marker are not read again."""
         root, marker = self._folder / name, self._marker(name)
         known = (
-            {(one.path, one.size_bytes, at): one for one, at in zip(marker.folder.files, marker.times, strict=True)}
+            {(file.path, file.size_bytes, at): file for file, at in zip(marker.folder.files, marker.times, strict=True)}
             if marker
             else {}
         )
@@ -184,9 +184,9 @@ class SharedFiles:
     def _send(self, new: Mapping[str, _Marker], *, verify: bool = False) -> int:
         assert self._blobs is not None
         paths = {
-            one.sha256: (self._folder / name / one.path, one.size_bytes)
+            file.sha256: (self._folder / name / file.path, file.size_bytes)
             for name, marker in new.items()
-            for one in marker.folder.files
+            for file in marker.folder.files
         }
         there = self._blobs.sizes(list(paths))
         # One that has another size is damaged: it is put there again.
@@ -210,11 +210,11 @@ class SharedFiles:
         """By sizes and times."""
         root = self._folder / marker.name
         try:
-            stats = [(root / one.path).stat() for one in marker.folder.files]
+            stats = [(root / file.path).stat() for file in marker.folder.files]
         except OSError:
             return False
         now = [(one.st_size, one.st_mtime_ns) for one in stats]
-        return now == [(one.size_bytes, at) for one, at in zip(marker.folder.files, marker.times, strict=True)]
+        return now == [(file.size_bytes, at) for file, at in zip(marker.folder.files, marker.times, strict=True)]
 
     def _fetch(self, folders: Mapping[str, KeptFolder]) -> None:
         """Each whole or not at all."""
@@ -223,7 +223,9 @@ class SharedFiles:
         (self._folder / MARKERS).mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self._folder / MARKERS) as name:
             staging = {folder: Path(name) / value_digest(folder) for folder in folders}
-            files = [(one.sha256, staging[folder] / one.path) for folder, kept in folders.items() for one in kept.files]
+            files = [
+                (file.sha256, staging[folder] / file.path) for folder, kept in folders.items() for file in kept.files
+            ]
             for place in staging.values():
                 place.mkdir()
             for _, path in files:
@@ -237,7 +239,7 @@ class SharedFiles:
                 final.parent.mkdir(parents=True, exist_ok=True)
                 shutil.rmtree(final, ignore_errors=True)
                 whole.replace(final)
-                times = tuple((final / one.path).stat().st_mtime_ns for one in folders[folder].files)
+                times = tuple((final / file.path).stat().st_mtime_ns for file in folders[folder].files)
                 self._mark(_Marker(folder, folders[folder], times))
 
     def _remove(self, name: str) -> None:

@@ -71,6 +71,6 @@ def _is(command: str, wanted: str) -> bool:
 
 def _seconds(results: Sequence[Result]) -> dict[str, float]:
     found: dict[str, float] = {}
-    for one in results:
-        found[one.case] = found.get(one.case, 0.0) + one.seconds
+    for result in results:
+        found[result.case] = found.get(result.case, 0.0) + result.seconds
     return found

@@ -58,13 +58,17 @@ async def explain(
     """One for each mutant that passed. Candidate inputs are written below `folder`, which the caller removes."""
     probed = await _search(passed, folder, services)
     open_ = {
-        name: one for name, one in probed.items() if one.ranks and not _same(one.seen) and not _is_calibrated(sound)
+        name: searched
+        for name, searched in probed.items()
+        if searched.ranks and not _same(searched.seen) and not _is_calibrated(sound)
     }
     killers: dict[Injected, tuple[Path, str]] = {}
     for rank in range(TRIED):
-        left = {name: one for name, one in open_.items() if name not in killers and rank < len(one.ranks)}
+        left = {
+            name: searched for name, searched in open_.items() if name not in killers and rank < len(searched.ranks)
+        }
         killers.update(await _judge(left, rank, sound, services))
-    return {name: _survivor(one, killers.get(name)) for name, one in probed.items()}
+    return {name: _survivor(searched, killers.get(name)) for name, searched in probed.items()}
 
 
 def _is_calibrated(flow: Flow) -> bool:
@@ -107,16 +111,16 @@ async def _judge(
     """The candidates of this rank on which the gate kills the mutant and passes the sound engine."""
     folders = await _references(left, rank, services)
     jobs: list[GateJob] = []
-    for place, (name, one) in enumerate(left.items()):
+    for place, (name, searched) in enumerate(left.items()):
         # A name of its own for each: two survivors share the sound flow.
-        case = _with_golden(one.job, f"{one.job.case.name}#{place}", str(folders[name]))
-        jobs += [replace(one.job, case=case, flow=flow, reference_dir="") for flow in (one.job.flow, sound)]
+        case = _with_golden(searched.job, f"{searched.job.case.name}#{place}", str(folders[name]))
+        jobs += [replace(searched.job, case=case, flow=flow, reference_dir="") for flow in (searched.job.flow, sound)]
     jobs = await with_tolerances(jobs, services)
     results = {result.job_key: result.outcome async for result in services.jobs.results(jobs)}
     killers = {}
-    for (name, one), lying, honest in zip(left.items(), jobs[::2], jobs[1::2], strict=True):
+    for (name, searched), lying, honest in zip(left.items(), jobs[::2], jobs[1::2], strict=True):
         if results[lying.key] is Outcome.MISMATCH and results[honest.key] is Outcome.OK:
-            killers[name] = (folders[name], one.ranks[rank][1])
+            killers[name] = (folders[name], searched.ranks[rank][1])
     return killers
 
 
@@ -125,21 +129,21 @@ async def _references(left: Mapping[Injected, _Searched], rank: int, services: S
     folders: dict[Injected, Path] = {}
     for oracle in ORACLES["onnx"]:
         jobs = {
-            name: _record(one, f"{one.job.case.name}#{place}", rank, oracle)
-            for place, (name, one) in enumerate(left.items())
+            name: _record(searched, f"{searched.job.case.name}#{place}", rank, oracle)
+            for place, (name, searched) in enumerate(left.items())
             if name not in folders
         }
         done = {result.job_key: result.outcome async for result in services.jobs.results(list(jobs.values()))}
         folders.update({n: Path(job.reference_dir) for n, job in jobs.items() if done[job.key] is Outcome.OK})
-    return {name: folders.get(name, one.ranks[rank][0]) for name, one in left.items()}
+    return {name: folders.get(name, searched.ranks[rank][0]) for name, searched in left.items()}
 
 
-def _record(one: _Searched, case: str, rank: int, oracle: str) -> ReferenceJob:
-    candidate = one.ranks[rank][0]
+def _record(searched: _Searched, case: str, rank: int, oracle: str) -> ReferenceJob:
+    candidate = searched.ranks[rank][0]
     return other_kind(
-        one.job,
+        searched.job,
         ReferenceJob,
-        case=_with_golden(one.job, case, str(candidate)),
+        case=_with_golden(searched.job, case, str(candidate)),
         flow=plugins.find_flow(oracle),
         reference_dir=str(candidate.with_name(f"{candidate.name}-reference")),
         reason="an input on which a mutant shows",
@@ -154,24 +158,24 @@ def _same(seen: SearchInputsResult) -> bool:
     return seen.golden_equal and seen.found_equal
 
 
-def _survivor(one: _Searched, killer: tuple[Path, str] | None) -> Survivor:
-    used = _largest(one.passed, "budget_used")
-    if one.seen.outcome is not Outcome.OK:
-        failed = f"{one.seen.outcome.value}: {one.seen.detail}"
+def _survivor(searched: _Searched, killer: tuple[Path, str] | None) -> Survivor:
+    used = _largest(searched.passed, "budget_used")
+    if searched.seen.outcome is not Outcome.OK:
+        failed = f"{searched.seen.outcome.value}: {searched.seen.detail}"
         return Survivor("untold", f"the search for a reason failed ({failed})", used)
-    if _same(one.seen):
-        why = f"bit for bit the same outputs on the samples of the case and {one.seen.tried} inputs in all"
+    if _same(searched.seen):
+        why = f"bit for bit the same outputs on the samples of the case and {searched.seen.tried} inputs in all"
         return Survivor("equivalent", why, used)
     if killer is not None:
-        here = _on_golden(one, used)
+        here = _on_golden(searched, used)
         return Survivor("unexercised", f"{here}; {killer[1]} kills it", used, killer[0])
-    largest = max(one.seen.golden_effect, one.seen.found_effect)
-    if not one.ranks and one.seen.golden_equal:
+    largest = max(searched.seen.golden_effect, searched.seen.found_effect)
+    if not searched.ranks and searched.seen.golden_equal:
         return Survivor("untold", "the golden samples do not show it, and no input was found that does", used)
-    bound = "below the noise" if _derived(one.passed) else "within the tolerance"
+    bound = "below the noise" if _derived(searched.passed) else "within the tolerance"
     why = (
-        f"{bound}: {_on_golden(one, used)}, and no input was found on which it goes beyond the tolerance "
-        f"(the largest effect of {one.seen.tried} inputs is {largest:.2g} of the output's norm)"
+        f"{bound}: {_on_golden(searched, used)}, and no input was found on which it goes beyond the tolerance "
+        f"(the largest effect of {searched.seen.tried} inputs is {largest:.2g} of the output's norm)"
     )
     return Survivor("below_noise", why, used)
 
@@ -180,10 +184,10 @@ def _derived(passed: Result) -> bool:
     return any("budget_norm" in compared.metrics for compared in comparisons_of(passed))
 
 
-def _on_golden(one: _Searched, used: float) -> str:
-    if one.seen.golden_equal:
+def _on_golden(searched: _Searched, used: float) -> str:
+    if searched.seen.golden_equal:
         return "the golden samples never reach what it changes: the outputs are the same bit for bit"
-    widths = NORM_LIMIT * _largest(one.passed, "budget_norm")
+    widths = NORM_LIMIT * _largest(searched.passed, "budget_norm")
     known = f", {widths:.2g} noise widths" if not math.isnan(widths) else f", {used:.2g} of the tolerance"
     share = "" if math.isnan(used) else f"{known} together with the engine's own error"
-    return f"its effect on the golden samples is {one.seen.golden_effect:.2g} of the output's norm{share}"
+    return f"its effect on the golden samples is {searched.seen.golden_effect:.2g} of the output's norm{share}"

@@ -20,7 +20,7 @@ def with_threads(flow: Flow, threads: int) -> Flow:
     if threads == 1 or OPTION in flow.options:
         return flow
     backend: Backend = plugins.load(plugins.BACKENDS, flow.backend)()
-    if OPTION not in {one.name for one in backend.options}:
+    if OPTION not in {option.name for option in backend.options}:
         raise UsageError(
             f"backend {flow.backend!r} has no option {OPTION!r}: it cannot be measured on {threads} threads; "
             "leave --threads out for it"

@@ -216,13 +216,13 @@ def _arithmetic(job: ToleranceJob) -> tuple[str, tuple[str, ...]]:
 
 def _of_use(allowances: tuple[str, ...], model: Model) -> tuple[str, ...]:
     """Those that this model has a use for: flows that differ in others share a profile."""
-    double = any(one.dtype == "float64" for one in (*model.inputs, *model.outputs))
+    double = any(tensor_spec.dtype == "float64" for tensor_spec in (*model.inputs, *model.outputs))
     useless = {"flush-to-zero", *(() if double else ("double-in-float32",))}
-    if any(one in TIES for one in allowances) and not _names_any(_GRIDS, model.source, model.digest):
+    if any(allowance in TIES for allowance in allowances) and not _names_any(_GRIDS, model.source, model.digest):
         useless.update(TIES)
     if "rounded-chirps" in allowances and not _names_any(_TRANSFORMS, model.source, model.digest):
         useless.add("rounded-chirps")
-    return tuple(one for one in allowances if one not in useless)
+    return tuple(allowance for allowance in allowances if allowance not in useless)
 
 
 _GRIDS = (b"QuantizeLinear", b"QLinear", b"quantize_per")

@@ -32,7 +32,7 @@ def trend_alarms(run: Run, results: Sequence[Result], wanted: Sequence[str], ser
         recorded = {name for one in own for name, value in metrics(one).items() if math.isfinite(value)}
         names = [name for name in dict.fromkeys(SHORT.get(one, one) for one in wanted) if name in recorded]
         past = list(islice(services.store.history(case, flow), RUNS * len(own))) if names else []
-        if len({one.run_id for one in past}) < LEAST_POINTS:
+        if len({past_result.run_id for past_result in past}) < LEAST_POINTS:
             continue
         seen = list(map(observed, past))
         # Newer results, as of other machines, may have pushed those of this run out of the window.

@@ -23,7 +23,7 @@ def unavailable(jobs: Sequence[Job], services: Services) -> list[Result]:
     for flow in (job.flow for job in needing):
         if (key := _needed(flow)) not in missing:
             parts = (services.available(flow), *(() if flow.environment else transforms_available(flow)))
-            here = next((one for one in parts if not one.available), None)
+            here = next((part for part in parts if not part.available), None)
             cause = Cause.NOT_INSTALLED if here is not None and here.install else Cause.MISSING_LIBRARY
             missing[key] = None if here is None else (missing_text(here), cause)
     return [

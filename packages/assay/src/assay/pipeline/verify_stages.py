@@ -90,11 +90,11 @@ def _kept(job: VerifyJob) -> VerifyJob:
 
 def _with_building(result: Result, before: Result) -> Result:
     """An engine that the first job lowered was not lowered again: what that took is told with it."""
-    if any(one.stage is Stage.LOWER for one in result.stage_times):
+    if any(time.stage is Stage.LOWER for time in result.stage_times):
         return result
-    building = tuple(one for one in before.stage_times if one.stage in _BUILDING)
-    loading = tuple(one for one in result.stage_times if one.stage not in _BUILDING)
-    seconds = result.seconds + sum(one.seconds for one in building)
+    building = tuple(time for time in before.stage_times if time.stage in _BUILDING)
+    loading = tuple(time for time in result.stage_times if time.stage not in _BUILDING)
+    seconds = result.seconds + sum(stage_time.seconds for stage_time in building)
     return msgspec.structs.replace(result, stage_times=(*building, *loading), seconds=seconds)
 
 
@@ -110,12 +110,13 @@ def _is_open(result: Result) -> bool:
 def _undecided(result: LossResult, derivation: Result, limit_s: float, how: str) -> LossResult:
     """What no tolerance excuses stays a mismatch; all else is open."""
     comparisons = tuple(
-        msgspec.structs.replace(one, findings=tuple(filter(_structural, one.findings))) for one in result.comparisons
+        msgspec.structs.replace(comparison, findings=tuple(filter(_structural, comparison.findings)))
+        for comparison in result.comparisons
     )
     findings = tuple(filter(_structural, result.findings))
-    if findings or any(one.findings for one in comparisons):
+    if findings or any(comparison.findings for comparison in comparisons):
         return msgspec.structs.replace(result, comparisons=comparisons, findings=findings)
-    used = max((one.metrics.get("budget_used", 0.0) for one in comparisons), default=0.0)
+    used = max((comparison.metrics.get("budget_used", 0.0) for comparison in comparisons), default=0.0)
     why = (
         f"did not end in its {limit_s:.4g} s: raise --derive-timeout, or derive-timeout-s in [limits]"
         if derivation.outcome is Outcome.TIMEOUT

@@ -184,11 +184,13 @@ class _Runner:
 
     def _start(self, first: SuiteItem) -> None:
         """Make and launch `first` and the items after it, of the same flow."""
-        selected = [one for one in self._session.items if isinstance(one, SuiteItem)]
+        selected = [item for item in self._session.items if isinstance(item, SuiteItem)]
         left = selected[selected.index(first) :]
-        batch = [one for one in left[: batch_size(len(left), self._processes)] if one.flow == first.flow]
+        batch = [
+            suite_item for suite_item in left[: batch_size(len(left), self._processes)] if suite_item.flow == first.flow
+        ]
         jobs = []
-        for case, reason in self._made([one.case for one in batch]):
+        for case, reason in self._made([suite_item.case for suite_item in batch]):
             job = _job(case, first.flow, self._folder.name)
             if reason:
                 self._results[job.key] = missing_case_result(job, reason, tuple(self._suites.values()))

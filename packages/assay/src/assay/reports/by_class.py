@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from assay.task_metrics.registry import TASK_METRICS
 
 _FIGURES = {
-    one.pattern.removesuffix("_class*")
+    figure.pattern.removesuffix("_class*")
     for metric in TASK_METRICS.values()
-    for one in metric.figures
-    if one.pattern.endswith("_class*")
+    for figure in metric.figures
+    if figure.pattern.endswith("_class*")
 }
 _OF_A_CLASS = re.compile(rf"(?P<figure>{'|'.join(map(re.escape, sorted(_FIGURES)))})_class(?P<number>0|[1-9][0-9]*)")
 """Of our own tasks alone: what a plug-in's name means is its own affair."""

@@ -126,7 +126,7 @@ def facts_between(changes: RunChanges) -> list[tuple[str, str]]:
 
 def cells(changes: RunChanges) -> list[Cell]:
     """In the order of the run."""
-    return [_cell(one) for one in changes.cells]
+    return [_cell(cell) for cell in changes.cells]
 
 
 def sparkline(values: Sequence[float]) -> str:
@@ -195,7 +195,7 @@ def _timed(cell: CellChange) -> bool:
 def _lines(cell: CellChange) -> list[Line]:
     if cell.only == "old":
         return []
-    by_name = {one.metric: one for one in cell.deltas}
+    by_name = {delta.metric: delta for delta in cell.deltas}
     measured = any(name.startswith("latency.") for name in by_name)
     verified = any(name in by_name for name in ("budget_used", "max_abs"))
     lines = [
@@ -206,10 +206,17 @@ def _lines(cell: CellChange) -> list[Line]:
         or (verified and name in ("budget_used", "max_abs"))
     ]
     shown = {name for _, name in ALWAYS}
-    more = [one for name, one in by_name.items() if name.startswith(_MORE) and name not in shown]
+    more = [metric_delta for name, metric_delta in by_name.items() if name.startswith(_MORE) and name not in shown]
     new = cell.only == "new"
-    changed = [one for one in more if one.metric.startswith("task.") or (one.old != one.new and (one.new or not new))]
-    lines += [_line(_LABELS.get(one.metric, one.metric), one, cell) for one in changed]
+    changed = [
+        metric_delta
+        for metric_delta in more
+        if metric_delta.metric.startswith("task.")
+        or (metric_delta.old != metric_delta.new and (metric_delta.new or not new))
+    ]
+    lines += [
+        _line(_LABELS.get(metric_delta.metric, metric_delta.metric), metric_delta, cell) for metric_delta in changed
+    ]
     if new:
         # Its sentence says that there is nothing to compare with: no line repeats it, and what it has none of is left out.
         lines = [msgspec.structs.replace(line, change="" if line.after else line.change) for line in lines]

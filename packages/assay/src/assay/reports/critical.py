@@ -28,9 +28,14 @@ class Critical(msgspec.Struct, frozen=True):
 def critical(rows: Sequence[Row], changes: RunChanges | None = None) -> list[Critical]:
     """In the order of the rows; what several jobs of a row were warned of, once."""
     warnings = []
-    lost = {(one.case, one.flow): one.lost_fusion for one in changes.cells} if changes else {}
+    lost = {(cell.case, cell.flow): cell.lost_fusion for cell in changes.cells} if changes else {}
     for row in rows:
-        native = [one for entry in row.entries if entry.result for one in native_warnings_of(entry.result)]
+        native = [
+            native_warning
+            for entry in row.entries
+            if entry.result
+            for native_warning in native_warnings_of(entry.result)
+        ]
         for text in critical_warnings(dict.fromkeys(native)):
             warnings.append(Critical(one_line(row.case), one_line(row.flow), one_line(text)))
         if (fusion := lost.get((row.case, row.flow))) is not None:

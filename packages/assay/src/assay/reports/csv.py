@@ -50,7 +50,7 @@ class Csv:
         for entry in entries(run, results, judgement):
             cells = _cells(run, entry)
             rates = mutation_scores([entry.result] if entry.result else [])
-            writer.writerows([*cells, *_rate(one)] for one in rates)
+            writer.writerows([*cells, *_rate(rate)] for rate in rates)
             if not rates:
                 writer.writerow([*cells, *[""] * RATES])
         return out.getvalue()

@@ -28,7 +28,7 @@ def detail_lines(rows: Sequence[Row]) -> Iterator[str]:
             if isinstance(result, VerifyResult) and result.comparisons:
                 yield ""
                 yield f"{one_line(row.case)} | {one_line(row.flow)}"
-                yield from (f"  input {one_line(used_inputs(one))}" for one in result.inputs)
+                yield from (f"  input {one_line(used_inputs(input_facts))}" for input_facts in result.inputs)
                 if sizes := built_for(result.facts):
                     yield f"  {one_line(sizes)}"
                 for comparison in result.comparisons:

@@ -42,10 +42,10 @@ def _sparsity(facts: EngineInfo) -> Iterable[tuple[str, str]]:
     if found is not None and found.elements:
         yield "Zeros among the weights", f"{found.zeros / found.elements:.1%} of {found.elements:,} elements"
         yield "Weights in a 2:4 pattern", f"{found.two_of_four / found.elements:.1%} of the elements"
-        for one in found.weights:
-            if one.zeros / one.elements >= SPARSE:
-                pattern = ", 2:4" if one.two_of_four else ""
-                yield f"Weight {one.name}", f"{one.zeros / one.elements:.1%} zeros{pattern}"
+        for weight in found.weights:
+            if weight.zeros / weight.elements >= SPARSE:
+                pattern = ", 2:4" if weight.two_of_four else ""
+                yield f"Weight {weight.name}", f"{weight.zeros / weight.elements:.1%} zeros{pattern}"
     if facts.sparse_kernels is not None:
         yield "Kernels that skip zeros", str(facts.sparse_kernels)
 

@@ -20,22 +20,22 @@ def page_changes(changes: RunChanges | None) -> dict[str, object] | None:
     return {
         "title": TITLE,
         "facts": facts_between(changes),
-        "commits": [one_line(one) for one in changes.commits],
-        "cells": [_cell(one) for one in cells(changes)],
+        "commits": [one_line(commit) for commit in changes.commits],
+        "cells": [_cell(cell) for cell in cells(changes)],
     }
 
 
-def _cell(one: Cell) -> dict[str, object]:
+def _cell(cell: Cell) -> dict[str, object]:
     """Columns that would be empty in every line are left out."""
-    lines = [_line(line) for line in one.lines]
-    shown = {"before": any(line.before for line in one.lines), "change": any(line.change for line in one.lines)}
+    lines = [_line(line) for line in cell.lines]
+    shown = {"before": any(line.before for line in cell.lines), "change": any(line.change for line in cell.lines)}
     shown["trend"] = any(line["points"] for line in lines)
     head = dict(zip(("metric", "before", "after", "change", "trend"), (*HEADER[:-1], "last runs"), strict=True))
     return {
-        "case": one.case,
-        "flow": one.flow,
-        "verdicts": one.verdicts,
-        "notes": one.notes,
+        "case": cell.case,
+        "flow": cell.flow,
+        "verdicts": cell.verdicts,
+        "notes": cell.notes,
         "lines": lines,
         "header": [name for key, name in head.items() if shown.get(key, True)],
         "shown": shown,

@@ -92,7 +92,7 @@ def _result(result: Result) -> dict[str, object]:
         "outcome": result.outcome.value,
         "detail": one_line(result.detail),
         "ended": _ended(result),
-        "inputs": [_input(one) for one in inputs_of(result)],
+        "inputs": [_input(input_facts) for input_facts in inputs_of(result)],
         "stages": [[time.stage.value, time.seconds, text.duration(time.seconds)] for time in result.stage_times],
         "findings": _findings(result),
         "comparisons": list(_comparisons(result)),
@@ -158,14 +158,18 @@ def _changes(result: Result) -> list[str]:
     """Of the engine against its baseline."""
     if not isinstance(result, CompareSpeedResult) or not result.speeds:
         return []
-    return [one_line(one) for one in differences(result.baseline_facts, result.facts)]
+    return [one_line(difference) for difference in differences(result.baseline_facts, result.facts)]
 
 
-def _input(one: InputFacts) -> list[str]:
+def _input(input_facts: InputFacts) -> list[str]:
     """[name, type and shapes, values, where they come from]."""
-    shapes = " or ".join(map(shape_text, one.shapes[:3]))
-    values = "" if one.least is None or one.most is None else f"{text.number(one.least)} to {text.number(one.most)}"
-    return [one_line(one.name), f"{one.dtype} {shapes}", values, one_line(source(one))]
+    shapes = " or ".join(map(shape_text, input_facts.shapes[:3]))
+    values = (
+        ""
+        if input_facts.least is None or input_facts.most is None
+        else f"{text.number(input_facts.least)} to {text.number(input_facts.most)}"
+    )
+    return [one_line(input_facts.name), f"{input_facts.dtype} {shapes}", values, one_line(source(input_facts))]
 
 
 def _ended(result: Result) -> Pairs:
@@ -249,7 +253,7 @@ def _soak(result: Result) -> dict[str, object] | None:
         "calls": list(memory.soak_calls),
         "batches": batches,
         "lines": lines,
-        "figures": [one for one in rows if one[1]],
+        "figures": [row for row in rows if row[1]],
     }
 
 

@@ -56,10 +56,10 @@ def head(run: Run, results: Sequence[Result], judgement: RunVerdict, rows: Seque
         "upgrade_header": HEADER_OF_UPGRADES,
         "upgrades": [
             {
-                "title": f"{one_line(one.case)} on {one_line(one.flow)}: old beside new",
-                "rows": [[one_line(cell) for cell in line] for line in one.lines],
+                "title": f"{one_line(upgrade.case)} on {one_line(upgrade.flow)}: old beside new",
+                "rows": [[one_line(cell) for cell in line] for line in upgrade.lines],
             }
-            for one in upgrades(rows)
+            for upgrade in upgrades(rows)
         ],
     }
 
@@ -70,7 +70,7 @@ def _mutation_scores(results: Sequence[Result]) -> list[dict[str, object]]:
     return [
         {
             "header": (group or "all mutants", *HEADER, "equivalent", "not built"),
-            "rows": [_rate(one) for one in found if one.group == group],
+            "rows": [_rate(mutation_score) for mutation_score in found if mutation_score.group == group],
             "open": group != HIT,
         }
         for group in ((ALL, *GROUPS) if found else ())
@@ -96,7 +96,7 @@ def _provenance(run: Run) -> Pairs:
         ("Machine", ", ".join(parts)),
         ("System", one_line(", ".join(filter(None, (machine.system, machine.python and f"Python {machine.python}"))))),
         *(
-            (("Models from", "; ".join(one_line(text.model_source(one)) for one in run.sources)),)
+            (("Models from", "; ".join(one_line(text.model_source(source)) for source in run.sources)),)
             if run.sources
             else ()
         ),

@@ -40,7 +40,7 @@ class JUnit:
     def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """Well-formed XML 1.0 whatever the names and logs contain: control characters appear as `\\x07`."""
         root = ET.Element("testsuites", name="assay")
-        changed = {(one.case, one.flow): one for one in cells(judgement.changes)} if judgement.changes else {}
+        changed = {(cell.case, cell.flow): cell for cell in cells(judgement.changes)} if judgement.changes else {}
         suites: dict[str, list[Entry]] = {}
         for entry in entries(run, results, judgement):
             suites.setdefault(entry.names[1], []).append(entry)
@@ -79,7 +79,7 @@ def _properties(node: ET.Element, result: Result, change: Cell | None) -> None:
     properties = [("critical warning", text) for text in critical_warnings(native_warnings_of(result))]
     if change is not None:
         properties += [("against", note) for note in change.notes]
-        properties += [(f"against: {one.label}", _change_text(one)) for one in change.lines]
+        properties += [(f"against: {line.label}", _change_text(line)) for line in change.lines]
     if properties:
         holder = ET.SubElement(node, "properties")
         for name, value in properties:
@@ -103,7 +103,10 @@ def _story(run: Run, entry: Entry) -> str:
         lines += [f"reference: {reference}"] if compared and (reference := described(compared.reference)) else []
         lines += [f"node: {result.node}"] if result.node else []
         lines += [f"log: {result.log_file}"] if result.log_file else []
-        lines += [f"{one.output}: {one.kind}: {finding_text(one)}" for one in (compared.findings if compared else ())]
+        lines += [
+            f"{finding.output}: {finding.kind}: {finding_text(finding)}"
+            for finding in (compared.findings if compared else ())
+        ]
     lines += [f"repeat: {repro_line(run, entry.asked)}"]
     return "\n".join(one_line(line) for line in lines)
 

@@ -91,12 +91,12 @@ def _table(found: Sequence[Row]) -> list[str]:
     if len(found) > ROWS_SHOWN:
         shown = sorted(found, key=lambda row: SEVERITY.index(row.word))[:ROWS_SHOWN]
     # A text that no row has is left out; metrics keep their places.
-    columns = [one for one in columns_of("markdown") if one.value is not None or any(map(one.shown, shown))]
+    columns = [column for column in columns_of("markdown") if column.value is not None or any(map(column.shown, shown))]
     lines = [
         ", ".join(f"{count} {word or 'not run'}" for word, count in counts(found).items()),
         "",
-        f"| verdict | case | flow | {' | '.join(one.title.lower() for one in columns)} |",
-        f"|---|---|---|{''.join('--:|' if one.value is not None else '---|' for one in columns)}",
+        f"| verdict | case | flow | {' | '.join(column.title.lower() for column in columns)} |",
+        f"|---|---|---|{''.join('--:|' if column.value is not None else '---|' for column in columns)}",
     ]
     lines += [f"| {' | '.join(_cells(row, columns))} |" for row in shown]
     if len(shown) < len(found):
@@ -163,7 +163,10 @@ def _changed(line: Line) -> str:
 
 def _critical(found: Sequence[Row], changes: RunChanges | None) -> list[str]:
     warnings = critical(found, changes)
-    names = [(escaped(one.case, 120), escaped(one.flow, 120), escaped(one.text)) for one in warnings[:FAILURES_SHOWN]]
+    names = [
+        (escaped(warning.case, 120), escaped(warning.flow, 120), escaped(warning.text))
+        for warning in warnings[:FAILURES_SHOWN]
+    ]
     lines = [f"### {TITLE}", ""] if warnings else []
     lines += [f"- {case} · {flow}: {text}" for case, flow, text in names]
     if len(warnings) > FAILURES_SHOWN:
@@ -199,7 +202,7 @@ def _about(run: Run, jobs: str) -> list[str]:
     machine = run.machine
     parts = [f"run {run.id}", jobs]
     parts += [f"commit {run.commit}"] if run.commit else []
-    parts += [text.model_source(one) for one in run.sources]
+    parts += [text.model_source(source) for source in run.sources]
     parts += [f"{machine.cpu}, {text.cores(machine.cores)}, {text.size(machine.memory_bytes)}"] if machine.cpu else []
     parts += [f"{name} {version}" for name, version in sorted(run.versions.items())]
     return ["<sub>" + escaped("; ".join(parts), 2000) + "</sub>"]

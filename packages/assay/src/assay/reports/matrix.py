@@ -83,10 +83,10 @@ def _cell(found: Sequence[Row]) -> str:
 def _missing(found: Sequence[Row]) -> list[str]:
     """Why a flow could not run on this machine, once for each reason."""
     reasons = Counter(
-        f"{_text(row.flow)}: {_text(one.reason)}"
+        f"{_text(row.flow)}: {_text(entry.reason)}"
         for row in found
-        for one in row.entries
-        if one.result is not None and OUTCOMES[one.result.outcome].about == "machine"
+        for entry in row.entries
+        if entry.result is not None and OUTCOMES[entry.result.outcome].about == "machine"
     )
     items = [f"<li>{said} ({_many(range(count), 'job')})</li>" for said, count in sorted(reasons.items())]
     return ["<h2>Not available here</h2>", "<ul>", *items, "</ul>"] if items else []
@@ -94,8 +94,10 @@ def _missing(found: Sequence[Row]) -> list[str]:
 
 def _what(row: Row) -> str:
     """The outcome that the gravest verdict is about, else the verdict."""
-    outcomes = [one.result.outcome.value for one in row.entries if one.word == row.word and one.result is not None]
-    failures = [outcome_words(one) for one in outcomes if one != "ok"]
+    outcomes = [
+        entry.result.outcome.value for entry in row.entries if entry.word == row.word and entry.result is not None
+    ]
+    failures = [outcome_words(outcome) for outcome in outcomes if outcome != "ok"]
     return failures[0] if failures else row.word or "not run"
 
 

@@ -62,11 +62,18 @@ def _row(result: MutationScoreResult, stem: str) -> MutationScore:
 
 def table(scores: Sequence[MutationScore], group: str) -> tuple[tuple[str, ...], list[list[str]], str]:
     """Header, rows and a closing line of one group: those of which something survived, each flow in a row of its own."""
-    own = [one for one in scores if one.group == group and one.rate is not None]
-    bad = [one for one in own if one.survived]
-    rest = len({one.name for one in own} - {one.name for one in bad})
+    own = [score for score in scores if score.group == group and score.rate is not None]
+    bad = [mutation_score for mutation_score in own if mutation_score.survived]
+    rest = len({mutation_score.name for mutation_score in own} - {mutation_score.name for mutation_score in bad})
     closing = _closing(rest, group, bool(bad)) if rest else ""
-    return (group, *HEADER), [[one_line(one.name), *texts(one), one_line(one.flow)] for one in bad], closing
+    return (
+        (group, *HEADER),
+        [
+            [one_line(mutation_score.name), *texts(mutation_score), one_line(mutation_score.flow)]
+            for mutation_score in bad
+        ],
+        closing,
+    )
 
 
 def _closing(count: int, group: str, more: bool) -> str:

@@ -187,8 +187,8 @@ def _not_available(left: Sequence[Result], jobs: int) -> list[str]:
     if not left:
         return []
     rows: dict[str, tuple[str, ...]] = {}
-    for one in left:
-        count = sum(other.flow == one.flow for other in left)
-        rows.setdefault(one.flow, (one.flow, str(count), one.outcome.value, one.detail))
+    for result in left:
+        count = sum(other.flow == result.flow for other in left)
+        rows.setdefault(result.flow, (result.flow, str(count), result.outcome.value, result.detail))
     lines = [*_table(("flow", "jobs", "outcome", "reason"), list(rows.values()))]
     return ["", "## Not available", "", f"{len(left)} of {jobs} jobs have no samples.", "", *lines]

@@ -32,7 +32,9 @@ class Remark(msgspec.Struct, frozen=True):
 
 def remarks(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Remark]:
     """Jobs of one case and flow that say the same are one remark."""
-    found = [Remark(one.word.value, "run", one_line(one.reason)) for one in run_verdicts(run, results, judgement)]
+    found = [
+        Remark(verdict.word.value, "run", one_line(verdict.reason)) for verdict in run_verdicts(run, results, judgement)
+    ]
     for row in rows(run, results, judgement):
         for together in group_identical(row):
             entry = together[0]
@@ -42,7 +44,7 @@ def remarks(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[
             log = one_line(entry.result.log_file) if entry.result is not None else ""
             repeat = one_line(repro_line(run, entry.asked))
             found.append(Remark(entry.word, title, one_line(entry.reason), path, repeat, log))
-    shown = [one for one in found if one.word not in QUIET]
+    shown = [remark for remark in found if remark.word not in QUIET]
     return sorted(shown, key=lambda one: SEVERITY.index(one.word))
 
 

@@ -114,7 +114,7 @@ class Row(msgspec.Struct, frozen=True):
     def reference(self) -> str:
         """Whose answers its outputs were compared with, in a few words; "" where nothing was compared."""
         results = [entry.result for entry in self.entries]
-        references = (described(one.reference) for one in results if isinstance(one, ComparedResult))
+        references = (described(result.reference) for result in results if isinstance(result, ComparedResult))
         return ", ".join(dict.fromkeys(filter(None, references)))
 
     @property
@@ -189,7 +189,7 @@ def headline(judgement: RunVerdict) -> tuple[str, str]:
 
 def skipped_note(judgement: RunVerdict) -> str:
     """`9 of 12 jobs skipped`, which stands beside a PASS wherever that stands; "" where none was, and for other words, which say why."""
-    words = [one.word for one in judgement.verdicts if one.job_key]
+    words = [verdict.word for verdict in judgement.verdicts if verdict.job_key]
     skipped = words.count(VerdictStatus.SKIP)
     if judgement.run.word is not VerdictStatus.PASS or not skipped:
         return ""
@@ -228,7 +228,7 @@ def figures(found: Sequence[Entry]) -> Figures:
         else min((one.batch for one in measurements_of(kept)), default=0)
         if kept
         else 0,
-        memory_bytes=max((max(one.load_peak_bytes, one.run_peak_bytes) for one in memories), default=0),
+        memory_bytes=max((max(memory.load_peak_bytes, memory.run_peak_bytes) for memory in memories), default=0),
         artifact_bytes=max((facts_of(result).artifact_bytes for result in results), default=0),
         is_bound=any("coarse_tolerance" in each for each in metrics),
         slowdown_percent=_worst([change for result in results for change in slowdowns(result)]),

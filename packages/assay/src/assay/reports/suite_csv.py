@@ -30,8 +30,8 @@ _ERRORS = [column for column in columns_of("suite-csv") if column.part == "error
 _COSTS = [column for column in columns_of("suite-csv") if column.part == "cost"]
 OURS = (
     "run", "case", "verdict", "reason", "outcome", "stage", "cause", "node", "seed", "inputs",
-    *(one.field for one in _ERRORS), "rtol", "atol",
-    *(f"{stage.value}_s" for stage in Stage if stage is not Stage.START), "seconds", *(one.field for one in _COSTS),
+    *(error.field for error in _ERRORS), "rtol", "atol",
+    *(f"{stage.value}_s" for stage in Stage if stage is not Stage.START), "seconds", *(cost.field for cost in _COSTS),
     "precision", "backend_version", "attempts", "repro",
 )  # fmt: skip
 
@@ -73,7 +73,7 @@ def _peer(entry: Entry) -> list[str]:
     cells = [case, base, "0", flow, params, _RESULT.get(entry.word, "Fail"), _detail(result)]
     if result is None:
         return [*(guarded(one) for one in cells), *("" for _ in range(len(PEER) - len(cells)))]
-    took = {one.stage: one.seconds for one in result.stage_times}
+    took = {time.stage: time.seconds for time in result.stage_times}
     facts, compared = facts_of(result), comparisons_of(result)
     delegated = facts.delegated
     lowered = is_lowered(result)
@@ -103,7 +103,7 @@ def is_lowered(result: Result) -> bool:
 def _delegated(facts: EngineInfo) -> int:
     if facts.delegated is not None:
         return facts.delegated
-    return sum(one.count for one in facts.placements) - len(facts.undelegated)
+    return sum(placement.count for placement in facts.placements) - len(facts.undelegated)
 
 
 def _taken(facts: EngineInfo) -> Counter[str]:
@@ -111,22 +111,22 @@ def _taken(facts: EngineInfo) -> Counter[str]:
     delegates = facts.delegated is not None or facts.undelegated
     left = Counter(facts.undelegated)
     devices = defaultdict[str, list[Placement]](list)
-    for one in facts.placements:
-        devices[one.device].append(one)
+    for placement in facts.placements:
+        devices[placement.device].append(placement)
     taken = Counter[str]()
     for placed in devices.values():
-        computed = _counts(one for one in placed if one.role not in ("cast", "reformat"))
+        computed = _counts(placement for placement in placed if placement.role not in ("cast", "reformat"))
         if delegates and computed <= left:
             left -= computed
         else:
-            taken += _counts(one for one in placed if one.role != "cast")
+            taken += _counts(placement for placement in placed if placement.role != "cast")
     return taken
 
 
 def _counts(placed: Iterable[Placement]) -> Counter[str]:
     found = Counter[str]()
-    for one in placed:
-        found[one.operator] += one.count
+    for placement in placed:
+        found[placement.operator] += placement.count
     return found
 
 
@@ -153,7 +153,7 @@ def _detail(result: Result | None) -> str:
 def _ours(run: Run, entry: Entry) -> list[str]:
     result, job = entry.result, entry.job
     row = row_of([entry])
-    took = {one.stage: one.seconds for one in result.stage_times} if result else {}
+    took = {time.stage: time.seconds for time in result.stage_times} if result else {}
     compared = next(iter(comparisons_of(result)), None) if result else None
     facts = facts_of(result) if result else EngineInfo()
     specs = job.case.model.inputs if job else ()
@@ -167,7 +167,7 @@ def _ours(run: Run, entry: Entry) -> list[str]:
         result.cause.value if result else "",
         result.node if result else "",
         str(job.case.inputs.seed) if job else "",
-        "; ".join(f"{one.name} {one.dtype}[{', '.join(map(str, one.shape))}]" for one in specs),
+        "; ".join(f"{spec.name} {spec.dtype}[{', '.join(map(str, spec.shape))}]" for spec in specs),
     ]
     return [
         *(guarded(one) for one in text),

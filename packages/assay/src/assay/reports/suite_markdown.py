@@ -44,7 +44,7 @@ def _suite(row: Row) -> str:
 
 def _types(row: Row) -> str:
     job = row.entries[0].job
-    types = sorted({one.dtype for one in job.case.model.inputs}) if job else []
+    types = sorted({tensor_spec.dtype for tensor_spec in job.case.model.inputs}) if job else []
     return f"{', '.join(types) or 'no input'} on {row.flow}"
 
 

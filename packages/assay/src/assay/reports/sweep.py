@@ -28,8 +28,12 @@ KNEE_MEANS = "knee: the batch size of the greatest throughput for its latency"
 def latencies(result: Result) -> dict[int, float]:
     """Wall seconds per call by batch size: medians of the measurements, or of a comparison's candidate."""
     if isinstance(result, CompareSpeedResult):
-        return {one.batch: one.own_wall_s for one in result.speeds if one.launches and one.own_wall_s > 0.0}
-    found = {one.batch: percentile(one.wall_s, 50.0) for one in measurements_of(result) if not one.layout}
+        return {speed.batch: speed.own_wall_s for speed in result.speeds if speed.launches and speed.own_wall_s > 0.0}
+    found = {
+        measurement.batch: percentile(measurement.wall_s, 50.0)
+        for measurement in measurements_of(result)
+        if not measurement.layout
+    }
     return {batch: seconds for batch, seconds in sorted(found.items()) if seconds}
 
 
@@ -40,9 +44,13 @@ def sweep(result: Result) -> tuple[tuple[str, ...], Rows]:
         return (), []
     best = knee(seconds)
     if isinstance(result, CompareSpeedResult):
-        compared = {one.batch: one for one in result.speeds}
+        compared = {speed.batch: speed for speed in result.speeds}
         return COMPARED, [_compared_row(compared[batch], taken, best) for batch, taken in sorted(seconds.items())]
-    slow = {one.batch: percentile(one.wall_s, 90.0) for one in measurements_of(result) if not one.layout}
+    slow = {
+        measurement.batch: percentile(measurement.wall_s, 90.0)
+        for measurement in measurements_of(result)
+        if not measurement.layout
+    }
     rows = [
         [str(batch), text.milliseconds(taken), text.milliseconds(slow[batch]), _rate(batch, taken), _mark(batch, best)]
         for batch, taken in seconds.items()
@@ -55,7 +63,7 @@ def _compared_row(seen: SpeedComparison, taken: float, best: int | None) -> list
         str(seen.batch),
         text.milliseconds(seen.rival_wall_s),
         text.milliseconds(taken),
-        _change(mean([one.cpu for one in seen.launches])),
+        _change(mean([launch.cpu for launch in seen.launches])),
         _rate(seen.batch, taken),
         _mark(seen.batch, best),
     ]
@@ -72,13 +80,13 @@ def launches(result: Result) -> Rows:
         [
             str(seen.batch),
             str(number),
-            *map(_change, (one.cpu, one.wall, one.load)),
-            text.milliseconds(one.rival_s),
-            text.milliseconds(one.own_s),
+            *map(_change, (launch.cpu, launch.wall, launch.load)),
+            text.milliseconds(launch.rival_s),
+            text.milliseconds(launch.own_s),
         ]
         for seen in speeds_of(result)
         if not seen.stored
-        for number, one in enumerate(seen.launches, 1)
+        for number, launch in enumerate(seen.launches, 1)
     ]
 
 
@@ -95,14 +103,14 @@ def operators(result: Result) -> Rows:
     """Of a comparison whose two engines were profiled: the largest differences first, as told by `OPERATORS`."""
     return [
         [
-            f"{1e3 * one.delta_s:+.3g} ms",
-            one.operator,
-            one.name,
-            _side(one.before_s),
-            _side(one.after_s),
-            one.what,
+            f"{1e3 * change.delta_s:+.3g} ms",
+            change.operator,
+            change.name,
+            _side(change.before_s),
+            _side(change.after_s),
+            change.what,
         ]
-        for one in (explained(result) if isinstance(result, CompareSpeedResult) else ())[:OPERATORS_SHOWN]
+        for change in (explained(result) if isinstance(result, CompareSpeedResult) else ())[:OPERATORS_SHOWN]
     ]
 
 
@@ -117,7 +125,9 @@ def curve(result: Result) -> dict[str, object] | None:
     if len(seconds) < 2:
         return None
     speeds = speeds_of(result)
-    before = {one.batch: one.rival_wall_s for one in speeds if one.batch in seconds and one.rival_wall_s > 0.0}
+    before = {
+        speed.batch: speed.rival_wall_s for speed in speeds if speed.batch in seconds and speed.rival_wall_s > 0.0
+    }
     return {"points": _points(seconds), "before": _points(before), "knee": knee(seconds)}
 
 

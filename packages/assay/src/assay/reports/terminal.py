@@ -183,8 +183,8 @@ def _critical(console: Console, found: Sequence[Row], judgement: RunVerdict) -> 
     warnings = critical(found, judgement.changes)
     if warnings:
         console.print(f"\n{TITLE}", style="bold")
-    for one in warnings[:CRITICAL_SHOWN]:
-        print_prose(console, f"  {one.case} | {one.flow}: {one.text}")
+    for warning in warnings[:CRITICAL_SHOWN]:
+        print_prose(console, f"  {warning.case} | {warning.flow}: {warning.text}")
     if len(warnings) > CRITICAL_SHOWN:
         print_prose(console, f"  and {len(warnings) - CRITICAL_SHOWN} more: --report html=FILE shows all")
 
@@ -234,7 +234,7 @@ def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:
         for entry in row.entries:
             result = entry.result
             answers = result is not None and (bool(speeds_of(result)) or isinstance(result, ChangeResult))
-            is_answer = answers or any(one.by_stated_limit for one in entry.verdicts)
+            is_answer = answers or any(verdict.by_stated_limit for verdict in entry.verdicts)
             if entry.word in QUIET and result is not None and (is_answer or _has_tables(result)):
                 console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
                 if is_answer:

@@ -29,7 +29,7 @@ GAP = 3
 COLUMNS = columns_of("terminal")
 OPTIONAL = tuple(one.header for one in sorted(COLUMNS, key=lambda one: one.leave_out) if one.leave_out)
 """Left out in this order where the screen is too narrow for all."""
-LEFT = ("Verdict", "Case", "Flow", *(one.header for one in COLUMNS if one.value is None))
+LEFT = ("Verdict", "Case", "Flow", *(column.header for column in COLUMNS if column.value is None))
 
 
 def print_table(console: Console, rows: Sequence[Row]) -> None:

@@ -19,28 +19,34 @@ _SOURCES = {
 }
 
 
-def used_inputs(one: InputFacts) -> str:
+def used_inputs(input_facts: InputFacts) -> str:
     """`ids int64 [1, 16] from 3 to 30110 (0 to 30521 (Gather 'embedding'))`."""
-    shapes = " or ".join(str(list(shape)) for shape in one.shapes[:3])
-    values = "" if one.least is None or one.most is None else f" from {one.least:.4g} to {one.most:.4g}"
-    if one.least == one.most and one.least is not None:
-        values = f" = {one.least:.6g}"
-    return f"{one.name} {one.dtype} {shapes}{values}{f' ({choice})' if (choice := source(one)) else ''}"
+    shapes = " or ".join(str(list(shape)) for shape in input_facts.shapes[:3])
+    values = (
+        ""
+        if input_facts.least is None or input_facts.most is None
+        else f" from {input_facts.least:.4g} to {input_facts.most:.4g}"
+    )
+    if input_facts.least == input_facts.most and input_facts.least is not None:
+        values = f" = {input_facts.least:.6g}"
+    return f"{input_facts.name} {input_facts.dtype} {shapes}{values}{f' ({choice})' if (choice := source(input_facts)) else ''}"
 
 
-def source(one: InputFacts) -> str:
+def source(input_facts: InputFacts) -> str:
     """Where its values come from: `N=1; 0 to 30521 (Gather 'embedding')`."""
-    if one.golden:
+    if input_facts.golden:
         return "golden"
-    texts = [f"{name}={size}" for name, size in one.sizes.items()]
-    if one.range is not None:
-        texts.append(_range(one.range))
-    elif one.floats:
-        texts.append(one.floats)
-    if one.products:
-        texts.append(f"few samples, for one takes {one.products / 1e9:.3g} billion products (--samples says how many)")
-    if one.changes:
-        texts.append(f"after other inputs were refused: {', '.join(map(note_text, one.changes))}")
+    texts = [f"{name}={size}" for name, size in input_facts.sizes.items()]
+    if input_facts.range is not None:
+        texts.append(_range(input_facts.range))
+    elif input_facts.floats:
+        texts.append(input_facts.floats)
+    if input_facts.products:
+        texts.append(
+            f"few samples, for one takes {input_facts.products / 1e9:.3g} billion products (--samples says how many)"
+        )
+    if input_facts.changes:
+        texts.append(f"after other inputs were refused: {', '.join(map(note_text, input_facts.changes))}")
     return "; ".join(texts)
 
 

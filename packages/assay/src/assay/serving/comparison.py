@@ -59,7 +59,7 @@ class Comparison:
     @property
     def troubles(self) -> dict[str, int]:
         """How many pairs do not count, by why."""
-        return dict(Counter(one.trouble for one in self.pairs if one.trouble))
+        return dict(Counter(pair.trouble for pair in self.pairs if pair.trouble))
 
     @property
     def word(self) -> str:
@@ -67,12 +67,12 @@ class Comparison:
         return (
             "inconclusive"
             if self.ended
-            else word_of([one.word for one in self.answers.values()], self.failed, self.sent)
+            else word_of([answer.word for answer in self.answers.values()], self.failed, self.sent)
         )
 
     def recorded(self, old_name: str) -> ServiceComparison:
         """As the history keeps it."""
-        pairs = tuple(ServicePair(one.ratios, one.new_first, not one.trouble) for one in self.pairs)
+        pairs = tuple(ServicePair(pair.ratios, pair.new_first, not pair.trouble) for pair in self.pairs)
         ended = (self.old_ended, self.new_ended)
         return ServiceComparison(old_name, pairs, self.old, self.new, self.failed, self.sent, *ended)
 
@@ -125,9 +125,9 @@ def compare_services(
             pairs.append(_pair(old, new, block, firsts.pop(), turns, len(pairs), objectives, seen))
         except _Ended as error:
             ended, gone = str(error), error.sides
-        good = [one for one in pairs if not one.trouble]
-        answers = decided([one.ratios for one in good], [one.new_first for one in good], rule)
-        words = ", ".join(f"{name} {one.word}" for name, one in answers.items())
+        good = [pair for pair in pairs if not pair.trouble]
+        answers = decided([pair.ratios for pair in good], [pair.new_first for pair in good], rule)
+        words = ", ".join(f"{name} {answer.word}" for name, answer in answers.items())
         if not ended:
             say(f"pair {len(pairs)}: {words or pairs[-1].trouble}")
         none = not good and len(pairs) >= rule.looks[0]
@@ -139,12 +139,12 @@ def compare_services(
 
 
 def _medians(blocks: Sequence[dict[str, float]]) -> dict[str, float]:
-    return {name: median(one[name] for one in blocks) for name in _common(blocks)}
+    return {name: median(block[name] for block in blocks) for name in _common(blocks)}
 
 
 def _common(blocks: Sequence[dict[str, float]]) -> list[str]:
     """Figures that each block has."""
-    return [name for name in blocks[0] if all(name in one for one in blocks)] if blocks else []
+    return [name for name in blocks[0] if all(name in block for block in blocks)] if blocks else []
 
 
 def _pair(
@@ -176,7 +176,7 @@ def _pair(
                 given[side] += answers
     for side in (0, 1):
         seen.figures[side].extend(figures[side])
-        seen.failed[side] += sum(bool(one.error) for one in given[side])
+        seen.failed[side] += sum(bool(answer.error) for answer in given[side])
     seen.sent += len(given[0])
     both = list(zip(figures[1], figures[0], strict=True))
     names = sorted(_common([*figures[0], *figures[1]]))
@@ -186,7 +186,9 @@ def _pair(
 
 def _unequal(old: Sequence[Reply], new: Sequence[Reply]) -> str:
     """Said where the answers to the same requests have other numbers of tokens: shorter ones are no faster ones."""
-    good = [(one.tokens, other.tokens) for one, other in zip(old, new, strict=True) if not one.error + other.error]
+    good = [
+        (answer.tokens, other.tokens) for answer, other in zip(old, new, strict=True) if not answer.error + other.error
+    ]
     mine, others = sum(one for one, _ in good), sum(other for _, other in good)
     if abs(mine - others) <= _UNEQUAL * max(mine, others):
         return ""
@@ -221,25 +223,25 @@ def _asked(block: Block, running: Started, service: Service, number: int) -> tup
     except EndpointFailed as error:  # it was there when it was started
         return [], running.ended(service.name, failed=True) or str(error)
     too_little = _too_little(answers, service) if number >= 0 else ""
-    return answers, running.ended(service.name, failed=any(one.error for one in answers)) or too_little
+    return answers, running.ended(service.name, failed=any(answer.error for answer in answers)) or too_little
 
 
 def _too_little(answers: Sequence[Reply], service: Service) -> str:
     """Said where more than half of the requests failed."""
-    errors = [one.error for one in answers if one.error]
+    errors = [answer.error for answer in answers if answer.error]
     if 2 * len(errors) <= len(answers):
         return ""
     return f"service {service.name!r} failed {len(errors)} of {len(answers)} requests: {errors[0]}"
 
 
 def _figures(answers: Sequence[Reply], objectives: dict[str, float]) -> dict[str, float]:
-    good = [one for one in answers if not one.error]
+    good = [answer for answer in answers if not answer.error]
     samples = samples_of(good)
     found = {f"{name}_p50": median(some) for name, some in samples.items() if some}
     if samples["ttft"]:
         found["ttft_mean"] = fmean(samples["ttft"])
     if objectives:
-        found["goodput"] = float(sum(keeps(one, objectives) for one in good))
+        found["goodput"] = float(sum(keeps(answer, objectives) for answer in good))
     return found
 
 

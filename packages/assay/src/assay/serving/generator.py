@@ -149,8 +149,8 @@ def generate(mix: Mix, times: Sequence[float], *, timeout_s: float = 30.0) -> Lo
     try:
         addresses = looked_up(str(parts.hostname), parts.port or (443 if parts.scheme == "https" else 80), timeout_s)
     except OSError:
-        for one in requests:
-            one.error = "no connection"
+        for request in requests:
+            request.error = "no connection"
         return Load(requests, 0.0, time.perf_counter() - began, mix.key)
     loop = _Loop(addresses)
     contents = [mix.request(number) for number in range(len(times))]

@@ -49,8 +49,11 @@ class Answer:
 
 def answers_of(load: Load) -> list[Answer]:
     """One for each request."""
-    answers = [_answer(one) for one in load.requests]
-    return [replace(one, error=without_key(one.error, load.key)[:_SHOWN]) if one.error else one for one in answers]
+    answers = [_answer(request) for request in load.requests]
+    return [
+        replace(answer, error=without_key(answer.error, load.key)[:_SHOWN]) if answer.error else answer
+        for answer in answers
+    ]
 
 
 def _answer(sent: Sent) -> Answer:

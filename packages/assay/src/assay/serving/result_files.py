@@ -95,7 +95,9 @@ def _vllm(said: Mapping[str, Any]) -> dict[str, float]:
 def _guidellm(said: Mapping[str, Any]) -> dict[str, float]:
     metrics = said["benchmarks"][0]["metrics"]
     good = {
-        name: one["successful"] for name, one in metrics.items() if isinstance(one, Mapping) and "successful" in one
+        name: metric["successful"]
+        for name, metric in metrics.items()
+        if isinstance(metric, Mapping) and "successful" in metric
     }
     totals = metrics.get("request_totals", {})
     found = {
@@ -152,7 +154,7 @@ _TRTEXEC = re.compile(r"\[I\] (?P<name>Latency|Throughput): (?P<rest>.*)")
 
 
 def _trtexec_text(text: str) -> dict[str, float]:
-    lines = {one["name"]: one["rest"] for one in _TRTEXEC.finditer(text)}
+    lines = {match["name"]: match["rest"] for match in _TRTEXEC.finditer(text)}
     found = {"throughput_per_s": float(lines["Throughput"].split()[0])}
     said = lines["Latency"]
     found["e2e_mean_ms"] = float(re.findall(r"mean = ([\d.]+) ms", said)[0])

@@ -40,30 +40,30 @@ class Readings:
     @property
     def resident(self) -> tuple[tuple[float, int], ...]:
         """Seconds from the start, and bytes of all processes."""
-        return tuple((one.second, one.resident) for one in self.found if one.resident)
+        return tuple((reading.second, reading.resident) for reading in self.found if reading.resident)
 
     def metrics(self) -> dict[str, float]:
         """What was held, and what of it was used, as far as anybody tells."""
         return {**self._held(), **self._told()}
 
     def _held(self) -> dict[str, float]:
-        own = [one for one in self.found if one.resident]
+        own = [reading for reading in self.found if reading.resident]
         if not own:
             return {}
         settled = own[len(own) // _SKIPPED :]
         figures = {
             "memory_end_bytes": float(own[-1].resident),
-            "memory_high_water_bytes": float(max(one.parts.high_water for one in own)),
-            "memory_arena_mean_bytes": fmean(one.parts.anonymous for one in settled),
-            "memory_arena_peak_bytes": float(max(one.parts.anonymous for one in own)),
+            "memory_high_water_bytes": float(max(reading.parts.high_water for reading in own)),
+            "memory_arena_mean_bytes": fmean(reading.parts.anonymous for reading in settled),
+            "memory_arena_peak_bytes": float(max(reading.parts.anonymous for reading in own)),
         }
         shares = [
-            1.0 - one.told[LIVE_BYTES] / one.parts.anonymous
-            for one in settled
-            if LIVE_BYTES in one.told and one.parts.anonymous
+            1.0 - reading.told[LIVE_BYTES] / reading.parts.anonymous
+            for reading in settled
+            if LIVE_BYTES in reading.told and reading.parts.anonymous
         ]
         if shares:
-            figures["memory_live_peak_bytes"] = max(one.told.get(LIVE_BYTES, 0.0) for one in own)
+            figures["memory_live_peak_bytes"] = max(reading.told.get(LIVE_BYTES, 0.0) for reading in own)
             figures["memory_fragmentation_percent"] = 100.0 * fmean(shares)
         return figures
 
@@ -74,7 +74,7 @@ class Readings:
             (RUNNING, "batch_{}", 1.0),
             (WAITING, "queue_{}", 1.0),
         ):
-            if seen := [times * one.told[name] for one in self.found if name in one.told]:
+            if seen := [times * reading.told[name] for reading in self.found if name in reading.told]:
                 figures[figure.format("mean")] = fmean(seen[len(seen) // _SKIPPED :])
                 figures[figure.format("peak")] = max(seen)
         return figures

@@ -42,21 +42,21 @@ class LoadSummary:
 def summarize(load: Load, objectives: Mapping[str, float] = {}) -> LoadSummary:
     """`objectives` are milliseconds by ttft, itl or e2e: a good answer keeps all of them."""
     answers = answers_of(load)
-    good = [one for one in answers if not one.error]
-    last = max((one.ended for one in load.requests), default=0.0)
+    good = [answer for answer in answers if not answer.error]
+    last = max((request.ended for request in load.requests), default=0.0)
     seconds = max(last, load.requests[-1].due if load.requests else 0.0) or math.nan
     metrics = {
         "requests": float(len(answers)),
         "errors": float(len(answers) - len(good)),
         "throughput_per_s": len(good) / seconds,
-        "tokens_per_s": sum(one.tokens for one in good) / seconds,
-        "goodput_per_s": sum(keeps(one, objectives) for one in good) / seconds,
+        "tokens_per_s": sum(answer.tokens for answer in good) / seconds,
+        "goodput_per_s": sum(keeps(answer, objectives) for answer in good) / seconds,
         "sender_late_p99_ms": late_ms(answers),
         "sender_cpu_share": load.cpu_s / load.wall_s,
     }
-    if paces := [one.whole_s / one.tokens for one in good if one.tokens]:
+    if paces := [answer.whole_s / answer.tokens for answer in good if answer.tokens]:
         # Jain, Chiu and Hawe 1984: 1 where each token took as long whoever asked, 1/n where one request waited for all.
-        metrics["fairness"] = sum(paces) ** 2 / (len(paces) * sum(one * one for one in paces) or math.nan)
+        metrics["fairness"] = sum(paces) ** 2 / (len(paces) * sum(pace * pace for pace in paces) or math.nan)
     intervals: dict[str, tuple[float, float]] = {}
     notes: list[str] = []
     failed = [math.inf] * (len(answers) - len(good))
@@ -69,9 +69,9 @@ def summarize(load: Load, objectives: Mapping[str, float] = {}) -> LoadSummary:
     return LoadSummary(
         metrics,
         intervals,
-        dict(Counter(one.error for one in answers if one.error)),
+        dict(Counter(answer.error for answer in answers if answer.error)),
         tuple(notes),
-        texts=tuple(None if one.error else one.text for one in answers),
+        texts=tuple(None if answer.error else answer.text for answer in answers),
     )
 
 
@@ -83,7 +83,7 @@ def is_late(metrics: Mapping[str, float]) -> bool:
 
 def late_ms(answers: Sequence[Answer]) -> float:
     """How late requests were sent: of a hundred one is later."""
-    return 1e3 * float(np.quantile([one.late_s for one in answers], 0.99)) if answers else math.nan
+    return 1e3 * float(np.quantile([answer.late_s for answer in answers], 0.99)) if answers else math.nan
 
 
 def keeps(answer: Answer, objectives: Mapping[str, float]) -> bool:
@@ -99,9 +99,9 @@ def keeps(answer: Answer, objectives: Mapping[str, float]) -> bool:
 def samples_of(good: Sequence[Answer]) -> dict[str, list[float]]:
     """Milliseconds of good answers, by name."""
     return {
-        "ttft": [1e3 * one.first_s for one in good],
-        "itl": [1e3 * gap for one in good for gap in one.gaps_s],
-        "e2e": [1e3 * one.whole_s for one in good],
+        "ttft": [1e3 * answer.first_s for answer in good],
+        "itl": [1e3 * gap for answer in good for gap in answer.gaps_s],
+        "e2e": [1e3 * answer.whole_s for answer in good],
     }
 
 

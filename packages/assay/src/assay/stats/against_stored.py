@@ -41,7 +41,7 @@ def decide_against_stored(now: Sequence[float], then: Sequence[float], rule: Spe
 
 def _moments(values: Sequence[float], rule: SpeedRule) -> tuple[float, float]:
     mean = math.fsum(values) / len(values)
-    return mean, max(math.fsum((one - mean) ** 2 for one in values) / (len(values) - 1), rule.spread**2)
+    return mean, max(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1), rule.spread**2)
 
 
 def _student(share: float, freedom: float) -> float:

@@ -73,18 +73,18 @@ def valid_blocks(blocks: Sequence[Block], own: frozenset[int] = frozenset(), *, 
         if not reasons:
             kept.append(block)
     readings = [reading for block in blocks for reading in (block.before, block.after)]
-    shares = [one.sm_share for one in readings if one.sm_share is not None]
-    memory_shares = [one.memory_share for one in readings if one.memory_share is not None]
-    bits = [one.reasons for one in readings if one.reasons is not None]
+    shares = [gpu_reading.sm_share for gpu_reading in readings if gpu_reading.sm_share is not None]
+    memory_shares = [gpu_reading.memory_share for gpu_reading in readings if gpu_reading.memory_share is not None]
+    bits = [gpu_reading.reasons for gpu_reading in readings if gpu_reading.reasons is not None]
     record = GpuRecord(
         clock=clock,
         readings=len(readings),
         lost=sum(len(block.wall_s) for block in blocks) - sum(len(block.wall_s) for block in kept),
         discarded=dict(discarded),
-        sm_mhz=_span(one.sm_mhz for one in readings),
-        memory_mhz=_span(one.memory_mhz for one in readings),
+        sm_mhz=_span(gpu_reading.sm_mhz for gpu_reading in readings),
+        memory_mhz=_span(gpu_reading.memory_mhz for gpu_reading in readings),
         reasons=tuple(dict.fromkeys(name for each in bits for name in reasons_of(each))),
-        memory_bytes=max((one.memory_bytes or 0 for one in readings), default=0),
+        memory_bytes=max((gpu_reading.memory_bytes or 0 for gpu_reading in readings), default=0),
         sm_share=statistics.fmean(shares) if shares else None,
         memory_share=statistics.fmean(memory_shares) if memory_shares else None,
         foreign=tuple(sorted({process for block in blocks for process in shared(block, own)})),

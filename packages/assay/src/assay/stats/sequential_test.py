@@ -42,7 +42,7 @@ class Answer:
 
 def answer_at(launches: Sequence[PairedRun], rule: SpeedRule) -> Answer:
     """What the rule says of the launches' CPU time."""
-    return decide([one.cpu for one in launches], rule, [one.own_first for one in launches])
+    return decide([launch.cpu for launch in launches], rule, [launch.own_first for launch in launches])
 
 
 def decide(ratios: Sequence[float], rule: SpeedRule, own_first: Sequence[bool | None] = ()) -> Answer:
@@ -68,7 +68,7 @@ def _look(ratios: Sequence[float], rule: SpeedRule, own_first: Sequence[bool | N
         return Answer("inconclusive", math.nan, -math.inf, math.inf, len(ratios)), math.nan
     count, mean = len(ratios), math.fsum(ratios) / len(ratios)
     order, freedom = _of_order(ratios, own_first)
-    rest = math.fsum((one - mean) ** 2 for one in ratios) - count * order**2
+    rest = math.fsum((ratio - mean) ** 2 for ratio in ratios) - count * order**2
     spread = max(math.sqrt(max(rest, 0.0) / freedom), rule.spread)
     error = spread / math.sqrt(count)
     sure = t_quantile(1.0 - rule.alpha / len(rule.looks), freedom) * error
@@ -91,7 +91,9 @@ def _of_order(ratios: Sequence[float], own_first: Sequence[bool | None]) -> tupl
     count = len(ratios)
     if count < LEAST_ORDERED or sum(one is True for one in own_first) * 2 != count or None in own_first:
         return 0.0, count - 1
-    return math.fsum(one if first else -one for one, first in zip(ratios, own_first, strict=True)) / count, count - 2
+    return math.fsum(
+        ratio if first else -ratio for ratio, first in zip(ratios, own_first, strict=True)
+    ) / count, count - 2
 
 
 def _more(mean: float, spread: float, count: int, rule: SpeedRule) -> int | None:
@@ -118,7 +120,7 @@ def significantly_above(ratios: Sequence[float], floor: float, rule: SpeedRule) 
     if len(ratios) < rule.looks[0] or not all(map(math.isfinite, ratios)):
         return False
     count, mean = len(ratios), math.fsum(ratios) / len(ratios)
-    spread = max(math.sqrt(math.fsum((one - mean) ** 2 for one in ratios) / (count - 1)), rule.spread)
+    spread = max(math.sqrt(math.fsum((ratio - mean) ** 2 for ratio in ratios) / (count - 1)), rule.spread)
     middle = sorted(ratios)[count // 2]
     lower = mean - t_quantile(1.0 - rule.alpha, count - 1) * spread / math.sqrt(count)
     return lower > 0.0 and min(mean, middle) > math.log1p(floor)
@@ -127,7 +129,7 @@ def significantly_above(ratios: Sequence[float], floor: float, rule: SpeedRule) 
 def load_ratios(launches: Sequence[PairedRun]) -> list[float]:
     """One for every two launches, which loaded in either order: the engine that is loaded first finds the caches full of the
     last launch's calls and takes half a millisecond longer, twice as long as the other where it is small."""
-    return [(one.load + other.load) / 2.0 for one, other in zip(launches[::2], launches[1::2], strict=False)]
+    return [(launch.load + other.load) / 2.0 for launch, other in zip(launches[::2], launches[1::2], strict=False)]
 
 
 def is_decided(launches: Sequence[PairedRun], rule: SpeedRule) -> bool:
@@ -136,7 +138,10 @@ def is_decided(launches: Sequence[PairedRun], rule: SpeedRule) -> bool:
     however many launches were made for the others."""
     if answer_at(launches, rule).word == "inconclusive":
         return False
-    coarse = ([one.wall for one in launches], rule.wall_min_slowdown), (load_ratios(launches), rule.load_min_slowdown)
+    coarse = (
+        ([launch.wall for launch in launches], rule.wall_min_slowdown),
+        (load_ratios(launches), rule.load_min_slowdown),
+    )
     return not any(
         sorted(ratios)[len(ratios) // 2] > math.log1p(floor) and not significantly_above(ratios, floor, rule)
         for ratios, floor in coarse

@@ -208,7 +208,7 @@ def _asked(query: CellQuery, number: int) -> list[ColumnElement[bool]]:
 
 def newest_run_of(connection: Connection, case: str, flow: str) -> str:
     """Its id; "" where the history has no such cell."""
-    return max((one.run for one in cell_runs(connection, case, flow, 1)), default="")
+    return max((run.run for run in cell_runs(connection, case, flow, 1)), default="")
 
 
 def cell_runs(connection: Connection, case: str, flow: str, limit: int) -> list[MatrixJob]:
@@ -227,7 +227,7 @@ def cell_runs(connection: Connection, case: str, flow: str, limit: int) -> list[
             (one.id, one.number, MatrixJob(case, flow, job.kind, one.outcome, one.word, one.id))
             for one in (connection.execute(since.order_by(runs.c.id.desc())) if len(last) == limit else last)
         ]
-    return [one for _, _, one in sorted(found, key=lambda row: row[:2], reverse=True)][:limit]
+    return [matrix_job for _, _, matrix_job in sorted(found, key=lambda row: row[:2], reverse=True)][:limit]
 
 
 class _Said(msgspec.Struct):

@@ -77,8 +77,8 @@ def _copy_run(source: SqlStore, target: SqlStore, number: int, same: Constants) 
         with source.reading() as connection:
             rows = _with_payloads(connection, some)
             codes, values = _beside(connection, number, [row["job"] for row in some])
-            same.read(connection, {one[name] for one in values for name in ("names", "versions")})
-        numbers = same.add(target, {one[name] for one in values for name in ("names", "versions")})
+            same.read(connection, {value[name] for value in values for name in ("names", "versions")})
+        numbers = same.add(target, {value[name] for value in values for name in ("names", "versions")})
         target.write(partial(_add, run=there, rows=rows, codes=codes, values=values, constants=numbers))
     words = {row["job_key"]: row["word"] for row in listed if row["job_key"] in known and row["word"]}
     target.write(lambda connection: _close(connection, there, run["status"], summary, words))
@@ -129,7 +129,7 @@ def _open(
     empty = {"run": number, "jobs": summary["jobs"], "recorded": 0, "word": "", "passed": 0, "failed": 0, "other": 0}
     _add_new(connection, run_payloads, [{**whole, "run": number}])
     _add_new(connection, run_summary, [empty])
-    _add_new(connection, run_models, [{**one, "run": number} for one in models])
+    _add_new(connection, run_models, [{**model, "run": number} for model in models])
     keys = select(case_state.c.job_key).join(results, results.c.job == case_state.c.number)
     return number, set(connection.scalars(keys.where(results.c.run == number)))
 
@@ -153,21 +153,23 @@ def _add(
     here = {row["job"]: known[row["job_key"]] for row in new}
     add_rows(connection, [{**row, "run": run, "job": here[row["job"]]} for row in new])
     _add_new(
-        connection, result_codes, [{**one, "run": run, "job": here[one["job"]]} for one in codes if one["job"] in here]
+        connection,
+        result_codes,
+        [{**code, "run": run, "job": here[code["job"]]} for code in codes if code["job"] in here],
     )
     add_many(
         connection,
         metric_values,
         [
             {
-                **one,
+                **value,
                 "run": run,
-                "job": here[one["job"]],
-                "names": constants[one["names"]],
-                "versions": constants[one["versions"]],
+                "job": here[value["job"]],
+                "names": constants[value["names"]],
+                "versions": constants[value["versions"]],
             }
-            for one in values
-            if one["job"] in here
+            for value in values
+            if value["job"] in here
         ],
     )
 

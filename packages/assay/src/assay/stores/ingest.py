@@ -76,7 +76,7 @@ def add_run(connection: Connection, run: Run) -> None:
     empty = {"recorded": 0, "word": "", "passed": 0, "failed": 0, "other": 0}
     connection.execute(insert(run_summary), {"run": number, "jobs": len(run.jobs), **empty})
     originals = [job.case.original.model for job in run.jobs if job.case.original]
-    models = {(one.digest, one.name) for one in (*(job.case.model for job in run.jobs), *originals)}
+    models = {(model.digest, model.name) for model in (*(job.case.model for job in run.jobs), *originals)}
     if models:
         rows = [{"digest": digest, "run": number, "name": name} for digest, name in sorted(models)]
         connection.execute(insert(run_models), rows)
@@ -103,22 +103,29 @@ def add_results(
     """Record those results that run number `run` has not yet; `constants` are numbers by digest. Two writers of one run wait for each
     other; those of two runs only while both change the state of the same job."""
     connection.execute(select(run_summary.c.run).where(run_summary.c.run == run).with_for_update())
-    known = job_numbers(connection, [one.job_key for one in arrived])
+    known = job_numbers(connection, [encoded_result.job_key for encoded_result in arrived])
     there = jobs_recorded(connection, run, list(known.values()))
-    new = [one for one in arrived if known.get(one.job_key) not in there]
+    new = [encoded_result for encoded_result in arrived if known.get(encoded_result.job_key) not in there]
     if not new:
         return
-    advance(connection, [first_state(run, one.row) for one in new])
-    known |= job_numbers(connection, [one.job_key for one in new if one.job_key not in known])
-    jobs = [known[one.job_key] for one in new]
-    add_rows(connection, [{**one.row, "run": run, "job": job} for job, one in zip(jobs, new, strict=True)])
+    advance(connection, [first_state(run, encoded_result.row) for encoded_result in new])
+    known |= job_numbers(
+        connection, [encoded_result.job_key for encoded_result in new if encoded_result.job_key not in known]
+    )
+    jobs = [known[encoded_result.job_key] for encoded_result in new]
+    add_rows(
+        connection,
+        [{**encoded_result.row, "run": run, "job": job} for job, encoded_result in zip(jobs, new, strict=True)],
+    )
     add_many(
-        connection, metric_values, [_metrics_row(run, job, one, constants) for job, one in zip(jobs, new, strict=True)]
+        connection,
+        metric_values,
+        [_metrics_row(run, job, encoded_result, constants) for job, encoded_result in zip(jobs, new, strict=True)],
     )
     codes = [
         {"code": code, "run": run, "job": job, "about": about}
-        for job, one in zip(jobs, new, strict=True)
-        for code, about in one.codes
+        for job, encoded_result in zip(jobs, new, strict=True)
+        for code, about in encoded_result.codes
     ]
     if codes:
         connection.execute(insert(result_codes), codes)
@@ -126,9 +133,15 @@ def add_results(
     connection.execute(update(run_summary).where(summary.run == run).values(recorded=summary.recorded + len(new)))
 
 
-def _metrics_row(run: int, job: int, one: EncodedResult, constants: Mapping[bytes, int]) -> dict[str, Any]:
-    numbers = {"names": constants[one.metrics.names], "versions": constants[one.metrics.versions]}
-    return {"job": job, "run": run, **numbers, "numbers": one.metrics.numbers, "more_numbers": one.metrics.more_numbers}
+def _metrics_row(run: int, job: int, encoded_result: EncodedResult, constants: Mapping[bytes, int]) -> dict[str, Any]:
+    numbers = {"names": constants[encoded_result.metrics.names], "versions": constants[encoded_result.metrics.versions]}
+    return {
+        "job": job,
+        "run": run,
+        **numbers,
+        "numbers": encoded_result.metrics.numbers,
+        "more_numbers": encoded_result.metrics.more_numbers,
+    }
 
 
 def job_numbers(connection: Connection, keys: Iterable[str]) -> dict[str, int]:

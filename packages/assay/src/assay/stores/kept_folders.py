@@ -22,7 +22,7 @@ def read_folders(connection: Connection, names: Collection[str] | None) -> dict[
         names = ("",)
     conditions = [name.startswith(one, autoescape=True) for one in names if one.endswith("/") or not one]
     conditions += [name.in_(some) for some in chunks([one for one in names if one and not one.endswith("/")])]
-    rows = [row for one in conditions for row in connection.execute(select(kept_folders).where(one))]
+    rows = [row for condition in conditions for row in connection.execute(select(kept_folders).where(condition))]
     return {row.name: unpack(row.payload, _FOLDERS) for row in sorted(rows, key=lambda row: str(row.name))}
 
 

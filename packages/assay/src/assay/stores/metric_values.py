@@ -72,7 +72,7 @@ def encode_metrics(result: Result, wanted: dict[bytes, bytes]) -> EncodedMetrics
     named = metrics(result)
     names = [*(one for one in USUAL if one in named), *(one for one in named if one not in USUAL)]
     spread = _spread(result)
-    values = (*spread, *(named[one] for one in names))
+    values = (*spread, *(named[name] for name in names))
     numbers = struct.pack(f"<{len(values)}d", *values)
     return EncodedMetrics(
         _constant(wanted, Names(tuple(names), stated_by(result), len(spread), spread_first=True)),
@@ -147,7 +147,7 @@ def metric_history(
     every = sorted({name for one in names.values() for name in one.names})
     metric = next((name for name in wanted if name in every), every[0] if every else "")
     points = _points(connection, rows, names, metric)
-    used = {one.versions for one in points}
+    used = {point.versions for point in points}
     return MetricHistory(
         metric,
         tuple(every),
@@ -217,8 +217,8 @@ def _inside(
 
 def _points(connection: Connection, rows: Sequence[Any], names: dict[int, Names], metric: str) -> list[MetricPoint]:
     """Those that have the metric."""
-    places = {number: (one.place(metric), one.spread_place, one.spread) for number, one in names.items()}
-    having = [one for one in rows if places[one.names][0] >= 0]
+    places = {number: (name.place(metric), name.spread_place, name.spread) for number, name in names.items()}
+    having = [row for row in rows if places[row.names][0] >= 0]
     ends = {number: max(at + 1, behind + spread) for number, (at, behind, spread) in places.items()}
     points = []
     for one, numbers in zip(having, _numbers(connection, having, ends), strict=True):
@@ -267,7 +267,7 @@ def run_metrics(connection: Connection, run_ids: Sequence[str], cells: Collectio
         rows = sorted(connection.execute(query).all(), key=lambda one: (one.id, jobs[one.job]))
         payloads = _payloads(connection, {one.names for one in rows})
         names = {number: _NAMES.decode(payload) for number, payload in payloads.items()}
-        ends = {number: len(one.names) + one.spread for number, one in names.items()}
+        ends = {number: len(name.names) + name.spread for number, name in names.items()}
         for one, numbers in zip(rows, _numbers(connection, rows, ends), strict=True):
             found.append(RunMetrics(one.id, one.case, one.flow, _named(names[one.names], numbers)))
     return found

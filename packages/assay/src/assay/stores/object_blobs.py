@@ -104,7 +104,7 @@ class ObjectBlobs:
         """Those that are not there are passed over."""
         import obstore
 
-        keys = [_key(one) for one in digests]
+        keys = [_key(digest) for digest in digests]
         for start in range(0, len(keys), _REMOVED_AT_ONCE):
             with translate_errors(self.name), suppress(FileNotFoundError):
                 obstore.delete(self._store, keys[start : start + _REMOVED_AT_ONCE])

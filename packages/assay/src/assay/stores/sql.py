@@ -188,7 +188,7 @@ class SqlStore(SqlBrowsing):
                 return
             connection.execute(delete(alert_rows))
             if after:
-                connection.execute(insert(alert_rows), [{"id": one.id, "payload": pack(one)} for one in after])
+                connection.execute(insert(alert_rows), [{"id": alert.id, "payload": pack(alert)} for alert in after])
 
         self.write(write, alone=True)
 

@@ -50,8 +50,11 @@ def as_arrays(columns: Sequence[ColumnElement[Any]], rows: Sequence[Mapping[str,
     """These rows as PostgreSQL makes them of one array for each column: one statement for all, where each would be a message."""
     from sqlalchemy import ARRAY
 
-    arrays = (bindparam(f"every_{one.key}", [row[str(one.key)] for row in rows], ARRAY(one.type)) for one in columns)
-    return select(*(func.unnest(array).label(str(one.key)) for one, array in zip(columns, arrays, strict=True)))
+    arrays = (
+        bindparam(f"every_{column.key}", [row[str(column.key)] for row in rows], ARRAY(column.type))
+        for column in columns
+    )
+    return select(*(func.unnest(array).label(str(column.key)) for column, array in zip(columns, arrays, strict=True)))
 
 
 def next_numbers(connection: Connection, table: Table, count: int) -> list[int]:

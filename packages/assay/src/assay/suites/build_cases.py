@@ -39,14 +39,14 @@ def build_cases(
     versions = _versions() | {"made": code_digest(maker)}
     root = cache_folder(suite)
     asked = [MakeRequest(case, seed, str(_folder(root, key_of(case, seed, versions)))) for case in authored]
-    answers = {one.case.name: found for one in asked if (found := _known(one)) is not None}
-    todo = [one for one in asked if one.case.name not in answers]
-    for one, answer in _made(todo, workers or os.cpu_count() or 1, maker) if todo else ():
+    answers = {make_request.case.name: found for make_request in asked if (found := _known(make_request)) is not None}
+    todo = [make_request for make_request in asked if make_request.case.name not in answers]
+    for make_request, answer in _made(todo, workers or os.cpu_count() or 1, maker) if todo else ():
         if answer.final:
-            _keep(one, answer)
-        answers[one.case.name] = answer
-    for one in asked:
-        yield _case(one, answers[one.case.name])
+            _keep(make_request, answer)
+        answers[make_request.case.name] = answer
+    for make_request in asked:
+        yield _case(make_request, answers[make_request.case.name])
 
 
 def _versions() -> dict[str, str]:
@@ -104,8 +104,8 @@ def _made(todo: Sequence[MakeRequest], workers: int, module: str) -> Iterator[tu
     """In the order they end. A process that dies takes one case with it."""
     waiting: queue.SimpleQueue[MakeRequest | None] = queue.SimpleQueue()
     ended: queue.SimpleQueue[tuple[MakeRequest, MakeAnswer]] = queue.SimpleQueue()
-    for one in todo:
-        waiting.put(one)
+    for make_request in todo:
+        waiting.put(make_request)
     makers = start_makers(module, min(workers, len(todo)))
     threads = [threading.Thread(target=_serve, args=(waiting, ended, module, maker), daemon=True) for maker in makers]
     for thread in threads:
@@ -144,14 +144,14 @@ def _serve(
 
 def _give_up(
     died: str,
-    one: MakeRequest,
+    make_request: MakeRequest,
     waiting: queue.SimpleQueue[MakeRequest | None],
     ended: queue.SimpleQueue[tuple[MakeRequest, MakeAnswer]],
     module: str,
 ) -> None:
     """A process that dies on its first case in a row twice would die on all: the rest is answered without one."""
     (maker,) = start_makers(module, 1)
-    died_again = maker.make(one) is None
+    died_again = maker.make(make_request) is None
     maker.end()
     if not died_again:
         return

@@ -88,8 +88,8 @@ def _golden(path: Path, model: Model, folder: Path) -> tuple[Path | None, int, b
 def data_sets(model: Path, sets: Sequence[Path]) -> tuple[Sequence[Sample], Sequence[Sample]]:
     """Inputs and outputs of each `test_data_set_N`, by the names of the model. Raises BadGolden."""
     graph = _graph(model)
-    inputs = [read_side(one, "input", fed(graph)) for one in sets]
-    return inputs, [read_side(one, "output", list(graph.output)) for one in sets]
+    inputs = [read_side(path, "input", fed(graph)) for path in sets]
+    return inputs, [read_side(path, "output", list(graph.output)) for path in sets]
 
 
 def set_number(path: Path) -> tuple[int, str]:

@@ -132,7 +132,9 @@ def _alone(model: ModelProto, node: NodeProto) -> tuple[str, ModelProto]:
         value.name = short[value.name]
     tensors = [_renamed(tensor, short[name]) for name, tensor in held.items()]
     used = [one for one in model.opset_import if one.domain == node.domain or one.domain == ""]
-    functions = [one for one in model.functions if (one.domain, one.name) == (node.domain, node.op_type)]
+    functions = [
+        function for function in model.functions if (function.domain, function.name) == (node.domain, node.op_type)
+    ]
     graph = helper.make_graph([again], node.op_type, inputs, outputs, tensors)
     alone = helper.make_model(graph, opset_imports=used, ir_version=model.ir_version, functions=functions)
     return "|".join(_described(again, inputs, tensors, used)), alone

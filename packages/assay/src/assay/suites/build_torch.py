@@ -98,7 +98,7 @@ def _warm_up() -> None:
 def forked(descriptors: Sequence[int]) -> socket.socket | None:
     """In a child of this process: the one of these sockets that it is to serve. None in the process itself, which keeps none of
     them; those of children that cannot be had, because of threads that would be missing there, are closed all the same."""
-    connections = [socket.socket(fileno=one) for one in descriptors]
+    connections = [socket.socket(fileno=descriptor) for descriptor in descriptors]
     for own in connections:
         pid = os.fork()
         if not pid:
@@ -110,8 +110,8 @@ def forked(descriptors: Sequence[int]) -> socket.socket | None:
         if len(os.listdir("/proc/self/task")) > 1:
             os.kill(pid, signal.SIGKILL)
             break
-    for one in connections:
-        one.close()
+    for connection in connections:
+        connection.close()
     return None
 
 
@@ -157,7 +157,9 @@ def _make(asked: MakeRequest, folder: Path) -> None:
     import torch
 
     case = asked.case
-    arrays = {one.name: random_tensors(one, seed=asked.seed, case=case.name) for one in case.inputs}
+    arrays = {
+        random_arg.name: random_tensors(random_arg, seed=asked.seed, case=case.name) for random_arg in case.inputs
+    }
     torch.manual_seed(number_of(f"{asked.seed}/{case.name}"))
     module = build(case).eval().to(_torch_dtype(case.dtype))
     inputs = tuple(as_tensor(array) for array in arrays.values())
@@ -237,7 +239,7 @@ def build(case: TorchCase) -> Any:
         inner = getattr(importlib.import_module(module), name)(**case.attributes)
     elif case.module:
         inner = eval(case.module, room)  # our own tables, not a user's text
-    names = ", ".join(one.name for one in case.inputs)
+    names = ", ".join(random_arg.name for random_arg in case.inputs)
 
     class Authored(torch.nn.Module):
         def __init__(self) -> None:

@@ -53,7 +53,7 @@ class Maker:
 def start_makers(module: str, count: int) -> list[Maker]:
     """The first is started, the others are forked from it as soon as it has imported what it needs."""
     pairs = [socket.socketpair() for _ in range(count - 1)]
-    theirs = [one.fileno() for _, one in pairs]
+    theirs = [pair.fileno() for _, pair in pairs]
     child = subprocess.Popen(
         [sys.executable, "-P", "-c", START, str(IMPORT_LIMIT_S), "0", module, *map(str, theirs)],
         stdin=subprocess.PIPE,

@@ -62,7 +62,7 @@ def key_of(case: TorchCase, seed: int, versions: dict[str, str]) -> str:
 
 def listed(case: TorchCase, seed: int) -> Case:
     """The case before it is made: its inputs are known, its file is not."""
-    specs = tuple(TensorSpec(one.name, one.dtype, one.shape) for one in case.inputs)
+    specs = tuple(TensorSpec(random_arg.name, random_arg.dtype, random_arg.shape) for random_arg in case.inputs)
     return Case(
         name=case.name,
         model=Model(case.name.partition("/")[2], "", "", inputs=specs),

@@ -43,7 +43,7 @@ def detection(
     """
     threshold = float(options.get("threshold", 0.3))
     ours, theirs = _images(actual, options), _images(expected, options)
-    figures = _agreement([_above(one, threshold) for one in ours], [_above(one, threshold) for one in theirs])
+    figures = _agreement([_above(our, threshold) for our in ours], [_above(their, threshold) for their in theirs])
     boxes = label(labels, option(options, "label_boxes", "boxes"), len(ours))
     classes = label(labels, option(options, "label_classes", "classes"), len(ours))
     if boxes is not None and classes is not None:
@@ -106,15 +106,15 @@ def _average_precision(found: Sequence[Found], truth: Sequence[Found], chosen: i
 
 
 def _agreement(ours: Sequence[Found], theirs: Sequence[Found]) -> dict[str, float]:
-    wanted = sum(len(one.boxes) for one in theirs)
+    wanted = sum(len(their.boxes) for their in theirs)
     overlaps: list[float] = []
     differences: list[float] = []
     left_over = 0
-    for one, other in zip(ours, theirs, strict=True):
-        pairs = match(one, other, 0.5)
+    for our, other in zip(ours, theirs, strict=True):
+        pairs = match(our, other, 0.5)
         overlaps += [overlap for _, _, overlap in pairs]
-        differences += [abs(float(one.scores[i]) - float(other.scores[j])) for i, j, _ in pairs]
-        left_over += len(one.boxes) - len(pairs)
+        differences += [abs(float(our.scores[i]) - float(other.scores[j])) for i, j, _ in pairs]
+        left_over += len(our.boxes) - len(pairs)
     return {
         "matched": len(overlaps) / wanted if wanted else float("nan"),
         "unmatched_actual": left_over / wanted if wanted else float(left_over),
@@ -143,11 +143,11 @@ def _corners(boxes: Tensor, form: str) -> Tensor:
     return boxes
 
 
-def _above(one: Found, threshold: float) -> Found:
-    keep = one.scores >= threshold
-    return Found(one.boxes[keep], one.scores[keep], one.classes[keep])
+def _above(found: Found, threshold: float) -> Found:
+    keep = found.scores >= threshold
+    return Found(found.boxes[keep], found.scores[keep], found.classes[keep])
 
 
-def _of_class(one: Found, chosen: int, most: int | None = None) -> Found:
-    keep = np.flatnonzero(one.classes == chosen)[:most]
-    return Found(one.boxes[keep], one.scores[keep], one.classes[keep])
+def _of_class(found: Found, chosen: int, most: int | None = None) -> Found:
+    keep = np.flatnonzero(found.classes == chosen)[:most]
+    return Found(found.boxes[keep], found.scores[keep], found.classes[keep])

@@ -36,7 +36,8 @@ def language(
     ours, theirs = (log_probabilities(samples, name) for samples in (actual, expected))
     places = [*positions(labels, "prefix", theirs)]
     got, wanted = (
-        np.concatenate([one[place >= 0] for one, place in zip(side, places, strict=True)]) for side in (ours, theirs)
+        np.concatenate([array[place >= 0] for array, place in zip(side, places, strict=True)])
+        for side in (ours, theirs)
     )
     away = divergence(wanted, got)
     figures = {
@@ -45,7 +46,7 @@ def language(
         "next_token_agreement": float(np.mean(got.argmax(axis=1) == wanted.argmax(axis=1))),
     }
     followed = np.concatenate(
-        [one[place >= 0] for one, place in zip(positions(labels, "next_token", theirs), places, strict=True)]
+        [position[place >= 0] for position, place in zip(positions(labels, "next_token", theirs), places, strict=True)]
     )
     if "next_token" in labels and (followed >= 0).any():
         check_classes(followed[followed >= 0], "next_token", wanted.shape[1])
@@ -79,8 +80,8 @@ def log_probabilities(samples: Sequence[Tensors], name: str) -> list[Tensor]:
 def positions(labels: Mapping[str, Tensor], label: str, calls: Sequence[Tensor]) -> list[Tensor]:
     """What a label says of each place of each call (batch, positions); 0 where there is no label."""
     if label not in labels:
-        return [np.zeros(one.shape[:2], np.int64) for one in calls]
-    return [entry[: one.shape[0], : one.shape[1]] for entry, one in zip(labels[label], calls, strict=False)]
+        return [np.zeros(call.shape[:2], np.int64) for call in calls]
+    return [entry[: call.shape[0], : call.shape[1]] for entry, call in zip(labels[label], calls, strict=False)]
 
 
 def apart(calls: Sequence[Tensor], labels: Mapping[str, Tensor]) -> dict[str, tuple[float, int, int]]:

@@ -36,7 +36,7 @@ def ranking(
     ours, theirs = _scores(joined(actual, name), name), _scores(joined(expected, name), name)
     order, reference_order = _order(ours), _order(theirs)
     figures = {
-        "rank_agreement": float(np.mean([_tau(one, other) for one, other in zip(ours, theirs, strict=True)])),
+        "rank_agreement": float(np.mean([_tau(our, other) for our, other in zip(ours, theirs, strict=True)])),
         "top10_agreement": _common(order, reference_order),
     }
     truth = label(labels, option(options, "label", "relevance"), len(ours))

@@ -219,7 +219,7 @@ _METRICS = (
     ),
 )
 
-TASK_METRICS = {one.name: one for one in _METRICS}
+TASK_METRICS = {metric.name: metric for metric in _METRICS}
 
 
 def check_task(task: str, options: Mapping[str, Option]) -> None:
@@ -246,7 +246,7 @@ def label_name(name: str) -> str:
 
 def task_of(name: str) -> TaskMetric | None:
     """The task that has a metric, named without its `task.`; None where none has it."""
-    return next((one for one in _METRICS if figures_of(one, [name])), None)
+    return next((metric for metric in _METRICS if figures_of(metric, [name])), None)
 
 
 def figures_of(task: TaskMetric, names: Iterable[str]) -> list[str]:
@@ -257,7 +257,7 @@ def figures_of(task: TaskMetric, names: Iterable[str]) -> list[str]:
 @lru_cache(maxsize=1024)
 def task_figure(name: str) -> TaskFigure | None:
     """The row of a metric, named without its `task.`; None where no task has it."""
-    return next((row for one in _METRICS for row in one.figures if fnmatchcase(name, row.pattern)), None)
+    return next((row for metric in _METRICS for row in metric.figures if fnmatchcase(name, row.pattern)), None)
 
 
 def is_against_labels(name: str) -> bool:
@@ -269,10 +269,10 @@ def is_against_labels(name: str) -> bool:
 def task_inputs_reference() -> str:
     """What each reads, as Markdown."""
     lines = ["| task metric | outputs | labels beside the inputs | options |", "|---|---|---|---|"]
-    for one in _METRICS:
-        labels = "; ".join(f"`{label_name(label.name)}` {label.meaning}" for label in one.labels)
+    for metric in _METRICS:
+        labels = "; ".join(f"`{label_name(label.name)}` {label.meaning}" for label in metric.labels)
         lines.append(
-            f"| `{one.name}` | {one.reads} | {labels} | {', '.join(f'`{name}`' for name in sorted(one.options))} |"
+            f"| `{metric.name}` | {metric.reads} | {labels} | {', '.join(f'`{name}`' for name in sorted(metric.options))} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -280,11 +280,11 @@ def task_inputs_reference() -> str:
 def task_reference() -> str:
     """The table of the reference, as Markdown."""
     lines = ["| task metric | metric | unit | better | needs labels | what it is |", "|---|---|---|---|---|---|"]
-    for one in _METRICS:
-        for row in one.figures:
+    for metric in _METRICS:
+        for row in metric.figures:
             better = "lower" if row.worse == "up" else "higher"
             labels = "yes" if row.of_labels or row.pattern.startswith("expected_") else "no"
             lines.append(
-                f"| `{one.name}` | `task.{row.pattern}` | {row.unit or '-'} | {better} | {labels} | {row.meaning} |"
+                f"| `{metric.name}` | `task.{row.pattern}` | {row.unit or '-'} | {better} | {labels} | {row.meaning} |"
             )
     return "\n".join(lines) + "\n"

@@ -52,11 +52,11 @@ def _check_alone(
 
 def _check_labels(task: TaskMetric, labels: Mapping[str, Tensor], options: Mapping[str, Option]) -> None:
     """Labels of which the task reads none are a mistake in a name, and one of two says nothing; those that prompts bring are nobody's."""
-    read = [str(options.get(one.option, one.name)) for one in task.labels]
+    read = [str(options.get(label.option, label.name)) for label in task.labels]
     if labels and not OF_PROMPTS & labels.keys() and not any(name in labels for name in read):
         given, wanted = (tuple(map(label_name, names)) for names in (labels, read))
         raise UsageError(noted(TaskMetricCode.LABELS_NOT_READ, task=task.name, read=wanted, given=given))
-    needed = [str(options.get(one.option, one.name)) for one in task.labels if not one.optional]
+    needed = [str(options.get(label.option, label.name)) for label in task.labels if not label.optional]
     lacking = [label_name(name) for name in needed if name not in labels]
     if 0 < len(lacking) < len(needed):
         raise UsageError(noted(TaskMetricCode.LABEL_LACKING, task=task.name, lacking=lacking[0]))

@@ -35,7 +35,7 @@ def segmentation(
     name = output_of(options, expected)
     got, wanted = joined(actual, name), joined(expected, name)
     scores = _are_scores(wanted, name)
-    ours, theirs = (_from_scores(one, name, options) if scores else _as_they_are(one) for one in (got, wanted))
+    ours, theirs = (_from_scores(array, name, options) if scores else _as_they_are(array) for array in (got, wanted))
     count = max(2, got.shape[1] if got.ndim > 3 else 1) if scores else 1 + max(map(_highest, (ours, theirs)))
     agreement = _iou(ours, theirs, count)
     figures = {

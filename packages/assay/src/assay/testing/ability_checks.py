@@ -85,9 +85,9 @@ def _read_warnings(name: str, backend: ReadsWarnings) -> None:
     """What it answers of words that it cannot know; where it answers nothing they are kept as `other`."""
     for line in ("", *_AS_PYTHON_PRINTS):
         found = backend.read_warnings(line)
-        right = isinstance(found, tuple) and all(isinstance(one, NativeWarning) for one in found)
+        right = isinstance(found, tuple) and all(isinstance(native_warning, NativeWarning) for native_warning in found)
         assert right, f"{name}: read_warnings({line!r}) gives {found!r}; it must be a tuple of NativeWarning."
-        lost = [one for one in found if one.count < 1]
+        lost = [native_warning for native_warning in found if native_warning.count < 1]
         assert not lost, (
             f"{name}: read_warnings({line!r}) says with a count of {lost[0].count} that this is nothing of the model: "
             "a warning would be lost. Say that only of words that are known."
@@ -123,14 +123,14 @@ def _call_times(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> None:
     if isinstance(engine, SelfTimed):
         times = engine.call_times(feeds, _TIMED_S)
         assert times, f"{flow.name}: call_times gives the time of no call."
-        assert all(math.isfinite(one) and one > 0 for one in times), f"{flow.name}: call_times gives {min(times)!r}."
+        assert all(math.isfinite(time) and time > 0 for time in times), f"{flow.name}: call_times gives {min(times)!r}."
 
 
 def _operator_times(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> None:
     if isinstance(engine, ProfilesOperators):
-        for one in engine.operator_times(feeds):
-            assert isinstance(one, OperatorTime), (
-                f"{flow.name}: operator_times gives {one!r}, which is no OperatorTime."
+        for time in engine.operator_times(feeds):
+            assert isinstance(time, OperatorTime), (
+                f"{flow.name}: operator_times gives {time!r}, which is no OperatorTime."
             )
 
 
@@ -200,8 +200,8 @@ def _fresh(backend: Backend, program: str, *arguments: str) -> str:
     return done.stdout
 
 
-def identical(one: Tensor, other: Tensor) -> bool:
+def identical(tensor: Tensor, other: Tensor) -> bool:
     """Bit by bit."""
-    if one.shape != other.shape or one.dtype != other.dtype:
+    if tensor.shape != other.shape or tensor.dtype != other.dtype:
         return False
-    return np.array_equal(one, other) if one.dtype == object else one.tobytes() == other.tobytes()
+    return np.array_equal(tensor, other) if tensor.dtype == object else tensor.tobytes() == other.tobytes()

@@ -148,7 +148,7 @@ def problem_of(asked: ActJob, result: Result) -> str:
     if not asked.act:
         expected: tuple[object, ...] = (Outcome.OK, Cause.NONE, Stage.COMPARE)
         found: tuple[object, ...] = (result.outcome, result.cause, result.stage)
-        if found != expected or any("process" in note_text(one) for one in result.notes):
+        if found != expected or any("process" in note_text(note) for note in result.notes):
             return f"innocent, and it is {_shown(result)}"
         return ""
     if asked.when != "now":
@@ -160,7 +160,7 @@ def problem_of(asked: ActJob, result: Result) -> str:
     if act.says not in result.detail or (act.signal and result.signal != act.signal):
         return f"the detail does not say {act.says!r}: {_shown(result)}"
     allowed = (*BY_IMPORTS, *UNDONE_BY_IMPORTS) if asked.stage is Stage.IMPORT else ()
-    if act.changed and act.changed not in allowed and not any(act.changed in note_text(one) for one in result.notes):
+    if act.changed and act.changed not in allowed and not any(act.changed in note_text(note) for note in result.notes):
         return f"no warning says {act.changed!r}: {[*map(note_text, result.notes)]}"
     return ""
 

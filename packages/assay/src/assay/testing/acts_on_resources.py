@@ -37,8 +37,8 @@ def closed_folders() -> None:
     folder = Path(tempfile.mkdtemp())
     (folder / "in" / "side").mkdir(parents=True)
     (folder / "in" / "file").touch()
-    for one in (folder / "in" / "side", folder / "in", folder):
-        one.chmod(0)
+    for path in (folder / "in" / "side", folder / "in", folder):
+        path.chmod(0)
 
 
 def sparse_file() -> None:

@@ -48,7 +48,7 @@ def folders_not_listed() -> None:
 
 def devices_not_written() -> None:
     """All other files are."""
-    _landlock(files=_WRITE_FILE, but_in=[one for one in _at_root() if one.name != "dev"])
+    _landlock(files=_WRITE_FILE, but_in=[path for path in _at_root() if path.name != "dev"])
 
 
 def no_network() -> None:
@@ -86,7 +86,7 @@ def _capability_call(*sets: int) -> tuple[ctypes.Array[ctypes.c_char], ctypes.Ar
 @cache
 def _at_root() -> list[Path]:
     """An act is done in each call: later the root is not listed."""
-    return [one for one in Path("/").iterdir() if one.is_dir() and not one.is_symlink()]
+    return [path for path in Path("/").iterdir() if path.is_dir() and not path.is_symlink()]
 
 
 def _landlock(*, files: int = 0, network: int = 0, but_in: list[Path] | None = None) -> None:

@@ -81,14 +81,16 @@ def listed_and_removed(make: Callable[[], Blobs], folder: Path) -> None:
             blobs.put(_file(folder, data), digest)
         absent = sha256_bytes(b"never put")
         assert blobs.sizes([*some, absent]) == {digest: len(data) for digest, data in some.items()}
-        listed = [one for one in blobs.every() if one.digest in some]
-        assert sorted((one.digest, one.size_bytes) for one in listed) == sorted((d, len(b)) for d, b in some.items())
-        assert all(one.changed_s > 1.6e9 for one in listed), "a blob has no time"
+        listed = [blob_info for blob_info in blobs.every() if blob_info.digest in some]
+        assert sorted((blob_info.digest, blob_info.size_bytes) for blob_info in listed) == sorted(
+            (d, len(b)) for d, b in some.items()
+        )
+        assert all(blob_info.changed_s > 1.6e9 for blob_info in listed), "a blob has no time"
         gone, *rest = some
         blobs.remove([gone, absent])
         blobs.remove([])
         assert set(blobs.sizes(list(some))) == set(rest), "other blobs were removed than were named"
-        assert gone not in {one.digest for one in blobs.every()}
+        assert gone not in {blob_info.digest for blob_info in blobs.every()}
 
 
 def side_by_side(make: Callable[[], Blobs], folder: Path) -> None:

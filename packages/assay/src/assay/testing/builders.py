@@ -62,7 +62,7 @@ def make_job(
     inputs = Inputs(golden=f"golden/{case}", samples=64)
     asked = Case(name=case, model=make_model(case), inputs=inputs, contract=Contract(precision="float32"))
     own = make_flow(flow)
-    job_type: type[AnyJob] = next(one for one in get_args(AnyJob) if one.__struct_config__.tag == kind)
+    job_type: type[AnyJob] = next(arg for arg in get_args(AnyJob) if arg.__struct_config__.tag == kind)
     deployed = {"flow": own} if issubclass(job_type, FlowJob) else {}
     return job_type(**{"case": asked, **deployed, **_needed(kind, own, asked.model), **changes})
 

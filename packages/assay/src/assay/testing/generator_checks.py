@@ -14,16 +14,16 @@ def check_generator(generator: Generator, *, cases: int = 200, seed: int = 7) ->
     assert generator.name, "a generator needs a name"
     assert generator.about, "a generator needs a line about it"
     first = [generator.make(seed, index) for index in range(cases)]
-    made = [one for one in first if one is not None]
+    made = [generated_case for generated_case in first if generated_case is not None]
     assert len(made) * 4 >= cases, f"{len(made)} of {cases} cases were made: three of four may fail at most"
     for index in reversed(range(cases)):
         again, before = generator.make(seed, index), first[index]
         same = again is before or (again is not None and before is not None and again.model == before.model)
         assert same, f"case {index} is another one when it is made again"
-    for one in made:
-        model = onnx.load_from_string(one.model)
+    for generated_case in made:
+        model = onnx.load_from_string(generated_case.model)
         onnx.checker.check_model(model, full_check=True)
-        assert {value.name for value in model.graph.input} == {*one.inputs}, (
+        assert {value.name for value in model.graph.input} == {*generated_case.inputs}, (
             "inputs that nothing reads, or that nobody feeds"
         )
     for index in range(8):

@@ -73,7 +73,7 @@ class Miscompiler:
 
     def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
         """By `disabled`."""
-        before = [one for one in str(flow.options.get("disabled", "")).split(";") if one]
+        before = [part for part in str(flow.options.get("disabled", "")).split(";") if part]
         return replace(flow, options={**flow.options, "disabled": ";".join(dict.fromkeys([*before, *names]))})
 
 

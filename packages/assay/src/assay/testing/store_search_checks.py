@@ -22,14 +22,17 @@ def check_past(store: Store) -> None:
             done = Verdict(VerdictStatus.PASS, "")
             store.close_run(name, "complete", RunVerdict((), done, 0))
     past = store.history("one", "past")
-    seen = [(one.run_id, one.result.kind.value, one.result.seconds, one.commit) for one in past]
+    seen = [
+        (past_result.run_id, past_result.result.kind.value, past_result.result.seconds, past_result.commit)
+        for past_result in past
+    ]
     assert seen == [
         (names[number], kind, float(number), f"c{number}") for number in (2, 1, 0) for kind in ("verify", "measure")
     ], f"the results of one cell: {seen}"
     assert past[0].machine == replace(MACHINE, cores=2).kind, f"the machine of a run is {past[0].machine!r}"
     assert store.history("one", "nothing") == []
     keys = {make_result("one", "beside").job_key, make_result("one", "past", "measure").job_key, "no|such|job"}
-    some = [(one.flow, one.kind.value) for one in store.results(names[0], keys)]
+    some = [(result.flow, result.kind.value) for result in store.results(names[0], keys)]
     assert some == [("past", "measure"), ("beside", "verify")], f"results of some jobs: {some}"
     assert store.results(names[0], []) == []
     many = {*(("none", str(number)) for number in range(900)), ("one", "past")}
@@ -51,7 +54,7 @@ def check_search(store: Store) -> None:
     whole = RunSearch("abcdef", "odd_cpu", "feedfeed", "SIGBUS")
     searches = [whole, RunSearch(commit="abcdef12"), RunSearch(machine="odd_cpu"), RunSearch(model="net")]
     for search in [*searches, RunSearch(model=digest), RunSearch(code="SIGBUS")]:
-        there = [one.id for one in store.runs(search=search)]
+        there = [run_summary.id for run_summary in store.runs(search=search)]
         assert there == [run.id], f"{search} finds {there}, not {run.id}"
     for changed in ({"commit": "abcdee"}, {"machine": "oddXcpu"}, {"model": "eed"}, {"code": "SIGSEGV"}):
         assert store.runs(search=replace(whole, **changed)) == [], f"{changed} finds what is not like that"

@@ -117,8 +117,8 @@ def _write(
         [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, [batch or BATCH, 3, 8, 8])],
         [helper.make_tensor_value_info(name, kind, shape) for name, (kind, shape) in outputs.items()],
         [
-            numpy_helper.from_array(one, name)
-            for name, one in (weights or {"weights": _WEIGHTS, "dense": _DENSE}).items()
+            numpy_helper.from_array(weight, name)
+            for name, weight in (weights or {"weights": _WEIGHTS, "dense": _DENSE}).items()
         ],
     )
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)

@@ -96,11 +96,11 @@ def _ask_ends(count: int, ask: Callable[[int], None], states: Mapping[int, State
 def _between_others(states: Mapping[int, State]) -> int | None:
     """The middle of those not asked between two neighbours of which one is right and the other wrong; the oldest such pair, as the first
     bad build is what is asked for."""
-    return next((at for one, other, at in _gaps(states) if states[one] is not states[other]), None)
+    return next((at for gap, other, at in _gaps(states) if states[gap] is not states[other]), None)
 
 
 def _in_the_widest_gap(states: Mapping[int, State]) -> int | None:
-    gaps = [(one - other, at) for one, other, at in _gaps(states)]
+    gaps = [(gap - other, at) for gap, other, at in _gaps(states)]
     return min(gaps, default=(0, None))[1]
 
 

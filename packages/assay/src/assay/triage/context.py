@@ -88,7 +88,7 @@ class Whole:
 
 def end_error(result: RegionResult) -> float:
     """Of the worst output of a part that ran alone; infinite where nothing came back."""
-    return max((one.rel_l2 for one in result.errors), default=float("inf"))
+    return max((error.rel_l2 for error in result.errors), default=float("inf"))
 
 
 def end_of(result: Result) -> Symptom:
@@ -104,14 +104,16 @@ def end_of(result: Result) -> Symptom:
 
 def _is_wrong(result: Result) -> bool:
     """The first answer, whatever later ones are."""
-    return bool(getattr(result, "findings", ())) or any(one.findings for one in comparisons_of(result) if not one.at)
+    return bool(getattr(result, "findings", ())) or any(
+        comparison.findings for comparison in comparisons_of(result) if not comparison.at
+    )
 
 
 def _wrong_answer(result: Result) -> Symptom:
     findings = getattr(result, "findings", ())
-    wrong = {one.output for one in findings}
-    compared = [one for one in comparisons_of(result) if not one.at]
-    bad = [one for one in compared if one.findings or one.output in wrong] or compared
+    wrong = {finding.output for finding in findings}
+    compared = [comparison for comparison in comparisons_of(result) if not comparison.at]
+    bad = [comparison for comparison in compared if comparison.findings or comparison.output in wrong] or compared
     worst = max(bad, key=lambda one: one.metrics.get("budget_used", 0.0), default=None)
     if worst is None:
         return Symptom("values", next(iter(wrong), ""))
@@ -121,7 +123,11 @@ def _wrong_answer(result: Result) -> Symptom:
 def failing_sample(result: Result) -> int:
     """The sample with the worst element of the worst output."""
     output = end_of(result).output
-    worst = [one.worst for one in comparisons_of(result) if one.output == output and one.worst and not one.at]
+    worst = [
+        comparison.worst
+        for comparison in comparisons_of(result)
+        if comparison.output == output and comparison.worst and not comparison.at
+    ]
     return worst[0][0].index[0] if worst and worst[0][0].index else 0
 
 
@@ -137,5 +143,5 @@ async def explained(whole: Whole, places: Places) -> float | None:
     result = await whole.prober.ask([whole.graph.closed(needed) - places], outputs=tuple(outputs), derive=False)
     if result.outcome is not Outcome.OK or not whole.error:
         return None
-    left = max((one.rel_l2 for one in result.errors), default=0.0)
+    left = max((error.rel_l2 for error in result.errors), default=0.0)
     return max(0.0, 1.0 - left / whole.error)

@@ -43,7 +43,7 @@ def with_cost(cause: Cause, job: VerifyJob, services: Services, deadline: float)
     )
 
     async def compared() -> list[Result]:
-        return [one async for one in comparisons([asked], services)]
+        return [comparison async for comparison in comparisons([asked], services)]
 
     for result in services.jobs.complete(compared()):
         for seen in speeds_of(result):
@@ -58,4 +58,7 @@ def _right_flow(cause: Cause, flow: Flow) -> Flow | None:
     if cause.whole_cured:
         return replace(flow, options={**flow.options, **cause.cures[0].options})
     choices = dict(other_choices(flow.transforms))
-    return next((replace(flow, transforms=choices[one]) for one in cause.right_transforms if one in choices), None)
+    return next(
+        (replace(flow, transforms=choices[transform]) for transform in cause.right_transforms if transform in choices),
+        None,
+    )

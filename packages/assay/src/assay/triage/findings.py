@@ -41,26 +41,26 @@ def findings() -> tuple[Finding, ...]:
 
 def patterns_of_findings(backend: str) -> list[Pattern]:
     """Those of one backend."""
-    return [pattern_of_finding(one) for one in findings() if one.backend == backend]
+    return [pattern_of_finding(finding) for finding in findings() if finding.backend == backend]
 
 
-def pattern_of_finding(one: Finding) -> Pattern:
+def pattern_of_finding(finding: Finding) -> Pattern:
     """As it is looked for."""
     return Pattern(
-        one.backend,
-        one.operators,
-        one.edges,
-        PLACE + one.file,
-        one.attributes,
-        one.cure,
-        one.title,
-        one.seen,
-        one.symptom,
-        one.before_opset,
-        types=tuple((numbers,) for numbers in one.types or _usual(one.operators)),
+        finding.backend,
+        finding.operators,
+        finding.edges,
+        PLACE + finding.file,
+        finding.attributes,
+        finding.cure,
+        finding.title,
+        finding.seen,
+        finding.symptom,
+        finding.before_opset,
+        types=tuple((numbers,) for numbers in finding.types or _usual(finding.operators)),
     )
 
 
 def _usual(operators: tuple[str, ...]) -> Iterator[str]:
     """Floating numbers, but for what comes from a grid."""
-    return ("" if one == "DequantizeLinear" else "float" for one in operators)
+    return ("" if operator == "DequantizeLinear" else "float" for operator in operators)

@@ -45,14 +45,17 @@ class KnownCauses:
     def _read(self, key: str) -> list[Cause]:
         with suppress(OSError, msgspec.MsgspecError):
             causes = from_json((self._folder / f"{key}.json").read_bytes(), list[Cause])
-            if all(_has_its_page(one) for one in causes):
+            if all(_has_its_page(cause) for cause in causes):
                 # A finding keeps its own name: its script says more than the page that was made of it.
-                return [one if one.known_title else msgspec.structs.replace(one, known_as=one.folder) for one in causes]
+                return [
+                    cause if cause.known_title else msgspec.structs.replace(cause, known_as=cause.folder)
+                    for cause in causes
+                ]
         return []
 
     def _write(self, key: str, causes: Sequence[Cause]) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        if causes and not any(_OPEN & {*one.doubts} for one in causes):
+        if causes and not any(_OPEN & {*cause.doubts} for cause in causes):
             (self._folder / f"{key}.json").write_bytes(to_json(causes))
 
     def patterns(self, backend: str) -> list[Pattern]:
@@ -61,7 +64,7 @@ class KnownCauses:
         for path in sorted(self._folder.glob("pattern-*.json")):
             with suppress(OSError, msgspec.MsgspecError):
                 found.append(msgspec.json.decode(path.read_bytes(), type=Pattern))
-        return sorted((one for one in found if one.backend == backend), key=lambda one: len(one.operators))
+        return sorted((pattern for pattern in found if pattern.backend == backend), key=lambda one: len(one.operators))
 
     def keep(self, job: VerifyJob, result: Result, causes: Sequence[Cause]) -> None:
         """What was established; a search that ended early is made again the next time."""
@@ -84,10 +87,10 @@ def read_causes(folder: Path) -> Iterator[Cause]:
         if path.name.startswith("pattern-"):
             continue
         with suppress(OSError, msgspec.MsgspecError):
-            for one in from_json(path.read_bytes(), list[Cause]):
-                if (one.job_key, one.folder) not in seen:
-                    seen.add((one.job_key, one.folder))
-                    yield one
+            for cause in from_json(path.read_bytes(), list[Cause]):
+                if (cause.job_key, cause.folder) not in seen:
+                    seen.add((cause.job_key, cause.folder))
+                    yield cause
 
 
 def _has_its_page(cause: Cause) -> bool:

@@ -58,7 +58,7 @@ async def shows_beside_others(graph: Graph, prober: Prober, everything: Places, 
     if prober.tries > 1 or prober.unstable or graph.size(everything) <= FEW:
         return True
     result = await prober.ask([everything, graph.closed(graph.order[:1])], derive=False)
-    seen = next((one.rel_l2 for one in result.errors if one.window == 0), None)
+    seen = next((error.rel_l2 for error in result.errors if error.window == 0), None)
     return seen is None or seen >= end / WITHIN
 
 
@@ -70,8 +70,8 @@ async def _by_width(graph: Graph, prober: Prober, avoid: Places) -> list[Suspect
         halves = [0] if width == 1 else [0, width // 2]
         windows = [windows_of(graph, order, width, start) for start in halves]
         windows += [gathered(graph, order, width)] if width >= LEAST_GATHERED else []
-        routes = [wrong_windows(graph, prober, one) for one in windows]
-        found = [one for each in await prober.services.jobs.all_of(routes) for one in each]
+        routes = [wrong_windows(graph, prober, window) for window in windows]
+        found = [suspect for each in await prober.services.jobs.all_of(routes) for suspect in each]
         if found:
             return sorted(found, key=lambda one: -(one.symptom.budget or one.symptom.size))
     return []
@@ -138,7 +138,7 @@ async def wrong_windows(graph: Graph, prober: Prober, windows: Sequence[Places])
     if result.outcome is not Outcome.OK:
         seen = prober.symptom_of(result)
         return [Suspect(windows[0], seen)] if seen is not None else []
-    return [_suspect(windows[one.window], one) for one in result.errors if one.kind]
+    return [_suspect(windows[error.window], error) for error in result.errors if error.kind]
 
 
 def _suspect(places: Places, error: RegionError) -> Suspect:

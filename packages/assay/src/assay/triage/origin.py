@@ -35,17 +35,19 @@ class Origin(msgspec.Struct, frozen=True):
 
 def origin_of(stages: Sequence[AfterPass], size: float) -> Origin:
     """From the stages in order; `size` is the error that is looked for."""
-    judged = sum(one.rel_l2 is not None for one in stages)
-    wrong = [one.rel_l2 is not None and one.rel_l2 >= size / WITHIN for one in stages]
+    judged = sum(after_pass.rel_l2 is not None for after_pass in stages)
+    wrong = [after_pass.rel_l2 is not None and after_pass.rel_l2 >= size / WITHIN for after_pass in stages]
     if not judged:
         return Origin()
     if wrong[0]:
         return Origin(Stage.READER, judged=judged)
     if True in wrong:
         at = wrong.index(True)
-        before = [one.rel_l2 is not None for one in stages[:at]]
+        before = [after_pass.rel_l2 is not None for after_pass in stages[:at]]
         stage = Stage.PASS if before[-1] else Stage.UNTIL if any(before) else Stage.FIRST
         return Origin(stage, stages[at].name, judged)
     if stages[-1].rel_l2 is not None:
         return Origin(Stage.AFTER, judged=judged)
-    return Origin(Stage.LATER, next(one.name for one in reversed(stages) if one.rel_l2 is not None), judged)
+    return Origin(
+        Stage.LATER, next(after_pass.name for after_pass in reversed(stages) if after_pass.rel_l2 is not None), judged
+    )

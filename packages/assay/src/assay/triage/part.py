@@ -116,7 +116,7 @@ class Part:
     @property
     def everywhere(self) -> Places:
         """All places of the model that are wrong in this way, as far as it is known."""
-        return self.small.union(*(one.places for one in self.elsewhere))
+        return self.small.union(*(suspect.places for suspect in self.elsewhere))
 
     async def stands_also(self, suspects: Sequence[Suspect]) -> None:
         """The same nodes are wrong there, too."""
@@ -158,7 +158,7 @@ class Part:
             plain = await asked(derive=False) if as_plain else None
             if plain is not None and plain.outcome is Outcome.OK and end_error(plain) >= self.symptom.size / 2:
                 # As wrong as before: that needs no tolerance, which costs more than the engine.
-                return replace(plain, errors=tuple(replace(one, kind="values") for one in plain.errors))
+                return replace(plain, errors=tuple(replace(error, kind="values") for error in plain.errors))
             return await asked(list_passes=listed)
 
         context = self.whole.context
@@ -242,8 +242,8 @@ class Part:
         if small == self.places:
             return brought
         again = await self._brought(small)
-        before = {one.names for one in brought.cures}
-        if before and not before & {one.names for one in again.cures}:
+        before = {cure.names for cure in brought.cures}
+        if before and not before & {cure.names for cure in again.cures}:
             self.doubts.append(Doubt.SLIPPED)
         return again
 
@@ -275,7 +275,7 @@ class Part:
             nodes=tuple(graph.labels(small)),
             operators=tuple(graph.operators(small)),
             nodes_of_model=graph.size(self.whole.everything),
-            elsewhere=tuple(graph.labels(one.places)[-1] for one in self.elsewhere),
+            elsewhere=tuple(graph.labels(suspect.places)[-1] for suspect in self.elsewhere),
             explains=self.explains,
             kernel=brought.kernel,
             cures=tuple(brought.cures),

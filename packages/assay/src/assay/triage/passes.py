@@ -55,7 +55,7 @@ async def find_cures(backend: Backend, flow: Flow, ask: Asks, fails: Callable[[R
     """Whether passes can be switched is the backend's matter; the values of its options are tried in any case."""
     if isinstance(backend, SwitchesPasses):
         found = await _ByPasses(backend, backend.options, flow, ask, fails).found()
-        if any(one.kind == "pass" for one in found.cures):
+        if any(cure.kind == "pass" for cure in found.cures):
             return found
         levels = {name for level in backend.levels for name in level}
         options = await _by_options(backend, found.flow, ask, levels)
@@ -176,7 +176,7 @@ async def _by_options(backend: Backend, flow: Flow, ask: Asks, done: Collection[
         return Cure("hardware" if spec.of_processor else "option", (name,), {spec.name: value}) if right else None
 
     try:
-        for spec in (one for one in backend.options if one.name not in done):
+        for spec in (option for option in backend.options if option.name not in done):
             changes = _changes(spec, flow.options.get(spec.name, spec.default))
             asked = [partial(cure, spec, name, value) for name, value in changes]
             if spec.of_processor:
@@ -206,9 +206,9 @@ def _changes(spec: OptionSpec, value: Option) -> list[tuple[str, Option]]:
     if isinstance(spec.default, bool):
         return [(f"{spec.name}={not value}", not value)]
     if spec.tried and not (spec.of_processor or spec.choices):
-        return _changes_of_list(spec, [one for one in str(value or "").split(";") if one])
+        return _changes_of_list(spec, [part for part in str(value or "").split(";") if part])
     others = [one for one in dict.fromkeys((*spec.choices, *spec.tried)) if one != value]
-    return [(f"{spec.name}={one}", one) for one in others]
+    return [(f"{spec.name}={other}", other) for other in others]
 
 
 def _changes_of_list(spec: OptionSpec, said: Sequence[str]) -> list[tuple[str, Option]]:
@@ -234,4 +234,4 @@ def changed(flow: Flow, other: Flow) -> dict[str, Option]:
 
 def is_right(result: RegionResult) -> bool:
     """Whether the part gave what float64 gives."""
-    return result.outcome is Outcome.OK and not any(one.kind for one in result.errors)
+    return result.outcome is Outcome.OK and not any(error.kind for error in result.errors)

@@ -68,7 +68,7 @@ class Prober:
         return result
 
     async def _ask(self, windows: Sequence[Collection[int]], flow: Flow | None, said: dict[str, Any]) -> RegionResult:
-        asked = tuple(tuple(sorted(one)) for one in windows)
+        asked = tuple(tuple(sorted(window)) for window in windows)
         if not said.get("derive", True):
             said = {**said, "screen": 0.0}  # has no say, and would make it another question
         job = replace(self.job, windows=asked, flow=flow or self.job.flow, **said)

@@ -98,7 +98,7 @@ def write_script(cause: Cause, backend: Backend, flow: Flow, title: str) -> str:
     if cured:
         parts += ["", cured]
         arms.append("cured")
-    parts += ["", f"ARMS = {{{', '.join(f'{one!r}: {one}' for one in arms)}}}"]
+    parts += ["", f"ARMS = {{{', '.join(f'{arm!r}: {arm}' for arm in arms)}}}"]
     path = Path(cause.folder) / NAME
     path.write_text("\n".join(parts) + _MAIN)
     return str(path)

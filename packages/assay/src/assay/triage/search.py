@@ -98,10 +98,10 @@ async def _again(context: Context, graph: Graph, prober: Prober) -> tuple[Region
     whole = [frozenset(range(len(graph.nodes)))]
     results = [await prober.ask(whole, outputs=graph.outputs, derive=False)]
     for attempt in range(1, TRIES if results[0].outcome is Outcome.OK else 1):
-        if attempt == SURE and all(_repeats(context, one) for one in results):
+        if attempt == SURE and all(_repeats(context, result) for result in results):
             break
         results.append(await prober.ask(whole, outputs=graph.outputs, derive=False, attempt=attempt))
-    failed = [one for one in results if _repeats(context, one)]
+    failed = [result for result in results if _repeats(context, result)]
     return (failed or results)[0], len(results), len(failed)
 
 
@@ -111,7 +111,7 @@ def _repeats(context: Context, result: RegionResult) -> bool:
         return (refusal_of(result) or symptom_of(result) or Symptom("")).kind == context.end.kind
     error = end_error(result)
     as_large = context.end.kind == "values" and error >= context.end.size / WITHIN and error > 0.0
-    return as_large or any(one.kind for one in result.errors)
+    return as_large or any(region_error.kind for region_error in result.errors)
 
 
 async def _known_at_once(context: Context, graph: Graph, prober: Prober) -> Part | None:
@@ -150,7 +150,9 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
 async def _known_part(whole: Whole, avoid: Places) -> Part | None:
     """Where the nodes of an earlier cause stand and are wrong alone, and that explains the error: at all these places together."""
     whole.prober.screen(min(SCREEN, SHARE * whole.error))
-    known = [one for one in whole.context.patterns if not one.versions or one.versions == whole.versions]
+    known = [
+        pattern for pattern in whole.context.patterns if not pattern.versions or pattern.versions == whole.versions
+    ]
     for sites in await wrong_sites(whole, known, avoid):
         part, others = await _first_part(whole, sites.suspects)
         if part is None or sites.pattern.symptom not in ("", part.symptom.kind):

@@ -80,18 +80,18 @@ def scan(releases: Sequence[str], probe: Callable[[str], State], deadline: float
         if not between:
             break
         complete = ask(between)
-    ordered = {one: states[one] for one in releases if one in states}
+    ordered = {release: states[release] for release in releases if release in states}
     return History(ordered, complete)
 
 
 def _last_patches(releases: Sequence[str]) -> list[str]:
     """One for each minor release."""
-    return list({tuple(one.split(".")[:2]): one for one in releases}.values())
+    return list({tuple(release.split(".")[:2]): release for release in releases}.values())
 
 
 def _between(releases: Sequence[str], states: dict[str, State]) -> list[str]:
     """The middle of those not tried between each two neighbours that differ."""
-    known = [one for one in releases if one in states]
+    known = [release for release in releases if release in states]
     found = []
     for earlier, later in pairwise(known):
         gap = releases[releases.index(earlier) + 1 : releases.index(later)]

@@ -22,7 +22,7 @@ class Sites:
     @property
     def places(self) -> Places:
         """Of all of them."""
-        return frozenset().union(*(one.places for one in self.suspects))
+        return frozenset().union(*(suspect.places for suspect in self.suspects))
 
 
 async def wrong_sites(whole: Whole, patterns: Sequence[Pattern], avoid: Places) -> list[Sites]:

@@ -36,9 +36,9 @@ def slow_jobs(run: Run, results: Sequence[Result], services: Services) -> frozen
     goals = tuple(goal for goal in run.policy.goals if _is_call_time(goal.metric))
     timing_alone = replace(run, policy=replace(run.policy, goals=goals, fail_on=()))
     return frozenset(
-        one.job_key
-        for one in judge_run(timing_alone, results, services).verdicts
-        if one.word is VerdictStatus.FAIL and one.observed is not None and _is_call_time(one.metric)
+        verdict.job_key
+        for verdict in judge_run(timing_alone, results, services).verdicts
+        if verdict.word is VerdictStatus.FAIL and verdict.observed is not None and _is_call_time(verdict.metric)
     )
 
 
@@ -52,20 +52,35 @@ def cause_of_slowness(job: Job, result: Result, folder: Path) -> Cause | None:
     if isinstance(result, CompareSpeedResult):
         before, after = result.baseline_operator_times, result.operator_times
         changes = operator_regressions(before, after) if before else []
-        lost = sum(one.seconds for one in after) - sum(one.seconds for one in before)
+        lost = sum(operator_time.seconds for operator_time in after) - sum(
+            operator_time.seconds for operator_time in before
+        )
         differing = "; ".join(differences(result.baseline_facts, result.facts))
     elif isinstance(result, MeasureResult):
         longest = sorted(result.operator_times, key=lambda one: -one.seconds)
-        changes, differing = [Change(one.name, one.operator, None, one.seconds) for one in longest], ""
-        lost = sum(one.seconds for one in longest)
+        changes, differing = (
+            [
+                Change(operator_time.name, operator_time.operator, None, operator_time.seconds)
+                for operator_time in longest
+            ],
+            "",
+        )
+        lost = sum(operator_time.seconds for operator_time in longest)
     else:
         return None
     assert isinstance(job, FlowJob)
-    slower = [one for one in changes if one.delta_s > 0.0]
+    slower = [change for change in changes if change.delta_s > 0.0]
     if not slower:
         return None
     first = slower[0]
-    ratio = max((one.own_s / one.rival_s for one in speeds_of(result) if one.rival_s), default=1.0)
+    ratio = max(
+        (
+            speed_comparison.own_s / speed_comparison.rival_s
+            for speed_comparison in speeds_of(result)
+            if speed_comparison.rival_s
+        ),
+        default=1.0,
+    )
     symptom = Symptom(TOO_SLOW if isinstance(result, MeasureResult) else SLOW, size=ratio - 1.0)
     return Cause(
         job_key=job.key,
@@ -76,7 +91,7 @@ def cause_of_slowness(job: Job, result: Result, folder: Path) -> Cause | None:
         where=Where.NODE if first.name else Where.COMBINATION,
         end=symptom,
         symptom=symptom,
-        nodes=tuple(one.name for one in slower if one.name),
+        nodes=tuple(change.name for change in slower if change.name),
         operators=(first.operator,),
         nodes_of_model=job.case.model.nodes,
         explains=min(1.0, first.delta_s / lost) if lost > 0.0 else None,

@@ -26,7 +26,7 @@ WITHIN = 8.0
 
 _NUMBERS = {"values", "range", "nan", "nan_lost", "lowest"}
 """What a number that was never written may be taken for."""
-_CAUSES = {word for one in Cause for word in one.value.split("_")}
+_CAUSES = {word for cause in Cause for word in cause.value.split("_")}
 _REFUSED = (Outcome.ERROR, Outcome.UNSUPPORTED, Outcome.UNDELEGATED)
 
 
@@ -62,7 +62,7 @@ class Symptom(msgspec.Struct, frozen=True):
 def symptom_of(result: RegionResult) -> Symptom | None:
     """The gravest of a part that ran alone; None where nothing is wrong, or where the part says nothing of the backend."""
     if result.outcome is Outcome.OK:
-        worst = max((one for one in result.errors if one.kind), key=_gravity, default=None)
+        worst = max((error for error in result.errors if error.kind), key=_gravity, default=None)
         if worst is None:
             return None
         return Symptom(worst.kind, worst.output, worst.rel_l2, worst.budget, worst.iteration, worst.iterations)
@@ -84,11 +84,11 @@ def _gravity(error: RegionError) -> float:
 
 def _without_numbers(text: str) -> str:
     text = re.sub(r"'[^']*'|\"[^\"]*\"", "", text)
-    words = [one for one in text.split() if not re.search(r"\d|/|::|[\[\]&]", one) and re.search(r"\w", one)]
+    words = [part for part in text.split() if not re.search(r"\d|/|::|[\[\]&]", part) and re.search(r"\w", part)]
     return " ".join(words)[:MOST_TEXT].rpartition(" ")[0] if len(" ".join(words)) > MOST_TEXT else " ".join(words)
 
 
 def same_words(kind: str, text: str) -> bool:
     """Whether a text has what that refusal says."""
     words = set(re.findall(r"[A-Za-z]{4,}", kind.partition(" ")[2])) - _CAUSES
-    return sum(one in text for one in words) >= SAME_WORDS * len(words)
+    return sum(word in text for word in words) >= SAME_WORDS * len(words)

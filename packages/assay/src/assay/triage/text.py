@@ -152,7 +152,7 @@ def _elsewhere(nodes: tuple[str, ...]) -> str:
 
 
 def _slower(cause: Cause) -> str:
-    first, *others = [_time(one) for one in cause.slower]
+    first, *others = [_time(change) for change in cause.slower]
     share = "" if cause.explains is None else f"; that is {100 * cause.explains:.0f} % of the time"
     more = f"; then {', '.join(others[:4])}" if others else ""
     return f"{first} in one call, by the backend's profile{share}{more}"
@@ -203,7 +203,7 @@ def _by_backend(cause: Cause) -> str:
         return cause.detail or "not known: both engines were built in the same way"
     if cause.cures:
         first = cause.cures[0]
-        others = [", ".join(one.names) for one in cause.cures[1:] if one.kind == first.kind]
+        others = [", ".join(cure.names) for cure in cause.cures[1:] if cure.kind == first.kind]
         more = f"; also right without {', '.join(others[:6])}" if others and first.kind == "pass" else ""
         return f"{_named(first)}{more}{_after(cause)}"
     if cause.kernel:
@@ -295,5 +295,5 @@ def doubts(cause: Cause) -> list[str]:
         [f"it fails rarely: {cause.failed} of {cause.tries} tries failed"] if 0 < cause.failed < cause.tries else []
     )
     return seldom + [
-        f"{_DOUBTS[one]}{why if one in (Doubt.NO_VALUES, Doubt.NOT_REPEATED) else ''}" for one in cause.doubts
+        f"{_DOUBTS[doubt]}{why if doubt in (Doubt.NO_VALUES, Doubt.NOT_REPEATED) else ''}" for doubt in cause.doubts
     ]

@@ -32,7 +32,7 @@ BY_CALLS = {Pattern.FIRST_CALL, Pattern.CALLS, Pattern.DRIFT, Pattern.EVERY_CALL
 
 def builds_for(result: Result) -> int:
     """How many engines of a part are compared: few, where the verdict says that calls of one engine differ."""
-    seen = {one.pattern for one in result.repeats.found} if isinstance(result, VerifyResult) else set()
+    seen = {instability.pattern for instability in result.repeats.found} if isinstance(result, VerifyResult) else set()
     return FEW if seen & BY_CALLS else RUNS
 
 
@@ -133,8 +133,12 @@ async def _in_halves(
     right = await _parting(prober, windows[half:], flow, outputs=outputs, after=after, builds=builds)
     if right is not None:
         right = replace(right, window=right.window + half)
-    return max((one for one in (left, right) if one is not None), key=lambda one: one.rel_l2, default=None)
+    return max(
+        (region_error for region_error in (left, right) if region_error is not None),
+        key=lambda one: one.rel_l2,
+        default=None,
+    )
 
 
-def _differ(one: RegionError, other: RegionError) -> bool:
-    return (one.rel_l2, one.share, one.bias) != (other.rel_l2, other.share, other.bias)
+def _differ(region_error: RegionError, other: RegionError) -> bool:
+    return (region_error.rel_l2, region_error.share, region_error.bias) != (other.rel_l2, other.share, other.bias)

@@ -78,14 +78,14 @@ class Upgrade(msgspec.Struct, frozen=True):
     def stops(self) -> tuple[ModelChange, ...]:
         """The models for which the upgrade is no way."""
         bad = (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNREADABLE, Answers.UNKNOWN)
-        return tuple(one for one in self.models if one.answers in bad or one.speed is Speed.SLOWER)
+        return tuple(model for model in self.models if model.answers in bad or model.speed is Speed.SLOWER)
 
     @property
     def options(self) -> dict[str, object]:
         """Those with which every model that is wrong is right again; empty where that is not known."""
-        wrong = {one.model for one in self.models if one.answers is Answers.WRONG}
-        cured = {one.model: one.cures[0].options for one in self.causes if one.cures and one.whole_cured}
-        if not wrong or wrong != cured.keys() or any(one.model not in wrong for one in self.stops):
+        wrong = {model.model for model in self.models if model.answers is Answers.WRONG}
+        cured = {cause.model: cause.cures[0].options for cause in self.causes if cause.cures and cause.whole_cured}
+        if not wrong or wrong != cured.keys() or any(stop.model not in wrong for stop in self.stops):
             return {}
         found: dict[str, object] = {}
         for options in cured.values():
@@ -104,7 +104,7 @@ def changed(
     model: str, old: Sequence[Result], new: Sequence[Result], words: Sequence[VerdictStatus | None]
 ) -> ModelChange:
     """From the results of both releases and the verdicts on their answers (old, new; None where there is none)."""
-    before, after = (next((one for one in each if isinstance(one, VerifyResult)), None) for each in (old, new))
+    before, after = (next((result for result in each if isinstance(result, VerifyResult)), None) for each in (old, new))
     if before is None or after is None:
         return ModelChange(model, Answers.UNKNOWN, detail="a release gave no result")
     mine, theirs = _error(after), _error(before)
@@ -121,9 +121,9 @@ def _answers(
     old_error: float | None,
     new_error: float | None,
 ) -> Answers:
-    if any(one.outcome in _NOT_RUN for one in (before, after)):
+    if any(verify_result.outcome in _NOT_RUN for verify_result in (before, after)):
         return Answers.UNKNOWN
-    refused = tuple(one.outcome in _REFUSED for one in (before, after))
+    refused = tuple(verify_result.outcome in _REFUSED for verify_result in (before, after))
     if any(refused):
         known = {(True, True): Answers.REFUSED_BOTH, (True, False): Answers.NEWLY_SUPPORTED}
         return known.get((refused[0], refused[1]), Answers.NEWLY_REFUSED)
@@ -142,13 +142,18 @@ def _answers(
 
 def _error(result: VerifyResult) -> float | None:
     """Of the worst output."""
-    known = [one.metrics["rel_l2"] for one in comparisons_of(result) if "rel_l2" in one.metrics and not one.at]
+    known = [
+        comparison.metrics["rel_l2"]
+        for comparison in comparisons_of(result)
+        if "rel_l2" in comparison.metrics and not comparison.at
+    ]
     finite = [one for one in known if math.isfinite(one)]
     return max(finite, default=None)
 
 
 def _memory(old: Sequence[Result], new: Sequence[Result]) -> float | None:
     peaks = [
-        next((one.memory.run_peak_bytes for one in each if isinstance(one, MeasureResult)), 0) for each in (old, new)
+        next((result.memory.run_peak_bytes for result in each if isinstance(result, MeasureResult)), 0)
+        for each in (old, new)
     ]
     return peaks[1] / peaks[0] if all(peaks) else None

@@ -33,41 +33,41 @@ _SLOWER = {
 
 def lines(found: Upgrade) -> Iterator[str]:
     """A line for each model, the causes, and last the one line that a bot reads."""
-    width = max((len(one.model) for one in found.models), default=0)
-    for one in found.models:
-        yield f"{one.model:<{width}}  {model_text(one)}"
+    width = max((len(model.model) for model in found.models), default=0)
+    for model in found.models:
+        yield f"{model.model:<{width}}  {model_text(model)}"
     for cause in found.causes:
         yield from cause_lines(cause)
         yield f"  page: {cause.folder}/cause.html"
     yield verdict(found)
 
 
-def model_text(one: ModelChange) -> str:
+def model_text(model_change: ModelChange) -> str:
     """What the new release does to a model, in one line."""
-    return ", ".join(_parts(one))
+    return ", ".join(_parts(model_change))
 
 
-def _parts(one: ModelChange) -> Iterator[str]:
+def _parts(model_change: ModelChange) -> Iterator[str]:
     errors = ""
-    if one.old_error is not None and one.new_error is not None:
-        errors = f" (relative error {one.old_error:.2g}, now {one.new_error:.2g})"
-    yield f"{_ANSWERS[one.answers]}{errors}{f': {one.detail[:160]}' if one.detail else ''}"
-    if one.ratio is not None:
-        yield _speed(one)
-    if one.memory is not None and one.memory > MEMORY:
-        yield f"{100 * (one.memory - 1):.0f} % more memory"
+    if model_change.old_error is not None and model_change.new_error is not None:
+        errors = f" (relative error {model_change.old_error:.2g}, now {model_change.new_error:.2g})"
+    yield f"{_ANSWERS[model_change.answers]}{errors}{f': {model_change.detail[:160]}' if model_change.detail else ''}"
+    if model_change.ratio is not None:
+        yield _speed(model_change)
+    if model_change.memory is not None and model_change.memory > MEMORY:
+        yield f"{100 * (model_change.memory - 1):.0f} % more memory"
 
 
-def _speed(one: ModelChange) -> str:
+def _speed(model_change: ModelChange) -> str:
     """What the speed gate decided."""
-    times = f"{one.ratio:.2f} times as long"
-    match one.speed:
+    times = f"{model_change.ratio:.2f} times as long"
+    match model_change.speed:
         case Speed.SAME:
             return f"as fast ({times})"
         case Speed.FASTER:
             return f"faster ({times})"
-        case Speed.SLOWER if one.lost is not None:
-            what, lost = _SLOWER.get(one.lost.metric, ""), one.lost
+        case Speed.SLOWER if model_change.lost is not None:
+            what, lost = _SLOWER.get(model_change.lost.metric, ""), model_change.lost
             return f"SLOWER{what} by {lost.percent:.3g} % ({lost.allowed:g} % are allowed)"
         case Speed.SLOWER:
             return f"SLOWER ({times})"
@@ -78,7 +78,7 @@ def verdict(found: Upgrade) -> str:
     """For a bot: the way, and why."""
     head = f"upgrade {found.backend} {found.old} -> {found.new}: {found.way}"
     if found.way == "go":
-        bad = [one.model for one in found.models if one.answers in (Answers.WRONG_BOTH, Answers.REFUSED_BOTH)]
+        bad = [model.model for model in found.models if model.answers in (Answers.WRONG_BOTH, Answers.REFUSED_BOTH)]
         neither = (
             f"; {', '.join(bad)} {'is' if len(bad) == 1 else 'are'} wrong or refused in both releases" if bad else ""
         )
@@ -86,11 +86,11 @@ def verdict(found: Upgrade) -> str:
         return f"{head}: {'the model is' if count == 1 else f'all {count} models are'} as good as before{neither}"
     if found.way == "go with options":
         return f"{head}: " + " ".join(f"--option {name}={value}" for name, value in found.options.items())
-    why = [f"{one.model} {_short(one)}" for one in found.stops]
+    why = [f"{stop.model} {_short(stop)}" for stop in found.stops]
     titles = [title_of(cause) for cause in found.causes]
     return f"{head}: {'; '.join([*why, *titles])}"
 
 
-def _short(one: ModelChange) -> str:
-    bad = one.answers in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNREADABLE, Answers.UNKNOWN)
-    return _ANSWERS[one.answers].lower() if bad else f"is {_speed(one).lower()}"
+def _short(model_change: ModelChange) -> str:
+    bad = model_change.answers in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNREADABLE, Answers.UNKNOWN)
+    return _ANSWERS[model_change.answers].lower() if bad else f"is {_speed(model_change).lower()}"

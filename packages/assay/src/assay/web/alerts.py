@@ -52,22 +52,29 @@ class Alerts(msgspec.Struct, frozen=True):
 def alerts(site: Site, query: Mapping[str, str]) -> Answer:  # noqa: ARG001
     known = site.store.alerts() if isinstance(site.store, KeepsAlerts) else []
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    found = tuple(_shown(one, now) for one in known if not one.is_over(now))
+    found = tuple(_shown(alert, now) for alert in known if not alert.is_over(now))
     rows = [
         (
-            *(one.id, one.kind, one.headline, one.first_at, one.last_at, len(one.jobs)),
-            *(one.closed_at, one.muted_until, one.muted_by, one.mute_reason),
+            *(
+                open_alert.id,
+                open_alert.kind,
+                open_alert.headline,
+                open_alert.first_at,
+                open_alert.last_at,
+                len(open_alert.jobs),
+            ),
+            *(open_alert.closed_at, open_alert.muted_until, open_alert.muted_by, open_alert.mute_reason),
         )
-        for one in found
+        for open_alert in found
     ]
     return Answer("alerts.html.j2", {"alerts": found}, Alerts(found), HEADER, rows)
 
 
-def _shown(one: Alert, now: str) -> OpenAlert:
-    mute = one.mute if one.is_muted(now) else None
+def _shown(alert: Alert, now: str) -> OpenAlert:
+    mute = alert.mute if alert.is_muted(now) else None
     return OpenAlert(
-        *(one.id, one.kind.value, one.headline, one.first_run, one.first_at, one.last_run, one.last_at),
-        tuple(sorted(one.jobs)),
-        one.closed_at,
+        *(alert.id, alert.kind.value, alert.headline, alert.first_run, alert.first_at, alert.last_run, alert.last_at),
+        tuple(sorted(alert.jobs)),
+        alert.closed_at,
         *((mute.until, mute.who, mute.reason) if mute else ()),
     )

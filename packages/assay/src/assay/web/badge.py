@@ -52,7 +52,7 @@ def _words(jobs: Sequence[MatrixJob]) -> str:
     worst = status(worst_job(jobs))
     if worst == "pass":
         return "passing"
-    same = sum(status(one) == worst for one in jobs)
+    same = sum(status(job) == worst for job in jobs)
     return worst if len(jobs) == 1 else f"{plural(same, 'job')} {worst}"
 
 

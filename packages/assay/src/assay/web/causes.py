@@ -82,19 +82,21 @@ def causes(site: Site, query: Mapping[str, str]) -> Answer:
     text = query.get("q", "").strip().lower()
     if len(text) > LONGEST:
         raise UsageError(f"what is searched for has {len(text)} characters; it may have {LONGEST}")
-    found = [one for one in read_lives(site) if _fits(one, text, query)]
+    found = [live for live in read_lives(site) if _fits(live, text, query)]
     page = page_number(query.get("page", ""))
     shown = found[(page - 1) * SHOWN : page * SHOWN]
     if page > 1 and not shown:
         raise NotFound("there is no such page: it lies behind the last one")
     values = {"causes": shown, "all": len(found), "page": page, "more": len(found) > page * SHOWN}
-    return Answer("causes.html.j2", values, Causes(tuple(shown), len(found)), HEADER, [_row(one) for one in found])
+    return Answer(
+        "causes.html.j2", values, Causes(tuple(shown), len(found)), HEADER, [_row(cause_life) for cause_life in found]
+    )
 
 
 def cause(site: Site, query: Mapping[str, str]) -> Answer:
     """One of them."""
     wanted = query.get("id", "")
-    one = next((one for one in read_lives(site) if one.id == wanted), None)
+    one = next((live for live in read_lives(site) if live.id == wanted), None)
     if one is None:
         raise NotFound("no cause has that id here: /causes lists them")
     return Answer("cause.html.j2", {"one": one}, one, HEADER, [_row(one)])
@@ -138,12 +140,12 @@ def _of_triage(site: Site) -> Iterator[CauseLife]:
         )
 
 
-def _with_runs(site: Site, one: CauseLife, kind: str) -> CauseLife:
+def _with_runs(site: Site, cause_life: CauseLife, kind: str) -> CauseLife:
     """From the runs of its cell, the newest first: those that are ok again, and before them those that were not."""
-    past = [job for job in site.store.cell_runs(one.case, one.flow, LOOKED_AT) if job.kind == kind]
+    past = [job for job in site.store.cell_runs(cause_life.case, cause_life.flow, LOOKED_AT) if job.kind == kind]
     last_red = next((job.run for job in past if job.outcome != Outcome.OK.value), "")
     if not last_red:
-        return one
+        return cause_life
     of_branch = _runs_of(site, site.store.run_facts(last_red).branch)
     past = [job for job in past if job.run in of_branch or job.run == last_red]
     again = 0
@@ -155,7 +157,7 @@ def _with_runs(site: Site, one: CauseLife, kind: str) -> CauseLife:
             break
         red.append(job.run)
     fixed = past[again - 1].run if again else ""
-    return msgspec.structs.replace(one, first_run=red[-1], last_run=red[0], fixed_run=fixed)
+    return msgspec.structs.replace(cause_life, first_run=red[-1], last_run=red[0], fixed_run=fixed)
 
 
 def _runs_of(site: Site, branch: str) -> frozenset[str]:
@@ -163,7 +165,7 @@ def _runs_of(site: Site, branch: str) -> frozenset[str]:
 
     def read() -> frozenset[str]:
         found = site.store.runs(LOOKED_AT, RunSearch(branch=branch))
-        return frozenset(one.id for one in found if one.branch == branch)
+        return frozenset(run_summary.id for run_summary in found if run_summary.branch == branch)
 
     return site.minutes.get(("runs of", branch), read)
 
@@ -223,11 +225,13 @@ def cause_id(folder: str, job_key: str) -> str:
     return value_digest((folder, job_key))[:24]
 
 
-def _fits(one: CauseLife, text: str, query: Mapping[str, str]) -> bool:
-    asked = (("backend", one.backend), ("state", one.state), ("found_by", one.found_by))
-    said = " ".join((one.title, one.case, one.flow, one.known, *one.operators)).lower()
+def _fits(cause_life: CauseLife, text: str, query: Mapping[str, str]) -> bool:
+    asked = (("backend", cause_life.backend), ("state", cause_life.state), ("found_by", cause_life.found_by))
+    said = " ".join(
+        (cause_life.title, cause_life.case, cause_life.flow, cause_life.known, *cause_life.operators)
+    ).lower()
     return text in said and all(query.get(name, "") in ("", value) for name, value in asked)
 
 
-def _row(one: CauseLife) -> Sequence[object]:
-    return tuple(getattr(one, name) for name in HEADER)
+def _row(cause_life: CauseLife) -> Sequence[object]:
+    return tuple(getattr(cause_life, name) for name in HEADER)

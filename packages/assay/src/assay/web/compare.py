@@ -141,17 +141,17 @@ def _shown(site: Site, pair: _Pair, first: int) -> tuple[_Cell, ...]:
 
 def _cells(jobs: Sequence[JobPair]) -> list[_Cell]:
     found: dict[tuple[str, str], list[JobPair]] = {}
-    for one in jobs:
-        found.setdefault((one.case, one.flow), []).append(one)
+    for job in jobs:
+        found.setdefault((job.case, job.flow), []).append(job)
     return [_cell(*cell, of_cell) for cell, of_cell in found.items()]
 
 
 def _cell(case: str, flow: str, jobs: Sequence[JobPair]) -> _Cell:
-    before = [_Said(*one.old) for one in jobs if one.old]
-    after = [_Said(*one.new) for one in jobs if one.new]
+    before = [_Said(*job.old) for job in jobs if job.old]
+    after = [_Said(*job.new) for job in jobs if job.new]
     only = "" if before and after else "new" if after else "old"
     words = (status(worst_job(before)) if before else "", status(worst_job(after)) if after else "")
-    return _Cell(case, flow, only, words, tuple(one.job_key for one in jobs))
+    return _Cell(case, flow, only, words, tuple(job.job_key for job in jobs))
 
 
 def _details(site: Site, pair: _Pair, cells: Sequence[_Cell]) -> RunChanges:
@@ -160,8 +160,8 @@ def _details(site: Site, pair: _Pair, cells: Sequence[_Cell]) -> RunChanges:
     before, after = (list(site.store.results(run.id, keys)) for run in (pair.old, pair.new))
     words = {(cell.case, cell.flow): cell for cell in cells}
     said = {
-        (one.case, one.flow): replace(one, verdicts=words[one.case, one.flow].words)
-        for one in cell_changes(before, after, verdicts=_decisions(site, pair.new, after))
+        (change.case, change.flow): replace(change, verdicts=words[change.case, change.flow].words)
+        for change in cell_changes(before, after, verdicts=_decisions(site, pair.new, after))
     }
     shown = [said[one.case, one.flow] for one in cells if (one.case, one.flow) in said]
     facts = _kept(site, pair).get(("between", pair.old.id, pair.new.id), lambda: facts_between(pair.old, pair.new))
@@ -176,8 +176,8 @@ def _kept(site: Site, pair: _Pair) -> Cache:
 def _decisions(site: Site, run: Run, results: Sequence[Result]) -> list[Verdict]:
     """The verdicts on speeds that were compared side by side: their reasons are shown."""
     found: list[Verdict] = []
-    for one in results:
-        if speeds_of(one):
-            whole, of_cell = site.store.cell(run.id, one.case, one.flow)
+    for result in results:
+        if speeds_of(result):
+            whole, of_cell = site.store.cell(run.id, result.case, result.flow)
             found += judge_cell(site, whole, of_cell).verdicts
     return found

@@ -26,30 +26,34 @@ LOOKED_AT = 20
 def with_past(site: Site, run: Run, cells: Sequence[CellChange]) -> tuple[CellChange, ...]:
     """Each metric with its values in the runs before, oldest first. Latency and throughput only of runs that timed
     the same batch."""
-    earlier = [one.id for one in site.store.runs(LOOKED_AT, RunSearch(before=run.id))]
+    earlier = [run_summary.id for run_summary in site.store.runs(LOOKED_AT, RunSearch(before=run.id))]
     batch = {(cell.case, cell.flow): cell.batches[1] for cell in cells if cell.deltas}
     seen: dict[tuple[str, str], dict[str, dict[str, float]]] = {cell: {} for cell in batch}
     # Most often the first runs have all that is wanted, and those before them are not read.
     for some in (earlier[:PAST_RUNS], earlier[PAST_RUNS:]):
         missing = [(cell.case, cell.flow) for cell in cells if _is_short(cell, seen.get((cell.case, cell.flow), {}))]
-        for one in site.store.run_metrics(some, missing) if some and missing else ():
-            of_run = seen[one.case, one.flow]
+        for metric in site.store.run_metrics(some, missing) if some and missing else ():
+            of_run = seen[metric.case, metric.flow]
             # What several jobs record is that of the first.
-            of_run[one.run] = {**_comparable(one.metrics, batch[one.case, one.flow]), **of_run.get(one.run, {})}
+            of_run[metric.run] = {
+                **_comparable(metric.metrics, batch[metric.case, metric.flow]),
+                **of_run.get(metric.run, {}),
+            }
     oldest_first = {cell: [runs[name] for name in sorted(runs)] for cell, runs in seen.items()}
     return tuple(_with_values(cell, oldest_first.get((cell.case, cell.flow), [])) for cell in cells)
 
 
 def _is_short(cell: CellChange, runs: Mapping[str, Mapping[str, float]]) -> bool:
     """A metric of it has fewer values than are shown."""
-    return any(sum(one.metric in run for run in runs.values()) < PAST_RUNS for one in cell.deltas)
+    return any(sum(delta.metric in run for run in runs.values()) < PAST_RUNS for delta in cell.deltas)
 
 
 def _with_values(cell: CellChange, past: Sequence[dict[str, float]]) -> CellChange:
     values = {
-        one.metric: tuple(run[one.metric] for run in past if one.metric in run)[-PAST_RUNS:] for one in cell.deltas
+        delta.metric: tuple(run[delta.metric] for run in past if delta.metric in run)[-PAST_RUNS:]
+        for delta in cell.deltas
     }
-    return replace(cell, deltas=tuple(replace(one, past=values[one.metric]) for one in cell.deltas))
+    return replace(cell, deltas=tuple(replace(delta, past=values[delta.metric]) for delta in cell.deltas))
 
 
 def _comparable(metrics: dict[str, float], batch: int) -> dict[str, float]:

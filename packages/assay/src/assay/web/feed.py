@@ -19,7 +19,10 @@ from assay.web.site import Site
 def feed(site: Site, base: str) -> Response:
     """`base` is the address by which the reader knows this server."""
     standing = read_now(site).standing
-    turned = [*((one, "red") for one in standing.newly_red), *((one, "green") for one in standing.newly_green)]
+    turned = [
+        *((job_state, "red") for job_state in standing.newly_red),
+        *((job_state, "green") for job_state in standing.newly_green),
+    ]
     turned.sort(key=lambda one: one[0].since, reverse=True)
     newest = _at(turned[0][0].since) if turned else "1970-01-01T00:00:00+00:00"
     lines = [

@@ -33,8 +33,8 @@ def machines(history: MetricHistory, shown: str) -> list[OnMachine]:
         if len(values) < NEWEST:
             values.append((point.run, point.value))
     rows = [_of(machine, values) for machine, values in found.items()]
-    own = next((one.median for one in rows if one.machine == shown), 0.0)
-    rows = [msgspec.structs.replace(one, times=one.median / own if own else None) for one in rows]
+    own = next((row.median for row in rows if row.machine == shown), 0.0)
+    rows = [msgspec.structs.replace(row, times=row.median / own if own else None) for row in rows]
     by_run = sorted(rows, key=lambda one: one.newest_run, reverse=True)
     return sorted(by_run, key=lambda one: one.machine != shown)
 

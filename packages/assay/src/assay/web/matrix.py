@@ -39,20 +39,20 @@ def matrix(site: Site, query: Mapping[str, str]) -> Answer:
         "page": page,
         "flow_page": flow_page,
         "outcomes": [one.value for one in Outcome],
-        "statuses": [one.value for one in VerdictStatus],
+        "statuses": [verdict_status.value for verdict_status in VerdictStatus],
         "links": _links(used, page, flow_page, found),
     }
-    return Answer("matrix.html.j2", values, found, HEADER, [_row(one) for one in found.jobs])
+    return Answer("matrix.html.j2", values, found, HEADER, [_row(job) for job in found.jobs])
 
 
-def _row(one: MatrixJob) -> tuple[str, ...]:
-    return one.case, one.flow, one.kind, one.outcome, one.word, one.run
+def _row(matrix_job: MatrixJob) -> tuple[str, ...]:
+    return matrix_job.case, matrix_job.flow, matrix_job.kind, matrix_job.outcome, matrix_job.word, matrix_job.run
 
 
 def _lines(found: MatrixPage) -> list[tuple[str, list[dict[str, str] | None]]]:
     cells: dict[tuple[str, str], list[MatrixJob]] = {}
-    for one in found.jobs:
-        cells.setdefault((one.case, one.flow), []).append(one)
+    for job in found.jobs:
+        cells.setdefault((job.case, job.flow), []).append(job)
     return [(case, [_cell(cells.get((case, flow), [])) for flow in found.flows]) for case in found.cases]
 
 

@@ -49,7 +49,7 @@ class Now(msgspec.Struct, frozen=True):
 
     @property
     def red(self) -> int:
-        return sum(one.red for one in self.flows)
+        return sum(flow.red for flow in self.flows)
 
 
 def read_now(site: Site) -> Now:
@@ -90,9 +90,9 @@ def _part(word: str) -> str:
 
 
 def _answer(flows: Sequence[FlowCount]) -> str:
-    if any(one.red for one in flows):
+    if any(flow.red for flow in flows):
         return "fail"
-    if any(one.inconclusive for one in flows):
+    if any(flow.inconclusive for flow in flows):
         return "inconclusive"
     return "pass" if flows else ""
 
@@ -101,9 +101,23 @@ def _rows(standing: Standing) -> list[tuple[object, ...]]:
     named = ("red", "newly_red", "newly_green", "inconclusive")
     lists: list[tuple[str, Sequence[JobState]]] = [(name, getattr(standing, name)) for name in named]
     rows: list[tuple[object, ...]] = [
-        (name, one.case, one.flow, one.kind, one.outcome, one.word, one.run, one.since, one.last_ok, one.streak)
+        (
+            name,
+            state.case,
+            state.flow,
+            state.kind,
+            state.outcome,
+            state.word,
+            state.run,
+            state.since,
+            state.last_ok,
+            state.streak,
+        )
         for name, states in lists
-        for one in states
+        for state in states
     ]
-    rows += [("flaky", one.case, one.flow, one.kind, one.outcome, "", one.run, "", "", "") for one in standing.turning]
+    rows += [
+        ("flaky", unsteady.case, unsteady.flow, unsteady.kind, unsteady.outcome, "", unsteady.run, "", "", "")
+        for unsteady in standing.turning
+    ]
     return rows

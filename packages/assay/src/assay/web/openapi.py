@@ -35,7 +35,7 @@ def _operation(page: Page, schema: dict[str, Any]) -> dict[str, Any]:
     return {
         "operationId": page.api.rpartition("/")[2],
         "summary": page.meaning,
-        "parameters": [_parameter(one) for one in page.parameters],
+        "parameters": [_parameter(parameter) for parameter in page.parameters],
         "responses": {
             "200": {"description": page.meaning, "content": {"application/json": {"schema": schema}}},
             "400": _REFUSED,
@@ -45,6 +45,12 @@ def _operation(page: Page, schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _parameter(one: Parameter) -> dict[str, Any]:
-    kind: dict[str, Any] = {"type": "integer", "minimum": 1} if one.number else {"type": "string"}
-    return {"name": one.name, "in": "query", "description": one.meaning, "required": one.required, "schema": kind}
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    kind: dict[str, Any] = {"type": "integer", "minimum": 1} if parameter.number else {"type": "string"}
+    return {
+        "name": parameter.name,
+        "in": "query",
+        "description": parameter.meaning,
+        "required": parameter.required,
+        "schema": kind,
+    }

@@ -46,9 +46,25 @@ def runs(site: Site, query: Mapping[str, str]) -> Answer:
     values = {"runs": shown, "branch": branch, "page": page, "more": len(found) > SHOWN}
     rows = [
         (
-            *(one.id, one.started_at, one.status, one.word, one.jobs, one.recorded),
-            *(one.passed, one.failed, one.other, one.commit, one.machine, one.command),
+            *(
+                run_summary.id,
+                run_summary.started_at,
+                run_summary.status,
+                run_summary.word,
+                run_summary.jobs,
+                run_summary.recorded,
+            ),
+            *(
+                run_summary.passed,
+                run_summary.failed,
+                run_summary.other,
+                run_summary.commit,
+                run_summary.machine,
+                run_summary.command,
+            ),
         )
-        for one in shown
+        for run_summary in shown
     ]
-    return Answer("runs.html.j2", values, {"runs": [msgspec.to_builtins(one) for one in shown]}, HEADER, rows)
+    return Answer(
+        "runs.html.j2", values, {"runs": [msgspec.to_builtins(run_summary) for run_summary in shown]}, HEADER, rows
+    )

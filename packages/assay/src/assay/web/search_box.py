@@ -67,7 +67,7 @@ def _look(site: Site, text: str) -> Found:
 
 def _rows(found: Found) -> list[Sequence[object]]:
     ways = (("commit", found.by_commit), ("model", found.by_model), ("code", found.by_code))
-    rows: list[Sequence[object]] = [(way, one.id, "", "", one.commit) for way, runs in ways for one in runs]
+    rows: list[Sequence[object]] = [(way, run.id, "", "", run.commit) for way, runs in ways for run in runs]
     rows += [("case", "", case, "", "") for case in found.cases]
     rows += [("text", hit.job.run, hit.job.case, hit.job.flow, hit.line) for hit in found.said]
     return rows

@@ -107,7 +107,7 @@ def sign_in_of(
     if groups and oidc is None:
         raise UsageError(f"{groups[0]} needs --oidc ISSUER: a proxy names people, and says nothing of their groups")
     try:
-        networks = tuple(ipaddress.ip_network(one, strict=False) for one in proxies)
+        networks = tuple(ipaddress.ip_network(proxy, strict=False) for proxy in proxies)
     except ValueError as error:
         raise UsageError(
             f"--trust-proxy: {error}; give an address such as 10.0.0.7, or a network such as 10.0.0.0/24"

@@ -38,24 +38,28 @@ def _old(site: Site) -> list[StaleBaseline]:
         known = list(baselines(reading_services(site.folder, site.store)))
     except AssayError:
         return []  # a damaged one is told by the commands that use it
-    for one in known:
-        days = _age_days(one.created_at)
+    for baseline in known:
+        days = _age_days(baseline.created_at)
         reason = f"approved {days:.0f} days ago" if days > OLD_DAYS else ""
         try:
-            run, _ = site.store.cell("", one.case, one.flow.name)
+            run, _ = site.store.cell("", baseline.case, baseline.flow.name)
         except AssayError:
             reason = reason or "no run has this cell any more"
         else:
-            if any(job.case.model.digest != one.model.digest for job in run.jobs):
+            if any(job.case.model.digest != baseline.model.digest for job in run.jobs):
                 reason = "the model file has changed since it was approved"
         if reason:
-            found.append(StaleBaseline(one.case, one.flow.name, reason))
+            found.append(StaleBaseline(baseline.case, baseline.flow.name, reason))
     return found
 
 
 def _in_trouble(site: Site, newest: RunSummary) -> list[StaleBaseline]:
     run = site.settled.get(("baselines", newest.id), lambda: site.store.run_facts(newest.id).baselines)
-    return [StaleBaseline(one.model.name, one.flow.name, one.trouble) for one in run if one.trouble]
+    return [
+        StaleBaseline(baseline_engine.model.name, baseline_engine.flow.name, baseline_engine.trouble)
+        for baseline_engine in run
+        if baseline_engine.trouble
+    ]
 
 
 def _age_days(created_at: str) -> float:

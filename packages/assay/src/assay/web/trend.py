@@ -90,9 +90,9 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         "annotations": _annotations(site, case, {name for name, _ in wanted}),
         "elsewhere": 0 if machines_beside else sum(one.elsewhere for one in trends),
         "others": [name for name in _flows(site, case) if name not in {flow, *beside}],
-        "runs": max(one.window.runs for one in wanted.values() if one.window),
+        "runs": max(metric_history.window.runs for metric_history in wanted.values() if metric_history.window),
         "most_runs": MOST_RUNS,
-        "earlier": any(one.earlier for one in wanted.values()),
+        "earlier": any(metric_history.earlier for metric_history in wanted.values()),
     }
     data = {"trends": trends, "machines": values["on_machines"], "earlier": values["earlier"]}
     return Answer("trend.html.j2", values, data, HEADER, [row for one in trends for row in _rows(one)])
@@ -126,7 +126,7 @@ def read_cell(site: Site, case: str, flow: str, metric: str, window: RunWindow) 
     found = site.cells.get(
         (case, flow, asked, newest, window), lambda: site.store.metric_history(case, flow, wanted, window)
     )
-    has = found.metric == asked and any(one.machine == found.machine for one in found.points)
+    has = found.metric == asked and any(point.machine == found.machine for point in found.points)
     if not found.earlier or not asked or has or window.runs == MOST_RUNS:
         return found
     return read_cell(site, case, flow, metric, replace(window, runs=MOST_RUNS))
@@ -134,13 +134,13 @@ def read_cell(site: Site, case: str, flow: str, metric: str, window: RunWindow) 
 
 def _same_window(found: dict[Line, MetricHistory], site: Site, case: str, metric: str) -> dict[Line, MetricHistory]:
     """Where earlier runs of one line were read, those of the others are, too: the page says one number of all."""
-    windows = [one.window for one in found.values() if one.window]
+    windows = [metric_history.window for metric_history in found.values() if metric_history.window]
     widest = max(windows, key=lambda one: one.runs)
     return {
-        (flow, machine): one
-        if one.window and one.window.runs == widest.runs
+        (flow, machine): metric_history
+        if metric_history.window and metric_history.window.runs == widest.runs
         else read_cell(site, case, flow, metric, replace(widest, machine=machine))
-        for (flow, machine), one in found.items()
+        for (flow, machine), metric_history in found.items()
     }
 
 
@@ -153,8 +153,10 @@ def _trends(wanted: Mapping[Line, MetricHistory], case: str, metric: str) -> tup
     trends, missing = [], []
     for (flow, machine), history in wanted.items():
         inside = [
-            Observed(one.run, one.started_at, one.commit, one.machine, {history.metric: one.value}, history.stated)
-            for one in history.points
+            Observed(
+                point.run, point.started_at, point.commit, point.machine, {history.metric: point.value}, history.stated
+            )
+            for point in history.points
         ]
         try:
             trends.append(trend_of(inside, case, flow, metric, machine, history.names, history.machines))
@@ -166,7 +168,7 @@ def _trends(wanted: Mapping[Line, MetricHistory], case: str, metric: str) -> tup
 
 
 def _between(found: Trend, history: MetricHistory) -> list[Between]:
-    versions = {one.run: history.versions[one.versions] for one in history.points} if found.changes else {}
+    versions = {point.run: history.versions[point.versions] for point in history.points} if found.changes else {}
     rows = []
     for change in found.changes:
         before, after = found.points[change.place - 1].run_id, found.points[change.place].run_id
@@ -204,10 +206,10 @@ def _annotations(site: Site, case: str, flows: Iterable[str]) -> dict[tuple[str,
     """By flow and run."""
     found: dict[tuple[str, str], list[Annotation]] = {}
     for flow in flows:
-        for one in annotations_on(site, "", case, flow):
-            found.setdefault((flow, one.run), []).append(one)
+        for annotation in annotations_on(site, "", case, flow):
+            found.setdefault((flow, annotation.run), []).append(annotation)
     return found
 
 
 def _spread(history: MetricHistory) -> dict[str, tuple[float, ...]]:
-    return {one.run: one.spread_ms for one in history.points if one.spread_ms}
+    return {point.run: point.spread_ms for point in history.points if point.spread_ms}

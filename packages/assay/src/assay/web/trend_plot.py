@@ -75,7 +75,7 @@ def plot(trends: Sequence[Trend], labels: Sequence[str], spreads: Sequence[Sprea
     of the trends, in their order."""
     axes = _axes(trends, spreads)
     grid = [axes.low + (axes.high - axes.low) * step / STEPS for step in range(STEPS + 1)]
-    started = sorted(point.started_at[:10] for one in trends for point in one.points)
+    started = sorted(point.started_at[:10] for trend in trends for point in trend.points)
     return TrendPlot(
         tuple(_series(*each, axes) for each in zip(trends, labels, spreads, strict=True)),
         tuple((axes.y(value), text.number(value)) for value in grid),
@@ -84,44 +84,46 @@ def plot(trends: Sequence[Trend], labels: Sequence[str], spreads: Sequence[Sprea
 
 
 def _axes(trends: Sequence[Trend], spreads: Sequence[Spread]) -> _Axes:
-    places = {run: place for place, run in enumerate(sorted({point.run_id for one in trends for point in one.points}))}
+    places = {
+        run: place for place, run in enumerate(sorted({point.run_id for trend in trends for point in trend.points}))
+    }
     behind = [
         value
-        for one, spread in zip(trends, spreads, strict=True)
-        for point in one.points
+        for trend, spread in zip(trends, spreads, strict=True)
+        for point in trend.points
         for value in spread.get(point.run_id, ())
     ]
-    values = [point.value for one in trends for point in one.points]
+    values = [point.value for trend in trends for point in trend.points]
     low, high = min((*values, *behind)), max((*values, *behind))
     room = 0.08 * (high - low) or 0.1 * abs(high) or 1.0
     return _Axes(places, max(0.0, low - room) if low >= 0 else low - room, high + room)
 
 
-def _series(one: Trend, label: str, spread: Spread, axes: _Axes) -> Series:
-    points = one.points
+def _series(trend: Trend, label: str, spread: Spread, axes: _Axes) -> Series:
+    points = trend.points
     across = [axes.x(point.run_id) for point in points]
     behind = (
         [(x, tuple(map(axes.y, spread.get(point.run_id, ())))) for x, point in zip(across, points, strict=True)]
         if spread
         else []
     )
-    alarms = [points[at] for at in one.alarms]
-    changes = [(points[change.place].run_id, change.percent) for change in one.changes]
+    alarms = [points[at] for at in trend.alarms]
+    changes = [(points[change.place].run_id, change.percent) for change in trend.changes]
     return Series(
         label,
         _dots((x, axes.y(point.value)) for x, point in zip(across, points, strict=True)),
         _spread(behind, as_lines=axes.are_many),
-        _levels(one, axes),
+        _levels(trend, axes),
         tuple(Mark(axes.x(at.run_id), axes.y(at.value), at.run_id, f"alarm, {text.number(at.value)}") for at in alarms),
         tuple(Mark(axes.x(run), 0.0, run, f"{percent:+.1f} %") for run, percent in changes),
     )
 
 
-def _levels(one: Trend, axes: _Axes) -> tuple[tuple[float, float, float], ...]:
+def _levels(trend: Trend, axes: _Axes) -> tuple[tuple[float, float, float], ...]:
     """Between the changes; none where there is no change."""
-    points = one.points
-    ends = [0, *(change.place for change in one.changes), len(points)]
-    heights = [one.changes[0].before, *(change.after for change in one.changes)] if one.changes else []
+    points = trend.points
+    ends = [0, *(change.place for change in trend.changes), len(points)]
+    heights = [trend.changes[0].before, *(change.after for change in trend.changes)] if trend.changes else []
     return tuple(
         (axes.x(points[first].run_id), axes.x(points[last - 1].run_id), axes.y(level))
         for first, last, level in zip(ends, ends[1:], heights, strict=False)

@@ -43,28 +43,38 @@ def upgrades(site: Site, query: Mapping[str, str]) -> Answer:
     """All, or the one that the address names. Raises NotFound."""
     kept: list[KeptUpgrade] = site.minutes.get("upgrades", lambda: list(read_upgrades(site.folder)))
     wanted, page = query.get("id", ""), page_number(query.get("page", ""))
-    found = [one for one in kept if wanted in ("", one.id)]
+    found = [kept_upgrade for kept_upgrade in kept if wanted in ("", kept_upgrade.id)]
     shown = found[(page - 1) * SHOWN : page * SHOWN]
     if (wanted or page > 1) and not shown:
         raise NotFound("there is no such upgrade here: /upgrades lists them")
-    pages = {one.id for one in read_lives(site)}
-    reports = tuple(_report(one, pages) for one in shown)
+    pages = {live.id for live in read_lives(site)}
+    reports = tuple(_report(kept_upgrade, pages) for kept_upgrade in shown)
     values = {"upgrades": reports, "page": page, "more": len(found) > page * SHOWN, "only": bool(wanted)}
-    rows = [_row(one, model) for one in found for model in one.found.models]
+    rows = [_row(kept_upgrade, model) for kept_upgrade in found for model in kept_upgrade.found.models]
     return Answer("upgrades.html.j2", values, Upgrades(reports), HEADER, rows)
 
 
 def _report(kept: KeptUpgrade, pages: Collection[str]) -> UpgradeReport:
     found = kept.found
-    against = {one.model for one in found.stops}
-    models = tuple((one.model, model_text(one), one.model in against) for one in found.models)
-    ids = [cause_id(one.folder, one.job_key) for one in found.causes]
-    causes = tuple((title_of(one), page if page in pages else "") for one, page in zip(found.causes, ids, strict=True))
+    against = {stop.model for stop in found.stops}
+    models = tuple((model.model, model_text(model), model.model in against) for model in found.models)
+    ids = [cause_id(cause.folder, cause.job_key) for cause in found.causes]
+    causes = tuple(
+        (title_of(cause), page if page in pages else "") for cause, page in zip(found.causes, ids, strict=True)
+    )
     said = (kept.id, kept.at, found.backend, found.old, found.new, found.way, verdict(found))
     return UpgradeReport(*said, models, causes)
 
 
-def _row(kept: KeptUpgrade, one: ModelChange) -> tuple[object, ...]:
+def _row(kept: KeptUpgrade, model_change: ModelChange) -> tuple[object, ...]:
     found = kept.found
     of_all = (kept.id, kept.at, found.backend, found.old, found.new, found.way)
-    return (*of_all, one.model, one.answers.value, one.old_error, one.new_error, one.speed.value, one.ratio)
+    return (
+        *of_all,
+        model_change.model,
+        model_change.answers.value,
+        model_change.old_error,
+        model_change.new_error,
+        model_change.speed.value,
+        model_change.ratio,
+    )

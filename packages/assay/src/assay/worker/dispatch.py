@@ -89,8 +89,14 @@ def execute(job: Job, stages: Stages) -> AnyResult:
                 observed = _handler_of(type(job))(msgspec.structs.replace(job, scratch=own), stages)
         except BaseException as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
             observed = _failure(job, error, stages)
-    library = [one for one in caught if isinstance(observed, EngineResult) and is_native(one)]
-    notes = tuple(dict.fromkeys(bounded(note_of(one)) for one in caught if one not in library))
+    library = [
+        warning_message
+        for warning_message in caught
+        if isinstance(observed, EngineResult) and is_native(warning_message)
+    ]
+    notes = tuple(
+        dict.fromkeys(bounded(note_of(warning_message)) for warning_message in caught if warning_message not in library)
+    )
     if isinstance(observed, EngineResult) and isinstance(job, FlowJob):
         observed = _with_native_warnings(observed, job, stages, library)
     return msgspec.structs.replace(

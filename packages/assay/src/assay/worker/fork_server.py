@@ -43,8 +43,8 @@ def serve_forks(control: socket.socket, flows: Sequence[str]) -> socket.socket |
             if not pid:
                 control.close()
                 return _become_worker(server, *descriptors)
-            for one in descriptors:
-                os.close(one)
+            for descriptor in descriptors:
+                os.close(descriptor)
         control.send(struct.pack("<i", pid if kind == FORK else _status(pid) if kind == WAIT else REFUSED))
 
 

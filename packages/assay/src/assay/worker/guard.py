@@ -78,7 +78,7 @@ def _names_of(pid: int) -> tuple[int, ...]:
 def seccomp_program(column: int, architecture: int, processes: Iterable[int]) -> bytes:
     """EPERM for what names one of them (the low words of their numbers); no Landlock; everything else is allowed."""
     named = sorted(processes)
-    refused = [(argument, [one[column] for one in calls], named) for argument, calls in _REFUSED]
+    refused = [(argument, [call[column] for call in calls], named) for argument, calls in _REFUSED]
     lines = [
         _line(_LOAD, _ARCHITECTURE),
         _line(_EQUAL, architecture, 1, 0),
@@ -88,10 +88,10 @@ def seccomp_program(column: int, architecture: int, processes: Iterable[int]) ->
         _line(_RETURN, _ERRNO | _NOT_HERE),
     ]
     for argument, numbers, values in (*refused, (0, [_PTRACE[column]], [_TRACE_ME])):
-        lines += [_line(_EQUAL, one, len(numbers) - place, 0) for place, one in enumerate(numbers)]
+        lines += [_line(_EQUAL, number, len(numbers) - place, 0) for place, number in enumerate(numbers)]
         lines.append(_line(_EQUAL, 0xFFFFFFFF, 0, len(values) + 4))  # none of these calls: the next group
         lines.append(_line(_LOAD, _ARGUMENTS + 8 * argument))
-        lines += [_line(_EQUAL, one, len(values) - place + 1, 0) for place, one in enumerate(values)]
+        lines += [_line(_EQUAL, value, len(values) - place + 1, 0) for place, value in enumerate(values)]
         lines.append(_line(_LOAD, _NUMBER))
         lines += [_line(_EQUAL, 0xFFFFFFFF, 0, 1), _line(_RETURN, _ERRNO | errno.EPERM)]
     return b"".join([*lines, _line(_RETURN, _ALLOW)])

@@ -73,9 +73,11 @@ def read_warnings(
         found += _read_by(reader, rest, _other(rest)) if rest.strip() else ()
     for text in logged:
         found += _read_by(reader, _one_line(text), _as_logged(text)) or [_as_logged(text)]
-    for one in caught:
-        read = _read_by(reader, _as_python_prints(one), _by_category(one)) or [_by_category(one)]
-        found += [_refined(part, one) for part in read]
+    for warning_message in caught:
+        read = _read_by(reader, _as_python_prints(warning_message), _by_category(warning_message)) or [
+            _by_category(warning_message)
+        ]
+        found += [_refined(part, warning_message) for part in read]
     return distinct(found)
 
 
@@ -83,7 +85,7 @@ def _read_by(reader: ReadsWarnings, text: str, unread: NativeWarning) -> list[Na
     """`unread` where a plug-in fails on the text: it costs no answer, and no warning is lost."""
     with suppress(Exception):
         found = list(reader.read_warnings(text))
-        if all(isinstance(one, NativeWarning) and one.count >= 0 for one in found):
+        if all(isinstance(native_warning, NativeWarning) and native_warning.count >= 0 for native_warning in found):
             return found
     return [unread]
 
@@ -139,9 +141,14 @@ def _as_python_prints(message: warnings.WarningMessage) -> str:
 def distinct(found: Iterable[NativeWarning]) -> tuple[NativeWarning, ...]:
     """Each once, bounded in number and length, as text that can be written; without those that say nothing of the model."""
     kept = dict.fromkeys(
-        NativeWarning(one.code, encodable(one.node)[:LONGEST], encodable(one.text)[:LONGEST], one.count)
-        for one in found
-        if one.count
+        NativeWarning(
+            native_warning.code,
+            encodable(native_warning.node)[:LONGEST],
+            encodable(native_warning.text)[:LONGEST],
+            native_warning.count,
+        )
+        for native_warning in found
+        if native_warning.count
     )
     return tuple(kept)[:MOST]
 

@@ -27,17 +27,17 @@ class PatchedNames:
             if name.startswith("assay.")
             for one in _own_classes(module)
         ]
-        self._versions = [version_of(one.names) for one in self._watched] if has_versions() else []
-        self._known = [one.value for one in self._versions]
+        self._versions = [version_of(watched.names) for watched in self._watched] if has_versions() else []
+        self._known = [version.value for version in self._versions]
 
     def changed(self) -> bool:
         """Whether any of them is another one now."""
         if self._versions:
-            now = [one.value for one in self._versions]
+            now = [version.value for version in self._versions]
             if now == self._known:
                 return False
             self._known = now
-        return any(one.changed() for one in self._watched)
+        return any(watched.changed() for watched in self._watched)
 
 
 class _Watched:

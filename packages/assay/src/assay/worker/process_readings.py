@@ -79,10 +79,10 @@ def caught_in(masks: bytes) -> tuple[bytes, tuple[int, ...]]:
 def library_threads() -> int:
     """Threads that are of a library's own type, or of a pool that waits for work; a plain thread with a function of somebody is none."""
     found = 0
-    for one in threading.enumerate():
-        target = getattr(one, "_target", None)
+    for thread in threading.enumerate():
+        target = getattr(thread, "_target", None)
         pooled = str(getattr(target, "__module__", "")).startswith("concurrent.futures.")
-        own = type(one) is not threading.Thread and type(one).__module__ not in ("threading", "__main__")
+        own = type(thread) is not threading.Thread and type(thread).__module__ not in ("threading", "__main__")
         found += own or pooled
     return found
 

@@ -92,7 +92,7 @@ class ProcessState:
             (Changed.FLOATING_POINT, floating_point),
             (Changed.NUMPY, np.geterr),
             (Changed.LOCALE, lambda: (locale.setlocale(locale.LC_ALL), time.tzname)),
-            (Changed.LIMITS, lambda: [resource.getrlimit(one) for one in _LIMITS]),
+            (Changed.LIMITS, lambda: [resource.getrlimit(limit) for limit in _LIMITS]),
             (Changed.AFFINITY, lambda: os.sched_getaffinity(0)),
             (Changed.PRIORITY, self._priority),
             (Changed.THREADS, lambda: max(_thread._count(), self._threads)),
@@ -181,7 +181,7 @@ class ProcessState:
             self._known[self._place(Changed.IMPORT_PATH)] = ([*known, *added], *finders)
 
     def _place(self, what: Changed) -> int:
-        return [one for one, _ in self._readers].index(what)
+        return [reader for reader, _ in self._readers].index(what)
 
     def _differs(self, place: int) -> bool:
         try:
@@ -201,7 +201,7 @@ class ProcessState:
 
     def _timers_set(self) -> object:
         posix = os.pread(self._timers, 1, 0) if self._timers >= 0 else b""
-        return posix, [_native_signal.getitimer(one)[0] > 0 for one in _TIMERS]
+        return posix, [_native_signal.getitimer(timer)[0] > 0 for timer in _TIMERS]
 
     def _priority(self) -> object:
         """Of time, and of being ended where memory is short."""

@@ -59,7 +59,7 @@ def test_the_same_tokens_have_the_same_number_in_whatever_call_they_stand() -> N
 
 def test_what_a_call_takes() -> None:
     found = _scheduled(_model())
-    steps = next(one for one in found.calls if len(one) > 4)
+    steps = next(call for call in found.calls if len(call) > 4)
     first, second = steps[0], steps[1]
     assert first["input_ids"].tolist() == [[1]]
     assert second["input_ids"].tolist() == [[2]]
@@ -71,7 +71,7 @@ def test_what_a_call_takes() -> None:
     (right,) = found.calls[-1]
     lengths = right["attention_mask"].sum(axis=1)
     assert [row.tolist() for row in right["attention_mask"]] == [
-        [1] * one + [0] * (max(lengths) - one) for one in lengths
+        [1] * length + [0] * (max(lengths) - length) for length in lengths
     ]
     assert len(set(lengths)) > 1
     padded = found.calls[-2][0]

@@ -62,8 +62,8 @@ def test_an_element_without_variance_by_luck_does_not_raise_an_alarm() -> None:
 
 def test_samples_are_slices_and_may_have_shapes_of_their_own() -> None:
     pairs = [_drawn((size, 1), size) for size in (12, 27, 15)]
-    errors, variances = [one for one, _ in pairs], [one for _, one in pairs]
-    floors = [np.zeros_like(one) for one in errors]
+    errors, variances = [pair for pair, _ in pairs], [pair for _, pair in pairs]
+    floors = [np.zeros_like(error) for error in errors]
     assert max(statistics(errors, variances, floors, D).budgets.values()) < 1.0
     errors[1] = errors[1] * 9.0
     found = statistics(errors, variances, floors, D)

@@ -55,7 +55,9 @@ def _network() -> onnx.ModelProto:
     body = "\n".join([*lines, f"y = MatMul(h{DEPTH}, w1)"])
     text = f'<ir_version: 10, opset_import: ["" : 21]>\ng (float[N, {WIDTH}] x) => (float[N, {WIDTH}] y) {{ {body} }}'
     model: onnx.ModelProto = parser.parse_model(text)
-    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(one), name) for name, one in weights.items())
+    model.graph.initializer.extend(
+        numpy_helper.from_array(np.asarray(weight), name) for name, weight in weights.items()
+    )
     return model
 
 
@@ -75,7 +77,7 @@ def _lie(node: str, place: int, value: Any) -> onnx.ModelProto:
 def _judged(profile: DerivedTolerance, model: onnx.ModelProto, feeds: Feeds, probe: Hook | None = None) -> Any:
     evaluator = Evaluator(model)
     with observed_by(probe or Hook()):
-        outputs = [{"y": evaluator.evaluate(one)[0]} for one in feeds]
+        outputs = [{"y": evaluator.evaluate(feed)[0]} for feed in feeds]
     return judge_outputs(outputs, None, profile)["y"]
 
 
@@ -115,7 +117,7 @@ def test_a_small_defect_of_every_element_is_seen(
 
 def test_it_sees_what_the_other_statistics_do_not(profile: DerivedTolerance, feeds: Feeds) -> None:
     judged = _judged(profile, _lie("q4", 1, np.float32(0.0603)), feeds)
-    assert max(judged.metrics[one] for one in OTHERS) < 1.0, "no element, slice or norm says it"
+    assert max(judged.metrics[other] for other in OTHERS) < 1.0, "no element, slice or norm says it"
     assert judged.metrics["budget_systematic"] == judged.metrics["budget_used"] > 1.0
     assert "common to" in finding_text(judged.findings[0]) or "repeat" in finding_text(judged.findings[0])
 
@@ -138,8 +140,8 @@ def test_sums_are_of_all_elements_and_of_every_index_as_they_are_and_weighted() 
 
 
 def test_samples_evaluated_together_have_sums_of_their_own(profile: DerivedTolerance) -> None:
-    assert {one["y/sums"].shape for one in profile.margins} == {(1, width((ROWS, WIDTH)))}
-    assert all(one["y/up"].shape == (ROWS, WIDTH) for one in profile.margins)
+    assert {margin["y/sums"].shape for margin in profile.margins} == {(1, width((ROWS, WIDTH)))}
+    assert all(margin["y/up"].shape == (ROWS, WIDTH) for margin in profile.margins)
 
 
 def test_jumps_that_cancel_in_every_draw_may_be_one_more() -> None:

@@ -152,8 +152,8 @@ def test_a_form_that_fails_in_rows_is_told_and_changes_nothing(monkeypatch: pyte
     assert sound.header.fallen == ()
     lift = evaluation.LIFTS["LSTM"]
 
-    def broken(one: Operator) -> Values | None:
-        lift(one)  # its noise has been drawn by then
+    def broken(operator: Operator) -> Values | None:
+        lift(operator)  # its noise has been drawn by then
         raise ValueError("no such axis")
 
     monkeypatch.setitem(evaluation.LIFTS, "LSTM", broken)

@@ -38,7 +38,7 @@ def run(model: ModelProto, inputs: Sequence[Mapping[str, Tensor]], number: int) 
 
 def model_of(text: str, **weights: Tensor) -> ModelProto:
     model = parser.parse_model(f"{OPSET} g {text}")
-    model.graph.initializer.extend(numpy_helper.from_array(one, name) for name, one in weights.items())
+    model.graph.initializer.extend(numpy_helper.from_array(weight, name) for name, weight in weights.items())
     return model
 
 
@@ -126,10 +126,10 @@ def test_outside_of_a_guess_nothing_is_called_wrong() -> None:
     assert "a tolerance that is a guess" in finding_text(one.degenerate)
     assert one.metrics["budget_used"] == 1.0, "the judge blames whatever is beyond its budget"
     _, findings = judging.compare([{"y": np.ones((8, 1), np.float32)}], expected, {"y": "float32"})
-    assert [one.kind for one in findings] == ["shape"]
+    assert [finding.kind for finding in findings] == ["shape"]
     chosen = comparator_by(Contract(tolerance="default"), lambda: without, derived=True)
     _, findings = chosen.compare(actual, expected, {"y": "float32"})
-    assert [one.kind for one in findings] == ["values"]
+    assert [finding.kind for finding in findings] == ["values"]
 
 
 def test_nor_in_an_engine_that_quantizes_by_itself_unless_less_than_a_bit_is_left() -> None:

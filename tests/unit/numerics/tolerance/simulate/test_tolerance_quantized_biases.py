@@ -76,4 +76,4 @@ def test_onnx_runtime_which_rounds_it_is_right(scale: Tensor) -> None:
     ]  # fmt: skip
     assert not np.array_equal(*answers), "nothing is rounded: the test would prove nothing"
     profile = _profile(scale, steps=True)
-    assert not [one for answer in answers for one in _judged(profile, answer).findings]
+    assert not [finding for answer in answers for finding in _judged(profile, answer).findings]

@@ -46,9 +46,9 @@ def kind(word: str) -> str:
     return KINDS.get(word, "skip")
 
 
-def standing(one: Submission) -> str:
+def standing(submission: Submission) -> str:
     """In one word what is known of a submission: its answer where it has one that stands, else its state."""
-    return one.answer if one.state is State.DECIDED and one.answer else one.state.value
+    return submission.answer if submission.state is State.DECIDED and submission.answer else submission.state.value
 
 
 def moment(at: float) -> str:

@@ -101,10 +101,10 @@ class _Pages:
         """What is served, where the zoo has the model: what somebody submits now does not change that, and a version that was
         rolled back is promoted no more."""
         name, found = self._model(request)
-        promoted = [one for one in found if one.promoted]
-        for one in promoted:
-            if self._serves(name, self._reading.promoted_digest(one.id)):
-                return one
+        promoted = [submission for submission in found if submission.promoted]
+        for submission in promoted:
+            if self._serves(name, self._reading.promoted_digest(submission.id)):
+                return submission
         if promoted and not self._serves(name, ""):
             return msgspec.structs.replace(promoted[0], promoted="", answer="rolled back")
         return promoted[0] if promoted else found[0] if found else None
@@ -112,7 +112,7 @@ class _Pages:
     def _model(self, request: Request) -> tuple[str, list[Submission]]:
         name = str(request.path_params["name"])
         found = self._reading.submissions(name=name) if "\x00" not in name else []
-        return name, [redact(one, self._hides) for one in found]
+        return name, [redact(submission, self._hides) for submission in found]
 
     def _whole(self, request: Request) -> Whole | None:
         identity = _number(str(request.path_params["identity"]))

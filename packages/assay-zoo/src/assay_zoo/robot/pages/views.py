@@ -53,7 +53,9 @@ def queue_view(reading: Queries, before: int = 0) -> QueueView:
 def _closed(reading: Queries, before: int) -> tuple[tuple[Submission, ...], int]:
     """A page of what neither waits nor runs. One more than fits is asked for, to know whether there is another page."""
     states = (State.DECIDED, State.SUPERSEDED, State.WITHDRAWN)
-    found = [one for state in states for one in reading.submissions(state=state, limit=PAGE + 1, before=before)]
+    found = [
+        submission for state in states for submission in reading.submissions(state=state, limit=PAGE + 1, before=before)
+    ]
     newest = sorted(found, key=lambda one: one.id, reverse=True)
     return tuple(newest[:PAGE]), newest[PAGE - 1].id if len(newest) > PAGE else 0
 
@@ -65,17 +67,17 @@ def newest_decision(whole: Whole) -> Decided | None:
 
 def groups(checks: Sequence[Check]) -> list[Group]:
     """In the order in which they run, those never reached without an outcome; unknown ones last."""
-    names = [*GROUPS, *sorted({one.group for one in checks} - set(GROUPS))]
-    return [_group(name, [one for one in checks if one.group == name]) for name in names]
+    names = [*GROUPS, *sorted({check.group for check in checks} - set(GROUPS))]
+    return [_group(name, [check for check in checks if check.group == name]) for name in names]
 
 
 def _group(name: str, checks: Sequence[Check]) -> Group:
     """What failed stands first, the rest as it came."""
-    there = {one.outcome for one in checks}
+    there = {check.outcome for check in checks}
     return Group(
         name=name,
         outcome=next((outcome for outcome in WORST if outcome in there), None),
         checks=tuple(sorted(checks, key=lambda one: WORST.index(one.outcome))),
-        executed=sum(one.executed for one in checks),
-        seconds=sum(one.seconds for one in checks),
+        executed=sum(check.executed for check in checks),
+        seconds=sum(check.seconds for check in checks),
     )

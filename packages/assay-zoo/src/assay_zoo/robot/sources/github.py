@@ -103,10 +103,10 @@ class Github:
     def _pull(self, number: int) -> Any:
         return self._http.find(f"/repos/{self.repository}/pulls/{number}")
 
-    def _comment(self, one: Submission) -> Any:
+    def _comment(self, submission: Submission) -> Any:
         """Ours, with the marker: anybody could write the marker into a comment of his own."""
-        marker = report.MARKER.format(name=one.name)
-        for page in self._http.pages(f"/repos/{self.repository}/issues/{one.number}/comments"):
+        marker = report.MARKER.format(name=submission.name)
+        for page in self._http.pages(f"/repos/{self.repository}/issues/{submission.number}/comments"):
             for comment in page:
                 who = (comment.get("user") or {}).get("login")  # null: the account is gone
                 if str(comment.get("body")).startswith(marker) and who == self._us.login():

@@ -38,28 +38,28 @@ def check_name(name: str) -> str:
 def pointing(whole: Whole) -> list[Check]:
     """Each finding that points into a file, in the order of the checks."""
     decided = whole.decision
-    return [one for one in decided.checks if one.outcome in _LEVELS and one.path] if decided else []
+    return [check for check in decided.checks if check.outcome in _LEVELS and check.path] if decided else []
 
 
-def place_of(name: str, one: Check) -> str:
+def place_of(name: str, check: Check) -> str:
     """The file of a finding, in the repository."""
-    return f"{SUBMISSIONS}/{name}/{one.path}"
+    return f"{SUBMISSIONS}/{name}/{check.path}"
 
 
 def findings(whole: Whole) -> list[dict[str, Any]]:
     """The same as annotations."""
-    return [_annotation(whole.submission.name, one) for one in pointing(whole)]
+    return [_annotation(whole.submission.name, check) for check in pointing(whole)]
 
 
-def _annotation(name: str, one: Check) -> dict[str, Any]:
-    line = max(one.line, 1)
+def _annotation(name: str, check: Check) -> dict[str, Any]:
+    line = max(check.line, 1)
     return {
-        "path": place_of(name, one),
+        "path": place_of(name, check),
         "start_line": line,
         "end_line": line,
-        "annotation_level": _LEVELS[one.outcome],
-        "title": one.name,
-        "message": sanitize(one.sentence, 4000) or one.name,
+        "annotation_level": _LEVELS[check.outcome],
+        "title": check.name,
+        "message": sanitize(check.sentence, 4000) or check.name,
     }
 
 

@@ -112,10 +112,10 @@ class Gitlab:
         self._me = self._me or int(self._http.get("/user")["id"])
         return self._me
 
-    def _note(self, one: Submission) -> Any:
+    def _note(self, submission: Submission) -> Any:
         """Ours, with the marker: anybody could write the marker into a comment of his own."""
-        marker = report.MARKER.format(name=one.name)
-        for page in self._http.pages(f"{self._at}/merge_requests/{one.number}/notes"):
+        marker = report.MARKER.format(name=submission.name)
+        for page in self._http.pages(f"{self._at}/merge_requests/{submission.number}/notes"):
             for note in page:
                 if str(note["body"]).startswith(marker) and (note.get("author") or {}).get("id") == self._who():
                     return note

@@ -128,7 +128,8 @@ class TensorRTEngine:
         settings = {name: str(value) for name, value in msgspec.to_builtins(self._declared.settings).items()}
         return EngineInfo(
             backend_version=str(self._trt.__version__),
-            precision=coarsest(one for one in placements if one.role in ("compute", "fused")) or coarsest(placements),
+            precision=coarsest(placement for placement in placements if placement.role in ("compute", "fused"))
+            or coarsest(placements),
             placements=placements,
             sparse_kernels=found.sparse_kernels(),
             options={

@@ -68,12 +68,14 @@ class Inspected(msgspec.Struct, frozen=True):
 
     def placements(self) -> tuple[Placement, ...]:
         """Layers counted by operator, place, type and role."""
-        rows = Counter((one.operator or one.name, _device(one.kind), one.precision, one.role) for one in self.layers)
+        rows = Counter(
+            (layer.operator or layer.name, _device(layer.kind), layer.precision, layer.role) for layer in self.layers
+        )
         return tuple(Placement(*row[:3], count=times, role=row[3]) for row, times in sorted(rows.items()))
 
     def sparse_kernels(self) -> int | None:
         """Layers whose tactic skips zeros: its name says so (`sm80_xmma_sparse_gemm_...`). None where no layer has a tactic."""
-        named = [one.tactic for one in self.layers if one.tactic]
+        named = [layer.tactic for layer in self.layers if layer.tactic]
         return sum("sparse" in one.casefold() for one in named) if named else None
 
 
@@ -88,7 +90,7 @@ def parse_layers(text: str, source: str = "engine inspector") -> Inspected:
     layers = found if isinstance(found, list) else found.get("Layers") if isinstance(found, dict) else None
     if not isinstance(layers, list):
         raise UsageError(noted(BackendCode.EXPORT_DAMAGED, source=source, option="--exportLayerInfo", lacking="Layers"))
-    return Inspected(tuple(_layer(one, source) for one in layers), _io(found if isinstance(found, dict) else {}))
+    return Inspected(tuple(_layer(layer, source) for layer in layers), _io(found if isinstance(found, dict) else {}))
 
 
 def _io(found: Mapping[str, Any]) -> tuple[IOTensor, ...]:

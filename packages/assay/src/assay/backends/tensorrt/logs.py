@@ -120,7 +120,7 @@ def failure(lines: Sequence[Line], doing: str) -> Failure:
         Kind.NO_DEVICE, Kind.MEMORY, Kind.STALE_PLAN, Kind.PROFILE, Kind.OPERATOR, Kind.MODEL, Kind.INTERNAL, Kind.PLAIN,
     )  # fmt: skip
     for kind in order:
-        line = next((one for one in errors if classify(one) is kind), None)
+        line = next((error for error in errors if classify(error) is kind), None)
         if line is not None:
             return _failure(kind, line, doing, starved=starved)
     return Lowering(noted(BackendCode.STEP_SILENT, library="TensorRT", step=doing))

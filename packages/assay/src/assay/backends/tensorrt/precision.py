@@ -36,7 +36,7 @@ def carried_by(proto: ModelProto) -> Carried:
     from onnx.helper import tensor_dtype_to_np_dtype
 
     weights: dict[str, TensorProto] = {one.name: one for one in proto.graph.initializer}
-    kinds = {one.data_type for one in weights.values()}
+    kinds = {weight.data_type for weight in weights.values()}
     kinds |= {one.type.tensor_type.elem_type for one in (*proto.graph.input, *proto.graph.output)}
     quantized, shifted = set(), ""
     for node in every_node(proto.graph):

@@ -49,7 +49,7 @@ def version_of(text: str) -> tuple[int, int, int]:
 
 def mode_of(arguments: Sequence[str], major: int) -> Mode:
     """What a command line of that major version times."""
-    given = dict(one.partition("=")[::2] for one in arguments)
+    given = dict(argument.partition("=")[::2] for argument in arguments)
     newer = major >= 11
     return Mode(
         cuda_graph="--noCudaGraph" not in given if newer else "--useCudaGraph" in given,
@@ -101,7 +101,9 @@ def run_command(
             raise Unsupported(noted(BackendCode.NAME_NOT_TAKEN, library="trtexec", input=spec.name))
     command = [program, f"--loadEngine={plan}"]
     if inputs:
-        command.append("--loadInputs=" + ",".join(f"{one.name}:{input_file(at)}" for at, one in enumerate(inputs)))
+        command.append(
+            "--loadInputs=" + ",".join(f"{tensor_spec.name}:{input_file(at)}" for at, tensor_spec in enumerate(inputs))
+        )
     dynamic = [spec.name for spec in inputs if not all(isinstance(size, int) for size in spec.shape)]
     if dynamic:
         shape_texts = (f"{name}:{'x'.join(str(size) for size in shapes[name])}" for name in dynamic)
@@ -135,10 +137,13 @@ def _shapes(inputs: Sequence[TensorSpec], dims: Dims) -> list[str]:
     for place, name in enumerate(("minShapes", "optShapes", "maxShapes")):
         sizes = (
             "x".join(
-                str(size if isinstance(size, int) else dims[dimension_key(one.name, axis, size)][place])
-                for axis, size in enumerate(one.shape)
+                str(size if isinstance(size, int) else dims[dimension_key(tensor_spec.name, axis, size)][place])
+                for axis, size in enumerate(tensor_spec.shape)
             )
-            for one in dynamic
+            for tensor_spec in dynamic
         )
-        flags.append(f"--{name}=" + ",".join(f"{one.name}:{size}" for one, size in zip(dynamic, sizes, strict=True)))
+        flags.append(
+            f"--{name}="
+            + ",".join(f"{tensor_spec.name}:{size}" for tensor_spec, size in zip(dynamic, sizes, strict=True))
+        )
     return flags

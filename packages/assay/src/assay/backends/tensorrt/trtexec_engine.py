@@ -60,22 +60,25 @@ class TrtexecEngine:
 
     def call_times(self, tensors: Tensors, seconds: float) -> tuple[float, ...]:
         """Seconds of each inference on the device, copies to and from it included where the mode has them."""
-        return tuple(one.latency_s for one in self._timed(tensors, seconds)[0])
+        return tuple(query.latency_s for query in self._timed(tensors, seconds)[0])
 
     def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:
         """Of each layer, its median over the iterations of the profile."""
         layers = {one.name: one for one in parse_layers((self._folder / LAYERS).read_text()).layers}
-        timed_layers = ((one, layers.get(one.name)) for one in self._timed(tensors, 1)[1].layers)
+        timed_layers = ((layer_time, layers.get(layer_time.name)) for layer_time in self._timed(tensors, 1)[1].layers)
         return tuple(
             OperatorTime(
-                one.name, layer.operator if layer else one.name, one.median_s, layer.precision if layer else ""
+                layer_time.name,
+                layer.operator if layer else layer_time.name,
+                layer_time.median_s,
+                layer.precision if layer else "",
             )
-            for one, layer in timed_layers
+            for layer_time, layer in timed_layers
         )
 
     def trace(self, tensors: Tensors, folder: Path) -> None:
         """One call, of the medians that `--exportProfile` gives: it has durations alone."""
-        layers: list[Timed] = [(one.name, one.median_s, {}) for one in self._timed(tensors, 1)[1].layers]
+        layers: list[Timed] = [(layer.name, layer.median_s, {}) for layer in self._timed(tensors, 1)[1].layers]
         write_timeline(folder / "tensorrt.json", [layers])
 
     def save(self, folder: Path) -> None:
@@ -94,7 +97,8 @@ class TrtexecEngine:
         options = {**settings, **self._declared.sizes, **{f"mode.{name}": value for name, value in mode.items()}}
         return EngineInfo(
             backend_version=self._program.version_text,
-            precision=coarsest(one for one in placements if one.role in ("compute", "fused")) or coarsest(placements),
+            precision=coarsest(placement for placement in placements if placement.role in ("compute", "fused"))
+            or coarsest(placements),
             placements=placements,
             sparse_kernels=found.sparse_kernels(),
             options={name: json.dumps(value).strip('"') for name, value in options.items()},

@@ -30,5 +30,5 @@ def _read(text: str) -> NativeWarning:
     line = parse_log(text)[0] if text.strip() else None
     code = _KINDS.get(classify(line)) if line is not None else None
     if code is None:
-        code = next((one for one, pattern in _WORDS if one and pattern.search(text)), WarningCode.OTHER)
+        code = next((word for word, pattern in _WORDS if word and pattern.search(text)), WarningCode.OTHER)
     return NativeWarning(code, node_of(text), short(text))

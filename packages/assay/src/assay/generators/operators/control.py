@@ -60,8 +60,8 @@ def branch(build: Build, operator: str) -> list[Operand]:
 def _passed(build: Build, values: list[Operand]) -> list[Operand]:
     """What a body reads must be read by a node, too: an input that a body alone reads is not seen by `Build.case`."""
     total = values[0]
-    for one in values[1:]:
-        (total,) = build.node("Add", [total, one])
+    for value in values[1:]:
+        (total,) = build.node("Add", [total, value])
     return [total]
 
 

@@ -67,7 +67,7 @@ def arithmetic(build: Build, operator: str) -> list[Operand]:
     reads = [first, first if build.reuse and operator != "Div" and build.draws.chance(10) else second]
     if operator != "Div" and build.draws.chance(40):
         reads.reverse()
-    if all(one.constant is not None for one in reads):
+    if all(read.constant is not None for read in reads):
         raise NotMade
     return build.node(operator, reads, low=0.0 if operator == "Mul" and reads[0] is reads[1] else -np.inf)
 

@@ -63,7 +63,7 @@ def spatial(build: Build, sizes: tuple[int, ...], most: int = 4) -> dict[str, An
         found["dilations"] = dilations
     way = draws.below(10)
     if way < 6:
-        found["pads"] = [one for one, _ in pads] + [one for _, one in pads]
+        found["pads"] = [pad for pad, _ in pads] + [pad for _, pad in pads]
     elif way < 8:
         found["auto_pad"] = draws.one_of(("SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"))
         if found["auto_pad"].startswith("SAME") and not _padded(sizes, found):
@@ -123,7 +123,7 @@ def _output_of_transposed(build: Build, given: dict[str, Any], sizes: tuple[int,
     ones = [1] * len(sizes)
     strides, dilations, kernel = given.get("strides", ones), given.get("dilations", ones), given["kernel_shape"]
     if "auto_pad" not in given and draws.chance(20):
-        given["output_padding"] = [draws.below(one) for one in strides]
+        given["output_padding"] = [draws.below(stride) for stride in strides]
     elif given.get("auto_pad") != "VALID" and draws.chance(20):
         given.pop("pads", None)
         whole = [(size - 1) * strides[n] + (kernel[n] - 1) * dilations[n] + 1 for n, size in enumerate(sizes)]

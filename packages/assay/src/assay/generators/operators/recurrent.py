@@ -62,7 +62,7 @@ def _activations(build: Build, count: int) -> dict[str, Any]:
     names = [draws.one_of((*_PLAIN[:3], *_SLOPED) if sloped else _PLAIN) for _ in range(count)]
     if not sloped:
         return {"activations": names}
-    if any(one in _PLAIN for one in names):  # to which of them a number belongs where others take none is not said
+    if any(name in _PLAIN for name in names):  # to which of them a number belongs where others take none is not said
         names = [draws.one_of(_SLOPED) for _ in range(count)]
     return {
         "activations": names,

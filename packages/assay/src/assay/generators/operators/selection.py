@@ -68,7 +68,8 @@ def counted(build: Build, operator: str) -> list[Operand]:
         raise NotMade
     numbers = [np.asarray(one * scale).astype(dtype) for one in (first, last, step)]
     reads = [
-        build.input(one) if draws.chance(40) or not place else build.constant(one) for place, one in enumerate(numbers)
+        build.input(number) if draws.chance(40) or not place else build.constant(number)
+        for place, number in enumerate(numbers)
     ]
     return build.node(operator, reads, known=[(dtype, (count,))])
 

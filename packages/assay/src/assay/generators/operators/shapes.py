@@ -45,7 +45,7 @@ def reshape(build: Build, operator: str) -> list[Operand]:
     elif 0 in sizes:
         raise NotMade
     if zero != 1 and draws.chance(35):
-        sizes = [0 if place < x.rank and one == x.shape[place] else one for place, one in enumerate(sizes)]
+        sizes = [0 if place < x.rank and size == x.shape[place] else size for place, size in enumerate(sizes)]
     return build.node(operator, [x, build.steering(sizes)], allowzero=zero, low=x.low, high=x.high)
 
 
@@ -73,7 +73,7 @@ def squeeze(build: Build, operator: str) -> list[Operand]:
         rank = x.rank + added
         axes = draws.shuffled(range(rank))[:added]
     if axes is not None and build.opset >= 11:
-        axes = [one - rank if draws.chance(30) else one for one in axes]
+        axes = [axis - rank if draws.chance(30) else axis for axis in axes]
     if version_has(build, operator, "axes"):
         return build.node(operator, [x], axes=axes)
     return build.node(operator, [x] if axes is None else [x, build.steering(axes)])
@@ -134,7 +134,7 @@ def slice_(build: Build, operator: str) -> list[Operand]:
         return build.node(operator, [x], starts=starts, ends=ends, axes=axes)
     dtype = draws.one_of(("int64", "int64", "int32"))
     if dtype == "int32":
-        ends = [max(-(2**31), min(2**31 - 1, one)) for one in ends]
+        ends = [max(-(2**31), min(2**31 - 1, end)) for end in ends]
     named = [axis - x.rank if build.opset >= 11 and draws.chance(30) else axis for axis in axes]
     reads = [x, *(build.steering(one, dtype) for one in (starts, ends, named))]
     return build.node(operator, reads if steps == [1] * len(axes) else [*reads, build.steering(steps, dtype)])
@@ -187,5 +187,5 @@ def center(build: Build, operator: str) -> list[Operand]:
     axes = build.draws.shuffled(range(x.rank))[: build.draws.between(1, x.rank)] if build.draws.chance(40) else None
     sizes = [build.draws.between(1, 8) for _ in (x.shape if axes is None else axes)]
     if axes is not None:
-        axes = [one - x.rank if build.draws.chance(30) else one for one in axes]
+        axes = [axis - x.rank if build.draws.chance(30) else axis for axis in axes]
     return build.node(operator, [x, build.steering(sizes)], axes=axes)

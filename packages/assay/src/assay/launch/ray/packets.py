@@ -53,14 +53,14 @@ def pack_jobs(jobs: Iterable[Job]) -> tuple[bytes, ...]:
 
 def unpack_jobs(parcel: Parcel) -> list[AnyJob]:
     """Raises msgspec.DecodeError."""
-    return [decode_job(one) for one in parcel.jobs]
+    return [decode_job(job) for job in parcel.jobs]
 
 
 def pack_results(results: Sequence[Result]) -> bytes:
-    return msgspec.msgpack.encode([encode(Done(one)) for one in results])  # type: ignore[arg-type]
+    return msgspec.msgpack.encode([encode(Done(result)) for result in results])  # type: ignore[arg-type]
 
 
 def unpack_results(body: bytes) -> list[Result]:
     """Raises msgspec.DecodeError."""
     answers = [decode_answer(one) for one in msgspec.msgpack.decode(body, type=list[bytes])]
-    return [one.result for one in answers if isinstance(one, Done)]
+    return [answer.result for answer in answers if isinstance(answer, Done)]

@@ -59,13 +59,13 @@ class StartingAgents:
     @property
     def gpus(self) -> tuple[int, ...]:
         """What Ray says that each node has whose agent has not greeted."""
-        return tuple(one.gpus for one in self._asked.values())
+        return tuple(asked.gpus for asked in self._asked.values())
 
     def start(self, have_one: Iterable[str] = ()) -> None:
         """On all nodes that live, but for these and those where one is starting."""
         touch_token(self._token)
-        served = {*have_one, *(one.ray_id for one in self._asked.values())}
-        bare = [one for one in ray.nodes() if one["Alive"] and one["NodeID"] not in served]
+        served = {*have_one, *(asked.ray_id for asked in self._asked.values())}
+        bare = [node for node in ray.nodes() if node["Alive"] and node["NodeID"] not in served]
         for found in bare:
             if found["Resources"].get("CPU", 0):
                 actor, gpus = _start(found, self._said), int(found["Resources"].get("GPU", 0))
@@ -91,7 +91,7 @@ class StartingAgents:
         who is late is named."""
         if not self._asked:
             return []
-        until = min(one.at for one in self._asked.values()) + START_S
+        until = min(asked.at for asked in self._asked.values()) + START_S
         patience_s = min(patience_s, max(until - time.monotonic(), 0.0))
         greeted, _ = ray.wait(list(self._asked), num_returns=1, timeout=patience_s)
         if greeted:  # and whoever came beside it
@@ -128,22 +128,22 @@ class StartingAgents:
         return Node(said.node, asked.actor, stream, said.workers, said.gpus, asked.ray_id)
 
     def _name_late(self) -> None:
-        for one in self._asked.values():
-            if one.ray_id not in self._named and time.monotonic() - one.at >= NOTE_S:
-                self._named.add(one.ray_id)
+        for asked in self._asked.values():
+            if asked.ray_id not in self._named and time.monotonic() - asked.at >= NOTE_S:
+                self._named.add(asked.ray_id)
                 print(
-                    f"assay: the node {one.where} has not started in {NOTE_S:.0f} s, and the others go on without it: other work has "
+                    f"assay: the node {asked.where} has not started in {NOTE_S:.0f} s, and the others go on without it: other work has "
                     "taken its CPUs or GPUs; `ray status` shows what is in use, and it joins when they are free",
                     file=sys.stderr,
                     flush=True,
                 )
 
     def _give_up_late(self) -> None:
-        late = {ref: one for ref, one in self._asked.items() if time.monotonic() - one.at >= START_S}
+        late = {ref: asked for ref, asked in self._asked.items() if time.monotonic() - asked.at >= START_S}
         self._given_up += len(late)
-        for ref, one in late.items():
+        for ref, asked in late.items():
             del self._asked[ref]
-            ray.kill(one.actor)
+            ray.kill(asked.actor)
 
 
 def touch_token(token: Path) -> None:

@@ -40,7 +40,7 @@ def checkpoint_digest(source: Path) -> str:
     if source.is_file():
         return file_digest(source)
     files = sorted((source / CONFIG, source / INDEX, source / _GENERATION, *source.glob("*.safetensors")))
-    named_digests = [(one.name, file_digest(one)) for one in files if one.is_file()]
+    named_digests = [(file.name, file_digest(file)) for file in files if file.is_file()]
     return hashlib.sha256(repr(named_digests).encode()).hexdigest()
 
 

@@ -58,7 +58,7 @@ def read_folder(folder: Path) -> Decoder:
     wrong = misfit(shapes, decoder, config.hidden_size, config.intermediate_size, config.vocab_size, parts)
     if wrong:
         raise BadModel(f"{folder} {wrong}; give the folder as it was saved")
-    if graph_bytes({name: one for name, one in shapes.items() if not (tied and name == HEAD)}) > MOST_BYTES:
+    if graph_bytes({name: shape for name, shape in shapes.items() if not (tied and name == HEAD)}) > MOST_BYTES:
         raise BadModel(
             f"{folder} has more than 2 GB of weights in float32 (a head that is the embedding counts twice): "
             "export it to ONNX, and check that file"

@@ -84,7 +84,7 @@ def read_gguf(path: Path) -> Decoder:
 
 def _check_weights(path: Path, reader: Any, decoder: Decoder, kind: str, settings: GgufSettings) -> None:
     """Names and shapes, before a weight is read. The shape of GGUF has the last dimension first."""
-    stored = {one.name: tuple(int(size) for size in reversed(one.shape)) for one in reader.tensors}
+    stored = {tensor.name: tuple(int(size) for size in reversed(tensor.shape)) for tensor in reader.tensors}
     ours = {_ours(name): shape for name, shape in stored.items()}
     vocabulary = settings.vocabulary or (*ours.get(EMBEDDING, ()), 0)[0]
     biased = ATTENTION[:3] if kind == "qwen2" else ()
@@ -111,15 +111,15 @@ def _stored(path: Path, reader: Any) -> dict[str, Tensor]:
     from gguf.quants import dequantize
 
     found: dict[str, Tensor] = {}
-    for one in reader.tensors:
+    for tensor in reader.tensors:
         try:
-            values = dequantize(one.data, one.tensor_type)
+            values = dequantize(tensor.data, tensor.tensor_type)
         except NotImplementedError:
             raise BadModel(
-                f"{path}: {one.name} is stored as {one.tensor_type.name}, which gguf does not read"
+                f"{path}: {tensor.name} is stored as {tensor.tensor_type.name}, which gguf does not read"
             ) from None
         # The shape of GGUF has the last dimension first.
-        found[one.name] = np.asarray(values, np.float32).reshape([int(size) for size in reversed(one.shape)])
+        found[tensor.name] = np.asarray(values, np.float32).reshape([int(size) for size in reversed(tensor.shape)])
     return found
 
 
@@ -127,10 +127,10 @@ def _named(decoder: Decoder, turned: tuple[str, ...]) -> Decoder:
     found: dict[str, Tensor] = {}
     heads = {"query": decoder.heads, "key": decoder.key_heads}
     names = {f".{LAYER[part]}{end}": heads[part] for part in turned for end in (".weight", ".bias")}
-    for theirs, one in decoder.weights.items():
+    for theirs, weight in decoder.weights.items():
         ours = _ours(theirs)
         count = next((count for end, count in names.items() if ours.endswith(end)), 0)
-        found[ours] = _halves(one, count) if count else one
+        found[ours] = _halves(weight, count) if count else weight
     return replace(decoder, weights=found)
 
 

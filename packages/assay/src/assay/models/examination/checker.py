@@ -117,9 +117,9 @@ def _since(operator: str, version: int, everything: Sequence[Scope]) -> int:
 
     domains = {domain_of(node.domain) for scope in everything for node in scope.graph.node if node.op_type == operator}
     came = [
-        one.since_version
-        for one in defs.get_all_schemas_with_history()
-        if one.name == operator and domain_of(one.domain) in domains
+        op_schema.since_version
+        for op_schema in defs.get_all_schemas_with_history()
+        if op_schema.name == operator and domain_of(op_schema.domain) in domains
     ]
     return min(came) if came and min(came) > version else 0
 
@@ -136,7 +136,7 @@ def _written(code: str, values: list[str]) -> list[str]:
         values[2] = _range(values[2])
     if code == "newer-ir":
         values = [*values, _onnx_version()]
-    return [flat(one)[:_LONGEST] for one in values]
+    return [flat(value)[:_LONGEST] for value in values]
 
 
 def _onnx_version() -> str:

@@ -37,7 +37,7 @@ class Completed:
 
         whole = Model()
         whole.CopyFrom(self.model)
-        about = {one.about for one in self.findings}
+        about = {finding.about for finding in self.findings}
         untyped = [value for value in whole.graph.output if ModelPart(PartKind.OUTPUT, value.name) in about]
         for value in untyped:
             value.ClearField("type")

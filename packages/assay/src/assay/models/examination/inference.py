@@ -189,7 +189,7 @@ def contradiction(about: ModelPart, declared: ValueInfoProto, inferred: ValueInf
     if kinds[0] != kinds[1]:
         yield _declared("declared-kind", about, *(str(kind).removesuffix("_type") for kind in kinds))
     elif kinds[0] == "tensor_type":
-        ours, theirs = (element_name(one.type.tensor_type.elem_type) for one in (declared, inferred))
+        ours, theirs = (element_name(value_info.type.tensor_type.elem_type) for value_info in (declared, inferred))
         if ours and theirs and ours != theirs:
             yield _declared("declared-type", about, ours, theirs)
         yield from _shapes(about, declared, inferred)

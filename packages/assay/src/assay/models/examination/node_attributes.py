@@ -64,7 +64,9 @@ def _needed(everything: Sequence[Scope]) -> Mapping[Signature, set[str]]:
         for node in scope.graph.node:
             schema = schema_of(node, scope.opsets)
             required = (
-                {name for name, one in schema.attributes.items() if one.required} if schema is not None else set()
+                {name for name, attribute in schema.attributes.items() if attribute.required}
+                if schema is not None
+                else set()
             )
             references = {one.ref_attr_name for one in node.attribute if one.ref_attr_name and one.name in required}
             needed[function_signature(scope.function)] |= references

@@ -137,7 +137,7 @@ def _unidirectional(first: int, since: int = 1) -> Callable[[NodeProto, Known], 
             if data is None or shape is None or place < first:
                 continue
             ends = zip(reversed(shape), reversed(data), strict=False)
-            if len(shape) > len(data) or any(one != 1 and _differ(one, other) for one, other in ends):
+            if len(shape) > len(data) or any(end != 1 and _differ(end, other) for end, other in ends):
                 yield "broadcast", (place, format_shape(shape), format_shape(data))
 
     return rule

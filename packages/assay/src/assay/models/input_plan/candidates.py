@@ -108,6 +108,6 @@ def _real(spec: TensorSpec, now: Array, numbers: Sequence[float]) -> Iterator[Ar
         for step in (1.0, -1.0, 0.0):
             yield np.full(now.shape, number + step).astype(kind)
             yield (wide + number + step).astype(kind)
-    yield from (one.astype(kind) for one in (np.abs(wide), -np.abs(wide), -wide, np.zeros(now.shape)))
+    yield from (array.astype(kind) for array in (np.abs(wide), -np.abs(wide), -wide, np.zeros(now.shape)))
     for step in _STEPS:
-        yield from (one.astype(kind) for one in (wide + step, wide - step, wide * step, wide / (10 * step)))
+        yield from (array.astype(kind) for array in (wide + step, wide - step, wide * step, wide / (10 * step)))

@@ -108,7 +108,7 @@ def _constant_node(node: NodeProto) -> Value:
         case "value_string":
             return of_data(np.asarray(attribute.s.decode("utf-8", "replace"), object))
         case _:
-            return of_data(np.asarray([one.decode("utf-8", "replace") for one in attribute.strings], object))
+            return of_data(np.asarray([text.decode("utf-8", "replace") for text in attribute.strings], object))
 
 
 def _node(node: NodeProto, opset: int) -> Node:
@@ -117,24 +117,24 @@ def _node(node: NodeProto, opset: int) -> Node:
     return Node(node.op_type, domain, node.name, tuple(node.input), tuple(node.output), attributes)
 
 
-def _attribute(one: AttributeProto, opset: int) -> Any:
-    match one.type:
-        case one.FLOAT:
-            return one.f
-        case one.INT:
-            return one.i
-        case one.STRING:
-            return one.s.decode("utf-8", "replace")
-        case one.TENSOR:
-            return constant(one.t)
-        case one.GRAPH:
-            return _graph(one.g, opset)
-        case one.FLOATS:
-            return list(one.floats)
-        case one.INTS:
-            return list(one.ints)
-        case one.STRINGS:
-            return [text.decode("utf-8", "replace") for text in one.strings]
+def _attribute(attribute: AttributeProto, opset: int) -> Any:
+    match attribute.type:
+        case attribute.FLOAT:
+            return attribute.f
+        case attribute.INT:
+            return attribute.i
+        case attribute.STRING:
+            return attribute.s.decode("utf-8", "replace")
+        case attribute.TENSOR:
+            return constant(attribute.t)
+        case attribute.GRAPH:
+            return _graph(attribute.g, opset)
+        case attribute.FLOATS:
+            return list(attribute.floats)
+        case attribute.INTS:
+            return list(attribute.ints)
+        case attribute.STRINGS:
+            return [text.decode("utf-8", "replace") for text in attribute.strings]
         case _:
             return None
 
@@ -150,4 +150,4 @@ def _declared(value: Any) -> tuple[int | str, ...] | None:
 
 def subgraphs(node: Node) -> Iterable[Graph]:
     """Those of its attributes that are graphs."""
-    return (one for one in node.attributes.values() if isinstance(one, Graph))
+    return (attribute for attribute in node.attributes.values() if isinstance(attribute, Graph))

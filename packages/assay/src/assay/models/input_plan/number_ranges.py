@@ -78,7 +78,7 @@ def number_ranges(graph: Graph, values: Values, model: Model) -> dict[str, Input
     """By name of the input, where all that reads it takes numbers. `values` are what is known of the tensors of the graph."""
     uses = _Walk(graph, values).uses()
     found = {spec.name: _range(spec.dtype, uses.get(spec.name, Use.NOTHING)) for spec in model.inputs}
-    return {name: one for name, one in found.items() if one is not None}
+    return {name: input_range for name, input_range in found.items() if input_range is not None}
 
 
 def _range(dtype: str, use: Use) -> InputRange | None:

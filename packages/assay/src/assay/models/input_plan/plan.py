@@ -70,11 +70,11 @@ def _of_program(
 
 def _outside(stated: Mapping[str, InputRange], ranges: Ranges) -> Constraint | None:
     """The first range that a user states and that leads out of a table. Indices below zero count from the end."""
-    for name, one in stated.items():
+    for name, input_range in stated.items():
         asked = ranges.get(name)
         if asked is None or asked.kind not in (INDEX, UNIQUE) or asked.high is None:
             continue
-        low, high = one.low, one.high
+        low, high = input_range.low, input_range.high
         if (low is None or low >= -asked.high - 1) and (high is None or high <= asked.high):
             continue
         ends = {"low": low, "high": high}
@@ -118,10 +118,12 @@ def _compared(graph: Graph, model: Model) -> Ranges:
 def _solved(graph: Graph, batch: int, fixed: Sizes, chosen: Ranges) -> Solution:
     """With the first choices of scalars, since they decide which branch is taken."""
     data: dict[str, Array] = {}
-    for name, one in chosen.items():
-        if one.choices and graph.declared.get(name) in ((), (1,)):
+    for name, input_range in chosen.items():
+        if input_range.choices and graph.declared.get(name) in ((), (1,)):
             shape = graph.declared[name] or ()
-            data[name] = np.full(tuple(int(size) for size in shape), one.choices[0]).astype(_element(graph, name))
+            data[name] = np.full(tuple(int(size) for size in shape), input_range.choices[0]).astype(
+                _element(graph, name)
+            )
     return solve(graph, batch=batch, fixed=fixed, data=data)
 
 
@@ -147,20 +149,28 @@ def _range(need: Need) -> InputRange:
 
 def without_guesses(plan: InputPlan) -> Ranges:
     """Those that are more than what numbers may be: without them whole numbers are 0 to 9."""
-    return {name: one for name, one in plan.ranges.items() if one.source not in (RangeSource.TYPE, RangeSource.NUMBERS)}
+    return {
+        name: input_range
+        for name, input_range in plan.ranges.items()
+        if input_range.source not in (RangeSource.TYPE, RangeSource.NUMBERS)
+    }
 
 
 def alternatives(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
     """What else to try where the reference refuses the plan, or answers nothing that tells anything; likelier ones first."""
-    for name, one in plan.ranges.items():
-        for choice in one.choices if len(one.choices) > 1 else ():
-            only = replace(one, choices=(choice,))
+    for name, input_range in plan.ranges.items():
+        for choice in input_range.choices if len(input_range.choices) > 1 else ():
+            only = replace(input_range, choices=(choice,))
             yield replace(
                 plan,
                 ranges={**plan.ranges, name: only},
                 changes=(noted(NoteCode.ONE_VALUE_FED, input=name, value=choice),),
             )
-    unknown = [name for name, one in plan.ranges.items() if one.kind in (INDEX, UNIQUE) and one.low == one.high == 0]
+    unknown = [
+        name
+        for name, input_range in plan.ranges.items()
+        if input_range.kind in (INDEX, UNIQUE) and input_range.low == input_range.high == 0
+    ]
     if unknown:
         few = {name: replace(plan.ranges[name], high=_FEW) for name in unknown}
         yield replace(plan, ranges={**plan.ranges, **few}, changes=(noted(NoteCode.FEW_PLACES, places=_FEW + 1),))

@@ -112,12 +112,12 @@ def _add(reader: _Reader, node: Any, module: Any, walked: Evaluation, size: Call
     whose branches are all graphs that they take."""
     if node.op != "call_function":
         return
-    bodies = [getattr(module, one.target) for one in node.args if _is_node(one) and one.op == "get_attr"]
+    bodies = [getattr(module, arg.target) for arg in node.args if _is_node(arg) and arg.op == "get_attr"]
     bodies = [one for one in bodies if hasattr(one, "graph")]
     if not bodies:
         _read(reader, node, _operator(node.target))
         return
-    given = [one for one in _leaves(node.args) if _is_node(one) or isinstance(one, bool | int | float)]
+    given = [leaf for leaf in _leaves(node.args) if _is_node(leaf) or isinstance(leaf, bool | int | float)]
     given = [one for one in given if not (_is_node(one) and one.op == "get_attr")]
     graphs = {}
     for number, body in enumerate(bodies):
@@ -125,7 +125,7 @@ def _add(reader: _Reader, node: Any, module: Any, walked: Evaluation, size: Call
         decides = _operator(node.target) == "while_loop" and number == 0
         scope = f"{reader.names[node]}/{number}/"
         graphs[f"body_{number}"] = _body(reader, body, given, scope, walked, size, gives=not decides)
-    count = max(len(one.outputs) for one in graphs.values())
+    count = max(len(graph.outputs) for graph in graphs.values())
     reader.parts[node] = [f"{reader.names[node]}#{number}" for number in range(count)]
     for name in reader.parts[node]:
         reader.values[name] = UNKNOWN
@@ -152,7 +152,7 @@ def _body(
             reader.names[node] = name
             reader.values.setdefault(name, outer.values.get(name, UNKNOWN))
         elif node.op == "output":
-            outputs = tuple(reader.name(one) for one in _leaves(node.args)) if gives else ()
+            outputs = tuple(reader.name(leaf) for leaf in _leaves(node.args)) if gives else ()
         else:
             reader.names[node] = scope + node.name
             reader.values[scope + node.name] = _value(node, None, size)
@@ -206,14 +206,14 @@ def _read(reader: _Reader, node: Any, operator: str) -> None:
     _read_known(reader, node, operator)
     read = {name for one in reader.nodes[first:] for name in one.inputs}
     rest = [name for one in node.all_input_nodes if (name := reader.name(one)) and name not in read]
-    if rest and not any(one in reader.parts for one in node.args if _is_node(one)):
+    if rest and not any(arg in reader.parts for arg in node.args if _is_node(arg)):
         reader.nodes.append(Node(operator, TORCH, reader.names[node], tuple(rest), (reader.names[node],), {}))
 
 
 def _read_known(reader: _Reader, node: Any, operator: str) -> None:
     operator = operator.removesuffix("_") if operator not in _FIRST else operator
     args, out = node.args, reader.names[node]
-    named = [reader.name(one) for one in args]
+    named = [reader.name(arg) for arg in args]
     if operator == "getitem" and args[0] in reader.parts and args[1] < len(reader.parts[args[0]]):
         reader.add("Identity", (reader.parts[args[0]][args[1]],), out)
     elif operator in _PLAIN:
@@ -250,8 +250,8 @@ def _element(node: Any) -> int:
 def _promoted(reader: _Reader, node: Any, given: Operands) -> list[str]:
     """Whole numbers of an operator that gives real ones become real before it."""
     found = []
-    for one, name in zip(node.args, given, strict=False):
-        if name and _is_node(one) and _element(one) not in _REAL:
+    for arg, name in zip(node.args, given, strict=False):
+        if name and _is_node(arg) and _element(arg) not in _REAL:
             reader.add("Cast", [name], f"{reader.names[node]}<{name}", to=_element(node))
             name = f"{reader.names[node]}<{name}"
         found.append(name)

@@ -139,7 +139,7 @@ class _Search:
         """Step by step to a state that meets one constraint more. None where no single change does."""
         while self._walk(state).unmet is not None:
             progress = self._progress(state)
-            better = next((one for one in self._changes(state) if self._progress(one) > progress), None)
+            better = next((change for change in self._changes(state) if self._progress(change) > progress), None)
             if better is None or self._spent():
                 return None
             state = better
@@ -151,11 +151,11 @@ class _Search:
         # Towards the smaller of two sizes first.
         for size, wanted in sorted(unmet.pairs, key=lambda pair: pair[1]):
             for name in self.free:
-                for one in _proposals(state[name], size, wanted):
-                    yield from self._with(state, {name: one})
+                for proposal in _proposals(state[name], size, wanted):
+                    yield from self._with(state, {name: proposal})
             for names in self._alike(state):
-                for one in _powers(state[names[0]], size, wanted):
-                    yield from self._with(state, dict.fromkeys(names, one))
+                for power in _powers(state[names[0]], size, wanted):
+                    yield from self._with(state, dict.fromkeys(names, power))
         for names in (*self._alike(state), *([name] for name in self._ordered())):
             for one in (*NATURAL, *SMALL, *LARGE):
                 yield from self._with(state, dict.fromkeys(names, one))
@@ -200,7 +200,7 @@ def _is_good(evaluation: Evaluation) -> bool:
 
 
 def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    return ((one, other) for place, one in enumerate(names) for other in names[place + 1 :])
+    return ((name, other) for place, name in enumerate(names) for other in names[place + 1 :])
 
 
 def _proposals(now: int, size: int, wanted: int) -> Iterable[int]:

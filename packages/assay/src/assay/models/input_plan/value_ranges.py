@@ -28,7 +28,7 @@ def _named(need: Need, node: Node) -> Need:
 
 def carried(node: Node, inputs: Sequence[Value], outputs: Sequence[Need | None]) -> Demands:
     """What an input of an operator must hold, so that its output holds what is asked of it."""
-    asked = next((one for one in outputs if one is not None), None)
+    asked = next((output for output in outputs if output is not None), None)
     known = record_of(node.op)
     if asked is None or known.carries is None or (asked.kind == DIVISOR and not known.passes_divisor):
         return

@@ -99,8 +99,8 @@ def _kept(wanted: Wanted, file: Path, root: Path) -> ModelSource:
         shutil.rmtree(final)
     if not final.exists():
         new = Path(tempfile.mkdtemp(dir=root, prefix="tmp-"))
-        for one in file.parent.iterdir():
-            one.replace(new / one.name)
+        for path in file.parent.iterdir():
+            path.replace(new / path.name)
         try:
             new.rename(final)
         except OSError:  # another process was quicker

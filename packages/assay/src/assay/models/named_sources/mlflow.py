@@ -75,7 +75,7 @@ def from_registry(wanted: Wanted, into: Path) -> Path:
     above, to = PurePosixPath(model).parent, into / PurePosixPath(model).name
     registry.fetch(folder, model, to)
     places = [PurePosixPath(one) for one in names if one != model]
-    beside = [one.relative_to(above).as_posix() for one in places if one.is_relative_to(above)]
+    beside = [place.relative_to(above).as_posix() for place in places if place.is_relative_to(above)]
     for name in named_in(to, beside):
         registry.fetch(folder, (above / name).as_posix(), into / name)
     return to
@@ -119,13 +119,13 @@ class _Registry:
                 f"{self._wanted.said}: its server lists more than {_MOST_LISTED} files and folders: is it the folder of one version? "
                 "Fetch the model by hand, and give the file"
             )
-        for one in listed.files:
-            path = f"{below}/{PurePosixPath(one.path).name}".lstrip("/")
-            if _leaves(path) or (one.is_dir and depth == _DEEPEST):
+        for file in listed.files:
+            path = f"{below}/{PurePosixPath(file.path).name}".lstrip("/")
+            if _leaves(path) or (file.is_dir and depth == _DEEPEST):
                 raise BadModel(
-                    f"{self._wanted.said}: its server lists {one.path[:80]!r}, which is no file of the model"
+                    f"{self._wanted.said}: its server lists {file.path[:80]!r}, which is no file of the model"
                 )
-            if one.is_dir:
+            if file.is_dir:
                 yield from self.files(folder, path, depth + 1)
             else:
                 yield path
@@ -146,7 +146,7 @@ class _Registry:
 
 
 def _only_model(wanted: Wanted, names: list[str]) -> str:
-    models = [one for one in names if one.endswith(".onnx")]
+    models = [name for name in names if name.endswith(".onnx")]
     if len(models) == 1:
         return models[0]
     if not models:

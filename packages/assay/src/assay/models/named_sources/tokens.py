@@ -47,7 +47,7 @@ def host_of(address: str) -> str:
 
 def token_of(host: str) -> str:
     """ "" where the environment has none for this host: no other host gets it."""
-    pairs = dict(one.partition("=")[::2] for one in os.environ.get(TOKENS, "").split())
+    pairs = dict(part.partition("=")[::2] for part in os.environ.get(TOKENS, "").split())
     return pairs.get(host, "")
 
 

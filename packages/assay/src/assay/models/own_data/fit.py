@@ -81,7 +81,7 @@ def _flat(raw: Raw, spec: TensorSpec, value: Any, name: str = "") -> dict[str, t
     if spec.dtype not in CONTAINERS or (name and name != spec.name):
         return {name or spec.name: (value, spec)}
     try:
-        return {part: (one, spec) for part, one in flatten(spec.name, value).items()}
+        return {part: (array, spec) for part, array in flatten(spec.name, value).items()}
     except NoValue as error:
         raise BadGolden(
             noted(

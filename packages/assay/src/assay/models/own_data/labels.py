@@ -50,9 +50,9 @@ def _entries(raw: Raw, name: str, value: Any, count: int) -> list[Any]:
 
 def _stacked(name: str, entries: Sequence[Any]) -> Tensor:
     try:
-        array: Tensor = np.stack([np.asarray(one) for one in entries])
+        array: Tensor = np.stack([np.asarray(entry) for entry in entries])
     except ValueError:
-        shape, other, *_ = dict.fromkeys(np.shape(one) for one in entries)
+        shape, other, *_ = dict.fromkeys(np.shape(entry) for entry in entries)
         raise BadGolden(noted(DataCode.LABEL_SHAPES, label=name, shape=shape, other=other)) from None
     if array.dtype.kind not in "biuf":
         raise BadGolden(noted(DataCode.LABEL_TYPE, label=name, dtype=str(array.dtype)))

@@ -17,7 +17,7 @@ def sets_of(folder: Path) -> list[Path]:
     """The data sets of a folder, or the folder itself where it is one; empty where neither."""
     if any(folder.glob("input_*.pb")) or any(folder.glob("output_*.pb")):
         return [folder]
-    return sorted((one for one in folder.glob("test_data_set_*") if one.is_dir()), key=numbered)
+    return sorted((path for path in folder.glob("test_data_set_*") if path.is_dir()), key=numbered)
 
 
 def read_set(folder: Path, model: Model) -> Raw:

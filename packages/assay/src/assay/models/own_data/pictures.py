@@ -57,7 +57,7 @@ def _input(model: Model, picture: Picture) -> TensorSpec:
     if picture.input:
         fitting = [spec for spec in model.inputs if spec.name == picture.input]
     if len(fitting) != 1:
-        inputs = tuple(f"{one.name} {list(one.shape)}" for one in model.inputs)
+        inputs = tuple(f"{tensor_spec.name} {list(tensor_spec.shape)}" for tensor_spec in model.inputs)
         raise UsageError(noted(DataCode.IMAGE_INPUT, model=model.name, layout=picture.layout, inputs=inputs))
     return fitting[0]
 
@@ -70,7 +70,7 @@ def _size(spec: TensorSpec, batched: bool, picture: Picture) -> tuple[int, int]:
     """What was declared, else what the model fixes."""
     shape: tuple[int | str, ...] = spec.shape[1:] if batched else spec.shape
     sides = (shape[1:3] if picture.layout.endswith("CHW") else shape[:2]) if len(shape) == 3 else ()
-    fixed = tuple(one for one in sides if isinstance(one, int))
+    fixed = tuple(side for side in sides if isinstance(side, int))
     if picture.size:
         return picture.size[0], picture.size[1]
     if len(fixed) != 2:

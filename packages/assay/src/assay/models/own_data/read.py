@@ -127,33 +127,33 @@ def _folder(path: Path, data: Data, model: Model) -> list[Group]:
         raise BadGolden(noted(DataCode.NOTHING_READ, source=str(path)))
     if together := _by_name(path, files, model):
         return [[together]]
-    if all(one.suffix.lower() == ".json" for one in files):
-        return [_paired(path, [raw for one in files for raw in read_json(one)])]
-    groups = [_file(one, data, model) for one in files]
+    if all(file.suffix.lower() == ".json" for file in files):
+        return [_paired(path, [raw for file in files for raw in read_json(file)])]
+    groups = [_file(file, data, model) for file in files]
     single = all(len(group) == 1 and _is_one(group[0], model, data) for group in groups)
     return [[raw for group in groups for raw in group]] if single else groups
 
 
 def _paired(path: Path, rows: Sequence[Raw]) -> Group:
     """Polygraphy's inputs beside its outputs, which it saves in two files."""
-    inputs, outputs = [one for one in rows if one.values], [one for one in rows if not one.values]
+    inputs, outputs = [row for row in rows if row.values], [row for row in rows if not row.values]
     if outputs and len(outputs) != len(inputs):
         raise BadGolden(noted(DataCode.PAIRS_DIFFER, folder=str(path), inputs=len(inputs), outputs=len(outputs)))
-    return [replace(one, expected=other.expected) for one, other in zip(inputs, outputs, strict=True)] or inputs
+    return [replace(raw, expected=other.expected) for raw, other in zip(inputs, outputs, strict=True)] or inputs
 
 
 def _by_name(path: Path, files: Sequence[Path], model: Model) -> Raw | None:
     """A folder of .npy files that are called like what the model takes and gives."""
     names = {spec.name for spec in (*model.inputs, *model.outputs)}
-    stems = [one.stem for one in files if one.suffix.lower() == ".npy"]
+    stems = [file.stem for file in files if file.suffix.lower() == ".npy"]
     inputs = {spec.name for spec in model.inputs}
     if (
         len(stems) < len(files)
-        or not {one for one in stems if not is_label(one, model)} <= names
+        or not {stem for stem in stems if not is_label(stem, model)} <= names
         or inputs.isdisjoint(stems)
     ):
         return None
-    return Raw(str(path), {one.stem: arrays.read_arrays(one).values[SINGLE] for one in files})
+    return Raw(str(path), {file.stem: arrays.read_arrays(file).values[SINGLE] for file in files})
 
 
 def _is_one(raw: Raw, model: Model, data: Data) -> bool:

@@ -46,7 +46,11 @@ def proposed(model: Model) -> dict[str, str]:
     found: dict[str, str] = {}
     for output in model.outputs:
         stem = _stem(output.name)
-        matching = [one for one in model.inputs if stem and _stem(one.name) == stem and _alike(one, output)]
+        matching = [
+            tensor_spec
+            for tensor_spec in model.inputs
+            if stem and _stem(tensor_spec.name) == stem and _alike(tensor_spec, output)
+        ]
         if len(matching) == 1 and matching[0].name not in found.values():
             found[output.name] = matching[0].name
     return found

@@ -28,7 +28,7 @@ def affine_grid(call: Call) -> Values | None:
     if theta.ndim != 3 or theta.shape[1:] != (len(counts), len(counts) + 1):
         return None
     aligned = bool(call.attributes.get("align_corners"))
-    axes = np.meshgrid(*(_centres(one, aligned, theta.dtype) for one in counts), indexing="ij")
+    axes = np.meshgrid(*(_centres(count, aligned, theta.dtype) for count in counts), indexing="ij")
     points = np.stack([*reversed(axes), np.ones(counts, theta.dtype)], axis=-1)
     shape = (theta.shape[0], *counts, len(counts))
     flat = points.reshape(1, -1, points.shape[-1])

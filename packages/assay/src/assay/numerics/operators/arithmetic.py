@@ -30,7 +30,7 @@ def _quotient(a: Any, b: Any) -> Any:
 
 
 def _modulo_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    shape = broadcast([one.shape for one in inputs[:2]])
+    shape = broadcast([value.shape for value in inputs[:2]])
     fold = np.fmod if node.attributes.get("fmod") else np.mod
     return [folded(fold, inputs)] if are_known(inputs) else plain(shape)
 
@@ -62,7 +62,7 @@ def _masked_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 def _summed_carry(node: Node, inputs: Sequence[Value], asked: Need) -> Demands:
     adds = node.op == "Add"
-    first, second = (ends_of(one) for one in inputs[:2])
+    first, second = (ends_of(value) for value in inputs[:2])
     if first is not None and second is not None:
         return
     if second is not None:
@@ -80,7 +80,7 @@ def _summed_carry(node: Node, inputs: Sequence[Value], asked: Need) -> Demands:
 def _multiplied_carry(node: Node, inputs: Sequence[Value], asked: Need) -> Demands:
     if node.inputs[0] == node.inputs[1]:  # a square is not negative, whatever is squared
         return
-    first, second = (ends_of(one) for one in inputs[:2])
+    first, second = (ends_of(value) for value in inputs[:2])
     for place, factor in ((0, second), (1, first)):
         if factor is not None and factor[0] == factor[1] != 0 and inputs[place].data is None:
             yield place, asked.scaled(factor[0])
@@ -109,7 +109,7 @@ def _rooted_carry(_: Node, __: Sequence[Value], asked: Need) -> Demands:
 
 def _largest_carry(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
     """A known number among them guards from below."""
-    lowest = [ends[0] for one in inputs if (ends := ends_of(one)) is not None]
+    lowest = [ends[0] for value in inputs if (ends := ends_of(value)) is not None]
     if lowest and is_met(max(lowest), asked):
         asked = replace(asked, low=-inf)
     if (asked.low, asked.high) != (-inf, inf) or asked.texts:

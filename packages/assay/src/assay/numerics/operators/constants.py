@@ -21,8 +21,8 @@ def _constant_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if sizes is None:
         rank = (inputs[0].shape or (None,))[0]
         return [UNKNOWN] if rank is None else plain((None,) * rank)
-    if any(one < 0 for one in sizes):
-        raise Conflict(ConstraintCode.NO_SHAPE, *((one, 1) for one in sizes if one < 0), sizes=tuple(sizes))
+    if any(size < 0 for size in sizes):
+        raise Conflict(ConstraintCode.NO_SHAPE, *((size, 1) for size in sizes if size < 0), sizes=tuple(sizes))
     filled = node.attributes.get("value")
     data = filled.data if isinstance(filled, Value) and filled.data is not None else np.zeros(1, np.float32)
     small = int(np.prod(sizes, dtype=np.float64)) <= 4096
@@ -30,9 +30,9 @@ def _constant_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
 
 
 def _range_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    if any(one.data is None for one in inputs):
+    if any(value.data is None for value in inputs):
         return plain((None,))
-    start, limit, delta = (one.data.reshape(-1)[0] for one in inputs if one.data is not None)
+    start, limit, delta = (value.data.reshape(-1)[0] for value in inputs if value.data is not None)
     count = max(0, ceil((float(limit) - float(start)) / float(delta)))
     return [of_data(np.arange(count, dtype=start.dtype) * delta + start)] if count <= 4096 else plain((count,))
 

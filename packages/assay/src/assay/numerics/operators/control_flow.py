@@ -35,16 +35,16 @@ def _tried(branch: Any, walk: Walk) -> Sequence[Value]:
         return [UNKNOWN] * len(branch.outputs)
 
 
-def _merged(one: Value, other: Value) -> Value:
-    if one.shape is None or other.shape is None or len(one.shape) != len(other.shape):
+def _merged(value: Value, other: Value) -> Value:
+    if value.shape is None or other.shape is None or len(value.shape) != len(other.shape):
         return UNKNOWN
-    return Value(tuple(a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)))
+    return Value(tuple(a if a == b else None for a, b in zip(value.shape, other.shape, strict=True)))
 
 
 def _loop_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
     body: Any = node.attributes["body"]
     trips = ints(at(inputs, 0)) if node.inputs[0] else None
-    count, carried = len(inputs) - 2, [Value(one.shape) for one in inputs[2:]]
+    count, carried = len(inputs) - 2, [Value(value.shape) for value in inputs[2:]]
     if trips is not None and trips and trips[0] <= 0:
         return [*inputs[2:], *[UNKNOWN] * (len(node.outputs) - count)]
     first = [Value((), np.array(0, np.int64)), Value((), np.array(True)), *inputs[2:]]
@@ -56,9 +56,9 @@ def _loop_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
             found = walk.enter(body, [Value(()), Value(()), *carried])
         except Conflict:
             walk.unmet, found = unmet, [UNKNOWN] * len(body.outputs)
-    ends = [Value(one.shape) for one in found[1 : 1 + count]]
+    ends = [Value(value.shape) for value in found[1 : 1 + count]]
     unbounded = (len(node.inputs) > 1 and node.inputs[1]) or trips is None
-    stacked = [_stacked(one, None if unbounded or trips is None else trips[0]) for one in found[1 + count :]]
+    stacked = [_stacked(value, None if unbounded or trips is None else trips[0]) for value in found[1 + count :]]
     return [*ends, *stacked]
 
 
@@ -75,26 +75,26 @@ def _scan_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
     axes = stated(node.attributes, "scan_input_axes", [0] * scanned)
     steps: int | None = None
     slices = []
-    for one, axis in zip(sequences, axes, strict=True):
-        if one.shape is None:
+    for sequence, axis in zip(sequences, axes, strict=True):
+        if sequence.shape is None:
             slices.append(UNKNOWN)
             continue
-        axis %= len(one.shape)
-        if steps is not None and one.shape[axis] is not None and steps != one.shape[axis]:
+        axis %= len(sequence.shape)
+        if steps is not None and sequence.shape[axis] is not None and steps != sequence.shape[axis]:
             raise Conflict(
                 ConstraintCode.SCANNED_STEPS,
-                (steps, one.shape[axis] or 0),
+                (steps, sequence.shape[axis] or 0),
                 one=steps,
-                other=one.shape[axis] or 0,
+                other=sequence.shape[axis] or 0,
             )
-        steps = one.shape[axis] if steps is None else steps
-        slices.append(Value((*one.shape[:axis], *one.shape[axis + 1 :])))
-    found = walk.enter(body, [*(Value(one.shape) for one in states), *slices])
+        steps = sequence.shape[axis] if steps is None else steps
+        slices.append(Value((*sequence.shape[:axis], *sequence.shape[axis + 1 :])))
+    found = walk.enter(body, [*(Value(state.shape) for state in states), *slices])
     outputs = found[len(states) :]
     placed = stated(node.attributes, "scan_output_axes", [0] * len(outputs))
     return [
         *found[: len(states)],
-        *(_inserted(one, axis, steps) for one, axis in zip(outputs, placed, strict=True)),
+        *(_inserted(output, axis, steps) for output, axis in zip(outputs, placed, strict=True)),
     ]
 
 

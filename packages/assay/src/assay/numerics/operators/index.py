@@ -31,12 +31,14 @@ def onnx_operators() -> dict[tuple[str, str], OnnxOperator]:
 def by_name(fact: Callable[[OnnxOperator], Any]) -> dict[str, Any]:
     """What a fact is of each operator where there is one (no None, False or empty one), by the name alone: of two domains that have
     an operator of one name, that of the standard counts."""
-    return {one.name: known for one in _standard_last() if (known := fact(one))}
+    return {onnx_operator.name: known for onnx_operator in _standard_last() if (known := fact(onnx_operator))}
 
 
 def in_domain(domain: str, fact: Callable[[OnnxOperator], Any]) -> dict[str, Any]:
     """The same of the operators of one domain."""
-    return {name: known for (of, name), one in onnx_operators().items() if of == domain and (known := fact(one))}
+    return {
+        name: known for (of, name), operator in onnx_operators().items() if of == domain and (known := fact(operator))
+    }
 
 
 def names_where(fact: Callable[[OnnxOperator], Any]) -> frozenset[str]:
@@ -63,5 +65,9 @@ def open_to(mutation: str) -> frozenset[str]:
 
 def _standard_last() -> Iterator[OnnxOperator]:
     every = onnx_operators().values()
-    standard = {one.name for one in every if one.domain != MICROSOFT}
-    return (one for one in every if one.domain != MICROSOFT or one.name not in standard)
+    standard = {onnx_operator.name for onnx_operator in every if onnx_operator.domain != MICROSOFT}
+    return (
+        onnx_operator
+        for onnx_operator in every
+        if onnx_operator.domain != MICROSOFT or onnx_operator.name not in standard
+    )

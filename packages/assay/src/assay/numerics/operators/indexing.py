@@ -73,7 +73,11 @@ def _gather_nd_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
 
 
 def _scatter_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    if node.op == "ScatterND" and all(one.data is not None for one in inputs) and "reduction" not in node.attributes:
+    if (
+        node.op == "ScatterND"
+        and all(value.data is not None for value in inputs)
+        and "reduction" not in node.attributes
+    ):
         result = np.array(inputs[0].data)
         indices = inputs[1].data
         assert indices is not None
@@ -95,7 +99,7 @@ def _several_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     skipped = node.attributes.get("batch_dims", 0)
     length = size_of(inputs, 1, -1)
     sizes = [size_of(inputs, 0, skipped + one) for one in range(length or 1)]
-    known = [one for one in sizes if one is not None]
+    known = [size for size in sizes if size is not None]
     yield 1, index_into(min(known) if len(known) == len(sizes) else None, INDEX if node.op == "GatherND" else UNIQUE)
 
 

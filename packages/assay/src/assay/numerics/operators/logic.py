@@ -15,11 +15,11 @@ from assay.numerics.shapes.values import Node, Value, product
 
 
 def _shifted_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    return plain(broadcast([one.shape for one in inputs[:2]]))
+    return plain(broadcast([value.shape for value in inputs[:2]]))
 
 
 def _where_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    shape = broadcast([one.shape for one in inputs])
+    shape = broadcast([value.shape for value in inputs])
     return [folded(np.where, inputs)] if are_known(inputs) else plain(shape)
 
 

@@ -76,8 +76,8 @@ def attended(body: Body, query: str, keys: str, values: str, scale: float, masks
     """softmax(query keys^T scale + masks) values, of (batch, heads, length, size), as (batch, length, heads x size)."""
     scores = body.step("MatMul", query, body.step("Transpose", keys, perm=[0, 1, 3, 2]))
     scores = body.times(scores, scale)
-    for one in masks:
-        scores = body.add(scores, one)
+    for mask in masks:
+        scores = body.add(scores, mask)
     if body.attribute("unidirectional", 0):
         scores = body.step("Add", scores, _causal(body, query, keys))
     found = body.step("MatMul", body.step("Softmax", scores, axis=-1), values)
@@ -100,8 +100,8 @@ def _projected(body: Body, projection: str, mask: str, past: str, bias: str, siz
     """From query, keys and values side by side along the last axis, in so many numbers each."""
     heads = body.attribute("num_heads")
     query, keys, values = (
-        body.step("Transpose", body.reshape(one, 0, 0, heads, -1), perm=[0, 2, 1, 3])
-        for one in body.parts(projection, sizes, 2)
+        body.step("Transpose", body.reshape(part, 0, 0, heads, -1), perm=[0, 2, 1, 3])
+        for part in body.parts(projection, sizes, 2)
     )
     if past:
         before = [body.step("Gather", past, body.tensor(np.array(at)), axis=0) for at in (0, 1)]

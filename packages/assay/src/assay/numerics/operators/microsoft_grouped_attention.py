@@ -46,7 +46,7 @@ def _sides(body: Body, heads: int, groups: int) -> tuple[list[str], int]:
         query, keys, values = body.parts(query, [heads * size, groups * size, groups * size], 2)
     sides = ((query, heads), (keys, groups), (values, groups))
     return [
-        body.step("Transpose", body.reshape(one, 0, 0, count, size), perm=[0, 2, 1, 3]) for one, count in sides
+        body.step("Transpose", body.reshape(side, 0, 0, count, size), perm=[0, 2, 1, 3]) for side, count in sides
     ], size
 
 

@@ -72,15 +72,15 @@ def _concat_rows(operator: Operator) -> Values | None:
 
 
 def _concat_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    shapes = [one.shape for one in inputs]
-    known = [one for one in shapes if one is not None]
+    shapes = [value.shape for value in inputs]
+    known = [shape for shape in shapes if shape is not None]
     if not known:
         return [UNKNOWN]
     rank = len(known[0])
     axis = axis_of(node.attributes.get("axis", 1), rank)
-    data = [one.data for one in inputs if one.data is not None]
+    data = [value.data for value in inputs if value.data is not None]
     if len(data) == len(inputs):
-        return [of_data(np.concatenate([np.atleast_1d(one) for one in data], axis=axis))]
+        return [of_data(np.concatenate([np.atleast_1d(array) for array in data], axis=axis))]
     dims: list[int | None] = list(known[0])
     for one in known[1:]:
         equal(rank, len(one), ConstraintCode.CONCATENATED_RANKS)
@@ -88,7 +88,7 @@ def _concat_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
             if place != axis:
                 dims[place] = equal(dims[place], one[place], ConstraintCode.CONCATENATED_SIZES, axis=place)
     sizes = [one[axis] for one in known]
-    dims[axis] = None if None in sizes or len(known) < len(shapes) else sum(one for one in sizes if one is not None)
+    dims[axis] = None if None in sizes or len(known) < len(shapes) else sum(size for size in sizes if size is not None)
     return plain(tuple(dims))
 
 
@@ -119,7 +119,7 @@ def _split_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         raise Conflict(ConstraintCode.SPLIT_INTO, (size, sum(given)), axis=axis, size=size, parts=tuple(given))
     if inputs[0].data is not None and None not in parts:
         places = np.cumsum([one or 0 for one in parts])[:-1]
-        return [of_data(one) for one in np.split(inputs[0].data, places, axis=axis)]
+        return [of_data(array) for array in np.split(inputs[0].data, places, axis=axis)]
     return [Value((*shape[:axis], part, *shape[axis + 1 :])) for part in parts]
 
 
@@ -204,7 +204,7 @@ def _slice_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     axes = inputs[3].data if len(inputs) > 3 and node.inputs[3] else None
     chosen = [int(one) for one in axes.reshape(-1)] if axes is not None else list(range(len(shape)))
     sizes = [shape[one] for one in chosen if -len(shape) <= one < len(shape)]
-    least = min((one for one in sizes if one is not None), default=1)
+    least = min((size for size in sizes if size is not None), default=1)
     fixed = inputs[1].data if len(inputs) > 1 else None
     start = max((int(one) for one in fixed.reshape(-1)), default=0) if fixed is not None else max(least // 2 - 1, 0)
     yield 1, Need(0, max(least // 2 - 1, 0), COUNT)

@@ -59,7 +59,7 @@ def _resize_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     known = shape is not None and None not in shape
     sizes = [float(one or 0) for one in shape or ()]
     yield 2, Need(1.0, 2.0, COUNT, exact=(1.0, 1.0, *[2.0] * (len(sizes) - 2)) if known else ())
-    yield 3, Need(4, 16, COUNT, exact=(*sizes[:2], *(2 * one for one in sizes[2:])) if known else ())
+    yield 3, Need(4, 16, COUNT, exact=(*sizes[:2], *(2 * size for size in sizes[2:])) if known else ())
 
 
 def _upsample_ranges(node: Node, inputs: Sequence[Value]) -> Demands:

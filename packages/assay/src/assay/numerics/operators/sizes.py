@@ -111,12 +111,12 @@ def _reshape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
                     raise Conflict(ConstraintCode.COPIED_AXIS, shape=text(shape), axis=place, wanted=tuple(wanted))
                 sizes[place] = None if shape is None else shape[place]
     total = None if shape is None else product(shape)
-    rest = product(one for one in sizes if one != -1)
+    rest = product(size for size in sizes if size != -1)
     if sizes.count(-1) > 1:
         raise Conflict(ConstraintCode.TWO_FREE_SIZES, wanted=tuple(wanted))
     if -1 in sizes:
         if total is None or rest is None:
-            return plain(tuple(None if one == -1 else one for one in sizes))
+            return plain(tuple(None if size == -1 else size for size in sizes))
         if total % rest if rest else total:
             raise Conflict(
                 ConstraintCode.RESHAPED_MULTIPLE,
@@ -138,7 +138,7 @@ def _reshape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
             wanted=tuple(wanted),
         )
     if inputs[0].data is not None and None not in sizes:
-        return [of_data(inputs[0].data.reshape([one or 0 for one in sizes]))]
+        return [of_data(inputs[0].data.reshape([size or 0 for size in sizes]))]
     return plain(tuple(sizes))
 
 
@@ -169,7 +169,7 @@ def _squeeze_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
             if shape[axis] not in (None, 1):
                 raise Conflict(ConstraintCode.DROPPED_AXIS, (shape[axis] or 0, 1), axis=axis, shape=text(shape))
     dims = tuple(size for place, size in enumerate(shape) if place not in dropped)
-    return [of_data(inputs[0].data.reshape([one or 0 for one in dims]))] if inputs[0].data is not None else plain(dims)
+    return [of_data(inputs[0].data.reshape([dim or 0 for dim in dims]))] if inputs[0].data is not None else plain(dims)
 
 
 def _unsqueeze_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
@@ -177,10 +177,10 @@ def _unsqueeze_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if shape is None or axes is None:
         return [UNKNOWN]
     rank = len(shape) + len(axes)
-    added = {axis_of(one, rank) for one in axes}
+    added = {axis_of(axis, rank) for axis in axes}
     rest = iter(shape)
     dims = tuple(1 if place in added else next(rest) for place in range(rank))
-    return [of_data(inputs[0].data.reshape([one or 0 for one in dims]))] if inputs[0].data is not None else plain(dims)
+    return [of_data(inputs[0].data.reshape([dim or 0 for dim in dims]))] if inputs[0].data is not None else plain(dims)
 
 
 def _shape_ranges(node: Node, inputs: Sequence[Value]) -> Demands:

@@ -53,7 +53,8 @@ class _Control(OpRun):
     def stacked(self, stacks: Sequence[Sequence[Any]], first: int, turn: Turn) -> list[Any]:
         """What each iteration gave, from the body's output number `first` on."""
         return [
-            turn.stack(one) if one else turn.known(self._elements(first + place)) for place, one in enumerate(stacks)
+            turn.stack(stack) if stack else turn.known(self._elements(first + place))
+            for place, stack in enumerate(stacks)
         ]
 
     def _elements(self, number: int) -> Tensor:
@@ -117,21 +118,21 @@ class Scan(_Control):
         count = len(args) - num_scan_inputs
         axes, ways = options.get("scan_input_axes"), options.get("scan_input_directions")
         scanned = [
-            _forward(np.moveaxis(one, _at(axes, place), 0), _at(ways, place)) for place, one in enumerate(args[count:])
+            _forward(np.moveaxis(arg, _at(axes, place), 0), _at(ways, place)) for place, arg in enumerate(args[count:])
         ]
         states, stacks = self._steps(args[:count], scanned, turn)
         axes, ways = options.get("scan_output_axes"), options.get("scan_output_directions")
         outputs = [
-            np.moveaxis(_forward(one, _at(ways, place)), 0, _at(axes, place)) for place, one in enumerate(stacks)
+            np.moveaxis(_forward(stack, _at(ways, place)), 0, _at(axes, place)) for place, stack in enumerate(stacks)
         ]
         return (*states, *outputs)
 
     def _steps(self, states: Sequence[Any], scanned: Sequence[Tensor], turn: Turn) -> tuple[list[Any], list[Tensor]]:
         values = list(states)
         stacks: list[list[Any]] = [[] for _ in range(len(self.body.output_names) - len(values))]
-        for step in range(min((len(one) for one in scanned), default=0)):
+        for step in range(min((len(array) for array in scanned), default=0)):
             found = turn.body(
-                dict(zip(self.body.input_names, [*values, *(one[step] for one in scanned)], strict=False))
+                dict(zip(self.body.input_names, [*values, *(array[step] for array in scanned)], strict=False))
             )
             values = found[: len(values)]
             for stack, one in zip(stacks, found[len(values) :], strict=True):
@@ -143,12 +144,14 @@ class Scan(_Control):
         count = len(values) - scanned
         rows = []
         for row in range(values[0].shape[0]):
-            parts = [_forward(one[row], _at(directions, place)) for place, one in enumerate(values[count:])]
+            parts = [_forward(value[row], _at(directions, place)) for place, value in enumerate(values[count:])]
             longest = len(parts[0])
             length = longest if lengths is None else int(lengths[row])
-            states, stacks = self._steps([one[row] for one in values[:count]], [one[:length] for one in parts], turn)
+            states, stacks = self._steps(
+                [value[row] for value in values[:count]], [part[:length] for part in parts], turn
+            )
             rest = [(0, longest - length)]
-            rows.append([*states, *(np.pad(one, rest + [(0, 0)] * (one.ndim - 1)) for one in stacks)])
+            rows.append([*states, *(np.pad(stack, rest + [(0, 0)] * (stack.ndim - 1)) for stack in stacks)])
         return tuple(np.stack(column) for column in zip(*rows, strict=True))
 
 

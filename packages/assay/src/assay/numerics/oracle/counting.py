@@ -41,9 +41,11 @@ class Range(OpRun):
             return (np.arange(start.item(), limit.item(), delta.item()).astype(dtype),)
         wide: Any = _COMPUTED[stash_type or TensorProto.FLOAT] if dtype.itemsize == 2 else dtype
         held = dtype if bounds_type is None else helper.tensor_dtype_to_np_dtype(bounds_type)
-        first, last, step = (np.asarray(one).astype(held).astype(np.float64).item() for one in (start, limit, delta))
+        first, last, step = (
+            np.asarray(array).astype(held).astype(np.float64).item() for array in (start, limit, delta)
+        )
         count = max(0, math.ceil((last - first) / step))
-        start, delta = (np.asarray(one).astype(wide) for one in (start, delta))
+        start, delta = (np.asarray(array).astype(wide) for array in (start, delta))
         return ((start + np.arange(count).astype(wide) * delta).astype(dtype),)
 
 

@@ -159,9 +159,12 @@ class Evaluator(ReferenceEvaluator):
             # onnx.reference wraps a TypeError in a list of attributes; the cause says what happened.
             said = str(error.__cause__ or error)
             raise Lowering(noted(NoteCode.EVALUATOR_FAILED, operator=node.op_type, error=said), node=label) from error
-        if self.computes_in and any(self._is_of_another_type(one) for one in results):
+        if self.computes_in and any(self._is_of_another_type(result) for result in results):
             if node.domain == "ai.onnx.ml" and node.op_type in LOOKUPS:
-                return tuple(one.astype(self.computes_in) if self._is_of_another_type(one) else one for one in results)
+                return tuple(
+                    result.astype(self.computes_in) if self._is_of_another_type(result) else result
+                    for result in results
+                )
             raise Unsupported(
                 noted(NoteCode.EVALUATOR_LACKS, operator=node.op_type, type=str(self.computes_in)), node=label
             )

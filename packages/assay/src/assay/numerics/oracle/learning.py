@@ -95,7 +95,7 @@ class SVMClassifier(Real, _SVMClassifier):
         if names:
             attributes = {**attributes, "classlabels_strings": None, "classlabels_ints": list(range(len(names)))}
         labels, scores = _SVMClassifier._run(self, np.atleast_2d(x).astype(np.float64), **attributes)
-        labels = np.array([names[one] for one in labels], object) if names else labels
+        labels = np.array([names[label] for label in labels], object) if names else labels
         return labels, self.given(scores, x)
 
     def _run_svm(

@@ -44,12 +44,12 @@ def in_threads(work: Callable[[Part], None], parts: Iterable[Part], products: in
     others = [Thread(target=copy_context().run, args=(take,), name="oracle") for _ in range(count - 1)]
     begun: list[Thread] = []
     with suppress(RuntimeError):  # a sandbox may allow no more of them
-        for one in others:
-            one.start()
-            begun.append(one)
+        for other in others:
+            other.start()
+            begun.append(other)
     take()
-    for one in begun:
-        one.join()
+    for thread in begun:
+        thread.join()
     if failures:
         raise failures[0]
 

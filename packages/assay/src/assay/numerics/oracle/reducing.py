@@ -102,10 +102,10 @@ class Mean(OpRun):
 
     def _run(self, *inputs: Tensor) -> tuple[Tensor]:
         kind = inputs[0].dtype
-        wide = [one.astype(np.float32) if one.dtype.itemsize == 2 else one for one in inputs]
+        wide = [array.astype(np.float32) if array.dtype.itemsize == 2 else array for array in inputs]
         total = wide[0]
-        for one in wide[1:]:
-            total = total + one
+        for array in wide[1:]:
+            total = total + array
         return (np.asarray(total / total.dtype.type(len(inputs))).astype(kind),)
 
 
@@ -187,7 +187,7 @@ class Unique(OpRun):
             back[order] = np.arange(len(order))
             values = values[order] if axis is None else np.take(values, order, axis=axis)
             first, counts, inverse = first[order], counts[order], back[inverse]
-        found = (values.astype(x.dtype, copy=False), *(one.astype(np.int64) for one in (first, inverse, counts)))
+        found = (values.astype(x.dtype, copy=False), *(array.astype(np.int64) for array in (first, inverse, counts)))
         return found[: max(1, len(self.onnx_node.output))]
 
 

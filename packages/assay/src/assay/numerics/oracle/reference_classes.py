@@ -18,7 +18,7 @@ from assay.numerics.operators.record import OnnxOperator
 @cache
 def reference_classes(*, one_type: bool) -> tuple[type[OpRun], ...]:
     """`one_type`: for a model that was widened, whose operators give the type of what they take."""
-    found = (_class_of(one, one_type=one_type) for one in onnx_operators().values() if one.reference)
+    found = (_class_of(operator, one_type=one_type) for operator in onnx_operators().values() if operator.reference)
     return tuple(one for one in found if one is not None)
 
 

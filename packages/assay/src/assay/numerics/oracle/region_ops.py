@@ -42,7 +42,7 @@ class MaxRoiPool(OpRun):
         tall, wide = (int(one) for one in pooled_shape)
         y = np.zeros((len(regions), x.shape[1], tall, wide), x.dtype)
         for number, (batch, *corners) in enumerate(regions):
-            left, top, right, bottom = (_half_away(float(one) * spatial_scale) for one in corners)
+            left, top, right, bottom = (_half_away(float(corner) * spatial_scale) for corner in corners)
             rows, columns = _cells(top, bottom, tall, x.shape[2]), _cells(left, right, wide, x.shape[3])
             for i, (y0, y1) in enumerate(rows):
                 for j, (x0, x1) in enumerate(columns):

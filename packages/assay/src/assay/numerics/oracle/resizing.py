@@ -53,7 +53,7 @@ class Resize(_Resize):
             return (self._run(x.astype(np.uint8), *others, **attributes)[0].astype(bool),)
         if version < 11:
             return (_scaled(self, x, np.asarray(others[0]), stated(attributes, "mode", "nearest")),)
-        others = tuple(None if one is None or not np.size(one) else one for one in others)
+        others = tuple(None if other is None or not np.size(other) else other for other in others)
         if attributes.get("coordinate_transformation_mode") == "tf_half_pixel_for_nn":
             if attributes.get("mode") not in (None, "nearest"):
                 raise NotComputed(coordinate_transformation_mode="tf_half_pixel_for_nn", mode=attributes.get("mode"))

@@ -157,7 +157,7 @@ class TreeEnsembleClassifier(Real):
 
     def _run(self, x: Tensor, **attributes: Any) -> tuple[Tensor, Tensor]:
         numbers, texts = attributes.get("classlabels_int64s"), attributes.get("classlabels_strings")
-        labels = np.asarray(numbers, np.int64) if numbers else np.asarray([_text(one) for one in texts or ()], object)
+        labels = np.asarray(numbers, np.int64) if numbers else np.asarray([_text(text) for text in texts or ()], object)
         if len(labels) < 2:
             raise NotComputed(class_labels=len(labels))
         chosen, scores = classified(_rows(x), attributes, len(labels))
@@ -194,7 +194,7 @@ class ZipMap(OpRun):
     def _run(
         self, x: Tensor, classlabels_int64s: Any = None, classlabels_strings: Any = None
     ) -> tuple[list[dict[Any, float]]]:
-        labels = list(classlabels_int64s or [_text(one) for one in classlabels_strings or ()])
+        labels = list(classlabels_int64s or [_text(text) for text in classlabels_strings or ()])
         return ([dict(zip(labels, row, strict=True)) for row in _rows(x).tolist()],)
 
 

@@ -50,7 +50,7 @@ def ints(value: Value) -> list[int] | None:
 
 def text(dims: Dims | Sequence[int | None]) -> str:
     """`[1, ?, 4]`."""
-    return "[" + ", ".join("?" if one is None else str(one) for one in dims) + "]"
+    return "[" + ", ".join("?" if dim is None else str(dim) for dim in dims) + "]"
 
 
 def equal(one: int | None, other: int | None, code: ConstraintCode, **facts: Fact) -> int | None:
@@ -62,7 +62,7 @@ def equal(one: int | None, other: int | None, code: ConstraintCode, **facts: Fac
 
 def broadcast(shapes: Sequence[Dims | None]) -> Dims | None:
     """The common shape. Raises Conflict."""
-    known = [one for one in shapes if one is not None]
+    known = [shape for shape in shapes if shape is not None]
     if len(known) < len(shapes):
         return None
     rank = max(map(len, known), default=0)

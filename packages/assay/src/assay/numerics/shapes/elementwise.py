@@ -15,13 +15,13 @@ Fold = Callable[..., Any]
 
 def are_known(inputs: Inputs) -> bool:
     """Whether all values are."""
-    return all(one.data is not None for one in inputs)
+    return all(value.data is not None for value in inputs)
 
 
 def folded(fold: Fold, inputs: Inputs) -> Value:
     """What is computed of values that are known."""
     with np.errstate(all="ignore"):
-        result = np.asarray(fold(*(one.data for one in inputs)))
+        result = np.asarray(fold(*(value.data for value in inputs)))
     return of_data(result)
 
 
@@ -43,7 +43,7 @@ def binary_shape(fold: Fold) -> ShapeRule:
     """Of two inputs that broadcast, as before opset 7 too."""
 
     def rule(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-        first, second = (one.shape for one in inputs[:2])
+        first, second = (value.shape for value in inputs[:2])
         axis = node.attributes.get("axis")
         if axis is not None and first is not None and second is not None and node.attributes.get("broadcast"):
             second = second + (1,) * (len(first) - axis - len(second))
@@ -57,12 +57,12 @@ def variadic_shape(fold: Fold | None) -> ShapeRule:
     """Of any number of inputs that broadcast, one folded after the other; None: their values are left alone."""
 
     def rule(_: Node, inputs: Inputs, __: Walk) -> Sequence[Value]:
-        shape = broadcast([one.shape for one in inputs])
+        shape = broadcast([value.shape for value in inputs])
         if fold is None or not are_known(inputs):
             return plain(shape)
         result = inputs[0].data
-        for one in inputs[1:]:
-            result = fold(result, one.data)
+        for value in inputs[1:]:
+            result = fold(result, value.data)
         return [of_data(np.asarray(result))]
 
     return rule

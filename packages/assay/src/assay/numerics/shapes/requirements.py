@@ -37,8 +37,8 @@ class Need:
         kind = narrower.kind
         if UNIQUE in (self.kind, other.kind):
             kind = UNIQUE
-        common = tuple(one for one in self.choices or other.choices if low <= one <= high)
-        named = next((one for one in (narrower, self, other) if one.operator), narrower)
+        common = tuple(choice for choice in self.choices or other.choices if low <= choice <= high)
+        named = next((need for need in (narrower, self, other) if need.operator), narrower)
         return Need(
             low,
             high,
@@ -66,8 +66,8 @@ class Need:
 def meet(needs: Sequence[Need]) -> Need | None:
     """All of them; None where there is none."""
     found: Need | None = None
-    for one in needs:
-        found = one if found is None else found.meet(one)
+    for need in needs:
+        found = need if found is None else found.meet(need)
     return found
 
 

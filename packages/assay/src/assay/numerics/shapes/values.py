@@ -53,7 +53,7 @@ class Node:
     @property
     def label(self) -> str:
         """How it is named to people."""
-        return self.name or f"{self.op} -> {next((one for one in self.outputs if one), '')}"
+        return self.name or f"{self.op} -> {next((output for output in self.outputs if output), '')}"
 
 
 def product(sizes: Iterable[int | None]) -> int | None:

@@ -38,12 +38,12 @@ TIES = ("ties-after-zero-point", "elementwise-ties-after-zero-point", "ties-away
 
 def ties_of(allowances: Iterable[str]) -> str:
     """The rule for ties that these name; "" for half to even."""
-    return next((one for one in allowances if one in TIES), "")
+    return next((allowance for allowance in allowances if allowance in TIES), "")
 
 
 def with_ties(allowances: Iterable[str], rule: str) -> tuple[str, ...]:
     """The same with this rule for ties."""
-    return (*(one for one in allowances if one not in TIES), *([rule] if rule else []))
+    return (*(allowance for allowance in allowances if allowance not in TIES), *([rule] if rule else []))
 
 
 _ABSOLUTE_U = 4.0

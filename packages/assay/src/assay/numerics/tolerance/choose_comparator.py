@@ -63,12 +63,12 @@ def _about(profile: DerivedTolerance, asked: str) -> tuple[Note, ...]:
         notes.append(noted(NoteCode.COMPUTES_IN_DOUBLE, precision=header.precision, asked=asked))
     if header.without_rule:
         notes.append(noted(NoteCode.WITHOUT_NOISE_RULE, operators=header.without_rule))
-    for one in header.outputs:
-        if one.kind == "none" and one.why is not None:
-            notes.append(Note(one.why.code, {**one.why.facts, "output": one.name}))
-    blind = tuple(one.defect for one in header.selftest if not one.killed)
+    for output in header.outputs:
+        if output.kind == "none" and output.why is not None:
+            notes.append(Note(output.why.code, {**output.why.facts, "output": output.name}))
+    blind = tuple(tried.defect for tried in header.selftest if not tried.killed)
     if blind:
-        kinds = tuple(one.kind.value for one in blind)
-        places, sizes = tuple(one.at for one in blind), tuple(one.size for one in blind)
+        kinds = tuple(defect.kind.value for defect in blind)
+        places, sizes = tuple(defect.at for defect in blind), tuple(defect.size for defect in blind)
         notes.append(noted(NoteCode.DEFECTS_NOT_SEEN, kinds=kinds, places=places, sizes=sizes))
     return tuple(notes)

@@ -62,8 +62,8 @@ def coarsely(deriving: Deriving, inputs: Sequence[Tensors], precision: str) -> D
 
 
 def _is_even(profile: DerivedTolerance) -> bool:
-    real = [one for one in profile.header.outputs if one.kind == "real"]
-    return all(_of_one_order(one.name, one.storage, profile) for one in real)
+    real = [output for output in profile.header.outputs if output.kind == "real"]
+    return all(_of_one_order(output_noise.name, output_noise.storage, profile) for output_noise in real)
 
 
 def _of_one_order(name: str, storage: float, profile: DerivedTolerance) -> bool:

@@ -77,10 +77,14 @@ class ToleranceComparator:
         ours = {name for name in self._derived() if name in judged}
         compared, found = compare_outputs(actual, expected, self.contract, expected_dtypes=declared)
         comparisons = tuple(
-            with_judgement(with_tables(one, actual, expected), judged.get(one.output), decides=one.output in ours)
-            for one in compared
+            with_judgement(
+                with_tables(comparison, actual, expected),
+                judged.get(comparison.output),
+                decides=comparison.output in ours,
+            )
+            for comparison in compared
         )
-        findings = [one for one in found if not (one.kind == "values" and one.output in ours)]
+        findings = [finding for finding in found if not (finding.kind == "values" and finding.output in ours)]
         for name in sorted(ours):
             findings += judged[name].findings
         if ours and known < len(actual) == len(expected):
@@ -89,17 +93,21 @@ class ToleranceComparator:
             findings += more
             self.remarks.append(noted(NoteCode.DERIVED_ON_FIRST, known=known, samples=len(actual)))
         if self.profile is not None and self.profile.header.coarse:
-            comparisons = tuple(by_coarse(one) if one.output in ours else one for one in comparisons)
+            comparisons = tuple(
+                by_coarse(comparison) if comparison.output in ours else comparison for comparison in comparisons
+            )
         comparisons, findings = self._undecided(comparisons, findings, actual, expected)
         comparisons, findings = self._unmeasured(comparisons, findings)
         comparisons, findings = self._outside_a_guess(comparisons, findings)
-        comparisons = tuple(msgspec.structs.replace(one, tolerance=self._whose(one, ours)) for one in comparisons)
+        comparisons = tuple(
+            msgspec.structs.replace(comparison, tolerance=self._whose(comparison, ours)) for comparison in comparisons
+        )
         comparisons = tuple(map(by_default, comparisons)) if self.by_default else comparisons
         comparisons, findings = without_numbers(comparisons, findings, self.drawn, actual, expected)
-        for one in judged.values():
-            self.remarks.extend(one.notes)
+        for output_judgement in judged.values():
+            self.remarks.extend(output_judgement.notes)
         self.remarks.extend(self._unseen(judged) if not findings else ())
-        self.remarks.extend(filter(None, (coarse(one, self.contract) for one in comparisons)))
+        self.remarks.extend(filter(None, (coarse(comparison, self.contract) for comparison in comparisons)))
         return comparisons, tuple(findings)
 
     def _undecided(
@@ -109,19 +117,22 @@ class ToleranceComparator:
         nothing. Its type and its rank are asked for all the same."""
         outputs = self.profile.header.outputs if self.profile is not None else ()
         shapes = {
-            one.name: one.shapes
-            for one in outputs
-            if one.kind == "none" and one.shapes and one.name not in self.contract.tolerances
+            output.name: output.shapes
+            for output in outputs
+            if output.kind == "none" and output.shapes and output.name not in self.contract.tolerances
             if all(
-                one.name in mine and mine[one.name].ndim == theirs[one.name].ndim
+                output.name in mine and mine[output.name].ndim == theirs[output.name].ndim
                 for mine, theirs in zip(actual, expected, strict=False)
             )
         }
-        found = {one.output for one in findings if one.output in shapes and one.kind in ROWS}
+        found = {finding.output for finding in findings if finding.output in shapes and finding.kind in ROWS}
         left = tuple(
-            other_rows(one, *shapes[one.output]) if one.output in found and not one.at else one for one in comparisons
+            other_rows(comparison, *shapes[comparison.output])
+            if comparison.output in found and not comparison.at
+            else comparison
+            for comparison in comparisons
         )
-        return left, [one for one in findings if not (one.output in found and one.kind in ROWS)]
+        return left, [finding for finding in findings if not (finding.output in found and finding.kind in ROWS)]
 
     def _unmeasured(
         self, comparisons: tuple[Comparison, ...], findings: list[Finding]
@@ -129,16 +140,23 @@ class ToleranceComparator:
         """Whole numbers of a flow on a grid (an index, say) without a derived tolerance: others are neither right nor wrong."""
         if self.profile is not None or self.contract.tolerance != DERIVED or self.contract.precision in UNIT_ROUNDOFF:
             return comparisons, findings
-        found = {one.output for one in findings if one.kind == "values" and one.output not in self.contract.tolerances}
         found = {
-            one.output
-            for one in comparisons
-            if one.output in found and one.dtype.startswith(("int", "uint"))
-            if one.metrics.get("share_out_of_tolerance", 1.0) <= _MOST_OTHERWISE
+            finding.output
+            for finding in findings
+            if finding.kind == "values" and finding.output not in self.contract.tolerances
+        }
+        found = {
+            comparison.output
+            for comparison in comparisons
+            if comparison.output in found and comparison.dtype.startswith(("int", "uint"))
+            if comparison.metrics.get("share_out_of_tolerance", 1.0) <= _MOST_OTHERWISE
         }
         precision = self.contract.precision
-        left = tuple(other_whole_numbers(one, precision) if one.output in found else one for one in comparisons)
-        return left, [one for one in findings if not (one.output in found and one.kind == "values")]
+        left = tuple(
+            other_whole_numbers(comparison, precision) if comparison.output in found else comparison
+            for comparison in comparisons
+        )
+        return left, [finding for finding in findings if not (finding.output in found and finding.kind == "values")]
 
     def _outside_a_guess(
         self, comparisons: tuple[Comparison, ...], findings: list[Finding]
@@ -150,18 +168,24 @@ class ToleranceComparator:
             return comparisons, findings
         on_grid = self.contract.precision not in UNIT_ROUNDOFF
         outputs = self.profile.header.outputs if self.profile is not None else ()
-        unknown = {one.name for one in outputs if one.kind == "none"}
-        certain = {one.output for one in comparisons if one.dtype == "string"}
+        unknown = {output.name for output in outputs if output.kind == "none"}
+        certain = {comparison.output for comparison in comparisons if comparison.dtype == "string"}
         if on_grid:
-            certain |= {one.output for one in comparisons if one.metrics.get("rel_l2", math.inf) > _LESS_THAN_A_BIT}
+            certain |= {
+                comparison.output
+                for comparison in comparisons
+                if comparison.metrics.get("rel_l2", math.inf) > _LESS_THAN_A_BIT
+            }
         found = {
-            one.output
-            for one in findings
-            if one.kind == "values" and one.output not in {*self.contract.tolerances, *certain}
-            if self.guessed or one.output in unknown
+            finding.output
+            for finding in findings
+            if finding.kind == "values" and finding.output not in {*self.contract.tolerances, *certain}
+            if self.guessed or finding.output in unknown
         }
-        left = tuple(beyond_a_guess(one) if one.output in found else one for one in comparisons)
-        return left, [one for one in findings if not (one.output in found and one.kind == "values")]
+        left = tuple(
+            beyond_a_guess(comparison) if comparison.output in found else comparison for comparison in comparisons
+        )
+        return left, [finding for finding in findings if not (finding.output in found and finding.kind == "values")]
 
     def _whose(self, comparison: Comparison, ours: Collection[str]) -> str:
         """Whose limits these are."""
@@ -175,11 +199,13 @@ class ToleranceComparator:
         if self.profile is None or self.contract.precision in WIDE:
             return ()
         shares = {}
-        for name, one in judged.items():
-            if one.statistics is not None:
+        for name, output_judgement in judged.items():
+            if output_judgement.statistics is not None:
                 values = [sample[name][np.isfinite(sample[name])] for sample in self.profile.oracle]
                 energy = sum(float(np.square(value).sum()) for value in values)
-                allowed = NORM_LIMIT * one.statistics.noise * math.sqrt(sum(value.size for value in values))
+                allowed = (
+                    NORM_LIMIT * output_judgement.statistics.noise * math.sqrt(sum(value.size for value in values))
+                )
                 shares[name] = allowed / math.sqrt(energy) if energy else 0.0
         if not shares:
             return ()
@@ -192,12 +218,12 @@ class ToleranceComparator:
     ) -> dict[str, Comparison]:
         """Samples beyond those of the profile, by output."""
         tolerances = {
-            name: Tolerance(0.0, one.statistics.most if one.statistics is not None else 0.0)
-            for name, one in judged.items()
+            name: Tolerance(0.0, output_judgement.statistics.most if output_judgement.statistics is not None else 0.0)
+            for name, output_judgement in judged.items()
         }
         contract = msgspec.structs.replace(self.contract, tolerances=tolerances)
         compared, _ = compare_outputs(actual, expected, contract, expected_dtypes=declared)
-        return {one.output: one for one in compared if one.output in judged}
+        return {comparison.output: comparison for comparison in compared if comparison.output in judged}
 
     def _with_rest(
         self, comparisons: tuple[Comparison, ...], rest: Mapping[str, Comparison], samples: int
@@ -206,13 +232,13 @@ class ToleranceComparator:
         assert self.profile is not None
         known, on_grid = self.profile.header.samples, any(self.profile.margins)
         left, found = [], []
-        for one in comparisons:
-            other = rest.get(one.output)
+        for comparison in comparisons:
+            other = rest.get(comparison.output)
             values = [finding for finding in other.findings if finding.kind == "values"] if other is not None else []
-            if other is not None and values and on_grid and one.metrics.get("budget_used", 0.0) <= 1.0:
-                left.append(beyond_the_others(one, other.metrics.get("budget_used", math.inf), known, samples))
+            if other is not None and values and on_grid and comparison.metrics.get("budget_used", 0.0) <= 1.0:
+                left.append(beyond_the_others(comparison, other.metrics.get("budget_used", math.inf), known, samples))
             else:
-                left.append(with_rest(one, other))
+                left.append(with_rest(comparison, other))
                 found += values
         return tuple(left), found
 
@@ -221,9 +247,9 @@ class ToleranceComparator:
         if self.profile is None or "*" in self.contract.tolerances:
             return ()
         return tuple(
-            one.name
-            for one in self.profile.header.outputs
-            if one.kind != "none" and one.name not in self.contract.tolerances
+            output.name
+            for output in self.profile.header.outputs
+            if output.kind != "none" and output.name not in self.contract.tolerances
         )
 
     def _judged(self, actual: Samples, expected: Samples) -> dict[str, OutputJudgement]:
@@ -238,13 +264,16 @@ class ToleranceComparator:
         suspected = {} if oracle else suspects(expected, self.profile)
         judged = judge_outputs(actual, None if oracle else expected, self.profile)
         if self.profile.header.coarse and suspected:
-            return {name: open_golden(one) if name in suspected else one for name, one in judged.items()}
+            return {
+                name: open_golden(output_judgement) if name in suspected else output_judgement
+                for name, output_judgement in judged.items()
+            }
         if not self.translated:
             self._remark_on(suspected)
             return judged
         untrue = [name for name in suspected if self._is_another(name, expected)]
         self.remarks.extend(noted(NoteCode.CONVERSION_UNTRUE, output=name) for name in untrue)
-        return {name: one for name, one in judged.items() if name not in untrue}
+        return {name: output_judgement for name, output_judgement in judged.items() if name not in untrue}
 
     def _remark_on(self, suspected: Mapping[str, float]) -> None:
         """Not where the answers are another model's: that they differ is what the comparison itself says."""
@@ -260,7 +289,7 @@ class ToleranceComparator:
     def _is_another(self, name: str, expected: Samples) -> bool:
         """Not where the conversion only rounds constants of double to single: that noise is the program's own."""
         profile = self.profile
-        if profile is None or any(one.name == name and one.kind == "exact" for one in profile.header.outputs):
+        if profile is None or any(output.name == name and output.kind == "exact" for output in profile.header.outputs):
             return True
         ours = np.concatenate([np.ravel(sample[name]) for sample in profile.oracle]).astype(np.float64)
         theirs = np.concatenate([np.ravel(sample[name]) for sample in expected]).astype(np.float64)

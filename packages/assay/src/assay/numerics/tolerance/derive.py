@@ -78,7 +78,8 @@ def derive_each(
     plain = precision == "float32" and "double-in-float32" not in allowances[0]
     precision = "float64" if plain and graph.is_double else precision
     each = [
-        msgspec.structs.replace(arithmetic_of(precision, one), mixed=plain and graph.is_mixed) for one in allowances
+        msgspec.structs.replace(arithmetic_of(precision, allowance), mixed=plain and graph.is_mixed)
+        for allowance in allowances
     ]
     closed = msgspec.structs.replace(each[0], ties="")
     assert all(msgspec.structs.replace(one, ties="") == closed for one in each)
@@ -90,7 +91,7 @@ def derive_each(
     tied = graph.rounds and may_meet_ties(whole.graph)
     rules = [choices(deriving, inputs, one.ties, cost) if tied else [] for one in each]
     coarse = coarse and cost >= WORTH
-    common = _tried(deriving, inputs, precision, coarse) if any(one is not None for one in rules) else None
+    common = _tried(deriving, inputs, precision, coarse) if any(rule is not None for rule in rules) else None
     found = []
     for arithmetic, chosen in zip(each, rules, strict=True):
         if chosen is None or common is None:
@@ -98,7 +99,7 @@ def derive_each(
             continue
         tried = common.header.selftest
         others = [_by_rules(Deriving(whole, closed, seed, graph), one, inputs, precision) for one in chosen]
-        others = [one.with_header(selftest=tried) for one in others if not is_alike(one, common)]
+        others = [other.with_header(selftest=tried) for other in others if not is_alike(other, common)]
         found.append(replace(common, others=others))
     return found
 

@@ -76,8 +76,8 @@ class Header(msgspec.Struct, frozen=True):
     @property
     def blind(self) -> frozenset[str]:
         """Outputs that built-in defects changed, none of which was seen there: nothing is known to be seen at them."""
-        seen = {name for one in self.selftest for name in one.seen}
-        return frozenset(name for one in self.selftest for name in one.missed) - seen
+        seen = {name for tried in self.selftest for name in tried.seen}
+        return frozenset(name for tried in self.selftest for name in tried.missed) - seen
 
 
 Samples = list[dict[str, Tensor]]
@@ -99,20 +99,20 @@ class DerivedTolerance:
 
     def output(self, name: str) -> OutputNoise | None:
         """None for a name that the model has not."""
-        return next((one for one in self.header.outputs if one.name == name), None)
+        return next((output_noise for output_noise in self.header.outputs if output_noise.name == name), None)
 
     def first(self, count: int) -> DerivedTolerance:
         """The same for the first `count` samples only."""
         if count >= self.header.samples:
             return self
-        others = [one.first(count) for one in self.others]
+        others = [other.first(count) for other in self.others]
         header = msgspec.structs.replace(self.header, samples=count)
         return DerivedTolerance(header, self.oracle[:count], self.deviation[:count], self.margins[:count], others)
 
     def only(self, names: Collection[str]) -> DerivedTolerance:
         """The same for some of the outputs."""
-        outputs = tuple(one for one in self.header.outputs if one.name in names)
-        return replace(self.with_header(outputs=outputs), others=[one.only(names) for one in self.others])
+        outputs = tuple(output for output in self.header.outputs if output.name in names)
+        return replace(self.with_header(outputs=outputs), others=[other.only(names) for other in self.others])
 
     def with_header(self, **changed: Any) -> DerivedTolerance:
         """The same but for these fields of its header."""

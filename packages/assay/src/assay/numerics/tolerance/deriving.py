@@ -54,9 +54,9 @@ class Deriving:
         self.before: dict[str, dict[str, Any]] = {}
         """By the label of an operator that a defect may be built into: of the first sample, what that changes nothing before."""
         found = (decision_of(name, self.graph) for name in self.outputs)
-        self.decisions: dict[str, Decision] = {one.output: one for one in found if one is not None}
-        self.drawing.decisive = {name: tuple(one.node.output) for name, one in self.decisions.items()}
-        self.drawing.taps = tuple(dict.fromkeys(name for one in self.decisions.values() for name in one.taps))
+        self.decisions: dict[str, Decision] = {decision.output: decision for decision in found if decision is not None}
+        self.drawing.decisive = {name: tuple(decision.node.output) for name, decision in self.decisions.items()}
+        self.drawing.taps = tuple(dict.fromkeys(name for decision in self.decisions.values() for name in decision.taps))
 
     def samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
         """Oracle and noise of all samples, several at once where the model lets them."""
@@ -85,14 +85,14 @@ class Deriving:
     def how_many(self, samples: int) -> int:
         """All of them where the range of the draws is what is allowed, or where values jump."""
         smooth = not self.graph.jumps and not self.graph.subgraphs
-        real = all(is_floating(self.graph.types.get(one, "")) or one in self.decisions for one in self.outputs)
+        real = all(is_floating(self.graph.types.get(output, "")) or output in self.decisions for output in self.outputs)
         return FEWER if (samples >= MANY or self._fewest_elements() >= ENOUGH) and smooth and real else DRAWS
 
     def _fewest_elements(self) -> int:
         """Of any output, with the sizes that the model declares; what it leaves open may be 1."""
         shapes = (info.type.tensor_type.shape.dim for info in self._proto.graph.output)
-        sizes = ([one.dim_value if one.HasField("dim_value") else 1 for one in dims] for dims in shapes)
-        return min((math.prod(one) for one in sizes), default=0)
+        sizes = ([dim.dim_value if dim.HasField("dim_value") else 1 for dim in dims] for dims in shapes)
+        return min((math.prod(size) for size in sizes), default=0)
 
     def _samples(self, inputs: Sequence[Tensors], first: Sample | None = None) -> list[Sample]:
         if not inputs:
@@ -142,7 +142,7 @@ class Deriving:
         if values is None or deviations is None or margins is None or whole.unstable or not same(values[-1], last):
             return None
         rows = zip(values, deviations, margins, strict=True)
-        return [Sample(*one, decided=whole.decided, exact=whole.exact) for one in rows]
+        return [Sample(*row, decided=whole.decided, exact=whole.exact) for row in rows]
 
     def _sample(self, number: int, inputs: Tensors, *, joined: int = 1) -> Sample:
         at_sample(number + 1, self._samples_in_all)
@@ -164,10 +164,10 @@ class Deriving:
     def _decide(self, decision: Decision, sample: Sample) -> None:
         values = [sample.values[name] for name in decision.taps]
         deviations = [sample.deviations.get(name) for name in decision.taps]
-        if any(one is None for one in deviations):
+        if any(deviation is None for deviation in deviations):
             return
         ties = sample.margins.pop(f"{decision.output}/open", None)
-        spread = [shrunk_deviation(one, self.drawing.draws) for one in deviations if one is not None]
+        spread = [shrunk_deviation(deviation, self.drawing.draws) for deviation in deviations if deviation is not None]
         found = (
             ranking(decision, values[0], spread[0])
             if decision.kind == "ranking"
@@ -175,7 +175,7 @@ class Deriving:
                 decision,
                 self.wide,
                 values,
-                [one * (raw != 0) for one, raw in zip(spread, deviations, strict=True)],
+                [array * (raw != 0) for array, raw in zip(spread, deviations, strict=True)],
                 ties,
             )
         )
@@ -197,34 +197,37 @@ class Deriving:
                 untaken=untaken_branches(self._proto.graph, self.drawing.met),
                 jumps=self.graph.jumps,
             ),
-            [{name: one.values[name] for name in self.outputs} for one in samples],
-            [{name: one.deviations[name] for name in self.outputs if name in one.deviations} for one in samples],
+            [{name: sample.values[name] for name in self.outputs} for sample in samples],
             [
-                {key: value for key, value in one.margins.items() if key.rpartition("/")[0] in self.outputs}
-                for one in samples
+                {name: sample.deviations[name] for name in self.outputs if name in sample.deviations}
+                for sample in samples
+            ],
+            [
+                {key: value for key, value in sample.margins.items() if key.rpartition("/")[0] in self.outputs}
+                for sample in samples
             ],
         )
 
     def _output(self, name: str, samples: Sequence[Sample]) -> OutputNoise:
         dtype = self.graph.types.get(name, "")
-        exact = dtype == "float32" and all(name in one.exact for one in samples)
+        exact = dtype == "float32" and all(name in sample.exact for sample in samples)
         storage = 0.0 if exact else self.arithmetic.of(dtype).storage
         blank = OutputNoise(name, dtype, "none", storage=storage)
         if draw := self.graph.drawn.get(name):
             return msgspec.structs.replace(blank, kind="random", margin=draw.numbers)
-        kinds = {one.values[name].dtype.kind for one in samples}
-        unstable = next((one.unstable[name] for one in samples if name in one.unstable), None)
+        kinds = {sample.values[name].dtype.kind for sample in samples}
+        unstable = next((sample.unstable[name] for sample in samples if name in sample.unstable), None)
         decision = self.decisions.get(name)
-        if all(name in one.decided for one in samples) and not unstable and kinds == {"f"} and dtype == "float32":
+        if all(name in sample.decided for sample in samples) and not unstable and kinds == {"f"} and dtype == "float32":
             return msgspec.structs.replace(blank, kind="exact")
         if unstable:
             return msgspec.structs.replace(blank, why=unstable.why, shapes=unstable.shapes)
         if not kinds <= set("fbiu"):
             return msgspec.structs.replace(blank, why=noted(NoteCode.ELEMENTS_NOT_JUDGED, dtype=dtype))
-        if decision is not None and all(f"{name}/{_key(decision)}" in one.margins for one in samples):
+        if decision is not None and all(f"{name}/{_key(decision)}" in sample.margins for sample in samples):
             return msgspec.structs.replace(blank, kind=decision.kind, margin=decision.node.op_type)
         if kinds == {"f"}:
-            noisy = any(one.deviations[name].any() for one in samples)
+            noisy = any(sample.deviations[name].any() for sample in samples)
             return msgspec.structs.replace(blank, kind="real" if noisy or dtype not in ("float32", "") else "exact")
         if chooser := chosen_by(name, self.graph):
             return msgspec.structs.replace(blank, kind="chosen", margin=chooser)

@@ -37,16 +37,18 @@ def without_numbers(
     """Nothing is said of drawn numbers but that they are drawn, and that they are none: such an output leaves the answer open, since
     what is wrong before the draw shows nowhere else."""
     explained: dict[str, frozenset[str]] = {}
-    for one in comparisons:
-        if draw := _draw_of(one.output, drawn):
-            loose = draw.sizes and _is_of_one_rank(one.output, actual, expected)
-            kinds = _OF_NUMBERS if _is_finite(one.output, expected) else _OF_NUMBERS | _NOT_FINITE
-            explained[one.output] = kinds | {"shape"} if loose else kinds
+    for comparison in comparisons:
+        if draw := _draw_of(comparison.output, drawn):
+            loose = draw.sizes and _is_of_one_rank(comparison.output, actual, expected)
+            kinds = _OF_NUMBERS if _is_finite(comparison.output, expected) else _OF_NUMBERS | _NOT_FINITE
+            explained[comparison.output] = kinds | {"shape"} if loose else kinds
     left = tuple(
-        _uncompared(one, _draw_of(one.output, drawn), explained[one.output]) if one.output in explained else one
-        for one in comparisons
+        _uncompared(comparison, _draw_of(comparison.output, drawn), explained[comparison.output])
+        if comparison.output in explained
+        else comparison
+        for comparison in comparisons
     )
-    return left, [one for one in findings if one.kind not in explained.get(one.output, ())]
+    return left, [finding for finding in findings if finding.kind not in explained.get(finding.output, ())]
 
 
 def _draw_of(name: str, drawn: Drawn) -> Draw:
@@ -62,7 +64,7 @@ def _is_of_one_rank(name: str, actual: Samples, expected: Samples) -> bool:
 
 def _is_finite(name: str, expected: Samples) -> bool:
     arrays = [np.asarray(sample[name]) for sample in expected if name in sample]
-    return all(bool(np.isfinite(_known(one)).all()) for one in arrays if one.dtype.kind not in "OUSbiu")
+    return all(bool(np.isfinite(_known(array)).all()) for array in arrays if array.dtype.kind not in "OUSbiu")
 
 
 def _known(array: Tensor) -> Tensor:

@@ -63,15 +63,15 @@ def is_of_tolerance(name: str) -> bool:
 
 def outside_of(evidence: Evidence, rtol: float, atol: float) -> int | None:
     """How many elements are beyond the limits; None where nobody counted."""
-    for one in evidence.counts:
-        if one.rtol == rtol and one.atol == atol:
-            return one.outside
+    for count in evidence.counts:
+        if count.rtol == rtol and count.atol == atol:
+            return count.outside
     known = evidence.budget is None and _used(evidence, rtol, atol) <= 1.0
     return 0 if known else None
 
 
 def _used(evidence: Evidence, rtol: float, atol: float) -> float:
-    worst = max((share_of_limit(one, rtol, atol) for one in evidence.corners), default=0.0)
+    worst = max((share_of_limit(corner, rtol, atol) for corner in evidence.corners), default=0.0)
     return worst * (1.0 + evidence.slack)
 
 
@@ -88,8 +88,12 @@ def share_of_limit(element: WorstElement, rtol: float, atol: float) -> float:
 
 def _worst_first(elements: tuple[WorstElement, ...], rtol: float, atol: float) -> tuple[WorstElement, ...]:
     """Of those that use the same share the first given."""
-    shares = {one: share_of_limit(one, rtol, atol) for one in dict.fromkeys(elements)}
-    numbers = [one for one in shares if math.isfinite(one.actual) and math.isfinite(one.expected) and shares[one] > 0.0]
+    shares = {worst_element: share_of_limit(worst_element, rtol, atol) for worst_element in dict.fromkeys(elements)}
+    numbers = [
+        worst_element
+        for worst_element in shares
+        if math.isfinite(worst_element.actual) and math.isfinite(worst_element.expected) and shares[worst_element] > 0.0
+    ]
     return tuple(sorted(numbers, key=lambda one: -shares[one])[:10])
 
 

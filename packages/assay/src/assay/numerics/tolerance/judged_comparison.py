@@ -45,9 +45,11 @@ def by_coarse(comparison: Comparison) -> Comparison:
     return msgspec.structs.replace(comparison, metrics=metrics)
 
 
-def open_golden(one: OutputJudgement) -> OutputJudgement:
+def open_golden(output_judgement: OutputJudgement) -> OutputJudgement:
     """A golden of single precision may lie beyond a coarse tolerance, and be sound."""
-    return replace(one, degenerate=Finding("degenerate", one.output, FindingCode.COARSE_GOLDEN))
+    return replace(
+        output_judgement, degenerate=Finding("degenerate", output_judgement.output, FindingCode.COARSE_GOLDEN)
+    )
 
 
 def other_rows(comparison: Comparison, first: tuple[int, ...], second: tuple[int, ...]) -> Comparison:

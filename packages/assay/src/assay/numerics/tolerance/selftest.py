@@ -77,7 +77,7 @@ def _shifted(value: Tensor) -> Tensor:
 
 def selftest(deriving: Deriving, profile: DerivedTolerance, inputs: Sequence[Tensors]) -> tuple[Tried, ...]:
     """Every defect that the model has a place for; none where it has none."""
-    if not inputs or all(one.kind in ("none", "random") for one in profile.header.outputs):
+    if not inputs or all(output.kind in ("none", "random") for output in profile.header.outputs):
         return ()
     feeds = as_type(inputs[0], np.float64)
     first = _sample_of(profile, 0)
@@ -112,7 +112,7 @@ def _tried(built: _Built, deriving: Deriving, first: DerivedTolerance, feeds: Te
             outputs = named(deriving.outputs, deriving.wide.evaluate({**feeds, **changed}, known=before))
     except Lowering:
         return None
-    return _seen(defect, outputs, [one.name for one in first.header.outputs if one.kind != "random"], first)
+    return _seen(defect, outputs, [output.name for output in first.header.outputs if output.kind != "random"], first)
 
 
 def _seen(defect: Defect, outputs: dict[str, Tensor], names: Sequence[str], first: DerivedTolerance) -> Tried | None:

@@ -48,7 +48,7 @@ def table_of(choice: str, dtype: str = "float32") -> Tolerance | None:
         return Tolerance(*TORCH.get(dtype, TORCH["float32"]))
     name, separator, numbers = choice.partition(":")
     try:
-        rtol, atol = (float(one) for one in numbers.split(","))
+        rtol, atol = (float(part) for part in numbers.split(","))
     except ValueError:
         rtol = atol = -1.0
     if name != "fixed" or not separator or not 0 <= rtol < float("inf") or not 0 <= atol < float("inf"):

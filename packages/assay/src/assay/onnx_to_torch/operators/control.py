@@ -81,8 +81,8 @@ def _scan(
     steps = scanned[0].shape[axes[0]]
     for t in range(steps):
         slices = [
-            torch.select(one, axis, steps - 1 - t if back else t)
-            for one, axis, back in zip(scanned, axes, backwards, strict=True)
+            torch.select(unbound_type, axis, steps - 1 - t if back else t)
+            for unbound_type, axis, back in zip(scanned, axes, backwards, strict=True)
         ]
         values = dict(zip(body.inputs, [*carried, *slices], strict=True))
         results = module.evaluate(body, {**_all(scope), **values}, device)
@@ -92,8 +92,8 @@ def _scan(
     out_axes = node.get("scan_output_axes", [0] * len(outputs))
     out_back = node.get("scan_output_directions", [0] * len(outputs))
     stacks = [
-        torch.stack(one[::-1] if back else one, axis)
-        for one, axis, back in zip(outputs, out_axes, out_back, strict=True)
+        torch.stack(output[::-1] if back else output, axis)
+        for output, axis, back in zip(outputs, out_axes, out_back, strict=True)
     ]
     return (*carried, *stacks)
 

@@ -66,8 +66,8 @@ def conv_transpose(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = 
             raise node.unsupported(noted(ConversionCode.NEGATIVE_SAME, padding=auto))
     if wanted is not None:
         totals = [size - one for size, one in zip(full, wanted, strict=True)]
-        small = [one // 2 for one in totals]
-        large = [one - half for one, half in zip(totals, small, strict=True)]
+        small = [total // 2 for total in totals]
+        large = [total - half for total, half in zip(totals, small, strict=True)]
         begin, end = (small, large) if auto == "SAME_UPPER" else (large, small)
     else:
         pads = node.get("pads", [0] * 2 * rank) if auto == "NOTSET" else [0] * 2 * rank
@@ -136,7 +136,7 @@ def col2im(node: Node, x: Tensor, image: Any, block: Any) -> Tensor:
     pads = node.get("pads", [0, 0, 0, 0])
     padded_size = tuple(n + b + e for n, b, e in zip(size, pads[:2], pads[2:], strict=True))
     whole = functional.fold(x, padded_size, kernel, node.get("dilations", [1, 1]), 0, node.get("strides", [1, 1]))
-    return padded(whole, [-one for one in pads[:2]], [-one for one in pads[2:]])
+    return padded(whole, [-pad for pad in pads[:2]], [-pad for pad in pads[2:]])
 
 
 def _col2im_any_rank(node: Node, x: Tensor, size: Sequence[int], kernel: Sequence[int]) -> Tensor:
@@ -162,7 +162,7 @@ def _col2im_any_rank(node: Node, x: Tensor, size: Sequence[int], kernel: Sequenc
         total *= one
     result = torch.zeros(*values.shape[:2], total, dtype=x.dtype, device=x.device)
     result = result.index_add(2, index.reshape(-1), values).reshape(*values.shape[:2], *whole)
-    return padded(result, [-one for one in pads[:rank]], [-one for one in pads[rank:]])
+    return padded(result, [-pad for pad in pads[:rank]], [-pad for pad in pads[rank:]])
 
 
 def pads_of(
@@ -183,15 +183,15 @@ def pads_of(
         out = (size + s - 1) // s
         missing = (out - 1) * s + (k - 1) * d + 1 - size
         totals.append(missing if missing > 0 else 0)
-    small = [one // 2 for one in totals]
-    large = [one - half for one, half in zip(totals, small, strict=True)]
+    small = [total // 2 for total in totals]
+    large = [total - half for total, half in zip(totals, small, strict=True)]
     return (small, large) if auto == "SAME_UPPER" else (large, small)
 
 
 def padded(x: Tensor, begin: Sequence[Any], end: Sequence[Any], value: float = 0.0) -> Tensor:
     """The last dimensions padded, or cropped where negative."""
     pairs = [one for b, e in zip(reversed(begin), reversed(end), strict=True) for one in (b, e)]
-    return functional.pad(x, pairs, value=value) if any(one != 0 for one in pairs) else x
+    return functional.pad(x, pairs, value=value) if any(pair != 0 for pair in pairs) else x
 
 
 def _of_rank(node: Node, rank: int, *functions: Any) -> Any:

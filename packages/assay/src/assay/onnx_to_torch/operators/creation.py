@@ -28,7 +28,7 @@ def range_(node: Node, start: Any, limit: Any, delta: Any) -> Tensor:
     """start + i * delta, ceil((limit - start) / delta) of them."""
     bounds = [scalar(one) for one in (start, limit, delta)]
     kinds = [one.dtype if isinstance(one, Tensor) else onnx_kind(one) for one in (start, limit, delta)]
-    numbers = [one.item() if isinstance(one, Tensor) else one for one in bounds]
+    numbers = [bound.item() if isinstance(bound, Tensor) else bound for bound in bounds]
     return torch.arange(*numbers, dtype=kinds[0])
 
 

@@ -45,7 +45,7 @@ def _global_index(index: Tensor, x: Tensor, wide: Tensor, begin: list[int], *, c
     for size in reversed(padded_sizes):
         coordinates.append(index % size)
         index = index // size
-    coordinates = [one - b for one, b in zip(reversed(coordinates), begin, strict=True)]
+    coordinates = [coordinate - b for coordinate, b in zip(reversed(coordinates), begin, strict=True)]
     order = range(len(sizes) - 1, -1, -1) if column_major else range(len(sizes))
     flat = torch.zeros_like(coordinates[0])
     elements = 1
@@ -64,7 +64,7 @@ def average_pool(node: Node, x: Tensor) -> Tensor:
     begin, end = pads_of(node, x, kernel, strides, dilations)
     include = bool(node.get("count_include_pad", 0))
     ceil = bool(node.get("ceil_mode", 0)) and node.get("auto_pad", "NOTSET") == "NOTSET"
-    undilated = all(one == 1 for one in dilations)
+    undilated = all(dilation == 1 for dilation in dilations)
     fits = begin == end and all(2 * one <= k for one, k in zip(begin, kernel, strict=True))
     if undilated and fits:
         function = _of_rank(node, rank, functional.avg_pool1d, functional.avg_pool2d, functional.avg_pool3d)
@@ -74,7 +74,7 @@ def average_pool(node: Node, x: Tensor) -> Tensor:
     counted = padded(ones, begin, end, 1.0 if include else 0.0)
     values = padded(x, begin, end)
     if ceil:
-        values, counted = (_to_ceil(one, kernel, strides, dilations) for one in (values, counted))
+        values, counted = (_to_ceil(unbound_type, kernel, strides, dilations) for unbound_type in (values, counted))
     return _window_sum(node, values, kernel, strides, dilations) / _window_sum(
         node, counted, kernel, strides, dilations
     )

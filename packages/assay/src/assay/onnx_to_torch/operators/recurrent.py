@@ -137,7 +137,7 @@ _ORDER = {"RNN": (0,), "LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2)}
 
 def _is_plain(node: Node, defaults: list[str], lengths: Tensor | None) -> bool:
     names = node.get("activations")
-    usual = names is None or [one.lower() for one in names] == [
+    usual = names is None or [name.lower() for name in names] == [
         one.lower() for one in defaults * (len(names) // len(defaults))
     ]
     return usual and lengths is None and node.get("clip") is None
@@ -148,7 +148,10 @@ def _by_torch(
 ) -> tuple[Tensor, ...]:
     """One layer of torch's own. torch.export unrolls it, too (2.13): the number of steps is that of the example."""
     batch_first = bool(node.get("layout", 0))
-    states = [None if one is None else one.transpose(0, 1) if batch_first else one for one in given]
+    states = [
+        None if unbound_type is None else unbound_type.transpose(0, 1) if batch_first else unbound_type
+        for unbound_type in given
+    ]
     x = x.transpose(0, 1) if batch_first else x
     backwards = node.get("direction", "forward") == "reverse"
     count, size = w.shape[0], r.shape[-1]
@@ -164,7 +167,7 @@ def _by_torch(
         if b is not None:
             weights += [sorted_gates(one) for one in b[k].chunk(2)]
     zeros = x.new_zeros(count, x.shape[1], size)
-    start = [zeros if one is None else one for one in states]
+    start = [zeros if state is None else state for state in states]
     function: Any = {"RNN": torch.rnn_tanh, "LSTM": torch.lstm, "GRU": torch.gru}[node.operator]
     fed = torch.flip(x, [0]) if backwards else x
     hx = start if node.operator == "LSTM" else start[0]
@@ -172,7 +175,7 @@ def _by_torch(
     y = torch.flip(y, [0]) if backwards else y
     y = y.reshape(y.shape[0], y.shape[1], count, size)
     if batch_first:
-        return (y.transpose(0, 1), *(one.transpose(0, 1) for one in ends))
+        return (y.transpose(0, 1), *(end.transpose(0, 1) for end in ends))
     return (y.permute(0, 2, 1, 3), *ends)
 
 
@@ -186,7 +189,7 @@ def _directions(
     batch_first = bool(node.get("layout", 0))
     if batch_first:
         x = x.transpose(0, 1)
-        given = [None if one is None else one.transpose(0, 1) for one in given]
+        given = [None if unbound_type is None else unbound_type.transpose(0, 1) for unbound_type in given]
     kind = node.get("direction", "forward")
     count = 2 if kind == "bidirectional" else 1
     names = node.get("activations", defaults * count)
@@ -194,14 +197,14 @@ def _directions(
     outputs, finals = [], []
     for k in range(count):
         gates = _gates(node, names, k * len(defaults), len(defaults))
-        states = [zeros if one is None else one[k] for one in given]
+        states = [zeros if unbound_type is None else unbound_type[k] for unbound_type in given]
         y, last = run(x, k, gates, states, kind == "reverse" or k == 1)
         outputs.append(y)
         finals.append(last)
     y = torch.stack(outputs, 1)
-    ends = [torch.stack([one[i] for one in finals], 0) for i in range(len(given))]
+    ends = [torch.stack([final[i] for final in finals], 0) for i in range(len(given))]
     if batch_first:
-        return y.permute(2, 0, 1, 3), [one.transpose(0, 1) for one in ends]
+        return y.permute(2, 0, 1, 3), [end.transpose(0, 1) for end in ends]
     return y, ends
 
 

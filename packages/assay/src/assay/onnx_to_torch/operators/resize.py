@@ -19,7 +19,7 @@ Tensor = torch.Tensor
 
 @operator("Upsample", host=(1,))
 def upsample(node: Node, x: Tensor, scales: Any = None) -> Tensor:
-    factors = node.get("scales") if scales is None else [float(one) for one in _floats(scales)]
+    factors = node.get("scales") if scales is None else [float(number) for number in _floats(scales)]
     attributes = {
         "mode": node.get("mode", "nearest"),
         "coordinate_transformation_mode": "asymmetric",
@@ -125,7 +125,7 @@ def _by_torch(node: Node, x: Tensor, axes: list[int], factors: list[Any], wanted
     if mode == "linear" and transform == "align_corners" and whole:
         return functional.interpolate(x, size=sizes, mode="bilinear", align_corners=True)
     if mode == "linear" and transform in ("half_pixel", "pytorch_half_pixel") and whole:
-        if transform == "pytorch_half_pixel" and any(isinstance(one, int) and one == 1 for one in sizes):
+        if transform == "pytorch_half_pixel" and any(isinstance(size, int) and size == 1 for size in sizes):
             return None
         return functional.interpolate(x, size=sizes, mode="bilinear", align_corners=False)
     if (

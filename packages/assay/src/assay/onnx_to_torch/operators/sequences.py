@@ -60,7 +60,7 @@ def split(node: Node, x: Tensor, sizes: Any = None) -> list[Tensor]:
     axis = node.get("axis", 0)
     if sizes is None:
         parts = torch.split(x, 1, axis)
-        return list(parts) if node.get("keepdims", 1) else [one.squeeze(axis) for one in parts]
+        return list(parts) if node.get("keepdims", 1) else [part.squeeze(axis) for part in parts]
     each = ints(sizes)
     return list(torch.split(x, each[0] if sizes.ndim == 0 else each, axis))
 

@@ -21,7 +21,7 @@ MAKER = "assay.suites.edge.build_edge"
 def tables() -> tuple[Edge, ...]:
     """Every line, each name once."""
     found = (*values.table(), *numbers.table(), *error_cases.table())
-    assert len({one.name for one in found}) == len(found), "two cases of the edge suite have one name"
+    assert len({edge.name for edge in found}) == len(found), "two cases of the edge suite have one name"
     return found
 
 

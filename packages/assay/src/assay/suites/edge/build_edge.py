@@ -60,7 +60,7 @@ def array(given: Given) -> np.ndarray[Any, Any]:
     """The tensor of a line."""
     dtype, shape, values = given
     with np.errstate(all="ignore"):
-        flat = np.array(values, np.float64 if any(isinstance(one, float) for one in values) else None)
+        flat = np.array(values, np.float64 if any(isinstance(value, float) for value in values) else None)
         found = flat.astype(numpy_dtype(dtype))
     size = int(np.prod(shape, dtype=np.int64))
     return np.resize(found, size).reshape(shape) if size else np.zeros(shape, found.dtype)

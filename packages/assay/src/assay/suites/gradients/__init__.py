@@ -43,8 +43,8 @@ class Gradients:
 
     def cases(self, *, seed: int) -> Iterator[Case]:
         """Named `gradients/OPERATOR-float32-ATTRIBUTES-vjp` and `-second`."""
-        for one in authored().values():
-            yield _derived(listed(one, seed))
+        for torch_case in authored().values():
+            yield _derived(listed(torch_case, seed))
 
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:
         """Traced by torch; a gradient that finite differences contradict makes no case."""

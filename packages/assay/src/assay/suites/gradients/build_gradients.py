@@ -44,14 +44,14 @@ def make(asked: MakeRequest, folder: Path) -> None:
     module = build(case).eval()
     double = copy.deepcopy(module).double()
     arrays, backward = _drawn(asked, double, second)
-    inputs = [as_tensor(one) for one in arrays.values()]
+    inputs = [as_tensor(array) for array in arrays.values()]
     own = joint(module, list(arrays), inputs, second=second)
     vectors = {
         name: random_tensors(RandomArg(name, "float32", shape), seed=asked.seed, case=case.name)
         for name, shape in own.given
     }
     fed = {**arrays, **vectors}
-    expected = backward.function(*(_double(as_tensor(one)) for one in fed.values()))
+    expected = backward.function(*(_double(as_tensor(array)) for array in fed.values()))
     given = save_models(_traced(own, fed), folder, list(fed), list(own.outputs))
     _write(given, folder, asked, fed, dict(zip(backward.outputs, (one.numpy() for one in expected), strict=True)))
 
@@ -61,8 +61,10 @@ def _drawn(asked: MakeRequest, double: Any, second: bool) -> tuple[dict[str, np.
     why = ""
     for attempt in range(ATTEMPTS):
         name = asked.case.name + (f"#{attempt}" if attempt else "")
-        arrays = {one.name: random_tensors(one, seed=asked.seed, case=name) for one in asked.case.inputs}
-        inputs = [_double(as_tensor(one)) for one in arrays.values()]
+        arrays = {
+            random_arg.name: random_tensors(random_arg, seed=asked.seed, case=name) for random_arg in asked.case.inputs
+        }
+        inputs = [_double(as_tensor(array)) for array in arrays.values()]
         backward = joint(double, list(arrays), inputs, second=second)
         why = _checked(backward, inputs, asked.seed, second)
         if not why:
@@ -117,7 +119,7 @@ def _traced(own: Joint, fed: dict[str, np.ndarray[Any, Any]]) -> Any:
     import torch
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    tensors = tuple(as_tensor(one) for one in fed.values())
+    tensors = tuple(as_tensor(array) for array in fed.values())
     # Kernels of oneDNN keep a workspace for their backward, which no exported program can hold.
     with warnings.catch_warnings(action="ignore"), torch.backends.mkldnn.flags(enabled=False):
         traced = make_fx(own.function)(*tensors)

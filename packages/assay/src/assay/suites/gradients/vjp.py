@@ -48,11 +48,11 @@ def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: b
     product with another vector, by the inputs. Raises ValueError for a module of which nothing has a derivative."""
     import torch
 
-    parameters = {name: one.detach() for name, one in module.named_parameters()}
+    parameters = {name: parameter.detach() for name, parameter in module.named_parameters()}
     outputs = [one for one in flat(module(*inputs)) if one.is_floating_point()]
     by_inputs, by_parameters = _derivable(module, parameters, inputs)
     by_parameters = [] if second else by_parameters
-    vectors = [(f"v{place}", tuple(one.shape)) for place, one in enumerate(outputs)]
+    vectors = [(f"v{place}", tuple(output.shape)) for place, output in enumerate(outputs)]
     others = [(f"w{place}", tuple(inputs[place].shape)) for place in by_inputs] if second else []
 
     def function(*values: Any, moved: Mapping[str, Any] = parameters) -> tuple[Any, ...]:
@@ -61,8 +61,8 @@ def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: b
         for place in by_inputs:
             own[place] = own[place].detach().requires_grad_()
         learned = {
-            name: moved.get(name, one).detach().requires_grad_(name in by_parameters)
-            for name, one in parameters.items()
+            name: moved.get(name, parameter).detach().requires_grad_(name in by_parameters)
+            for name, parameter in parameters.items()
         }
         with torch.enable_grad():
             found = [
@@ -99,7 +99,7 @@ def _derivable(module: Any, parameters: dict[str, Any], inputs: Sequence[Any]) -
     if not by_inputs:
         raise ValueError("no input has a derivative")
     by_parameters = zip(parameters, found[len(places) :], strict=True)
-    return by_inputs, [name for name, one in by_parameters if one is not None]
+    return by_inputs, [name for name, parameter in by_parameters if parameter is not None]
 
 
 def _first(
@@ -109,7 +109,7 @@ def _first(
     import torch
 
     own = [one.detach().requires_grad_() if place in places else one for place, one in enumerate(inputs)]
-    learned = {name: one.detach().requires_grad_() for name, one in parameters.items()}
+    learned = {name: parameter.detach().requires_grad_() for name, parameter in parameters.items()}
     with torch.enable_grad():
         found = [
             one for one in flat(torch.func.functional_call(module, learned, tuple(own))) if one.is_floating_point()
@@ -140,9 +140,12 @@ def disagreement(
     of the step. The same five points as far apart as the margin see a kink that is too near.
     """
     for direction in directions:
-        parts = [(one * along).sum() for one, along in zip(gradients, direction, strict=True)]
+        parts = [(gradient * along).sum() for gradient, along in zip(gradients, direction, strict=True)]
         derivative = float(sum(parts))
-        scale = float(sum((one * along).abs().sum() for one, along in zip(gradients, direction, strict=True))) + 1e-3
+        scale = (
+            float(sum((gradient * along).abs().sum() for gradient, along in zip(gradients, direction, strict=True)))
+            + 1e-3
+        )
 
         def at(step: float, along: Sequence[Any] = direction) -> float:
             return scalar([one + step * way for one, way in zip(point, along, strict=True)])

@@ -130,8 +130,8 @@ class Models:
 
     def cases(self, *, seed: int) -> Iterator[Case]:
         """Named `models/ARCHITECTURE-static` and `-dynamic`, or `-full`."""
-        for one in self._authored().values():
-            yield listed(one, seed)
+        for torch_case in self._authored().values():
+            yield listed(torch_case, seed)
 
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:
         """Exported by torch, with the module itself in float64 as the reference."""
@@ -141,28 +141,33 @@ class Models:
 
 def _batched(inputs: tuple[RandomArg, ...]) -> tuple[RandomArg, ...]:
     """Two of each: torch.export takes a dimension of 0 or 1 for a constant."""
-    return tuple(msgspec.structs.replace(one, shape=(2, *one.shape[1:])) for one in inputs)
+    return tuple(msgspec.structs.replace(random_arg, shape=(2, *random_arg.shape[1:])) for random_arg in inputs)
 
 
 @cache
 def _reduced() -> dict[str, TorchCase]:
-    found = [_case(one, "static", one.inputs) for one in TABLE]
-    dynamic = [_case(one, "dynamic", _batched(one.inputs)) for one in TABLE if one.dynamic]
-    opened = [msgspec.structs.replace(one, dynamic=True) for one in dynamic]
-    return {one.name: one for one in (*found, *opened)}
+    found = [_case(architecture, "static", architecture.inputs) for architecture in TABLE]
+    dynamic = [
+        _case(architecture, "dynamic", _batched(architecture.inputs)) for architecture in TABLE if architecture.dynamic
+    ]
+    opened = [msgspec.structs.replace(torch_case, dynamic=True) for torch_case in dynamic]
+    return {torch_case.name: torch_case for torch_case in (*found, *opened)}
 
 
 @cache
 def _full() -> dict[str, TorchCase]:
-    return {one.name: one for one in (_case(one, "full", one.inputs) for one in FULL)}
+    return {
+        torch_case.name: torch_case
+        for torch_case in (_case(architecture, "full", architecture.inputs) for architecture in FULL)
+    }
 
 
-def _case(one: Architecture, size: str, inputs: tuple[RandomArg, ...]) -> TorchCase:
+def _case(architecture: Architecture, size: str, inputs: tuple[RandomArg, ...]) -> TorchCase:
     return TorchCase(
-        name=f"models/{one.name}-{size}",
+        name=f"models/{architecture.name}-{size}",
         call=f"m({', '.join(drawn.name for drawn in inputs)})",
         inputs=inputs,
-        module=f"{__name__}.{one.room}:{one.factory}",
-        attributes=one.settings,
-        source=code_digest(f"{__name__}.{one.room}"),
+        module=f"{__name__}.{architecture.room}:{architecture.factory}",
+        attributes=architecture.settings,
+        source=code_digest(f"{__name__}.{architecture.room}"),
     )

@@ -75,8 +75,8 @@ class _Unet(nn.Module):
             nn.Sequential(_conv(before, after), _conv(after, after))
             for before, after in zip([3, *widths[:-1]], widths, strict=True)
         )
-        self.up = nn.ModuleList(nn.ConvTranspose2d(2 * one, one, 2, 2) for one in reversed(widths[:-1]))
-        self.join = nn.ModuleList(_conv(2 * one, one) for one in reversed(widths[:-1]))
+        self.up = nn.ModuleList(nn.ConvTranspose2d(2 * width, width, 2, 2) for width in reversed(widths[:-1]))
+        self.join = nn.ModuleList(_conv(2 * width, width) for width in reversed(widths[:-1]))
         self.head = nn.Conv2d(w, 4, 1)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -13,9 +13,9 @@ CLASSES = 1000
 def _trainable(model: nn.Module) -> nn.Module:
     """Weights as these networks are begun with (He et al., 2015), which keep the size of what passes: by torch's own draw fifty
     layers without learned norms leave nothing of the image, and an output that no input decides proves nothing."""
-    for one in model.modules():
-        if isinstance(one, nn.Conv2d):
-            nn.init.kaiming_normal_(one.weight, mode="fan_in", nonlinearity="relu")
+    for module in model.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.kaiming_normal_(module.weight, mode="fan_in", nonlinearity="relu")
     return model
 
 

@@ -24,8 +24,8 @@ class Operators:
 
     def cases(self, *, seed: int) -> Iterator[Case]:
         """Named `operators/OPERATOR-TYPE-TIER-SHAPES-ATTRIBUTES`."""
-        for one in _authored().values():
-            yield listed(one, seed)
+        for torch_case in _authored().values():
+            yield listed(torch_case, seed)
 
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:
         """Exported by torch, with the module itself in float64 as the reference."""
@@ -37,7 +37,7 @@ class Operators:
 def _authored() -> dict[str, TorchCase]:
     found: dict[str, TorchCase] = {}
     for operator in TABLES:
-        for one in operator.cases():
-            assert one.name not in found, f"two cases are called {one.name}"
-            found[one.name] = one
+        for case in operator.cases():
+            assert case.name not in found, f"two cases are called {case.name}"
+            found[case.name] = case
     return found

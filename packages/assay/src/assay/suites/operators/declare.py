@@ -72,7 +72,11 @@ class Operator:
         its least, an odd and its largest. No case where values follow from lengths (indices), or there is no such setting."""
         if self.fixed or any("=" in kind or kind.startswith(("below", "permutation")) for kind in self.kinds):
             return
-        alike = [one for one in settings if min(map(len, one)) >= BATCHED and len({shape[0] for shape in one}) == 1]
+        alike = [
+            setting
+            for setting in settings
+            if min(map(len, setting)) >= BATCHED and len({shape[0] for shape in setting}) == 1
+        ]
         for shapes in alike[:1]:
             # Two at least: torch.export takes a length of 0 or 1 for a constant.
             batched = [(max(shape[0], 2), *shape[1:]) for shape in shapes]
@@ -86,7 +90,7 @@ class Operator:
         inputs = tuple(self._input(place, dtype, shape) for place, shape in enumerate(shapes))
         parts = [self.name, dtype, tier, "_".join(_text(shape) for shape in shapes)]
         said = ",".join(f"{name}={_said(value)}" for name, value in attributes.items())
-        tiny = max((prod(one.shape) for one in inputs), default=0) < 4
+        tiny = max((prod(random_arg.shape) for random_arg in inputs), default=0) < 4
         return TorchCase(
             name=f"operators/{'-'.join([*parts, said] if said else parts)}",
             call=self.call,
@@ -104,7 +108,7 @@ class Operator:
 
 
 def _settings(text: str) -> list[tuple[tuple[int, ...], ...]]:
-    return [tuple(_shape(word) for word in one.split()) for one in text.split("|") if one.strip()]
+    return [tuple(_shape(word) for word in part.split()) for part in text.split("|") if part.strip()]
 
 
 def _shape(word: str) -> tuple[int, ...]:

@@ -99,7 +99,7 @@ def _pools(rank: int) -> tuple[Operator, ...]:
             shapes,
             edge,
             _THREE,
-            attributes=(*tuple({**one, "count": True} for one in _POOLS), {**_POOLS[1], "count": False}),
+            attributes=(*tuple({**pool, "count": True} for pool in _POOLS), {**_POOLS[1], "count": False}),
         ),
         Operator(
             f"adaptive_avg_pool{rank}d",
@@ -144,7 +144,7 @@ def _norms(rank: int) -> tuple[Operator, ...]:
 
 
 TABLE = (
-    *(one for rank in (1, 2, 3) for one in _of(rank)),
+    *(operator for rank in (1, 2, 3) for operator in _of(rank)),
     Operator(
         "group_norm",
         "m(x)",

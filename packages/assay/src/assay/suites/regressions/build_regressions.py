@@ -27,58 +27,58 @@ IR_VERSION, IR_VERSION_21 = 8, 10
 
 def main() -> None:
     index = Path(sys.argv[1])
-    write_index(index, [_case(one, index.parent / "cases" / one.name) for one in tables()])
+    write_index(index, [_case(table, index.parent / "cases" / table.name) for table in tables()])
 
 
-def _case(one: Regression, folder: Path) -> Case:
+def _case(regression: Regression, folder: Path) -> Case:
     folder.mkdir(parents=True, exist_ok=True)
-    proto, inputs = model_of(one)
+    proto, inputs = model_of(regression)
     path = folder / "model.onnx"
     path.write_bytes(proto.SerializeToString(deterministic=True))
-    model = msgspec.structs.replace(open_model(path), name=one.name)
+    model = msgspec.structs.replace(open_model(path), name=regression.name)
     write_golden(
         folder / "golden",
         model=model,
         inputs=[inputs],
-        outputs=[answers(one, proto, inputs)],
+        outputs=[answers(regression, proto, inputs)],
         seed=0,
         producer="specification",
         producer_version="",
-        who=one.finding,
+        who=regression.finding,
         reason="what is right was checked by hand",
         created_at="",
         coarse=readable_coarse_types(path),
     )
     return Case(
-        name=f"regressions/{one.name}",
+        name=f"regressions/{regression.name}",
         model=model,
         inputs=Inputs(golden=str(folder / "golden"), samples=1),
         contract=Contract(published=True),
     )
 
 
-def model_of(one: Regression) -> tuple[Any, dict[str, Array]]:
+def model_of(regression: Regression) -> tuple[Any, dict[str, Array]]:
     """The model and its inputs."""
-    ir = IR_VERSION_21 if one.opset >= 21 else IR_VERSION
-    head = f'<ir_version: {ir}, opset_import: ["" : {one.opset}]>'
-    model = parser.parse_model(f"{head}\nregression {one.graph}")
+    ir = IR_VERSION_21 if regression.opset >= 21 else IR_VERSION
+    head = f'<ir_version: {ir}, opset_import: ["" : {regression.opset}]>'
+    model = parser.parse_model(f"{head}\nregression {regression.graph}")
     declared = {value.name: value for value in model.graph.input}
-    unknown = {*one.inputs, *one.constants} - declared.keys()
-    assert not unknown, f"{one.name}: the graph has no {', '.join(sorted(unknown))}"
-    for name, given in one.constants.items():
+    unknown = {*regression.inputs, *regression.constants} - declared.keys()
+    assert not unknown, f"{regression.name}: the graph has no {', '.join(sorted(unknown))}"
+    for name, given in regression.constants.items():
         model.graph.input.remove(declared[name])
         model.graph.initializer.append(numpy_helper.from_array(_array(declared.pop(name), given), name))
     onnx.checker.check_model(model)
-    return model, {name: _array(value, one.inputs.get(name, Spread())) for name, value in declared.items()}
+    return model, {name: _array(value, regression.inputs.get(name, Spread())) for name, value in declared.items()}
 
 
-def answers(one: Regression, model: Any, inputs: Mapping[str, Array]) -> dict[str, Array]:
+def answers(regression: Regression, model: Any, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """Of every output, in its declared type."""
     names = [value.name for value in model.graph.output]
-    wide = evaluate(model, inputs, names) if names != [*one.outputs] else {}
+    wide = evaluate(model, inputs, names) if names != [*regression.outputs] else {}
     return {
-        value.name: _array(value, one.outputs[value.name])
-        if value.name in one.outputs
+        value.name: _array(value, regression.outputs[value.name])
+        if value.name in regression.outputs
         else np.asarray(wide[value.name]).astype(_dtype(value))
         for value in model.graph.output
     }

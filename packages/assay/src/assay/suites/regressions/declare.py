@@ -34,12 +34,14 @@ class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def texts() -> tuple[str, ...]:
     """Of every table, in the order of their names."""
     folder = resources.files("assay.suites.regressions").joinpath("data")
-    files = sorted((one for one in folder.iterdir() if one.name.endswith(".toml")), key=lambda one: one.name)
-    return tuple(one.read_text(encoding="utf-8") for one in files)
+    files = sorted((path for path in folder.iterdir() if path.name.endswith(".toml")), key=lambda one: one.name)
+    return tuple(file.read_text(encoding="utf-8") for file in files)
 
 
 def tables() -> tuple[Regression, ...]:
     """Every entry, each name once."""
-    found = tuple(one for text in texts() for one in msgspec.convert(tomllib.loads(text)["case"], list[Regression]))
-    assert len({one.name for one in found}) == len(found), "two regressions have one name"
+    found = tuple(
+        regression for text in texts() for regression in msgspec.convert(tomllib.loads(text)["case"], list[Regression])
+    )
+    assert len({regression.name for regression in found}) == len(found), "two regressions have one name"
     return found

@@ -169,7 +169,7 @@ async def _answer(service: Service, request: Request, *, chat: bool) -> Response
     form = _Form(service, said, chat=chat)
     if said.get("stream"):
         return StreamingResponse(_events(service, answer, form), media_type="text/event-stream")
-    pieces = [one async for one in answer.run(service.batcher)]
+    pieces = [piece async for piece in answer.run(service.batcher)]
     if service.troubled("dies") and service.asked > 3:
         os._exit(9)
     text = answer.pieces.text
@@ -190,7 +190,7 @@ def _accepted(service: Service, said: dict[str, Any], *, chat: bool) -> Answer:
         raise Refused(404, f"The model `{said.get('model')}` does not exist.")
     prompt = service.words.chat(said.get("messages", ())) if chat else said.get("prompt", "")
     ids = service.words.ids(prompt)
-    odd = next((one for one in ids if not 0 <= one < service.network.vocabulary), None)
+    odd = next((identity for identity in ids if not 0 <= identity < service.network.vocabulary), None)
     if odd is not None:
         raise Refused(400, f"Token id {odd} is out of vocabulary")
     if service.troubled("endless"):
@@ -240,7 +240,7 @@ class _Form:
         else:
             choice["text"] = text
         if self.said.get("return_token_ids") and not self._service.troubled("no-ids"):
-            choice["token_ids"] = [one.token.number for one in pieces]
+            choice["token_ids"] = [piece.token.number for piece in pieces]
         kind = (
             "chat.completion.chunk" if stream and self._chat else "chat.completion" if self._chat else "text_completion"
         )
@@ -255,11 +255,11 @@ class _Form:
         if self._most is None or not pieces:
             return None
         if self._chat:
-            return {"content": [self._entry(one.token) for one in pieces]}
-        tops = [self._top(one.token) for one in pieces]
+            return {"content": [self._entry(piece.token) for piece in pieces]}
+        tops = [self._top(piece.token) for piece in pieces]
         return {
-            "tokens": [self._name(one.token.number) for one in pieces],
-            "token_logprobs": [float(one.token.logs[one.token.number]) for one in pieces],
+            "tokens": [self._name(piece.token.number) for piece in pieces],
+            "token_logprobs": [float(piece.token.logs[piece.token.number]) for piece in pieces],
             "top_logprobs": [dict(top) for top in tops],
         }
 

@@ -87,7 +87,7 @@ class Batcher:
     def use(self) -> Use:
         """What it holds now."""
         active, known = list(self._active), list(self._known.values())
-        caches = [*(one.cache for one in active), *known]
+        caches = [*(generation.cache for generation in active), *known]
         size = sum(part.nbytes for cache in caches for part in cache)
         return Use(len(active), len(self._waiting), size, len(known) / _KEPT)
 
@@ -113,15 +113,19 @@ class Batcher:
             for sequence in admitted:
                 self._begin(sequence)
             self._active = active = [*active, *admitted]
-            active = [one for one in active if not self._stepped(one)] if len(active) == 1 else self._both(active)
+            active = (
+                [generation for generation in active if not self._stepped(generation)]
+                if len(active) == 1
+                else self._both(active)
+            )
 
     def _both(self, active: Sequence[Generation]) -> list[Generation]:
         """Prompts first, then those that generate."""
-        reading = [one for one in active if one.left]
+        reading = [generation for generation in active if generation.left]
         ended = self._step(reading) if reading else []
-        writing = [one for one in active if not one.left and one not in reading]
+        writing = [generation for generation in active if not generation.left and generation not in reading]
         ended += self._step(writing) if writing else []
-        return [one for one in active if one not in ended]
+        return [generation for generation in active if generation not in ended]
 
     def _stepped(self, sequence: Generation) -> bool:
         return bool(self._step([sequence]))
@@ -143,14 +147,17 @@ class Batcher:
                 best, found = same, cache
         if found is not None and best >= _SHORTEST:
             sequence.left = sequence.prompt[best:]
-            sequence.cache = [one[:, :, :best] for one in found]
+            sequence.cache = [array[:, :, :best] for array in found]
 
     def _step(self, group: Sequence[Generation]) -> list[Generation]:
         """One call of the network for all of the group. Returns those that ended."""
         began = time.perf_counter()
         if self._step_s:
             time.sleep(self._step_s)
-        fed = [one.left[:CHUNK] if one.left else [one.made[-1], *self._draft(one)] for one in group]
+        fed = [
+            generation.left[:CHUNK] if generation.left else [generation.made[-1], *self._draft(generation)]
+            for generation in group
+        ]
         logits = self._fed(group, fed)
         self._work_more(began)
         if "batch-swap" in self._faults and len(group) > 1:
@@ -185,7 +192,7 @@ class Batcher:
                 break
             kept += 1
         if "draft-cache" not in self._faults:
-            sequence.cache = [one[:, :, :kept] for one in sequence.cache]
+            sequence.cache = [array[:, :, :kept] for array in sequence.cache]
         return False
 
     def _work_more(self, began: float) -> None:
@@ -210,7 +217,7 @@ class Batcher:
 
     def _fed(self, group: Sequence[Generation], fed: Sequence[list[int]]) -> Array:
         """The logits behind each of the new tokens, (batch, new, vocabulary), padded on the left; their caches grow."""
-        longest, most = max(map(len, fed)), max(one.cache[0].shape[2] for one in group)
+        longest, most = max(map(len, fed)), max(generation.cache[0].shape[2] for generation in group)
         ids = np.zeros((len(group), longest), np.int64)
         mask = np.zeros((len(group), most + longest), np.int64)
         positions = np.zeros_like(ids)
@@ -220,10 +227,12 @@ class Batcher:
             mask[row, most - past : most] = 1
             mask[row, most + longest - len(tokens) :] = 1
             positions[row, longest - len(tokens) :] = self._positions(sequence, past, len(tokens), longest)
-        cache = [self._padded([one.cache[part] for one in group], most) for part in range(len(group[0].cache))]
+        cache = [
+            self._padded([generation.cache[part] for generation in group], most) for part in range(len(group[0].cache))
+        ]
         logits, present = self._network.run(ids, mask, positions, cache)
         for row, sequence in enumerate(group):
-            sequence.cache = [one[row : row + 1][:, :, mask[row] > 0] for one in present]
+            sequence.cache = [array[row : row + 1][:, :, mask[row] > 0] for array in present]
             kept = sequence.cache[1].shape[2]
             if "stale-slot" in self._faults and sequence.made and self._left_behind is not None and kept > 2:
                 sequence.cache[1] = sequence.cache[1].copy()
@@ -241,7 +250,10 @@ class Batcher:
 
     def _padded(self, caches: Sequence[Array], most: int) -> Array:
         return np.concatenate(
-            [np.pad(one, ((0, 0), (0, 0), (most - one.shape[2], 0), (0, 0)), constant_values=0.5) for one in caches]
+            [
+                np.pad(cache, ((0, 0), (0, 0), (most - cache.shape[2], 0), (0, 0)), constant_values=0.5)
+                for cache in caches
+            ]
         )
 
     def _remember(self, sequence: Generation) -> None:

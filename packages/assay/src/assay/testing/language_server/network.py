@@ -26,7 +26,9 @@ class Network:
         self.layers = 1 + max(int(name.split(".")[1]) for name in self.weights if name.startswith("layers."))
         self.output = self.weights["tokens.weight"]
         if "weights-int8" in faults:
-            self.weights = {name: _rounded(one, 127) if one.ndim == 2 else one for name, one in self.weights.items()}
+            self.weights = {
+                name: _rounded(weight, 127) if weight.ndim == 2 else weight for name, weight in self.weights.items()
+            }
         for name, steps in (("head-int8", 127), ("head-int4", 7)):
             self.output = _rounded(self.output, steps) if name in faults else self.output
         self.key_heads = self.weights["layers.0.attention.key.weight"].shape[0] // HEAD
@@ -39,7 +41,7 @@ class Network:
     @property
     def bytes(self) -> int:
         """Of its weights."""
-        return sum(one.nbytes for one in self.weights.values())
+        return sum(weight.nbytes for weight in self.weights.values())
 
     @property
     def context(self) -> int:
@@ -87,11 +89,11 @@ class Network:
             _heads(x @ weights[f"{name}attention.{part}.weight"].T) for part in ("query", "key", "value")
         )
         if "positions.weight" not in weights:
-            query, key = (self._rotated(one, positions) for one in (query, key))
+            query, key = (self._rotated(array, positions) for array in (query, key))
         keys, values = self._cached(past[0], key), self._cached(past[1], value)
         seen = np.broadcast_to(values[:1], values.shape) if "batch-leak" in self.faults and len(values) > 1 else values
         group = query.shape[1] // self.key_heads
-        wide, held = (np.repeat(one, group, axis=1) for one in (keys, seen))
+        wide, held = (np.repeat(array, group, axis=1) for array in (keys, seen))
         if "head-groups" in self.faults:
             wide = wide[:, ::-1]
         width = HEAD + ("attention-scale" in self.faults)

@@ -50,7 +50,7 @@ class Words:
 
         template = TEMPLATE.removesuffix("[assistant]") if "template-opening" in self._faults else TEMPLATE
         if "template-system" in self._faults:
-            messages = [one for one in messages if one.get("role") != "system"]
+            messages = [message for message in messages if message.get("role") != "system"]
         if "template-order" in self._faults:
             messages = messages[::-1]
         return str(Template(template).render(messages=messages))

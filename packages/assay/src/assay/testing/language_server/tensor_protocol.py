@@ -18,9 +18,9 @@ def _parts(network: Network) -> list[str]:
 def metadata(name: str, network: Network) -> dict[str, Any]:
     """What the model takes and gives; -1 is any size."""
     cache = [-1, network.key_heads, -1, HEAD]
-    inputs = [{"name": one, "datatype": "INT64", "shape": [-1, -1]} for one in _IDS]
-    past = [{"name": f"past_key_values.{one}", "datatype": "FP32", "shape": cache} for one in _parts(network)]
-    present = [{"name": f"present.{one}", "datatype": "FP32", "shape": cache} for one in _parts(network)]
+    inputs = [{"name": identity, "datatype": "INT64", "shape": [-1, -1]} for identity in _IDS]
+    past = [{"name": f"past_key_values.{part}", "datatype": "FP32", "shape": cache} for part in _parts(network)]
+    present = [{"name": f"present.{part}", "datatype": "FP32", "shape": cache} for part in _parts(network)]
     logits = {"name": "logits", "datatype": "FP32", "shape": [-1, -1, network.vocabulary]}
     return {
         "name": name,
@@ -39,10 +39,10 @@ def infer(network: Network, said: dict[str, Any]) -> dict[str, Any]:
         )
         for one in said["inputs"]
     }
-    past = [given[f"past_key_values.{one}"] for one in _parts(network)]
+    past = [given[f"past_key_values.{part}"] for part in _parts(network)]
     logits, present = network.run(given[_IDS[0]], given[_IDS[1]], given[_IDS[2]], past)
     outputs = {"logits": logits} | {
-        f"present.{one}": array for one, array in zip(_parts(network), present, strict=True)
+        f"present.{part}": array for part, array in zip(_parts(network), present, strict=True)
     }
     return {"outputs": [_tensor(name, array) for name, array in outputs.items()]}
 

@@ -174,7 +174,7 @@ def _key(job: EngineJob, backend: Backend, source: Path) -> str:
     recipe = job.case.inputs
     inputs = msgspec.structs.replace(recipe, golden=_lock(recipe.golden), given=_lock(recipe.given))
     plugs = [backend, *(plugins.load(plugins.TRANSFORMS, spec.partition(":")[0])() for spec in job.flow.transforms)]
-    foreign = [_code_of(type(one).__module__.partition(".")[0]) for one in plugs]
+    foreign = [_code_of(type(plug).__module__.partition(".")[0]) for plug in plugs]
     return value_digest((_content(job, source), flow, inputs, environment_key(), foreign, _files(backend, job)))
 
 

@@ -33,14 +33,16 @@ def capture_warnings(backend: Backend, stages: Stages) -> Iterator[Said]:
         with warned_by() as caught:
             yield said
     except BaseException:
-        for one in caught:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        for warning_message in caught:
+            warnings.warn_explicit(
+                warning_message.message, warning_message.category, warning_message.filename, warning_message.lineno
+            )
         raise
-    native = [one for one in caught if is_native(one)]
+    native = [warning_message for warning_message in caught if is_native(warning_message)]
     said.native = read_warnings(backend, stages.printed[printed:], stages.logged[logged:], native)
     stages.warned += said.native
     del stages.printed[printed:], stages.logged[logged:]
-    for one in caught:
-        if one not in native:
-            said.notes.append(known := note_of(one))
+    for warning_message in caught:
+        if warning_message not in native:
+            said.notes.append(known := note_of(warning_message))
             warnings.warn(NoteWarning(known), stacklevel=1)

@@ -50,7 +50,7 @@ class BranchSearch:
         self, inputs: Samples, outputs: Samples, plan: InputPlan, answer: Answer
     ) -> tuple[Samples, Samples, InputPlan]:
         """The same with the last samples changed, as many as branches were found a value for; the first one stays."""
-        if not any(one.inputs for one in self._branches) or len(inputs) < 2:
+        if not any(branch.inputs for branch in self._branches) or len(inputs) < 2:
             return inputs, outputs, plan
         look = answer
         taken = [self._watched(one, look)[1] for one in inputs]
@@ -75,7 +75,7 @@ class BranchSearch:
         if self._evaluator is None:
             self._evaluator = Evaluator(load_onnx(str(self._file)))
         names = self._evaluator.output_names
-        return [dict(zip(names, self._evaluator.evaluate(one), strict=True)) for one in samples]
+        return [dict(zip(names, self._evaluator.evaluate(sample), strict=True)) for sample in samples]
 
     def _found(
         self, base: dict[str, Tensor], plan: InputPlan, met: set[str], answer: Answer
@@ -83,7 +83,7 @@ class BranchSearch:
         """Samples, each of which takes a branch that none before it does, with their answers; and how many were tried."""
         begin, tried = time.monotonic(), 0
         found: list[tuple[dict[str, Tensor], dict[str, Tensor], set[str]]] = []
-        for names in dict.fromkeys(one.inputs for one in self._missing(met)):
+        for names in dict.fromkeys(branch.inputs for branch in self._missing(met)):
             stream = np.random.default_rng([self._seed, len(names)])
             for changes in candidates(self._model, plan, base, names, self._numbers, stream):
                 if not self._missing(met) or tried >= MOST or time.monotonic() - begin > SEARCHING_S:
@@ -91,13 +91,13 @@ class BranchSearch:
                 tried += 1
                 sample = {**base, **changes}
                 answered, seen = self._watched(sample, answer)
-                if answered is not None and any(not one.values.isdisjoint(seen) for one in self._missing(met)):
+                if answered is not None and any(not branch.values.isdisjoint(seen) for branch in self._missing(met)):
                     found.append((sample, answered, seen))
                     met = met | seen
         return found, tried
 
     def _missing(self, met: set[str]) -> list[Branch]:
-        return [one for one in self._branches if one.inputs and one.values.isdisjoint(met)]
+        return [branch for branch in self._branches if branch.inputs and branch.values.isdisjoint(met)]
 
     def _watched(self, sample: dict[str, Tensor], answer: Answer) -> tuple[dict[str, Tensor] | None, set[str]]:
         """The answer, None where there is none that tells anything, and the names of all values on the way."""
@@ -113,8 +113,8 @@ class BranchSearch:
 
 
 def _is_finite(answer: dict[str, Tensor]) -> bool:
-    arrays = [one for one in answer.values() if isinstance(one, np.ndarray) and one.dtype.kind == "f"]
-    return all(one.size and 2 * np.count_nonzero(np.isfinite(one)) >= one.size for one in arrays)
+    arrays = [array for array in answer.values() if isinstance(array, np.ndarray) and array.dtype.kind == "f"]
+    return all(array.size and 2 * np.count_nonzero(np.isfinite(array)) >= array.size for array in arrays)
 
 
 def _replaceable(taken: list[set[str]]) -> int | None:

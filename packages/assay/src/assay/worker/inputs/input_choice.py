@@ -62,9 +62,13 @@ def inputs_at(job: InputsJob, sizes: Mapping[str, int]) -> dict[str, Tensor]:
     if plan.unmet:
         # What a golden has goes with its own sizes only.
         plan = new_plan(job, sizes)
-    kept = {name: one for name, one in recorded.ranges.items() if one.source is RangeSource.TRIED}
+    kept = {
+        name: input_range for name, input_range in recorded.ranges.items() if input_range.source is RangeSource.TRIED
+    }
     known = without_guesses(plan)
-    ranges = {name: one for name, one in plan.ranges.items() if name in known or name in recorded.ranges}
+    ranges = {
+        name: input_range for name, input_range in plan.ranges.items() if name in known or name in recorded.ranges
+    }
     (sample,) = drawn(job, replace(plan, ranges={**ranges, **kept}, floats=recorded.floats), samples=1)
     return sample
 
@@ -208,8 +212,8 @@ def _plans(job: InputsJob) -> Iterator[InputPlan]:
 
 
 def _has_nan(outputs: Sequence[dict[str, Tensor]]) -> bool:
-    arrays = (one for sample in outputs for one in sample.values() if isinstance(one, np.ndarray))
-    return any(bool(np.isnan(one).any()) for one in arrays if one.dtype.kind == "f")
+    arrays = (array for sample in outputs for array in sample.values() if isinstance(array, np.ndarray))
+    return any(bool(np.isnan(array).any()) for array in arrays if array.dtype.kind == "f")
 
 
 def is_telling(outputs: Sequence[dict[str, Tensor]]) -> bool:
@@ -232,7 +236,7 @@ def is_telling(outputs: Sequence[dict[str, Tensor]]) -> bool:
 
 def _all_move(outputs: Sequence[dict[str, Tensor]]) -> bool:
     """Whether no output of real numbers is constant."""
-    reals = (name for name, one in outputs[0].items() if isinstance(one, np.ndarray) and one.dtype.kind == "f")
+    reals = (name for name, array in outputs[0].items() if isinstance(array, np.ndarray) and array.dtype.kind == "f")
     each = (np.concatenate([sample[name].reshape(-1) for sample in outputs]) for name in reals)
     return all(flat.size == 1 or _moves(flat) for flat in each)
 

@@ -30,9 +30,9 @@ def _facts(name: str, given: Sequence[object], choice: InputFacts) -> InputFacts
     arrays = [one for one in given if isinstance(one, np.ndarray | np.generic)]
     if len(arrays) < len(given):
         return replace(choice, name=name, dtype="sequence")
-    tensors = [np.asarray(one) for one in arrays]
+    tensors = [np.asarray(array) for array in arrays]
     dtype = "string" if tensors[0].dtype.kind in "OUS" else dtype_name(tensors[0].dtype)
-    shapes = tuple(dict.fromkeys(one.shape for one in tensors))
+    shapes = tuple(dict.fromkeys(tensor.shape for tensor in tensors))
     least, most = _extremes(tensors) if dtype != "string" else (None, None)
     return replace(choice, name=name, dtype=dtype, shapes=shapes, least=least, most=most)
 
@@ -40,10 +40,10 @@ def _facts(name: str, given: Sequence[object], choice: InputFacts) -> InputFacts
 def _extremes(tensors: Sequence[Tensor]) -> tuple[float | None, float | None]:
     """Of the finite numbers; of complex ones nothing is said."""
     found = []
-    for one in tensors:
-        if one.dtype.kind == "c" or not one.size:
+    for tensor in tensors:
+        if tensor.dtype.kind == "c" or not tensor.size:
             continue
-        wide = one.astype(np.float64)
+        wide = tensor.astype(np.float64)
         finite = wide[np.isfinite(wide)]
         if finite.size:
             found += [float(finite.min()), float(finite.max())]

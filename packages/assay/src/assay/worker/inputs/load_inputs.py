@@ -73,7 +73,7 @@ def _stored(folder: Path, model: Model) -> Golden:
         return read_golden(folder, model_digest=model.digest)
     golden = read_sketches(folder, model.digest)
     source, _ = feed(golden, model)
-    due = {one.name for one in model.inputs}
+    due = {tensor_spec.name for tensor_spec in model.inputs}
     inputs = [call for call in source.inputs if due <= {*call}]
     return Golden(golden.lock, inputs, [{} for _ in inputs], {})
 

@@ -47,7 +47,7 @@ def inputs_of_original(job: InputsJob, original: Original) -> tuple[list[dict[st
     """What the original is fed, under the names and in the types of the new model; and the labels. Raises UsageError for values
     that such a type does not hold, and for a shape that the new model does not take."""
     golden = golden_of_original(job, original)
-    specs = {one.name: one for one in job.case.model.inputs}
+    specs = {tensor_spec.name: tensor_spec for tensor_spec in job.case.model.inputs}
     mine = {theirs: name for name, theirs in original.inputs.items()}
     inputs = [_under(mine, sample) for sample in golden.inputs]
     for name in set(specs).intersection(*inputs):
@@ -107,7 +107,7 @@ def compare_change(job: ChangeJob, stages: Stages) -> ChangeResult:
         loss, found = _compared(original, new.outputs, old, judging)
         found = (*found, *newly)
         far = compare_with_original(job, new.outputs, old)
-        structural = tuple(one for one in found if one.kind != "values")
+        structural = tuple(finding for finding in found if finding.kind != "values")
     findings = structural if quantized else found
     contract = job.case.contract
     metrics = {}
@@ -138,7 +138,7 @@ def _reference(job: InputsJob, original: Original, new: Golden, old: Golden) -> 
     if not original.golden:
         sides.append((original.model.format, old.lock))
     found = [_answered_by(form, lock, own_inputs=_is_given(job, original)) for form, lock in sides]
-    return next((one for one in found if one.kind is ReferenceKind.ORACLE), found[0])
+    return next((reference for reference in found if reference.kind is ReferenceKind.ORACLE), found[0])
 
 
 def _answered_by(form: str, lock: GoldenLock, *, own_inputs: bool) -> Reference:
@@ -198,7 +198,7 @@ def _compared(original: Original, actual: Samples, old: Golden, judging: Toleran
     `judging` knows to be drawn has the names of the new model."""
     own = judging.profile is not None and not original.model.source
     renamed = _renamed(actual, original)
-    declared = {one.name: _declared(one, renamed) for one in original.model.outputs}
+    declared = {output.name: _declared(output, renamed) for output in original.model.outputs}
     answers = _typed(renamed, declared)
     expected: Samples = old.outputs
     if own:
@@ -214,7 +214,7 @@ def _compared(original: Original, actual: Samples, old: Golden, judging: Toleran
 def _renamed(samples: Samples, original: Original) -> list[dict[str, Tensor]]:
     """Under the names of the original and in its order; outputs that are new are left out."""
     mine = {theirs: name for name, theirs in original.outputs.items()}
-    names = {mine[one.name]: one.name for one in original.model.outputs if one.name in mine}
+    names = {mine[output.name]: output.name for output in original.model.outputs if output.name in mine}
     return [_under(names, sample) for sample in samples]
 
 

@@ -112,7 +112,7 @@ class NodeComparisons:
 
     def _lacks(self, name: str, node: NodeProto) -> bool:
         """Not given by any of its parts either, where it is a sequence, an optional or a map."""
-        return name in node.output and any(name not in map(whole_name, one) for one in self._feeds)
+        return name in node.output and any(name not in map(whole_name, feed) for feed in self._feeds)
 
     def _seen_from(self, node: NodeProto) -> list[NodeProto]:
         """The node, and those before it whose answers were not seen."""
@@ -134,9 +134,9 @@ class NodeComparisons:
         unit = self._arithmetic.storage
         worst, where = 0.0, names[0]
         for name in names:
-            for one, oracle in zip(self._feeds, profile.oracle, strict=True):
+            for feed, oracle in zip(self._feeds, profile.oracle, strict=True):
                 exact = oracle[name].astype(np.float64)
-                mine = one[name].astype(np.float64).reshape(exact.shape)
+                mine = feed[name].astype(np.float64).reshape(exact.shape)
                 finite = np.isfinite(exact)
                 largest = np.abs(exact[finite]).max(initial=0.0)
                 with np.errstate(all="ignore"):
@@ -170,7 +170,10 @@ class NodeComparisons:
         found = judge_outputs(theirs, mine, profile)
         if len(found) < len(names):
             return float("inf")
-        return max(NORM_LIMIT * one.metrics.get("budget_norm", one.metrics["budget_used"]) for one in found.values())
+        return max(
+            NORM_LIMIT * output_judgement.metrics.get("budget_norm", output_judgement.metrics["budget_used"])
+            for output_judgement in found.values()
+        )
 
     def _unrounded(self, node: NodeProto) -> list[NodeProto]:
         """The node behind operators that change nothing and round once."""
@@ -194,13 +197,13 @@ class NodeComparisons:
             return None
         decided = are_powers_of_two(scale) and not self._arithmetic.ties
         farthest = 0.0
-        for one in self._feeds:
-            exact = self._exactly(node.input[0], region, one) / float(scale)
-            info = np.iinfo(one[node.output[0]].dtype)
+        for feed in self._feeds:
+            exact = self._exactly(node.input[0], region, feed) / float(scale)
+            info = np.iinfo(feed[node.output[0]].dtype)
             rounded = np.rint(exact) + float(zero if zero is not None else 0)
-            off = np.abs(one[node.output[0]].astype(np.float64) - np.clip(rounded, info.min, info.max))
+            off = np.abs(feed[node.output[0]].astype(np.float64) - np.clip(rounded, info.min, info.max))
             distance = np.abs(np.abs(exact - np.floor(exact)) - 0.5)
-            if np.any(off > 1) or (decided and np.any((off > 0) & (distance == 0.0) & (node.input[0] in one))):
+            if np.any(off > 1) or (decided and np.any((off > 0) & (distance == 0.0) & (node.input[0] in feed))):
                 return None
             farthest = max(farthest, float(distance[off > 0].max(initial=0.0)))
         return NodeValues(label(node), node.output[0], farthest / TIE) if farthest < TIE else None
@@ -225,7 +228,7 @@ class NodeComparisons:
         """The region's outputs (`only` those) against its float64 evaluation on the engine's own inputs."""
         try:
             profile, names = self._profile(region, only)
-            found = judge_outputs([{name: one[name] for name in names} for one in self._feeds], None, profile)
+            found = judge_outputs([{name: feed[name] for name in names} for feed in self._feeds], None, profile)
         except (Lowering, UsageError, KeyError, ValueError, TypeError):
             return None
         if misshapen := self._misshapen(self._sized(names, profile), profile, region[-1]):
@@ -254,8 +257,8 @@ class NodeComparisons:
     def _misshapen(self, names: Iterable[str], profile: DerivedTolerance, node: NodeProto) -> NodeValues | None:
         """Other sizes than the node gives; an axis of one more or less is an engine's own matter."""
         for name in names:
-            for one, oracle in zip(self._feeds, profile.oracle, strict=True):
-                mine, exact = one[name].shape, oracle[name].shape
+            for feed, oracle in zip(self._feeds, profile.oracle, strict=True):
+                mine, exact = feed[name].shape, oracle[name].shape
                 if [size for size in mine if size != 1] != [size for size in exact if size != 1]:
                     shapes = Finding("values", name, FindingCode.NODE_SHAPE, facts(seen=mine, due=exact))
                     return NodeValues(label(node), name, math.inf, shapes, "shape")
@@ -263,7 +266,7 @@ class NodeComparisons:
 
     def _sized(self, names: Iterable[str], profile: DerivedTolerance) -> list[str]:
         """Those whose shape no rounding decides: a coarse type lets values into a NonZero, or out of it."""
-        kinds = {one.name: one.kind for one in profile.header.outputs}
+        kinds = {output.name: output.kind for output in profile.header.outputs}
         return [
             name for name in names if kinds.get(name) == "real" or (kinds.get(name) == "exact" and not self._coarse)
         ]
@@ -274,8 +277,8 @@ class NodeComparisons:
         top = (END if self._precision == "float16" else float(np.finfo(np.float32).max)) * (
             1 - self._arithmetic.storage
         )
-        for one, oracle in zip(self._feeds, profile.oracle, strict=True):
-            mine, exact = one[name].astype(np.float64), oracle[name].astype(np.float64)
+        for feed, oracle in zip(self._feeds, profile.oracle, strict=True):
+            mine, exact = feed[name].astype(np.float64), oracle[name].astype(np.float64)
             if mine.shape != exact.shape:
                 continue
             if np.any(~np.isfinite(mine) & (np.abs(exact) < top)) or np.any(np.isinf(exact) & (np.abs(mine) < END)):
@@ -291,5 +294,5 @@ class NodeComparisons:
         if not names or not all(is_number(self._feeds[0][name]) for name in (*names, *reads)):
             raise Lowering(noted(NoteCode.NO_NUMBERS))
         deriving = Deriving(expanded(alone), self._arithmetic, self._seed)
-        inputs = [{name: one[name] for name in reads} for one in self._feeds]
+        inputs = [{name: feed[name] for name in reads} for feed in self._feeds]
         return deriving.profile(deriving.samples(inputs), self._precision), names

@@ -66,14 +66,18 @@ def compare_per_node(job: PerNodeJob, stages: Stages) -> PerNodeResult:
     values, lowered, engine = _run(_of(lies, tapped), samples, stages)
     with stages.enter(Stage.COMPARE):
         tapping = _changed(untapped, values)
-        feeds = [{**sample, **one} for sample, one in zip(samples, values, strict=True)]
+        feeds = [{**sample, **value} for sample, value in zip(samples, values, strict=True)]
         seen, left_out = _judge(model, feeds, job)
         node_errors = _node_errors(model, seen, _accumulated(job, rewritten, model, golden.inputs[:SAMPLES], feeds))
-    blamed = [one for one in seen if one.budget > 1.0]
+    blamed = [node_values for node_values in seen if node_values.budget > 1.0]
     return replace(
         empty_result(job),
         node=blamed[0].node if blamed else "",
-        findings=tuple(replace(_finding(one), kind="missing_output") for one in blamed if one.output not in feeds[0]),
+        findings=tuple(
+            replace(_finding(node_values), kind="missing_output")
+            for node_values in blamed
+            if node_values.output not in feeds[0]
+        ),
         comparisons=_comparisons(seen, feeds),
         node_errors=node_errors,
         summary=_summary(seen, left_out, tapping),
@@ -97,8 +101,8 @@ def _instrumented(model: Path, folder: Path) -> tuple[Path, ModelProto]:
 
 def _divided(job: PerNodeJob) -> tuple[PerNodeJob, PerNodeJob]:
     """The job with the transforms that make the model to be judged, and with those that must not be believed: mutants."""
-    lies = tuple(one for one in job.flow.transforms if one.startswith(UNTRUE))
-    kept = tuple(one for one in job.flow.transforms if one not in lies)
+    lies = tuple(transform for transform in job.flow.transforms if transform.startswith(UNTRUE))
+    kept = tuple(transform for transform in job.flow.transforms if transform not in lies)
     return (
         replace(job, flow=replace(job.flow, transforms=kept)),
         replace(job, flow=replace(job.flow, transforms=lies)),
@@ -139,7 +143,9 @@ def _judge(model: ModelProto, feeds: Sequence[Values], job: PerNodeJob) -> tuple
 
     nodes = NodeComparisons(model, feeds, job.flow.precision, tuple(job.flow.allowances), job.case.inputs.seed)
     found = [nodes.judge(node) for node in nodes.all]
-    return [one for one in found if one is not None], sum(one is None for one in found)
+    return [node_values for node_values in found if node_values is not None], sum(
+        node_values is None for node_values in found
+    )
 
 
 def _accumulated(
@@ -157,7 +163,7 @@ def _node_errors(
     model: ModelProto, judged: Sequence[NodeValues], accumulated: Mapping[str, Accumulated]
 ) -> tuple[NodeError, ...]:
     """Every node of which an output was judged or has a float counterpart, in the order of the graph."""
-    own = {one.node: one for one in judged}
+    own = {node_values.node: node_values for node_values in judged}
     added = added_errors(model.graph.node, accumulated)
     errors = []
     for position, node in enumerate(model.graph.node):
@@ -183,27 +189,27 @@ def _node_errors(
 
 
 def _summary(judged: Sequence[NodeValues], left_out: int, tapping: Tapping | None) -> NodeSummary:
-    blamed = [one for one in judged if one.budget > 1.0]
+    blamed = [node_values for node_values in judged if node_values.budget > 1.0]
     first = _finding(blamed[0]) if blamed else None
-    return NodeSummary(len(judged), left_out, tuple(one.node for one in blamed), first, tapping)
+    return NodeSummary(len(judged), left_out, tuple(node_values.node for node_values in blamed), first, tapping)
 
 
-def _finding(one: NodeValues) -> Finding:
-    return one.finding or Finding("values", one.output)
+def _finding(node_values: NodeValues) -> Finding:
+    return node_values.finding or Finding("values", node_values.output)
 
 
 def _comparisons(judged: Sequence[NodeValues], feeds: Sequence[Values]) -> tuple[Comparison, ...]:
-    given = [one for one in judged if one.output in feeds[0]]
+    given = [node_values for node_values in judged if node_values.output in feeds[0]]
     worst = sorted(given, key=lambda one: -one.budget)[:KEPT]
     return tuple(
         Comparison(
-            one.output,
-            feeds[0][one.output].dtype.name,
-            feeds[0][one.output].shape,
+            node_values.output,
+            feeds[0][node_values.output].dtype.name,
+            feeds[0][node_values.output].shape,
             len(feeds),
-            sum(sample[one.output].size for sample in feeds),
-            findings=(replace(_finding(one), kind="values"),) if one.budget > 1.0 else (),
-            metrics={"budget_used": one.budget},
+            sum(sample[node_values.output].size for sample in feeds),
+            findings=(replace(_finding(node_values), kind="values"),) if node_values.budget > 1.0 else (),
+            metrics={"budget_used": node_values.budget},
         )
-        for one in worst
+        for node_values in worst
     )

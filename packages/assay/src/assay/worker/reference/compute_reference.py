@@ -135,7 +135,7 @@ def _of_model_types(answers: Samples, job: ReferenceJob) -> Samples:
     names = dict.fromkeys(name for sample in answers for name in sample)
     types = declared_types(job.case.model.outputs, names).items()
     declared = {name: dtype for name, dtype in types if dtype not in CONTAINERS}
-    return [_as_declared(one, declared, job.flow.name) for one in answers]
+    return [_as_declared(answer, declared, job.flow.name) for answer in answers]
 
 
 def _as_declared(answer: dict[str, Tensor], declared: dict[str, str], flow: str) -> dict[str, Tensor]:

@@ -92,7 +92,9 @@ def build_region(
         for name in entering:
             feeds[new.get(name, name)] = _value(values, name)
             inputs[new.get(name, name)] = _described(whole, name, feeds[new.get(name, name)], new.get(name, name))
-        built.append(Window(nodes, [new.get(one, one) for one in gives], {new.get(one, one): one for one in gives}))
+        built.append(
+            Window(nodes, [new.get(give, give) for give in gives], {new.get(give, give): give for give in gives})
+        )
         ends += [_described(whole, name, _value(values, name), new.get(name, name)) for name in gives]
     graph = helper.make_graph(
         [node for window in built for node in window.nodes],

@@ -74,8 +74,8 @@ def _oldest_format(model: ModelProto) -> int:
 
 def _infos(values: Any) -> str:
     return ", ".join(
-        f"helper.make_tensor_value_info({one.name!r}, {one.type.tensor_type.elem_type}, {_shape(one)})"
-        for one in values
+        f"helper.make_tensor_value_info({value.name!r}, {value.type.tensor_type.elem_type}, {_shape(value)})"
+        for value in values
     )
 
 

@@ -48,7 +48,7 @@ def edited(region: Region, edits: Sequence[RegionEdit]) -> tuple[Region, dict[st
         else:
             _fill(model, feeds, edit.name, edit.fill)
     found = _evaluated(model, feeds, region)
-    windows = [replace(one, nodes=list(model.graph.node)) for one in region.windows]
+    windows = [replace(window, nodes=list(model.graph.node)) for window in region.windows]
     return Region(model, windows, feeds), found
 
 

@@ -155,7 +155,7 @@ def graph_of(model: ModelProto, known: Mapping[str, Tensor], dtypes: Mapping[str
     """What the driver is told of it. `known` are the values that were evaluated, `dtypes` the types that the graph declares."""
     weights = {tensor.name: tensor for tensor in model.graph.initializer}
     types = {name: _typed(dtypes.get(name, ""), array.shape) for name, array in known.items()}
-    types |= {name: _typed(_dtype_of(one), tuple(one.dims)) for name, one in weights.items()}
+    types |= {name: _typed(_dtype_of(weight), tuple(weight.dims)) for name, weight in weights.items()}
     return RegionGraph(
         tuple(
             GraphNode(

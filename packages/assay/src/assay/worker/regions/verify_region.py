@@ -130,7 +130,7 @@ def _after_each(
         return ()
     outputs = [name for window in region.windows for name in window.outputs]
     return tuple(
-        AfterPass(name, None if given is None else max(_distance(given[one], wide[one]) for one in outputs))
+        AfterPass(name, None if given is None else max(_distance(given[output], wide[output]) for output in outputs))
         for name, given in each
     )
 
@@ -195,7 +195,7 @@ def clash(given: Tensor, exact: Tensor) -> str:
     if given.shape != exact.shape or given.dtype.kind in "iub":
         return ""
     account = Accumulator()
-    mine, theirs = (np.asarray(one).astype(np.float64).reshape(-1) for one in (given, exact))
+    mine, theirs = (np.asarray(array).astype(np.float64).reshape(-1) for array in (given, exact))
     with np.errstate(all="ignore"):
         split_specials(account, mine, theirs, 0, dtype_name(given.dtype))
     if "nan" in account.clashes:

@@ -112,11 +112,13 @@ def generated(service: PromptService, oracle: Oracle) -> tuple[list[Place], list
 
 def repeated(records: Sequence[Record], oracle: Oracle) -> list[Place]:
     """The same texts as they were streamed, and ended by stop strings."""
-    again = [one for one in records if one.greedy and one.prompt is not None and (one.stream or one.stops)]
+    again = [
+        record for record in records if record.greedy and record.prompt is not None and (record.stream or record.stops)
+    ]
     return [
         place
-        for one in again
+        for record in again
         for number, prompt in enumerate(oracle.prompts)
-        if one.prompt == prompt[: max(1, len(prompt) // 2)]
-        for place in places_of("generated", number, one.prompt, one.answer, oracle, one.tokens)
+        if record.prompt == prompt[: max(1, len(prompt) // 2)]
+        for place in places_of("generated", number, record.prompt, record.answer, oracle, record.tokens)
     ]

@@ -38,7 +38,9 @@ def draw_rules(service: PromptService, oracle: Oracle, draws: int) -> tuple[list
     findings = _no_draws(answers, len(oracle.logs(starts[0])))
     by_start = [(start, answers[number * each : (number + 1) * each]) for number, start in enumerate(starts)]
     drawn = [
-        (start, [one.ids[0] for one in some if one.ids]) for start, some in by_start if all(one.ids for one in some)
+        (start, [completion.ids[0] for completion in some if completion.ids])
+        for start, some in by_start
+        if all(completion.ids for completion in some)
     ]
     if findings or not each or not drawn:
         return findings, {}
@@ -96,9 +98,9 @@ def _repetition(drawn: Sequence[tuple[Prompt, Any, Sequence[int]]]) -> list[Find
 def _no_draws(answers: Sequence[Completion], vocabulary: int) -> list[Finding]:
     """Answers without a token, where no text is over, and tokens that the model does not have."""
     found = []
-    if any(one.ids == () and one.finish != "stop" for one in answers):
+    if any(answer.ids == () and answer.finish != "stop" for answer in answers):
         found.append(broken("limit", 1, 0))
-    foreign = [one.ids[0] for one in answers if one.ids and not 0 <= one.ids[0] < vocabulary]
+    foreign = [answer.ids[0] for answer in answers if answer.ids and not 0 <= answer.ids[0] < vocabulary]
     if foreign:
         found.append(broken("vocabulary", vocabulary, foreign[0]))
     return found

@@ -112,25 +112,27 @@ def judge_all(places: Sequence[Place], oracle: Oracle) -> list[JudgedPlace]:
 
 def budget(places: Sequence[JudgedPlace]) -> float:
     """Of what is allowed: at the worst place, of the worst prompt, and of all together."""
-    every = [error for one in places for error in one.errors]
+    every = [error for place in places for error in place.errors]
     by_prompt: dict[tuple[str, int], list[float]] = {}
-    for one in places:
-        by_prompt.setdefault((one.place.way, one.place.prompt), []).extend(one.errors)
+    for place in places:
+        by_prompt.setdefault((place.place.way, place.place.prompt), []).extend(place.errors)
     norms = [
         math.sqrt(sum(error**2 for error in errors) / len(errors)) / _NORM
         for errors in (every, *by_prompt.values())
         if errors
     ]
-    return max([one.used for one in places] + norms, default=0.0)
+    return max([place.used for place in places] + norms, default=0.0)
 
 
 def difference(places: Sequence[JudgedPlace]) -> Finding | None:
     """The first way in which it answers otherwise, at its worst place."""
-    ways = [way for way in WAYS if budget([one for one in places if one.place.way == way]) > 1.0]
+    ways = [
+        way for way in WAYS if budget([judged_place for judged_place in places if judged_place.place.way == way]) > 1.0
+    ]
     if not ways:
         return None
     way, *others = ways
-    mine = [one for one in places if one.place.way == way]
+    mine = [judged_place for judged_place in places if judged_place.place.way == way]
     worst = max(mine, key=lambda one: one.used)
     place = worst.place
     seen = facts(
@@ -141,7 +143,7 @@ def difference(places: Sequence[JudgedPlace]) -> Finding | None:
         expected=worst.expected,
         actual=worst.actual,
         used=max(worst.used, budget(mine)),
-        count=sum(one.used > 1.0 for one in mine),
+        count=sum(judged_place.used > 1.0 for judged_place in mine),
         places=len(mine),
         others=tuple(others),
     )
@@ -151,11 +153,11 @@ def difference(places: Sequence[JudgedPlace]) -> Finding | None:
 def blind(places: Sequence[JudgedPlace], oracle: Oracle) -> list[str]:
     """Ways in which answers would pass for those of another place: nothing is proved by them."""
     ways = []
-    for way in dict.fromkeys(one.place.way for one in places):
-        mine = [one.place for one in places if one.place.way == way]
+    for way in dict.fromkeys(place.place.way for place in places):
+        mine = [place.place for place in places if place.place.way == way]
         turned = [
-            Place(way, one.prompt, one.beginning, other.top, other.chosen)
-            for one, other in zip(mine, [*mine[1:], *mine[:1]], strict=True)
+            Place(way, place.prompt, place.beginning, other.top, other.chosen)
+            for place, other in zip(mine, [*mine[1:], *mine[:1]], strict=True)
         ]
         if len(mine) > 1 and budget(judge_all(turned, oracle)) <= 1.0:
             ways.append(way)

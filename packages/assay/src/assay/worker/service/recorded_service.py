@@ -84,17 +84,17 @@ def recorded(service: PromptService) -> RecordedService:
 
 def short_answers(records: Sequence[Record]) -> list[Finding]:
     """The first that has fewer tokens than were asked for, and does not say that its text was over."""
-    for one in records:
-        count = generated_tokens(one.answer)
-        if not one.stops and one.answer.finish != "stop" and count is not None and count < one.tokens:
-            return [broken("limit", one.tokens, count)]
+    for record in records:
+        count = generated_tokens(record.answer)
+        if not record.stops and record.answer.finish != "stop" and count is not None and count < record.tokens:
+            return [broken("limit", record.tokens, count)]
     return []
 
 
 def empty_answers(records: Sequence[Record]) -> Note | None:
     """None where none is. A text that is over at once shows no token that could be judged."""
-    looked_at = [one for one in records if not one.stops]
-    empty = sum(generated_tokens(one.answer) == 0 for one in looked_at)
+    looked_at = [record for record in records if not record.stops]
+    empty = sum(generated_tokens(record.answer) == 0 for record in looked_at)
     return noted(NoteCode.ANSWERS_EMPTY, empty=empty, count=len(looked_at)) if empty else None
 
 

@@ -85,25 +85,30 @@ def _asked(
 def _distinct(findings: Sequence[Finding]) -> list[Finding]:
     """The first of each rule."""
     first: dict[object, Finding] = {}
-    for one in findings:
-        first.setdefault(one.facts["rule"], one)
+    for finding in findings:
+        first.setdefault(finding.facts["rule"], finding)
     return [*first.values()]
 
 
 def _comparison(places: Sequence[JudgedPlace], judging: ToleranceComparator) -> Comparison:
     worst = sorted(places, key=lambda one: one.used, reverse=True)[:3]
     elements = [
-        WorstElement((one.place.prompt, len(one.place.beginning), one.token), one.expected, one.actual) for one in worst
+        WorstElement(
+            (judged_place.place.prompt, len(judged_place.place.beginning), judged_place.token),
+            judged_place.expected,
+            judged_place.actual,
+        )
+        for judged_place in worst
     ]
-    apart = [abs(one.actual - one.expected) for one in places if one.errors]
+    apart = [abs(place.actual - place.expected) for place in places if place.errors]
     apart = [one if math.isfinite(one) else math.inf for one in apart]
     learnt = judging.profile is not None and bool(judging.profile.header.learnt)
     return Comparison(
         output="logits",
         dtype=judging.contract.precision,
         shape=(len(places),),
-        samples=len({one.place.prompt for one in places}),
-        elements=max(2, sum(len(one.errors) for one in places)),
+        samples=len({place.place.prompt for place in places}),
+        elements=max(2, sum(len(place.errors) for place in places)),
         metrics={"budget_used": budget(places), "max_abs": max(apart, default=0.0)},
         worst=tuple(elements),
         tolerance="learnt" if learnt else "derived",
@@ -115,21 +120,21 @@ def _metrics(places: Sequence[JudgedPlace]) -> dict[str, float]:
     if not places:
         return {}
     by_prompt: dict[int, list[float]] = {}
-    for one in places:
-        by_prompt.setdefault(one.place.prompt, []).append(one.divergence)
-    sizes = [one.divergence for one in places]
+    for place in places:
+        by_prompt.setdefault(place.place.prompt, []).append(place.divergence)
+    sizes = [place.divergence for place in places]
     return {
         "kl_mean": math.fsum(sizes) / len(sizes),
         "kl_max": max(sizes),
         "kl_worst_prompt": max(math.fsum(some) / len(some) for some in by_prompt.values()),
         "places": float(len(places)),
-        "places_with_log_probabilities": float(sum(bool(one.errors) for one in places)),
+        "places_with_log_probabilities": float(sum(bool(place.errors) for place in places)),
     }
 
 
 def _notes(places: Sequence[JudgedPlace], oracle: Oracle, engine: ContinuesPrompts) -> tuple[Note, ...]:
     notes = []
-    if places and not any(one.errors for one in places):
+    if places and not any(place.errors for place in places):
         notes.append(noted(NoteCode.NO_LOG_PROBABILITIES))
     if ways := blind(places, oracle):
         notes.append(noted(NoteCode.OTHER_PROMPTS_PASS, ways=tuple(ways)))
@@ -155,7 +160,7 @@ def _not_judged(places: Sequence[JudgedPlace], metrics: Mapping[str, float], eng
         "text": engine.tokenizer is not None,
         "chat": engine.tokenizer is not None and bool(engine.settings["chat_template"]),
     }
-    ways = {one.place.way for one in places}
+    ways = {place.place.way for place in places}
     if none := [way for way, was in asked.items() if was and way not in ways]:
         notes.append(noted(NoteCode.WAYS_NOT_JUDGED, ways=tuple(none)))
     return notes

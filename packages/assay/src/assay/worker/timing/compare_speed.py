@@ -125,7 +125,7 @@ def _slowdown(job: CompareSpeedJob, seen: SpeedComparison) -> float | None:
     answer = answer_at(seen.launches, job.rule)
     if answer.word == "slower":
         return answer.mean
-    walls = [one.wall for one in seen.launches]
+    walls = [launch.wall for launch in seen.launches]
     return median(walls) if significantly_above(walls, job.rule.wall_min_slowdown, job.rule) else None
 
 

@@ -26,12 +26,12 @@ def calls_of(engines: Sequence[Engine], feed: Mapping[str, Tensor], clock: str =
     caller's where only some do; else `clock`."""
     device_calls = [device_call(engine, feed) for engine in engines]
     calls = tuple(
-        bound_call(engine, feed) if one is None else _counted(one)
-        for engine, one in zip(engines, device_calls, strict=True)
+        bound_call(engine, feed) if call is None else _counted(call)
+        for engine, call in zip(engines, device_calls, strict=True)
     )
-    if all(one is not None for one in device_calls):
+    if all(call is not None for call in device_calls):
         return calls, "device"
-    return calls, "caller" if any(one is not None for one in device_calls) else clock
+    return calls, "caller" if any(call is not None for call in device_calls) else clock
 
 
 def _counted(call: Callable[[], float]) -> Call:

@@ -57,5 +57,5 @@ def _read(nvml: Any, handle: Any) -> GpuReading:
         memory_bytes=None if memory is None else int(memory.used),
         sm_share=None if use is None else use.gpu / 100,
         memory_share=None if use is None else use.memory / 100,
-        processes=None if processes is None else tuple(sorted(int(one.pid) for one in processes)),
+        processes=None if processes is None else tuple(sorted(int(process.pid) for process in processes)),
     )

@@ -43,7 +43,7 @@ def with_other_mates(
     if same_answer(after, before):
         return []
     apart, findings = compare([after], [before])
-    if not findings and not any(one.findings for one in apart):
+    if not findings and not any(comparison.findings for comparison in apart):
         return []
     try:
         expected = [_first_row(evaluate_reference(job, rewritten, one)[0], log.but) for one in (sample, other)]
@@ -51,7 +51,9 @@ def with_other_mates(
         return []
     if distance(expected[1], expected[0]) > _ROUNDING:
         return []
-    names = [finding.output for one in apart for finding in one.findings] + [one.output for one in findings]
+    names = [finding.output for comparison in apart for finding in comparison.findings] + [
+        one.output for one in findings
+    ]
     return [Instability(Pattern.BATCH_MATES, names[0], apart=apart, findings=findings)]
 
 

@@ -81,7 +81,7 @@ class CallLog:
             self.calls.append(Call(number, sample, before, offset, seconds))
             return answer
         size = distance(answer, first, self.but)
-        if size >= max((one.size for one in self.calls if one.sample == sample), default=0.0):
+        if size >= max((call.size for call in self.calls if call.sample == sample), default=0.0):
             self.farthest[sample] = {name: array.copy() for name, array in answer.items()}
         self.calls.append(Call(number, sample, before, offset, seconds, self._numbered(sample, answer), size))
         return answer
@@ -102,7 +102,7 @@ class CallLog:
             self._broken(Pattern.WRITTEN_INPUT, name, sample, number)
 
     def _broken(self, pattern: Pattern, name: str, sample: int, number: int) -> None:
-        if not any((one.pattern, one.tensor) == (pattern, name) for one in self.breaches):
+        if not any((breach.pattern, breach.tensor) == (pattern, name) for breach in self.breaches):
             self.breaches.append(Instability(pattern, name, sample, call=number))
 
     def _hold(self, sample: int, answer: Answer) -> None:
@@ -124,6 +124,6 @@ class CallLog:
 def later_calls(calls: Sequence[Call]) -> list[Call]:
     """Those that are not the first one on their sample."""
     first: dict[int, int] = {}
-    for one in calls:
-        first.setdefault(one.sample, one.number)
-    return [one for one in calls if one.number != first[one.sample]]
+    for call in calls:
+        first.setdefault(call.sample, call.number)
+    return [call for call in calls if call.number != first[call.sample]]

@@ -28,22 +28,22 @@ def bad_calls(calls: Sequence[Call]) -> list[Call]:
 def odd_calls(calls: Sequence[Call]) -> list[Call]:
     """Those whose answers lie far from the usual ones: a first answer may be one of them."""
     sizes = defaultdict(list)
-    for one in calls:
-        sizes[one.sample].append(one.size)
+    for call in calls:
+        sizes[call.sample].append(call.size)
     usual = {sample: median_low(found) for sample, found in sizes.items()}
     return _far(calls, usual.__getitem__)
 
 
 def _far(calls: Sequence[Call], usual: Callable[[int], float]) -> list[Call]:
     """The calls whose size is none that noise beside the largest one would explain."""
-    away = {one: 0.0 if one.size == usual(one.sample) else abs(one.size - usual(one.sample)) for one in calls}
+    away = {call: 0.0 if call.size == usual(call.sample) else abs(call.size - usual(call.sample)) for call in calls}
     largest: dict[int, float] = defaultdict(float)
-    for one, size in away.items():
-        largest[one.sample] = max(largest[one.sample], size)
+    for call, size in away.items():
+        largest[call.sample] = max(largest[call.sample], size)
     most = max(largest.values(), default=0.0)
     if most == math.inf:
-        return [one for one, size in away.items() if size == math.inf]
-    return [one for one, size in away.items() if size > max(_LITTLE * largest[one.sample], _NOISE * most)]
+        return [call for call, size in away.items() if size == math.inf]
+    return [call for call, size in away.items() if size > max(_LITTLE * largest[call.sample], _NOISE * most)]
 
 
 def pattern_of(calls: Sequence[Call]) -> Pattern | None:
@@ -64,7 +64,7 @@ def _by_offset(again: Sequence[Call], bad: set[Call]) -> bool:
 
 def _by_sample_before(again: Sequence[Call], bad: set[Call]) -> bool:
     """Each pair of neighbours has one answer; some pair was seen twice to be bad."""
-    again = [one for one in again if one.before != OTHER]
+    again = [call for call in again if call.before != OTHER]
     answers = defaultdict(set)
     for one in again:
         answers[one.sample, one.before].add(one.answer)
@@ -75,26 +75,26 @@ def _by_sample_before(again: Sequence[Call], bad: set[Call]) -> bool:
 
 def _at_first(again: Sequence[Call], bad: set[Call]) -> bool:
     """The first answers alone are others: all later answers to these samples agree."""
-    samples = {one.sample for one in bad}
+    samples = {call.sample for call in bad}
     first = set(range(len(samples))) == samples
-    later = [one for one in again if one.sample in samples]
-    alike = all(len({one.answer for one in later if one.sample == sample}) == 1 for sample in samples)
-    return first and alike and all(one in bad for one in later)
+    later = [call for call in again if call.sample in samples]
+    alike = all(len({call.answer for call in later if call.sample == sample}) == 1 for sample in samples)
+    return first and alike and all(call in bad for call in later)
 
 
 def _from_a_call_on(again: Sequence[Call], bad: set[Call]) -> bool:
-    turned = [one in bad for one in again]
+    turned = [call in bad for call in again]
     good = turned.index(True) if any(turned) else len(turned)
     return 1 <= good <= len(turned) - 2 and all(turned[good:])
 
 
 def _grows(again: Sequence[Call], _: set[Call]) -> bool:
     sizes = defaultdict(list)
-    for one in again:
-        sizes[one.sample].append(one.size)
+    for call in again:
+        sizes[call.sample].append(call.size)
     steps = [(a, b) for found in sizes.values() for a, b in pairwise(found)]
     grown = sum(b > a for a, b in steps)
-    return len(steps) >= 3 and grown >= _GROWS * len(steps) and len({one.answer for one in again}) > 3
+    return len(steps) >= 3 and grown >= _GROWS * len(steps) and len({call.answer for call in again}) > 3
 
 
 _TESTS: dict[Pattern, Callable[[Sequence[Call], set[Call]], bool]] = {
@@ -108,8 +108,8 @@ _TESTS: dict[Pattern, Callable[[Sequence[Call], set[Call]], bool]] = {
 
 def _grouped(again: Sequence[Call], bad: set[Call], key: Callable[[Call], Hashable]) -> dict[Hashable, list[bool]]:
     groups: dict[Hashable, list[bool]] = defaultdict(list)
-    for one in again:
-        groups[key(one)].append(one in bad)
+    for call in again:
+        groups[key(call)].append(call in bad)
     return groups
 
 

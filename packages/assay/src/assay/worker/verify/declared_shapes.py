@@ -17,11 +17,11 @@ Declared = Mapping[str, tuple[int | str, ...]]
 
 def against_declarations(compared: Compared, model: Model) -> Compared:
     """The same findings; those of shapes that contradict the declaration say so. A model that contradicts itself declares nothing."""
-    declared = {one.name: one.shape for one in model.outputs if one.shape != ("...",)}
+    declared = {output.name: output.shape for output in model.outputs if output.shape != ("...",)}
     if model.contradictions:
         return compared
     comparisons, findings = compared
-    return tuple(_comparison(one, declared) for one in comparisons), _all(findings, declared)
+    return tuple(_comparison(comparison, declared) for comparison in comparisons), _all(findings, declared)
 
 
 def _comparison(comparison: Comparison, declared: Declared) -> Comparison:
@@ -32,7 +32,7 @@ def _comparison(comparison: Comparison, declared: Declared) -> Comparison:
 
 
 def _all(findings: Sequence[Finding], declared: Declared) -> tuple[Finding, ...]:
-    return tuple(_contradicting(one, declared) if _broken(one, declared) else one for one in findings)
+    return tuple(_contradicting(finding, declared) if _broken(finding, declared) else finding for finding in findings)
 
 
 def _contradicting(finding: Finding, declared: Declared) -> Finding:

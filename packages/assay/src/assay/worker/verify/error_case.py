@@ -61,8 +61,8 @@ def run_error_case(job: VerifyJob, misuse: ErrorCase, stages: Stages) -> VerifyR
         before = engine.run(lowered.rewritten.fed([sample])[0])
     with stages.enter(Stage.COMPARE):
         comparisons, findings = compared(before)
-    if findings or any(one.findings for one in comparisons):
-        first = (*findings, *(finding for one in comparisons for finding in one.findings))[0]
+    if findings or any(comparison.findings for comparison in comparisons):
+        first = (*findings, *(finding for comparison in comparisons for finding in comparison.findings))[0]
         before_use = Finding(first.kind, first.output, FindingCode.WRONG_BEFORE_USE, about=first)
         return _result(job, None, comparisons, (before_use, *findings), lowered, engine)
     answer, why = _misused(job, misuse, engine, lowered.rewritten.fed([sample])[0], stages)
@@ -151,7 +151,7 @@ def _threaded(job: VerifyJob, misuse: ErrorCase) -> VerifyJob:
         return job
     from assay.worker.engine.lower import backend_class
 
-    if not any(one.name == "threads" for one in backend_class(job.flow.backend).options):
+    if not any(option.name == "threads" for option in backend_class(job.flow.backend).options):
         raise Unsupported(noted(NoteCode.NO_OPTION_OF_THREADS, backend=job.flow.backend), cause="other")
     flow: Flow = msgspec.structs.replace(job.flow, options={**job.flow.options, "threads": misuse.value})
     return msgspec.structs.replace(job, flow=flow)
@@ -197,7 +197,7 @@ def _accepted(misuse: ErrorCase, answer: Values, compared: Any) -> tuple[Finding
         return ()
     if misuse.expects == "right":
         comparisons, findings = compared(answer)
-        return (*findings, *(finding for one in comparisons for finding in one.findings))
+        return (*findings, *(finding for comparison in comparisons for finding in comparison.findings))
     outputs = tuple(f"{name} {array.dtype}{list(array.shape)}" for name, array in answer.items())
     use = facts(use=misuse.kind, input=misuse.input, dtype=misuse.dtype, value=misuse.value)
     return (Finding("accepted", "", FindingCode.ACCEPTED, use | facts(outputs=outputs)),)

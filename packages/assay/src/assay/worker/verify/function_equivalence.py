@@ -42,7 +42,7 @@ def compare_with_function_body(job: VerifyJob, body: Model, stages: Stages) -> V
     declared = {spec.name: spec.dtype for spec in job.case.model.outputs}
     with stages.enter(Stage.COMPARE):
         compared, found = compare_outputs(other, operator, contract, expected_dtypes=declared)
-        comparisons, findings = tuple(_near(one) for one in compared), _beyond(found)
+        comparisons, findings = tuple(_near(comparison) for comparison in compared), _beyond(found)
         if findings:
             right = _right(job, golden, operator, other, declared)
             seen = facts_seen(model=job.case.model.name, body=body.name, right=right)
@@ -99,7 +99,7 @@ def _near(comparison: Comparison) -> Comparison:
 
 def _beyond(found: Sequence[Finding]) -> tuple[Finding, ...]:
     """A mean of one number is the same in both samples, bit by bit or nearly: that says nothing of two lanes within tolerance."""
-    return tuple(one for one in found if one.kind != "degenerate")
+    return tuple(finding for finding in found if finding.kind != "degenerate")
 
 
 def _right(

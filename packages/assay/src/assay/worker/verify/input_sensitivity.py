@@ -68,9 +68,13 @@ def check_sensitivity(
         before, after = (evaluate_reference(job, rewritten, sample) for sample in (probed.first, probed.sample))
     except Exception:  # noqa: BLE001  nor that the model has an answer to them
         return ()
-    moved = {one.output for one in compare(before, after)[0] if one.findings}
+    moved = {comparison.output for comparison in compare(before, after)[0] if comparison.findings}
     comparisons, _ = compare([probed.answer], after)
-    return tuple(_at(one) for one in comparisons if one.output in moved.intersection(names) and one.findings)
+    return tuple(
+        _at(comparison)
+        for comparison in comparisons
+        if comparison.output in moved.intersection(names) and comparison.findings
+    )
 
 
 def perturbed(sample: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -93,7 +97,9 @@ def _halved(array: Tensor) -> Tensor:
 
 
 def _same_throughout(outputs: Sequence[Mapping[str, Tensor]]) -> tuple[str, ...]:
-    return tuple(name for name in outputs[0] if all(_same(outputs[0][name], one.get(name)) for one in outputs[1:]))
+    return tuple(
+        name for name in outputs[0] if all(_same(outputs[0][name], output.get(name)) for output in outputs[1:])
+    )
 
 
 def _same(tensor: Tensor | None, other: Tensor | None) -> bool:

@@ -26,7 +26,7 @@ def with_metrics(compared: Compared, actual: Samples, expected: Samples, contrac
         return compared
     metrics = {name: _loaded(name) for name in plugins.names(METRICS)}
     comparisons, findings = compared
-    return tuple(_measured(one, metrics, actual, expected, contract) for one in comparisons), findings
+    return tuple(_measured(comparison, metrics, actual, expected, contract) for comparison in comparisons), findings
 
 
 def _loaded(name: str) -> Metric:

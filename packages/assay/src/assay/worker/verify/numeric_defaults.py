@@ -20,21 +20,21 @@ MOST = 2
 def tried(job: VerifyJob, facts: EngineInfo, is_right: Callable[[Engine], bool]) -> EngineInfo:
     """The same facts, each default that an option of the flow turns off with what came of it: first all of them together, then, where
     that cures, one by one. Where none does it alone, they do it together. `is_right` runs an engine and holds its answers."""
-    asked = [one for one in facts.numeric_defaults if one.option]
+    asked = [default for default in facts.numeric_defaults if default.option]
     if not asked:
         return facts
     together = _cures(job, asked, is_right)
-    found = dict.fromkeys((one.name for one in asked), together)
+    found = dict.fromkeys((numeric_default.name for numeric_default in asked), together)
     if together and len(asked) > 1:
-        alone = [one.name for one in asked[:MOST] if _cures(job, [one], is_right)]
-        found.update((one.name, not alone or one.name in alone) for one in asked)
-    with_cures = (msgspec.structs.replace(one, cures=found.get(one.name)) for one in facts.numeric_defaults)
+        alone = [numeric_default.name for numeric_default in asked[:MOST] if _cures(job, [numeric_default], is_right)]
+        found.update((numeric_default.name, not alone or numeric_default.name in alone) for numeric_default in asked)
+    with_cures = (msgspec.structs.replace(default, cures=found.get(default.name)) for default in facts.numeric_defaults)
     return msgspec.structs.replace(facts, numeric_defaults=tuple(with_cures))
 
 
 def _cures(job: VerifyJob, defaults: Sequence[NumericDefault], is_right: Callable[[Engine], bool]) -> bool | None:
     """None where the engine cannot be built or run so."""
-    options = {**job.flow.options, **{one.option: one.off for one in defaults}}
+    options = {**job.flow.options, **{default.option: default.off for default in defaults}}
     # Another engine than the one that an earlier job may have left.
     other = msgspec.structs.replace(job, artifact_dir="", flow=msgspec.structs.replace(job.flow, options=options))
     apart = Stages(lambda stage: None)  # no time of the engine that is judged

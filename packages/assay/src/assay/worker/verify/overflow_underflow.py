@@ -69,10 +69,12 @@ def excuse_overflow(
 
 def _with_evidence(held: ReferenceComparison, before: ReferenceComparison) -> ReferenceComparison:
     """With what was seen before anything was excused: fixed limits excuse nothing."""
-    raw = {one.output: one for one in before.given[0]}
+    raw = {comparison.output: comparison for comparison in before.given[0]}
     comparisons = tuple(
-        msgspec.structs.replace(one, evidence=with_figures_of(raw[one.output])) if one.output in raw else one
-        for one in held.given[0]
+        msgspec.structs.replace(comparison, evidence=with_figures_of(raw[comparison.output]))
+        if comparison.output in raw
+        else comparison
+        for comparison in held.given[0]
     )
     return replace(held, given=(comparisons, held.given[1]))
 

@@ -54,7 +54,7 @@ def compare_to_reference(
     try:
         outputs = evaluate(rewritten.standard, rewritten.fed(golden.inputs), oracles=QUANTIZED)
     except Lowering as error:
-        structural = tuple(one for one in broken if one.kind != "values")
+        structural = tuple(finding for finding in broken if finding.kind != "values")
         why = noted(NoteCode.NO_QUANTIZED_REFERENCE, error=reason_of(error))
         return ReferenceComparison(((), structural), lost, why)
     return ReferenceComparison(compare(actual, outputs), lost)
@@ -78,8 +78,8 @@ def compare_at_shapes(
                 why = noted(NoteCode.NO_REFERENCE_AT_SIZES, sizes=format_shapes(sizes), error=reason_of(error))
                 return ReferenceComparison((tuple(comparisons), tuple(findings)), unproven=why)
             found = compare([actual], expected)
-        comparisons += [_at(one, sizes) for one in found[0]]
-        findings += [_finding_at(one, sizes) for one in found[1]]
+        comparisons += [_at(comparison, sizes) for comparison in found[0]]
+        findings += [_finding_at(finding, sizes) for finding in found[1]]
     return ReferenceComparison((tuple(comparisons), tuple(findings)))
 
 

@@ -46,7 +46,7 @@ def repeated(asked: Asked) -> Repeats:
     """Raises as the engine does. What is within tolerance is recorded, too."""
     log, stages = asked.log, asked.stages
     share = asked.job.limits.repeat_share
-    allowed = allowed_s(share, sum(one.seconds for one in stages.times))
+    allowed = allowed_s(share, sum(time.seconds for time in stages.times))
     with stages.enter(Stage.RUN):
         _ask_again(asked, allowed)
         mates = _beside_others(asked, allowed)
@@ -56,7 +56,9 @@ def repeated(asked: Asked) -> Repeats:
         log.look_at_answers()
     with stages.enter(Stage.COMPARE):
         found = [*log.breaches, *_between_calls(asked)]
-    if not any(is_beyond(one, asked.first) for one in found):  # only of an engine that is steady by itself
+    if not any(
+        is_beyond(instability, asked.first) for instability in found
+    ):  # only of an engine that is steady by itself
         found += mates or ()
         found += _between_builds(asked, other) if other is not None else ()
     stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
@@ -107,7 +109,7 @@ def _between_calls(asked: Asked) -> list[Instability]:
             found,
             pattern=pattern,
             sample=moment.sample,
-            differing=len(bad) if pattern is not Pattern.UNNAMED else sum(one.answer != 0 for one in again),
+            differing=len(bad) if pattern is not Pattern.UNNAMED else sum(call.answer != 0 for call in again),
             calls=len(again),
             call=moment.number,
             seconds=moment.seconds,
@@ -123,10 +125,12 @@ def _compared(asked: Asked, others: dict[int, Answer]) -> Instability:
     answers = [others.get(sample, first) for sample, first in enumerate(firsts)]
     apart, findings = asked.compare(answers, firsts)
     against: tuple[Comparison, ...] = ()
-    if asked.has_reference and all(one.kind == "values" for one in _all(*asked.compare(firsts, golden.outputs))):
+    if asked.has_reference and all(
+        finding.kind == "values" for finding in _all(*asked.compare(firsts, golden.outputs))
+    ):
         against, _ = asked.compare(answers, golden.outputs)
-    name = next((one.output for one in _all(apart, findings)), "") or _changed(answers, firsts)
-    kept = tuple(one for one in findings if one.output not in {given.output for given in apart})
+    name = next((finding.output for finding in _all(apart, findings)), "") or _changed(answers, firsts)
+    kept = tuple(finding for finding in findings if finding.output not in {given.output for given in apart})
     return Instability(
         Pattern.UNNAMED,
         name,
@@ -145,7 +149,7 @@ def is_beyond(instability: Instability, first: Sequence[Comparison]) -> bool:
 
 
 def _all(comparisons: Sequence[Comparison], findings: Sequence[Finding]) -> list[Finding]:
-    return [*findings, *(finding for one in comparisons for finding in one.findings)]
+    return [*findings, *(finding for comparison in comparisons for finding in comparison.findings)]
 
 
 def _changed(answers: Sequence[Answer], firsts: Sequence[Answer]) -> str:

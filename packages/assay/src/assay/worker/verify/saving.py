@@ -61,7 +61,7 @@ def _write_npz(path: Path, samples: Samples) -> None:
 
 
 def _stacked(path: Path, name: str, tensors: Sequence[Tensor]) -> Tensor:
-    arrays = [np.asarray(one) for one in tensors]
+    arrays = [np.asarray(tensor) for tensor in tensors]
     if len({one.shape for one in arrays}) > 1:
         raise UsageError(noted(NoteCode.SAMPLES_DIFFER, path=str(path), input=name))
     array = arrays[0] if len(arrays) == 1 else np.stack(arrays)

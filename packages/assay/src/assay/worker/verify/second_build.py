@@ -59,14 +59,14 @@ def build_again(
 
 def built_s(stages: Stages) -> float | None:
     """Seconds that the engine took to build; None where it came from a cache."""
-    if not any(one.stage is Stage.LOWER for one in stages.times):
+    if not any(time.stage is Stage.LOWER for time in stages.times):
         return None
-    return sum(one.seconds for one in stages.times if one.stage in _BUILDING)
+    return sum(time.seconds for time in stages.times if time.stage in _BUILDING)
 
 
 def other_threads(backend: Backend, flow: Flow) -> int:
     """Another number of threads than the flow's; 0 where the backend has no such option."""
-    usual = {one.name: one.default for one in backend.options}
+    usual = {option.name: option.default for option in backend.options}
     if THREADS not in usual:
         return 0
     return 2 if flow.options.get(THREADS, usual[THREADS]) == 1 else 1

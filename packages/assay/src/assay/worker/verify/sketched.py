@@ -89,7 +89,7 @@ def verify_sketched(job: VerifyJob, lowered: Lowered, engine: Engine, stages: St
     )
     with stages.enter(Stage.COMPARE):
         odd = _structure(job, lowered, asked, golden.lock.vocabulary)
-        if any(one.output == LOGITS for one in odd):
+        if any(finding.output == LOGITS for finding in odd):
             return msgspec.structs.replace(result, findings=(*odd, *coarser))
         logs = log_probabilities(answers, LOGITS)
         ratio = _ratio(job.flow.precision)
@@ -143,7 +143,7 @@ def _asked(
 
 def _structure(job: VerifyJob, lowered: Lowered, asked: Golden, vocabulary: int) -> tuple[Finding, ...]:
     """Names and types of all outputs, as the model declares them, and the shape of the logits."""
-    names = [one.name for one in job.case.model.outputs]
+    names = [output.name for output in job.case.model.outputs]
     due = []
     for answer, call in zip(asked.outputs, asked.inputs, strict=True):
         shaped = {LOGITS: np.broadcast_to(np.float32(0.0), (*call[IDS].shape, vocabulary))}
@@ -181,17 +181,19 @@ def _places(
 
 def _mean_used(places: Sequence[_Place], golden: SketchedGolden, ratio: float) -> float:
     """Of what the errors of all places together may be."""
-    least = math.fsum(one.least for one in places)
-    noise = ratio**2 * math.fsum(golden.noise[one.beginning] for one in places)
+    least = math.fsum(place.least for place in places)
+    noise = ratio**2 * math.fsum(golden.noise[place.beginning] for place in places)
     return math.sqrt(2 * least / noise) / _NORM if noise > 0.0 else math.nan
 
 
 def _findings(golden: SketchedGolden, places: Sequence[_Place], mean: float) -> tuple[Finding, ...]:
-    beyond = [one for one in places if one.used > 1.0]
+    beyond = [place for place in places if place.used > 1.0]
     if not (beyond or mean > 1.0):
         return ()
-    simplest = min((NAMES.index(one.schedule) for one in beyond), default=None)  # it says most
-    worst = max((one for one in places if simplest in (None, NAMES.index(one.schedule))), key=lambda one: one.used)
+    simplest = min((NAMES.index(place.schedule) for place in beyond), default=None)  # it says most
+    worst = max(
+        (place for place in places if simplest in (None, NAMES.index(place.schedule))), key=lambda one: one.used
+    )
     seen = facts(
         schedule=worst.schedule,
         call=worst.call,
@@ -205,7 +207,7 @@ def _findings(golden: SketchedGolden, places: Sequence[_Place], mean: float) -> 
 
 def _unproven(golden: SketchedGolden, places: Sequence[_Place], logs: Sequence[Tensor], prefix: Tensor) -> Note | None:
     """Why these answers are not proved to be right."""
-    if any(math.isnan(one.allowed) for one in places):
+    if any(math.isnan(place.allowed) for place in places):
         return noted(NoteCode.NO_LOGITS_TOLERANCE)
     worst = max(places, key=lambda one: one.most / one.allowed if one.allowed else math.inf)
     if worst.most > worst.allowed:
@@ -215,7 +217,7 @@ def _unproven(golden: SketchedGolden, places: Sequence[_Place], logs: Sequence[T
 
 def _blind(golden: SketchedGolden, places: Sequence[_Place], logs: Sequence[Tensor], prefix: Tensor) -> bool:
     """Whether the answers of places would pass as those of others."""
-    allowed = {one.beginning: one.allowed for one in places}
+    allowed = {place.beginning: place.allowed for place in places}
     firsts = {
         int(prefix[call][0, column]): answer[0, column]
         for call, answer in enumerate(logs)
@@ -225,18 +227,18 @@ def _blind(golden: SketchedGolden, places: Sequence[_Place], logs: Sequence[Tens
     numbers = [*firsts][:_OTHERS]
     pairs = zip(numbers, numbers[1:] + numbers[:1], strict=True)
     sketcher = golden.sketcher
-    return all(sketcher.divergence(golden.sketches[one], firsts[other])[0] <= allowed[one] for one, other in pairs)
+    return all(sketcher.divergence(golden.sketches[pair], firsts[other])[0] <= allowed[pair] for pair, other in pairs)
 
 
 def _comparison(places: Sequence[_Place], mean: float, answers: Samples) -> Comparison:
-    used = max(max(one.used for one in places), mean)
+    used = max(max(place.used for place in places), mean)
     shape = np.shape(answers[0][LOGITS])
     return Comparison(
         output=LOGITS,
         dtype=dtype_name(answers[0][LOGITS].dtype),
         shape=shape,
         samples=len(answers),
-        elements=sum(one[LOGITS].size for one in answers),
+        elements=sum(answer[LOGITS].size for answer in answers),
         metrics={"budget_used": used},
         tolerance="derived",
     )
@@ -246,9 +248,9 @@ def _metrics(places: Sequence[_Place]) -> dict[str, float]:
     """The divergence as it is at most: a goal that holds, holds. Beside it what it is at least."""
     count = len(places)
     return {
-        "kl_mean": math.fsum(one.most for one in places) / count,
-        "kl_max": max(one.most for one in places),
-        "kl_mean_least": math.fsum(one.least for one in places) / count,
-        "kl_max_least": max(one.least for one in places),
-        "next_token_agreement": sum(one.agrees for one in places) / count,
+        "kl_mean": math.fsum(place.most for place in places) / count,
+        "kl_max": max(place.most for place in places),
+        "kl_mean_least": math.fsum(place.least for place in places) / count,
+        "kl_max_least": max(place.least for place in places),
+        "next_token_agreement": sum(place.agrees for place in places) / count,
     }

@@ -99,7 +99,7 @@ def _on_its_own_cache(result: VerifyResult, figures: dict[str, float] | None) ->
     """Figures of schedules speak of the engine alone: on another model's cache they would tell how far the two models are."""
     if figures is None or not result.task_metrics:
         return result
-    others = {name: one for name, one in result.task_metrics.items() if not name.startswith(SCHEDULE_FIGURE)}
+    others = {name: metric for name, metric in result.task_metrics.items() if not name.startswith(SCHEDULE_FIGURE)}
     return msgspec.structs.replace(result, task_metrics=others | figures)
 
 
@@ -117,12 +117,12 @@ class _Seen:
     @property
     def is_open(self) -> bool:
         """Whether another tolerance could have more to say: such a job may be asked once more."""
-        found = self.findings or any(one.findings for one in self.comparisons)
+        found = self.findings or any(comparison.findings for comparison in self.comparisons)
         return bool(
             found
             or self.unproven
             or blocking(self.comparisons)
-            or any(is_beyond(one, self.comparisons) for one in self.repeats.found)
+            or any(is_beyond(instability, self.comparisons) for instability in self.repeats.found)
         )
 
 
@@ -139,7 +139,7 @@ def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stage
     with stages.enter(Stage.COMPARE):
         given = with_statistics(held.given[0], actual, golden.outputs) + sized.given[0]
         random = drawn_parts(actual[0], drawn)
-        repeatable = {name: one for name, one in actual[0].items() if name not in random}
+        repeatable = {name: array for name, array in actual[0].items() if name not in random}
         found = _Seen(
             given + check_sensitivity(job, rewritten, ran.probed, repeatable, plain),
             held.given[1] + sized.given[1],
@@ -202,7 +202,10 @@ def _untaken(judging: ToleranceComparator, golden: Golden) -> tuple[UntakenBranc
     """By the evaluations that the tolerance was derived from; where inputs were planned, how many others were tried."""
     found = judging.profile.header.untaken if judging.profile is not None else ()
     tried = golden.lock.plan.branch_tries if golden.lock.plan is not None else 0
-    return tuple(one if one.by_sizes else msgspec.structs.replace(one, tried=tried) for one in found)
+    return tuple(
+        untaken_branch if untaken_branch.by_sizes else msgspec.structs.replace(untaken_branch, tried=tried)
+        for untaken_branch in found
+    )
 
 
 def _blank(job: VerifyJob, outcome: Outcome, facts: EngineInfo) -> VerifyResult:
@@ -271,8 +274,12 @@ def _contradictions(job: VerifyJob, golden: Golden) -> tuple[ModelFinding, ...]:
     for spec in job.case.model.outputs:
         about = ModelPart(PartKind.OUTPUT, spec.name)
         shapes = [sample[spec.name].shape for sample in golden.outputs if spec.name in sample]
-        odd = next((one for one in shapes if spec.shape != ("...",) and not fits(one, spec.shape)), None)
-        if odd is not None and spec.dtype not in CONTAINERS and about not in {one.about for one in found}:
+        odd = next((shape for shape in shapes if spec.shape != ("...",) and not fits(shape, spec.shape)), None)
+        if (
+            odd is not None
+            and spec.dtype not in CONTAINERS
+            and about not in {model_finding.about for model_finding in found}
+        ):
             values = (format_shape(spec.shape), format_shape(odd))
             found.append(ModelFinding(Area.GRAPH, "declared-shape", about, values, Severity.CONTRADICTION))
     return tuple(found)

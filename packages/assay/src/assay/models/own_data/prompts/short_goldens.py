@@ -71,7 +71,9 @@ def prompts_of(golden: Golden) -> dict[int, Prompt]:
 
 def is_of_prompts(folder: Path) -> bool:
     """Whether a golden that is whole may be kept in another form."""
-    return "schedule" in {one.name for file in read_lock(folder).files for one in file.tensors if one.role == "label"}
+    return "schedule" in {
+        tensor.name for file in read_lock(folder).files for tensor in file.tensors if tensor.role == "label"
+    }
 
 
 def shorten(folder: Path, form: str, deviation: Sequence[Mapping[str, Tensor]] = ()) -> GoldenLock:
@@ -93,7 +95,7 @@ def shorten(folder: Path, form: str, deviation: Sequence[Mapping[str, Tensor]] =
         if len(logs) < len(prompts):
             raise BadGolden(noted(GoldenCode.NO_SKETCH_OF_INFINITE))
         lock = msgspec.structs.replace(lock, vocabulary=int(logs[next(iter(prompts))].shape[-1]))
-        noise = {number: _noise(deviation, number, one) for number, one in logs.items()}
+        noise = {number: _noise(deviation, number, log) for number, log in logs.items()}
         contents["sketch"] = _sketched(Sketcher(lock.vocabulary, seed=lock.seed), prompts, logs, noise)
     return write_contents(folder, lock, contents)
 
@@ -121,7 +123,7 @@ def _sketched(
                 rows.append((sketcher.sketch(logs[number][at]), float(noise[number][at])))
     kept = [sketch for sketch, _ in rows]
     sums = np.array([(sketch.mass, sketch.squares, size) for sketch, size in rows])
-    stacked = {name: np.stack([one.tensors()[name] for one in kept]) for name in _FIELDS}
+    stacked = {name: np.stack([token_sketch.tensors()[name] for token_sketch in kept]) for name in _FIELDS}
     return {**stacked, "mass": sums[:, 0], "squares": sums[:, 1], "noise": sums[:, 2]}
 
 
@@ -140,7 +142,7 @@ def read_sketches(folder: Path, model_digest: str | None = None) -> SketchedGold
         raise BadGolden(noted(GoldenCode.SKETCHES_DAMAGED, folder=str(folder)))
     demand_tokens(str(folder), [*chain.from_iterable(prompts)], lock.vocabulary)
     ids, logs, sums, *scalars = (tensors[name] for name in ("ids", "logs", "sums", "mass", "squares"))
-    mass, squares = (one.tolist() for one in scalars)
+    mass, squares = (scalar.tolist() for scalar in scalars)
     sketches = [*map(TokenSketch, ids, logs, sums, mass, squares)]
     return SketchedGolden(lock, prompts, sketches, tensors["noise"], lengths)
 
@@ -157,7 +159,7 @@ def check_signature(golden: SketchedGolden, signature: Signature) -> None:
                 known=signature.vocabulary,
             )
         )
-    other = [one.name for one in model.outputs if one.name not in (LOGITS, *signature.state)]
+    other = [output.name for output in model.outputs if output.name not in (LOGITS, *signature.state)]
     if other:
         raise BadGolden(noted(GoldenCode.SKETCHES_LACK, model=model.name, output=other[0]))
 
@@ -202,7 +204,9 @@ def _same(sketch: TokenSketch, other: TokenSketch) -> bool:
 
 def _sound(tensors: Mapping[str, Tensor], beginnings: int, vocabulary: int) -> bool:
     """Types, sizes and numbers that sketches have."""
-    if {name: one.dtype for name, one in tensors.items()} != {name: np.dtype(one) for name, one in _TYPES.items()}:
+    if {name: tensor.dtype for name, tensor in tensors.items()} != {
+        name: np.dtype(one) for name, one in _TYPES.items()
+    }:
         return False
     top = min(TOP, vocabulary)
     sizes = dict.fromkeys(tensors, (beginnings,)) | {
@@ -210,13 +214,13 @@ def _sound(tensors: Mapping[str, Tensor], beginnings: int, vocabulary: int) -> b
         "logs": (beginnings, top),
         "sums": (beginnings, ROWS),
     }
-    if any(one.shape != sizes[name] for name, one in tensors.items()):
+    if any(tensor.shape != sizes[name] for name, tensor in tensors.items()):
         return False
     ids, logs, noise = tensors["ids"], tensors["logs"], tensors["noise"]
     parts = (tensors["mass"], tensors["squares"], np.exp(np.minimum(logs, 1.0)).sum(axis=1))
     return bool(
         all(np.isfinite(tensors[name]).all() for name in ("logs", "sums"))
-        and all(((one >= 0.0) & (one <= 1.0 + _ROUNDED)).all() for one in parts)
+        and all(((part >= 0.0) & (part <= 1.0 + _ROUNDED)).all() for part in parts)
         and (np.isnan(noise) | ((noise >= 0.0) & (noise <= _MOST_NOISE))).all()
         and (np.diff(np.sort(ids, axis=1), axis=1) > 0).all()
         and (ids < vocabulary).all()
@@ -233,8 +237,8 @@ def _read(folder: Path, model_digest: str | None) -> tuple[GoldenLock, list[Prom
     for problem in problems:
         raise BadGolden(problem)
     tensors = read_tensors(folder, lock)
-    tokens = [one.reshape(-1) for _, one in sorted(tensors.get("input", {}).items())]
-    prompts = [tuple(map(int, one)) for one in tokens if one.dtype.kind in "iu"]
+    tokens = [array.reshape(-1) for _, array in sorted(tensors.get("input", {}).items())]
+    prompts = [tuple(map(int, token)) for token in tokens if token.dtype.kind in "iu"]
     if not prompts or len(prompts) != lock.samples or not all(prompts):
         raise BadGolden(noted(GoldenCode.GOLDEN_PROMPTS_LOST, folder=str(folder), samples=lock.samples))
     return lock, prompts, tensors.get("sketch", {})

@@ -53,7 +53,7 @@ def signature_of(model: Model, state: Mapping[str, str]) -> Signature:
     """Raises BadGolden where the model is no causal language model that prompts can be fed to."""
     specs = _inputs(model)
     if IDS not in specs or not any(spec.name == LOGITS for spec in model.outputs):
-        outputs = tuple(one.name for one in model.outputs)
+        outputs = tuple(output.name for output in model.outputs)
         raise BadGolden(noted(DataCode.NO_LANGUAGE_MODEL, model=model.name, inputs=tuple(specs), outputs=outputs))
     cache = dict(state) or proposed(model)
     other = [name for name in specs if name not in (IDS, MASK, POSITIONS, *cache.values())]

@@ -41,10 +41,11 @@ class _Turn(Turn):
         return Valued(value)
 
     def stack(self, values: Sequence[Valued]) -> Valued:
-        if not any(one.is_rowed for one in values):
-            return Valued(np.stack([one.value for one in values]))
+        if not any(value.is_rowed for value in values):
+            return Valued(np.stack([value.value for value in values]))
         rows = [
-            one.value if one.is_rowed else np.broadcast_to(one.value, (self._count, *one.value.shape)) for one in values
+            value.value if value.is_rowed else np.broadcast_to(value.value, (self._count, *value.value.shape))
+            for value in values
         ]
         return Valued(np.stack(rows, axis=1), is_rowed=True)
 
@@ -60,8 +61,10 @@ def controlled(node: Any, values: dict[str, Any], many: Collection[str], count: 
     """The outputs of Loop or If among the `values` around it, of which those called in `many` have the axis."""
 
     def run(graph: Evaluator, inputs: dict[str, Valued]) -> list[Valued]:
-        rowed = {name for name in many if name not in inputs} | {name for name, one in inputs.items() if one.is_rowed}
-        return body(graph, {**values, **{name: one.value for name, one in inputs.items()}}, rowed)
+        rowed = {name for name in many if name not in inputs} | {
+            name for name, valued in inputs.items() if valued.is_rowed
+        }
+        return body(graph, {**values, **{name: valued.value for name, valued in inputs.items()}}, rowed)
 
     given = [Valued(values[name], name in many) if name else None for name in node.input]
     turn = _Turn(lambda inputs: run(node.body, inputs), count)

@@ -85,8 +85,8 @@ def _evaluate(
         outputs = tuple(node.output)
         if node.need_context():
             found = controlled(node, values, many, count, body)
-            results = tuple(one.value for one in found)
-            many.update(name for name, one in zip(outputs, found, strict=False) if one.is_rowed)
+            results = tuple(valued.value for valued in found)
+            many.update(name for name, valued in zip(outputs, found, strict=False) if valued.is_rowed)
         elif many.isdisjoint(node.input) and not probe.touches(outputs):
             results = evaluator.step(node, values)
         else:
@@ -183,7 +183,7 @@ class _Rowed:
 
 def _has_rows(value: Any, count: int) -> bool:
     tensors = value if isinstance(value, list) else [value]
-    return all(isinstance(one, np.ndarray) and one.shape[:1] == (count,) for one in tensors)
+    return all(isinstance(tensor, np.ndarray) and tensor.shape[:1] == (count,) for tensor in tensors)
 
 
 def _cast(value: Any, one: type[np.generic], other: type[np.generic]) -> Any:
@@ -197,9 +197,9 @@ def _row(value: Any, number: int) -> Any:
 
 def _stacked(rows: Sequence[Any], operator: str) -> Any:
     """Raises Unlike where they do not have one shape."""
-    if all(isinstance(one, list) and len(one) == len(rows[0]) for one in rows):
+    if all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows):
         return [_stacked(each, operator) for each in zip(*rows, strict=True)]
-    if not all(isinstance(one, np.ndarray | np.generic) for one in rows):
+    if not all(isinstance(row, np.ndarray | np.generic) for row in rows):
         raise NotBatchable
     try:
         return np.stack(rows)
@@ -211,7 +211,9 @@ def _is_plain(function: OpFunction) -> bool:
     """One whose body is the same wherever it is called."""
     body = function.impl_
     return (
-        isinstance(body, Evaluator) and stackable(body) and not any(one.has_linked_attribute for one in body.rt_nodes_)
+        isinstance(body, Evaluator)
+        and stackable(body)
+        and not any(node.has_linked_attribute for node in body.rt_nodes_)
     )
 
 

@@ -136,7 +136,7 @@ class Body:
         if not self.gives(position):
             return
         output = self.node.output[position]
-        made = any(value in one.output for one in self.nodes)
+        made = any(value in node.output for node in self.nodes)
         if made and value not in self._given:
             self._given[value] = output
         else:
@@ -144,9 +144,9 @@ class Body:
 
     def finished(self) -> list[NodeProto]:
         """The steps, their results called as those of the node."""
-        for one in self.nodes:
-            one.input[:] = [self._given.get(name, name) for name in one.input]
-            one.output[:] = [self._given.get(name, name) for name in one.output]
+        for node in self.nodes:
+            node.input[:] = [self._given.get(name, name) for name in node.input]
+            node.output[:] = [self._given.get(name, name) for name in node.output]
         return self.nodes
 
     # Forms that changed between opsets.

@@ -42,7 +42,7 @@ class CropAndResize(OpRun):
         extrapolation_value: float = 0.0,
         mode: Any = "bilinear",
     ) -> tuple[Tensor]:
-        tall, wide = (int(one) for one in sizes)
+        tall, wide = (int(size) for size in sizes)
         y = np.full((len(regions), x.shape[1], tall, wide), extrapolation_value, x.dtype)
         for number, (y1, x1, y2, x2) in enumerate(regions):
             rows, columns = _line(y1, y2, tall, x.shape[2]), _line(x1, x2, wide, x.shape[3])
@@ -70,7 +70,7 @@ def _inside(places: Tensor, size: int) -> Tensor:
 
 def _sampled(picture: Tensor, rows: Tensor, columns: Tensor, *, nearest: bool) -> Tensor:
     if nearest:
-        at = [np.floor(one + 0.5).astype(np.int64) for one in (rows, columns)]
+        at = [np.floor(array + 0.5).astype(np.int64) for array in (rows, columns)]
         return np.asarray(picture[:, at[0][:, None], at[1][None]])
     return _between(_between(picture, rows, 1), columns, 2)
 

@@ -43,7 +43,7 @@ def _version(model: ModelProto) -> int:
 
 def _steps(node: NodeProto, model: ModelProto) -> Decomposition | None:
     """None for what is no operator of com.microsoft, or what the model defines itself."""
-    if any(one.domain == node.domain and one.name == node.op_type for one in model.functions):
+    if any(function.domain == node.domain and function.name == node.op_type for function in model.functions):
         return None
     ours = onnx_operators().get(("" if node.domain in _STANDARD else node.domain, node.op_type))
     if ours is None or ours.decomposition is None:

@@ -45,14 +45,14 @@ class Squares:
     def of_all(each: Sequence[Squares]) -> Tensor:
         """Those of several steps along a new first axis; matrices that steps share are read once."""
         shared: dict[tuple[int, ...], list[int]] = {}
-        for at, one in enumerate(each):
-            shared.setdefault(tuple(map(id, one._matrices())), []).append(at)
+        for at, squares in enumerate(each):
+            shared.setdefault(tuple(map(id, squares._matrices())), []).append(at)
         found: list[Tensor] = [np.empty(0)] * len(each)
         for places in shared.values():
             rows = zip(*(each[at]._rows for at in places), strict=True)
             whole = Squares(tuple(np.stack(part) for part in rows), each[places[0]]._matrices)()
-            for at, one in zip(places, whole, strict=True):
-                found[at] = one
+            for at, squares in zip(places, whole, strict=True):
+                found[at] = squares
         return np.stack(found)
 
 
@@ -254,7 +254,7 @@ def unrolled(
     last_h, last_c = np.zeros((2, len(sides), *shape), x.dtype)
     ends = np.asarray(lengths).astype(np.int64) if lengths is not None else None
     for at, backward in enumerate(sides):
-        cell = _Cell(call, at, w[at], r[at], *(None if one is None else one[at] for one in (bias, peepholes)))
+        cell = _Cell(call, at, w[at], r[at], *(None if array is None else array[at] for array in (bias, peepholes)))
         h = np.zeros(shape, x.dtype) if h0 is None else h0[at].astype(x.dtype, copy=False)
         c = np.zeros(shape, x.dtype) if c0 is None else c0[at].astype(x.dtype, copy=False)
         for step in range(len(x) - 1, -1, -1) if backward else range(len(x)):
@@ -278,7 +278,7 @@ def _sides(call: Call) -> list[bool]:
 
 
 def _texts(values: Any) -> list[str]:
-    return [one.decode() if isinstance(one, bytes) else str(one) for one in values or ()]
+    return [value.decode() if isinstance(value, bytes) else str(value) for value in values or ()]
 
 
 RECURRENT: dict[str, Kernel] = {"RNN": recurrent, "GRU": recurrent, "LSTM": recurrent}

@@ -130,7 +130,7 @@ def interval(
     ties: Tensor | None = None,
 ) -> dict[str, Tensor]:
     """The answers at the two ends of what noise may make of the deciding value, and of what lies on `ties`."""
-    reach = MARGIN * np.sqrt(sum(np.square(one.astype(np.float64)) for one in deviations))
+    reach = MARGIN * np.sqrt(sum(np.square(deviation.astype(np.float64)) for deviation in deviations))
     if ties is not None:
         reach = np.maximum(reach, np.where(ties, _TIE * np.abs(values[0]), 0.0))
     taps = decision.taps
@@ -141,7 +141,7 @@ def interval(
     if decision.node.op_type == "Equal":
         close = np.abs(values[0] - values[1]) <= reach
         ends = [ends[0], ends[1] | close]
-    wide = np.stack([one.astype(np.float64) for one in ends])
+    wide = np.stack([end.astype(np.float64) for end in ends])
     return {"low": wide.min(axis=0), "high": wide.max(axis=0)}
 
 

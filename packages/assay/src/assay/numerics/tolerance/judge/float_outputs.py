@@ -46,14 +46,14 @@ def judge_float(
     worst: int = WORST,
 ) -> OutputJudgement:
     """Of arrays of the oracle's shapes. `known_offset`: `expected` are not the oracle's, and may be as far off as they are."""
-    storage = max(noise.storage, *(UNIT_ROUNDOFF.get(one.dtype.name, 0.0) for one in (*actual, *expected)), 0.0)
+    storage = max(noise.storage, *(UNIT_ROUNDOFF.get(array.dtype.name, 0.0) for array in (*actual, *expected)), 0.0)
     tiny = _TINY.get(storage, 2.0**-126)
     top = extremes(noise.dtype or dtype_name(expected[0].dtype))[1]
     samples = [
         _sample(noise, profile, index, (mine, theirs), (storage, tiny, top), known_offset)
         for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True))
     ]
-    sides = [one.side for one in samples if one.side is not None]
+    sides = [sample.side for sample in samples if sample.side is not None]
     found = _statistics(samples, profile, worst)
     seen = UNSEEN if profile.header.coarse else 1.0
     telling, left_out = (samples, []) if profile.header.coarse else _telling(samples)
@@ -71,7 +71,7 @@ def judge_float(
         budgets, findings = {**budgets, "budget_element": math.inf, "budget_used": math.inf}, (fixed,)
     mistrust = None if near else _mistrust(noise.name, share * seen)
     if profile.header.arithmetic.weight_levels and budgets["budget_norm"] <= 1.0 < budgets["budget_used"]:
-        parts = [one.error for one in samples], [one.variance for one in samples], expected
+        parts = [sample.error for sample in samples], [sample.variance for sample in samples], expected
         if chance := rare_jumps(noise.name, *parts, profile.header.draws):
             budgets, findings, mistrust = {**budgets, "budget_used": 1.0}, (), chance
     return OutputJudgement(
@@ -89,12 +89,12 @@ def judge_float(
 
 def _statistics(samples: Sequence[_Sample], profile: DerivedTolerance, worst: int) -> Statistics:
     return statistics(
-        [one.error for one in samples],
-        [one.variance for one in samples],
-        [one.floor for one in samples],
+        [sample.error for sample in samples],
+        [sample.variance for sample in samples],
+        [sample.floor for sample in samples],
         profile.header.draws,
         worst,
-        jumps=[pair for one in samples for pair in one.jumps] or None,
+        jumps=[pair for sample in samples for pair in sample.jumps] or None,
     )
 
 
@@ -149,7 +149,7 @@ def _sample(
     storage, tiny, top = type_
     oracle = np.asarray(profile.oracle[index][noise.name], np.float64)
     deviation = profile.deviation[index][noise.name].astype(np.float64)
-    left, right = (one.astype(np.float64) for one in pair)
+    left, right = (array.astype(np.float64) for array in pair)
     counts = np.isfinite(left) & np.isfinite(right) & (np.abs(right) <= top) & np.isfinite(oracle)
     with np.errstate(all="ignore"):
         error = np.where(counts, left - right, 0.0)
@@ -173,7 +173,7 @@ def _jumps(name: str, profile: DerivedTolerance, index: int, counts: Tensor) -> 
     carried = np.asarray(margins[f"{name}/tipped"])
     for way in ("up", "down"):
         carried = np.maximum(carried, np.abs(margins.get(f"{name}/{way}", 0.0)))
-    tipped, shaken = (np.where(counts, one, 0.0).astype(np.float64) for one in (carried, margins[f"{name}/shaken"]))
+    tipped, shaken = (np.where(counts, array, 0.0).astype(np.float64) for array in (carried, margins[f"{name}/shaken"]))
     return [(tipped, shaken)]
 
 
@@ -183,10 +183,10 @@ def _side(
     """None where nothing is rounded to a grid."""
     margins = profile.margins[index] if index < len(profile.margins) else {}
     kinds = [f"{name}/{one}" for one in ("tipped", "up", "down", "sums", "sums_tipped")]
-    if not all(one in margins for one in kinds):
+    if not all(kind in margins for kind in kinds):
         return None
-    tipped, up, down = (np.where(counts, margins[one], 0.0).astype(np.float64) for one in kinds[:3])
-    deviations, largest = (np.asarray(margins[one], np.float64).reshape(-1) for one in kinds[3:])
+    tipped, up, down = (np.where(counts, margins[kind], 0.0).astype(np.float64) for kind in kinds[:3])
+    deviations, largest = (np.asarray(margins[kind], np.float64).reshape(-1) for kind in kinds[3:])
     error, oracle, variance = known
     still = (margins.get(f"{name}/shaken", np.ones(())) == 0.0) & (up == 0.0) & (down == 0.0) & counts
     common = shared(oracle, np.sqrt(variance), still)
@@ -199,24 +199,30 @@ def _leaning(name: str, leans: Systematic) -> Finding:
 
 def _share(samples: Sequence[_Sample]) -> float:
     """Noise over signal, both in the Euclidean norm."""
-    energy = sum(one.energy for one in samples)
-    noise = sum(float(np.sum(one.variance) + np.sum(one.floor)) for one in samples)
+    energy = sum(sample.energy for sample in samples)
+    noise = sum(float(np.sum(sample.variance) + np.sum(sample.floor)) for sample in samples)
     return math.sqrt(noise / energy) if energy > 0 else 0.0
 
 
 def _distance(samples: Sequence[_Sample]) -> float:
     """Error over signal."""
-    energy = sum(one.energy for one in samples)
-    return math.sqrt(sum(float(np.sum(np.square(one.error))) for one in samples) / energy) if energy > 0 else math.inf
+    energy = sum(sample.energy for sample in samples)
+    return (
+        math.sqrt(sum(float(np.sum(np.square(sample.error))) for sample in samples) / energy)
+        if energy > 0
+        else math.inf
+    )
 
 
 def _telling(samples: list[_Sample]) -> tuple[list[_Sample], list[int]]:
     """The samples, those emptied that prove nothing, and the numbers of these: none where the noise of all together is within the
     limit, or where no other is left."""
-    loud = [number for number, one in enumerate(samples) if _share([one]) > SHARE_LIMIT]
-    if _share(samples) <= SHARE_LIMIT or not any(one.energy > 0.0 for at, one in enumerate(samples) if at not in loud):
+    loud = [number for number, sample in enumerate(samples) if _share([sample]) > SHARE_LIMIT]
+    if _share(samples) <= SHARE_LIMIT or not any(
+        sample.energy > 0.0 for at, sample in enumerate(samples) if at not in loud
+    ):
         return samples, []
-    return [one.emptied() if number in loud else one for number, one in enumerate(samples)], loud
+    return [sample.emptied() if number in loud else sample for number, sample in enumerate(samples)], loud
 
 
 def _set_aside(name: str, left_out: Sequence[int], samples: Sequence[_Sample]) -> tuple[Note, ...]:
@@ -252,8 +258,8 @@ def _odd(name: str, found: Statistics, profile: DerivedTolerance, samples: Seque
 def _used_where_off(samples: Sequence[_Sample]) -> float:
     """Error over allowed noise, of the elements that are off at all: one that is exact, as the positive side of a LeakyRelu, says
     nothing of the noise of the others."""
-    energy = sum(float(np.sum(np.square(one.error))) for one in samples)
-    allowed = sum(float(np.sum(one.variance + one.floor, where=one.error != 0.0)) for one in samples)
+    energy = sum(float(np.sum(np.square(sample.error))) for sample in samples)
+    allowed = sum(float(np.sum(sample.variance + sample.floor, where=sample.error != 0.0)) for sample in samples)
     return math.sqrt(energy / allowed) if allowed > 0.0 else math.inf
 
 

@@ -35,7 +35,7 @@ def judge_outputs(
 
 
 def _used(found: Mapping[str, OutputJudgement]) -> float:
-    return max((one.metrics.get("budget_used", 0.0) for one in found.values()), default=0.0)
+    return max((output_judgement.metrics.get("budget_used", 0.0) for output_judgement in found.values()), default=0.0)
 
 
 def _by_one(
@@ -62,8 +62,8 @@ def _if_blind(judged: OutputJudgement, profile: DerivedTolerance) -> OutputJudge
     if judged.output not in profile.header.blind or judged.degenerate or judged.near:
         return judged
     tried = tuple(one.defect for one in profile.header.selftest if judged.output in one.missed)
-    kinds = tuple(one.kind.value for one in tried)
-    seen = facts(kinds=kinds, places=tuple(one.at for one in tried), sizes=tuple(one.size for one in tried))
+    kinds = tuple(defect.kind.value for defect in tried)
+    seen = facts(kinds=kinds, places=tuple(defect.at for defect in tried), sizes=tuple(defect.size for defect in tried))
     blind = Finding("degenerate", judged.output, FindingCode.SELFTEST_BLIND, seen)
     return replace(judged, degenerate=blind)
 
@@ -89,7 +89,7 @@ def _suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str,
 
 
 def _arrays(samples: Sequence[Tensor | None]) -> list[Tensor]:
-    return [np.asarray(one) for one in samples if one is not None]
+    return [np.asarray(sample) for sample in samples if sample is not None]
 
 
 def _comparable(

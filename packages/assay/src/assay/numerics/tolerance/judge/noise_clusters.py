@@ -30,7 +30,7 @@ def clusters(allowed: Wide, noisy: Tensor) -> list[Any]:
     gaps = np.flatnonzero(np.diff(ordered) > math.log2(GAP)) + 1
     edges: list[float] = []
     before = 0
-    for place in (int(one) for one in gaps):
+    for place in (int(gap) for gap in gaps):
         if place - before >= few and levels.size - place >= few:
             edges.append((ordered[place - 1] + ordered[place]) / 2)
             before = place

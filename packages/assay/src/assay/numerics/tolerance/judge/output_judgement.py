@@ -31,6 +31,6 @@ class OutputJudgement:
 
 def worst_at(position: int, actual: list[Tensor], expected: list[Tensor]) -> WorstElement:
     """The element at a flat position in all samples in a row."""
-    index = locate(position, [one.shape for one in actual])
+    index = locate(position, [array.shape for array in actual])
     place = index[1:]
     return WorstElement(index, float(expected[index[0]][place]), float(actual[index[0]][place]))

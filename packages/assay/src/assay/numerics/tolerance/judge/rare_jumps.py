@@ -27,12 +27,12 @@ def rare_jumps(
 ) -> Finding | None:
     """Why the limit of an element tells nothing; None where the noise is spread as the values are, or where an element is further off
     than any draw may have moved one."""
-    of_noise = sum(spread_over(one) for one in variances)
-    of_values = sum(spread_over(np.square(one)) for one in values)
+    of_noise = sum(spread_over(variance) for variance in variances)
+    of_values = sum(spread_over(np.square(value)) for value in values)
     if not 0.0 < of_noise < draws * len(variances) or FEWER * of_noise > of_values:
         return None
-    most = math.sqrt(draws * max(float(one.max(initial=0.0)) for one in variances))
-    if max(float(np.abs(one).max(initial=0.0)) for one in errors) > most:
+    most = math.sqrt(draws * max(float(variance.max(initial=0.0)) for variance in variances))
+    if max(float(np.abs(error).max(initial=0.0)) for error in errors) > most:
         return None
-    seen = facts(most=most, count=round(of_noise), elements=sum(one.size for one in errors))
+    seen = facts(most=most, count=round(of_noise), elements=sum(error.size for error in errors))
     return Finding("degenerate", output, FindingCode.RARE_JUMPS, seen)

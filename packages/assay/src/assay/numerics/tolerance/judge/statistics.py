@@ -90,9 +90,9 @@ def statistics(
     with np.errstate(all="ignore"):
         allowed, noisy = variance + _flat(floors), variance > 0.0
         if jumps is not None:
-            shaken = _flat([one for _, one in jumps])
-            farthest = unseen(allowed, _flat([one for one, _ in jumps]), draws)
-            tipped = _unflat(farthest, [np.shape(one) for one in errors])
+            shaken = _flat([jump for _, jump in jumps])
+            farthest = unseen(allowed, _flat([jump for jump, _ in jumps]), draws)
+            tipped = _unflat(farthest, [np.shape(error) for error in errors])
             reached, step = (shaken > 0.0) | (_flat(tipped) > 0.0), least(shaken)
             allowed, noisy = level(allowed, shaken), noisy | (shaken > 0.0)
         masks = clusters(allowed, noisy)
@@ -122,7 +122,7 @@ def _statistics(
 ) -> Statistics:
     """All sequences have one array per sample; elements that do not count are zero in all three. `worst` are the flat
     positions (all samples in a row) of the `kept` elements that use most of their limit."""
-    shapes = [np.shape(one) for one in errors]
+    shapes = [np.shape(array) for array in errors]
     error, variance, floor = (_flat(one) for one in (errors, variances, floors))
     if not error.size:
         return Statistics(0.0, 0.0, 0.0)
@@ -130,7 +130,7 @@ def _statistics(
     members = None if mask is None else _unflat(mask.astype(np.float64), shapes)
     if members is not None:
         errors, variances, floors = (
-            [np.asarray(one, np.float64) * member for one, member in zip(part, members, strict=True)]
+            [np.asarray(array, np.float64) * member for array, member in zip(part, members, strict=True)]
             for part in (errors, variances, floors)
         )
         error, variance, floor = error[places], variance[places], floor[places]
@@ -189,13 +189,13 @@ def locate(position: int, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     for sample, shape in enumerate(shapes):
         size = math.prod(shape)
         if position < size:
-            return (sample, *(int(one) for one in np.unravel_index(position, shape))) if shape else (sample,)
+            return (sample, *(int(place) for place in np.unravel_index(position, shape))) if shape else (sample,)
         position -= size
     return ()
 
 
 def _flat(arrays: Sequence[Tensor]) -> Wide:
-    parts = [np.asarray(one, np.float64).reshape(-1) for one in arrays]
+    parts = [np.asarray(array, np.float64).reshape(-1) for array in arrays]
     return parts[0] if len(parts) == 1 else np.concatenate(parts or [np.zeros(0)])
 
 
@@ -215,8 +215,8 @@ def _with_jumps(
     share = JUMPS * (draws + PSEUDO_DRAWS) / draws / SLICE_LIMIT**2
     counted = members if members is not None else [np.ones(()) for _ in jumps]
     return [
-        np.asarray(one, np.float64) + share * np.square(np.asarray(jump, np.float64)) * member
-        for one, jump, member in zip(variances, jumps, counted, strict=True)
+        np.asarray(variance, np.float64) + share * np.square(np.asarray(jump, np.float64)) * member
+        for variance, jump, member in zip(variances, jumps, counted, strict=True)
     ]
 
 
@@ -240,15 +240,15 @@ def _slices(
     takes all along that follows from it, so that the liveliest slice says how far any may go, and `carried` how far at least."""
     worst, where = 0.0, (0, 0)
     parts = (errors, variances, floors, members, moved)
-    if len({one.shape for one in errors}) == 1:
-        blocks = [[None if one is None else _block(one) for one in parts]]
+    if len({array.shape for array in errors}) == 1:
+        blocks = [[None if part is None else _block(part) for part in parts]]
         first = 0
     else:
-        squared = ([np.square(one) for one in errors], *parts[1:])
+        squared = ([np.square(array) for array in errors], *parts[1:])
         sums = [None if one is None else np.array([float(np.sum(each)) for each in one]) for one in squared]
-        worst, place = _largest(sums, [float(one.size) for one in errors], draws, carried)
+        worst, place = _largest(sums, [float(array.size) for array in errors], draws, carried)
         where = (0, place)
-        blocks = [[None if one is None else _block([one[at]]) for one in parts] for at in range(len(errors))]
+        blocks = [[None if part is None else _block([part[at]]) for part in parts] for at in range(len(errors))]
         first = 1
     for error, *others in blocks:
         assert error is not None
@@ -258,7 +258,7 @@ def _slices(
             if length < 2 or error.size // length < FEWEST:
                 continue
             across = tuple(one for one in range(error.ndim) if one != axis)
-            sums = [None if one is None else one.sum(axis=across) for one in (energy, *others)]
+            sums = [None if array is None else array.sum(axis=across) for array in (energy, *others)]
             ratio, place = _largest(sums, [error.size / length] * length, draws, carried)
             if ratio > worst:
                 worst, where = ratio, (axis, place)
@@ -269,12 +269,12 @@ def _block(samples: Sequence[Tensor]) -> Wide:
     """Samples of one shape along a new first axis."""
     if len(samples) == 1:
         return np.ascontiguousarray(samples[0], np.float64).reshape(1, *np.shape(samples[0]))
-    return np.stack([np.asarray(one, np.float64) for one in samples])
+    return np.stack([np.asarray(sample, np.float64) for sample in samples])
 
 
 def _largest(sums: Sequence[Wide | None], sizes: Sequence[float], draws: int, carried: float) -> tuple[float, int]:
     """Of slices, by their sums of energy, variance, floor, members and what moved; of so many elements where all are members."""
-    energy, variance, floor = (np.zeros(1) if one is None else one for one in sums[:3])
+    energy, variance, floor = (np.zeros(1) if array is None else array for array in sums[:3])
     members, moved = sums[3:]
     counts = np.array(sizes) if members is None else members
     with np.errstate(all="ignore"):

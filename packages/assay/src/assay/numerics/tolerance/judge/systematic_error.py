@@ -156,8 +156,8 @@ def shared(oracle: Wide, deviation: Wide, still: Any) -> Wide:
     return found
 
 
-def _common(one: Side) -> Wide:
-    return np.zeros(one.error.shape) if one.common is None else one.common
+def _common(side: Side) -> Wide:
+    return np.zeros(side.error.shape) if side.common is None else side.common
 
 
 def systematic(samples: Sequence[Side], draws: int) -> Systematic:
@@ -176,23 +176,25 @@ def _added(parts: Sequence[Wide]) -> Wide:
 
 def _elements(samples: Sequence[Side], draws: int) -> Systematic:
     """Every element's errors added over the samples."""
-    error = _added([one.error for one in samples]).reshape(-1)
-    variance = _added([one.variance for one in samples]).reshape(-1)
-    size = _added([np.abs(np.nan_to_num(one.oracle, posinf=0.0, neginf=0.0)) for one in samples]).reshape(-1)
+    error = _added([sample.error for sample in samples]).reshape(-1)
+    variance = _added([sample.variance for sample in samples]).reshape(-1)
+    size = _added([np.abs(np.nan_to_num(sample.oracle, posinf=0.0, neginf=0.0)) for sample in samples]).reshape(-1)
     floor = FLOAT**2 * (np.square(size) + np.mean(np.square(size))) + np.finfo(np.float64).tiny
-    leans = np.maximum(*(np.abs(_added([getattr(one, way) for one in samples])) for way in ("up", "down"))).reshape(-1)
-    known = np.square(TWICE * leans) + np.square(TWICE * _added([one.offset for one in samples]).reshape(-1))
-    known += np.square(ELEMENT_LIMIT * _added([_common(one) for one in samples]).reshape(-1))
-    jumps = _added([np.square(unseen(one.variance, one.tipped, draws)) for one in samples])
+    leans = np.maximum(
+        *(np.abs(_added([getattr(sample, way) for sample in samples])) for way in ("up", "down"))
+    ).reshape(-1)
+    known = np.square(TWICE * leans) + np.square(TWICE * _added([sample.offset for sample in samples]).reshape(-1))
+    known += np.square(ELEMENT_LIMIT * _added([_common(sample) for sample in samples]).reshape(-1))
+    jumps = _added([np.square(unseen(sample.variance, sample.tipped, draws)) for sample in samples])
     allowed = float(np.sum(variance + floor + known / NORM_LIMIT**2) + JUMPS * jumps.sum() / NORM_LIMIT**2)
     norm = math.sqrt(float(np.square(error).sum()) / allowed)
     growth = math.sqrt(2 * math.log(2 * error.size) + 2)
     limit = ELEMENT_LIMIT * growth
-    jump = TWICE * max(float(one.tipped.max(initial=0.0)) for one in samples)
+    jump = TWICE * max(float(sample.tipped.max(initial=0.0)) for sample in samples)
     shrunk = (draws * variance + PSEUDO_DRAWS * variance.mean()) / (draws + PSEUDO_DRAWS)
     ratios = np.abs(error) / np.sqrt(limit**2 * (shrunk + floor) + known + jump**2)
     place = int(np.argmax(ratios))
-    index = tuple(int(one) for one in np.unravel_index(place, samples[0].error.shape))
+    index = tuple(int(axis) for axis in np.unravel_index(place, samples[0].error.shape))
     if norm / NORM_LIMIT >= ratios[place]:
         return Systematic(float(norm / NORM_LIMIT), FindingCode.REPEATED_ERRORS)
     return Systematic(float(ratios[place]), FindingCode.REPEATED_ERROR_AT, facts(index=index))
@@ -200,15 +202,15 @@ def _elements(samples: Sequence[Side], draws: int) -> Systematic:
 
 def _sums(samples: Sequence[Side], draws: int) -> Systematic:
     """The sums of all samples, each index of an axis beside its like."""
-    error = _added([sums(one.error, one.oracle) for one in samples])
-    size = _added([np.abs(sums_of_sizes(one.oracle)) for one in samples])
+    error = _added([sums(sample.error, sample.oracle) for sample in samples])
+    size = _added([np.abs(sums_of_sizes(sample.oracle)) for sample in samples])
     leans = np.maximum(
-        *(np.abs(_added([sums(getattr(one, way), one.oracle) for one in samples])) for way in ("up", "down"))
+        *(np.abs(_added([sums(getattr(sample, way), sample.oracle) for sample in samples])) for way in ("up", "down"))
     )
-    offset = _added([sums(one.offset, one.oracle) for one in samples])
-    common = _added([sums_of_sizes(_common(one), centred(one.oracle)) for one in samples])
-    variance = _added([np.square(one.deviations) for one in samples])
-    largest = np.max(np.stack([one.largest for one in samples]), axis=0)
+    offset = _added([sums(sample.offset, sample.oracle) for sample in samples])
+    common = _added([sums_of_sizes(_common(sample), centred(sample.oracle)) for sample in samples])
+    variance = _added([np.square(sample.deviations) for sample in samples])
+    largest = np.max(np.stack([sample.largest for sample in samples]), axis=0)
     one_jump = _one_jump(samples, draws)
     worst, start = Systematic(0.0), 0
     for kind, code, of_slice in (
@@ -234,11 +236,11 @@ def _sums(samples: Sequence[Side], draws: int) -> Systematic:
 
 def _one_jump(samples: Sequence[Side], draws: int) -> dict[str, float]:
     """What the farthest jump of one element adds to a sum: few jumps that the draws show may cancel in each of them."""
-    farthest = [np.maximum(one.tipped, np.sqrt(draws * one.variance)) for one in samples]
-    gains = [one * np.abs(centred(side.oracle)) for one, side in zip(farthest, samples, strict=True)]
+    farthest = [np.maximum(sample.tipped, np.sqrt(draws * sample.variance)) for sample in samples]
+    gains = [array * np.abs(centred(side.oracle)) for array, side in zip(farthest, samples, strict=True)]
     return {
-        "shift": max(float(one.max(initial=0.0)) for one in farthest),
-        "gain": max(float(one.max(initial=0.0)) for one in gains),
+        "shift": max(float(array.max(initial=0.0)) for array in farthest),
+        "gain": max(float(gain.max(initial=0.0)) for gain in gains),
     }
 
 

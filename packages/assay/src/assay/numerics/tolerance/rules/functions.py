@@ -39,7 +39,7 @@ def progression(site: RuleSite, unit: Arithmetic) -> Variance:
     before add up. Of dyadic numbers all of it is exact."""
     start, delta = (np.asarray(site.call.inputs[at], np.float64) for at in (0, 2))
     steps = delta * np.arange(site.value.size)
-    grid = min(float(step_of(one).min()) for one in (start, delta))
+    grid = min(float(step_of(array).min()) for array in (start, delta))
     size = max(largest(site.value), largest(steps))
     if holds(size, grid, unit.storage):
         return EXACT

@@ -45,8 +45,8 @@ class NoisePool:
         """The same for several at once, a row for each; to be written to."""
         size = math.prod(shape)
         if size > self.longest:
-            return np.stack([self.noise(shape, amplified, one, signed=signed) for one in randoms])
-        first = np.array([one.integers(self._size - size + 1) for one in randoms])
+            return np.stack([self.noise(shape, amplified, random, signed=signed) for random in randoms])
+        first = np.array([random.integers(self._size - size + 1) for random in randoms])
         return self.stretches(size, amplified, first).reshape(len(randoms), *shape)
 
     @property

@@ -60,7 +60,9 @@ def rounding(site: RuleSite, unit: Arithmetic) -> Variance:
 def whole(*arrays: Any) -> bool:
     """Whole numbers throughout. The first few mostly tell."""
     return all(
-        bool(np.all(np.rint(part) == part)) for one in arrays for part in (np.asarray(one).reshape(-1)[:_FEW], one)
+        bool(np.all(np.rint(part) == part))
+        for array in arrays
+        for part in (np.asarray(array).reshape(-1)[:_FEW], array)
     )
 
 

@@ -82,14 +82,14 @@ class RoundingSites:
 
     def _stacked(self, columns: Sequence[int]) -> Deviation:
         places = (self.each[self.noisy[column]] for column in columns)
-        return np.array([one.deviation.reshape(-1) for one in places if one.deviation is not None])
+        return np.array([place.deviation.reshape(-1) for place in places if place.deviation is not None])
 
     @cached_property
     def are_whole(self) -> bool:
         """Whether there are many, each with a deviation for every element."""
         places = [self.each[number] for number in self.noisy]
         return len(places) >= MANY and all(
-            one.deviation.shape == one.shape for one in places if one.deviation is not None
+            place.deviation.shape == place.shape for place in places if place.deviation is not None
         )
 
     def may_be_together(self, draws: int, longest: int) -> bool:

@@ -21,16 +21,16 @@ _SHORT = 1e-30
 
 def sum_of_squares(inputs: Sequence[Tensor], again: Callable[..., tuple[Any, ...]], size: int) -> Tensor:
     """`again`, the sum of products of `inputs` that has `size` numbers, of their squares."""
-    if size >= LARGE and all(one.dtype == np.float64 for one in inputs) and len(inputs) <= 2:
-        scales = [largest(one) for one in inputs]
-        if all(_is_even(one, scale) for one, scale in zip(inputs, scales, strict=True)):
-            parts = (np.square((one / scale).astype(np.float32)) for one, scale in zip(inputs, scales, strict=True))
+    if size >= LARGE and all(array.dtype == np.float64 for array in inputs) and len(inputs) <= 2:
+        scales = [largest(array) for array in inputs]
+        if all(_is_even(array, scale) for array, scale in zip(inputs, scales, strict=True)):
+            parts = (np.square((array / scale).astype(np.float32)) for array, scale in zip(inputs, scales, strict=True))
             found = np.asarray(again(*parts)[0])
             if found.dtype == np.float32 and not np.any((found > 0) & (found < _SHORT)):
                 wide: Tensor = np.maximum(found, 0).astype(np.float64)
                 wide *= math.prod(scales) ** 2
                 return wide
-    result: Tensor = again(*(one * one for one in inputs))[0]
+    result: Tensor = again(*(array * array for array in inputs))[0]
     return np.maximum(result, 0)
 
 

@@ -23,7 +23,7 @@ def exact_sum(site: RuleSite, unit: Arithmetic, *inputs: Tensor) -> bool:
     """Whether a sum of products of whole numbers is exact in any order: the sum of magnitudes fits the significand."""
     if unit.multiply or not whole(*inputs) or not fits(site.value, unit.storage):
         return False
-    return fits(np.asarray(site.again(*(np.abs(one) for one in inputs))[0]), unit.accumulate)
+    return fits(np.asarray(site.again(*(np.abs(array) for array in inputs))[0]), unit.accumulate)
 
 
 def exact_product(site: RuleSite, unit: Arithmetic) -> bool:

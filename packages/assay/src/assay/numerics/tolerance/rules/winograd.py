@@ -69,7 +69,7 @@ def matrices(tile: int, kernel: int) -> tuple[Tensor, Tensor, Tensor]:
     """A^T, G and B^T for the points 0, 1, -1, 2, -2, 3, -3 ... and infinity, as many as the tile needs."""
     points = [0.0, *(sign * size for size in range(1, tile // 2) for sign in (1.0, -1.0))]
     out = tile - kernel + 1
-    scale = np.array([abs(np.prod([one - other for other in points if other != one])) for one in points] + [1.0])
+    scale = np.array([abs(np.prod([point - other for other in points if other != point])) for point in points] + [1.0])
     at, g = _powers(points, out).T, _powers(points, kernel) / scale[:, None]
     # Whatever x and w are, output p is the sum over k of x[p + k] w[k]: that is what B^T has to make of the two others.
     products = np.einsum("pi,ik->pki", at, g).reshape(out * kernel, tile)

@@ -71,7 +71,10 @@ class BatchedDraws(Rows):
         if places is None or not places.each:
             return results
         kind = call.operator.lower()
-        return tuple(self._at(kind, one, call, places) if np.asarray(one).dtype.kind == "f" else one for one in results)
+        return tuple(
+            self._at(kind, result, call, places) if np.asarray(result).dtype.kind == "f" else result
+            for result in results
+        )
 
     def _at(self, kind: str, value: Tensor, call: Call, places: RoundingSites) -> Tensor:
         outputs = call.outputs
@@ -121,6 +124,6 @@ class BatchedDraws(Rows):
         """Of each of these, in front of so many axes."""
         known = self._shared.get((draws[0], kind, outputs, rank))
         if known is None:
-            factors = np.array([one.factor(kind, outputs) for one in draws], dtype)
+            factors = np.array([draw.factor(kind, outputs) for draw in draws], dtype)
             known = self._shared[draws[0], kind, outputs, rank] = factors.reshape(-1, *[1] * rank)
         return known

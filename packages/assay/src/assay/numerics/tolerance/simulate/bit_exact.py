@@ -39,7 +39,8 @@ def derive_bits(
         seed=0,
         samples=len(inputs),
         outputs=tuple(
-            msgspec.structs.replace(one, kind="exact", why=None) if one.name in exact else one for one in outputs
+            msgspec.structs.replace(output, kind="exact", why=None) if output.name in exact else output
+            for output in outputs
         ),
     )
     nothing: list[Any] = [{} for _ in answers]

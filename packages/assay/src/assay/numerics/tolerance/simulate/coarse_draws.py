@@ -30,6 +30,6 @@ def draw_once(
         spread.add(drawing.evaluated(drawing.wide, inputs, draw), sample.values, 1.0)
     spread.note_lost(sample.values)
     share = np.float32(MARGIN * math.sqrt(TURNS / drawing.draws))
-    sample.deviations = {name: one * share for name, one in spread.deviations().items()}
+    sample.deviations = {name: deviation * share for name, deviation in spread.deviations().items()}
     sample.unstable = spread.unstable
     sample.margins.update(spread.ranges())

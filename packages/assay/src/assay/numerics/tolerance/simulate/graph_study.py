@@ -158,9 +158,9 @@ def ancestors(name: str, producers: Mapping[str, NodeProto]) -> list[NodeProto]:
 def untaken_branches(graph: GraphProto, met: Container[str]) -> tuple[UntakenBranch, ...]:
     """Branches of If of which nothing was met in any evaluation, inner ones of other subgraphs too."""
     return tuple(
-        UntakenBranch(one.node, one.kind, by_sizes=not one.inputs)
-        for one in branches_of(graph)
-        if not any(name in met for name in one.values)
+        UntakenBranch(branch.node, branch.kind, by_sizes=not branch.inputs)
+        for branch in branches_of(graph)
+        if not any(name in met for name in branch.values)
     )
 
 

@@ -76,7 +76,7 @@ def learn(
         loud = list(_draws(perturbing, run, TIPPING, range(DRAWS + 1, DRAWS + LOUD + 1)))
     names = [one.name for one in proto.graph.output if all(one.name in sample for sample in base)]
     outputs = tuple(_output(name, base, draws, perturbing.graph, arithmetic) for name in names)
-    real = [one.name for one in outputs if one.kind == "real"]
+    real = [output.name for output in outputs if output.kind == "real"]
     profile = DerivedTolerance(
         Header(
             precision=precision,
@@ -160,7 +160,11 @@ class _Perturbing:
         initializers = self._proto.graph.initializer
         largest = sorted(self.weights, key=lambda at: -math.prod(initializers[at].dims))[:_TRIED]
         scales = {node.input[at] for node in self._proto.graph.node if _rounds(node) for at in _controls(node)}
-        found = [at for at, one in enumerate(initializers) if one.name in scales and self._is_real(one.name)]
+        found = [
+            at
+            for at, initializer in enumerate(initializers)
+            if initializer.name in scales and self._is_real(initializer.name)
+        ]
         for at in (*largest, *found[len(found) // 2 :][:1]):
             defect = Defect(DefectKind.TENSOR_ENLARGED, initializers[at].name, _FAULT)
             yield defect, self.changed([at], _enlarged), self._inputs
@@ -220,7 +224,7 @@ def _output(name: str, base: Answers, draws: Sequence[Answers], graph: Graph, ar
         return OutputNoise(name, dtype, "random", margin=draw.numbers, storage=blank.storage)
     shapes = {tuple(one[at][name].shape for at in range(len(base))) for one in (base, *draws)}
     if len(shapes) > 1:
-        of_a_sample = next(seen for at in range(len(base)) if len(seen := {one[at] for one in shapes}) > 1)
+        of_a_sample = next(seen for at in range(len(base)) if len(seen := {shape[at] for shape in shapes}) > 1)
         unstable = of_another_shape(*sorted(of_a_sample)[:2])
         return OutputNoise(name, dtype, "none", unstable.why, storage=blank.storage, shapes=unstable.shapes)
     if is_floating(dtype):
@@ -232,7 +236,7 @@ def _errors(name: str, at: int, base: Answers, draws: Sequence[Answers]) -> Tens
     """A row for each draw; nothing where it is not finite."""
     exact = _wide(base[at][name])
     with np.errstate(all="ignore"):
-        rows = np.stack([_wide(one[at][name]) - exact for one in draws])
+        rows = np.stack([_wide(draw[at][name]) - exact for draw in draws])
     return np.asarray(np.where(np.isfinite(rows), rows, 0.0))
 
 
@@ -245,13 +249,13 @@ def _margins(
 ) -> dict[str, Tensor]:
     """Between what whole numbers moved; how far louder runs jump, where there are any."""
     found: dict[str, Tensor] = {}
-    for one in outputs:
-        name = one.name
-        if one.kind == "interval":
+    for output in outputs:
+        name = output.name
+        if output.kind == "interval":
             every = np.stack([answers[at][name] for answers in (base, *draws)])
             found |= {f"{name}/low": every.min(axis=0), f"{name}/high": every.max(axis=0)}
         alike = [answers for answers in loud if answers[at][name].shape == base[at][name].shape]
-        if one.kind == "real" and alike:
+        if output.kind == "real" and alike:
             reach = np.abs(_errors(name, at, base, alike)).max(axis=0).astype(np.float32)
             found |= {f"{name}/tipped": reach, f"{name}/shaken": reach}
     return found
@@ -270,7 +274,7 @@ def _tried(profile: DerivedTolerance, perturbing: _Perturbing, run: Run) -> Deri
         changed = [
             name
             for name in judged
-            if any(not np.array_equal(one[name], other[name]) for one, other in zip(answers, exact, strict=True))
+            if any(not np.array_equal(answer[name], other[name]) for answer, other in zip(answers, exact, strict=True))
         ]
         if not changed:
             continue

@@ -70,7 +70,7 @@ class NoiseSimulation(NoisyEvaluation):
         self.once = False
         self._tips: TieTracker | None = None  # of the sample that is made
         self._together = stackable(self.wide)
-        self._has_names = not any(isinstance(one, OpFunction) for one in self.wide.rt_nodes_)
+        self._has_names = not any(isinstance(node, OpFunction) for node in self.wide.rt_nodes_)
         self.kept = self.feeding.kept if self._has_names else None
         self._amplified = amplification(arithmetic, graph, single=self._single is not None)
         self._unchecked = CHECKED
@@ -95,7 +95,7 @@ class NoiseSimulation(NoisyEvaluation):
             frozenset(one.intersection(self.outputs)) for one in (recorder.decided, recorder.exact)
         )
         for output, names in self.decisive.items():
-            sample.margins.update((f"{output}/open", one) for one in recorder.open_ties(names))
+            sample.margins.update((f"{output}/open", tie) for tie in recorder.open_ties(names))
         sample.recorded_bytes = recorder.values * BYTES_A_PLACE
         sample.cost = cost_of(recorder.products, recorder.values)
         self.draws = self.draws if number else self.draws_by(sample.cost)

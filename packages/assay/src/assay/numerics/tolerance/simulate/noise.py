@@ -202,8 +202,8 @@ class Draw(Noisy):
     @staticmethod
     def several(draws: Sequence[Draw], shape: tuple[int, ...], *, signed: bool = True) -> Tensor:
         """The next of each, a row each; to be written to."""
-        pool, randoms = draws[0]._pool, [one._random for one in draws]
-        amplified = [one._amplified for one in draws]
+        pool, randoms = draws[0]._pool, [draw._random for draw in draws]
+        amplified = [draw._amplified for draw in draws]
         if len(set(amplified)) == 1:
             return pool.rows(shape, amplified[0], randoms, signed=signed)
         noise = pool.rows(shape, 1.0, randoms, signed=signed)

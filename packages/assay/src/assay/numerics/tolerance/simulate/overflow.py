@@ -139,7 +139,7 @@ def _evaluating(proto: Any, arithmetic: Arithmetic) -> Callable[[Tensors], tuple
     def evaluate(inputs: Tensors) -> tuple[Evaluated, Evaluated]:
         ranged = [Reaching(graph, arithmetic, steps, None) for steps in (-STEPS, STEPS, None)]
         faded = [Reaching(graph, arithmetic, None, deviations) for deviations in (0.0, -1.0)]
-        return [once(inputs, one) for one in (Hook(), *ranged)], [once(inputs, one) for one in faded]
+        return [once(inputs, hook) for hook in (Hook(), *ranged)], [once(inputs, reaching) for reaching in faded]
 
     return evaluate
 
@@ -162,8 +162,8 @@ def _explained(actual: Tensor, ranged: Sequence[Tensor], classes: Sequence[Tenso
     """Elements that are NaN or the same infinity in one of `classes`; and numbers between those of `ranged`, where these are not
     all the same: the first is the oracle's."""
     same: Tensor = np.zeros(actual.shape, bool)
-    for one in classes:
-        same |= (np.isnan(actual) & np.isnan(one)) | (np.isinf(actual) & (actual == one))
+    for array in classes:
+        same |= (np.isnan(actual) & np.isnan(array)) | (np.isinf(actual) & (actual == array))
     if not ranged:
         return same
     lowest, highest = np.fmin.reduce(list(ranged)), np.fmax.reduce(list(ranged))

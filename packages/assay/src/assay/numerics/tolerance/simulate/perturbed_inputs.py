@@ -29,7 +29,7 @@ class PerturbedInputs:
         self._coarse = arithmetic.storage > _UNIT
         names = (*graph.weights, *graph.others) if self._coarse else graph.weights
         self._inexact = [name for name in names if not held(weights[name], arithmetic.weights)]
-        spreads = {one.name: spread_on_grid(weights[one.name], one, weights) for one in graph.biases}
+        spreads = {bias.name: spread_on_grid(weights[bias.name], bias, weights) for bias in graph.biases}
         self.regridded = frozenset(name for name, spread in spreads.items() if spread is not None and spread.any())
         levels = arithmetic.weight_levels
         self._on_grid = spreads_on_grid(graph, weights, levels) if levels else {}

@@ -70,8 +70,8 @@ class SiteRecorder(Noisy):
 
     def open_ties(self, outputs: tuple[str, ...]) -> list[Tensor]:
         """Which elements are left to the flow's own tie rule by the operator that gives these, where nothing else is."""
-        found = [one.deviation for one in self.before_steps(outputs) if one.deviation is not None]
-        return [one > 0.0 for one in found if one.max() < self._arithmetic.steps]
+        found = [step.deviation for step in self.before_steps(outputs) if step.deviation is not None]
+        return [array > 0.0 for array in found if array.max() < self._arithmetic.steps]
 
     def unruled(self, call: Call) -> None:
         self.without_rule[call.operator] = None
@@ -92,9 +92,11 @@ class SiteRecorder(Noisy):
             if one is not None and (name in self._graph.data or not self._graph.names(name))
         ]
         silent = not self._rounded and self._counts(call)
-        exact = silent and not call.marked and all(name in self.exact or is_whole(one) for name, one in reads)
+        exact = silent and not call.marked and all(name in self.exact or is_whole(read) for name, read in reads)
         decided = silent and all(name in self.decided for name, _ in reads)
-        self._note_partly(call, results, [name for name, one in reads if name not in self.exact and not is_whole(one)])
+        self._note_partly(
+            call, results, [name for name, read in reads if name not in self.exact and not is_whole(read)]
+        )
         for name, one in zip(call.outputs, results, strict=False):
             if name in self._made and (exact or is_whole(one)):
                 self.exact.add(name)
@@ -134,7 +136,7 @@ class SiteRecorder(Noisy):
             sites, self._sites = self._sites, []
             places = self._recorded(sites, self.unit(call.outputs))
             self.places.setdefault(call.outputs, RoundingSites()).each.extend(places)
-            self._rounded = not self._keep or any(one.deviation is not None for one in places)
+            self._rounded = not self._keep or any(place.deviation is not None for place in places)
             self._note_exact(call, results)
         return results
 
@@ -146,15 +148,15 @@ class SiteRecorder(Noisy):
             deviation = deviation_of(INNER[site.kind](site, unit), site.value)
             own = [deviation] if len(alike) == 1 else _apart(deviation, len(alike))
             self._note(site.value, alike[0].value.size, own)
-            for number, one in zip(numbers, own, strict=True):
-                places[number] = RoundingSite(sites[number].value.shape, one, site.kind)
+            for number, array in zip(numbers, own, strict=True):
+                places[number] = RoundingSite(sites[number].value.shape, array, site.kind)
         return places
 
     def _note(self, value: Tensor, size: int, deviations: Sequence[Deviation | None]) -> None:
         """Of places of that size."""
         self.peak = max(self.peak, float(np.abs(value).max(initial=0.0)))
         self.largest = max(self.largest, size)
-        self.values += sum([one.size for one in deviations if one is not None])
+        self.values += sum([deviation.size for deviation in deviations if deviation is not None])
 
     def _at(self, kind: str, value: Tensor, call: Call, variance: Callable[[], Any]) -> Tensor:
         if self._keep:

@@ -68,7 +68,7 @@ class Spread:
     def deviations(self) -> dict[str, Tensor]:
         """Standard deviations of the real ones."""
         draws = max(1, self._draws)
-        return {name: np.sqrt(one / draws).astype(np.float32) for name, one in self._squares.items()}
+        return {name: np.sqrt(square / draws).astype(np.float32) for name, square in self._squares.items()}
 
     def ranges(self) -> dict[str, Tensor]:
         """`NAME/low` and `NAME/high` of the whole numbers."""

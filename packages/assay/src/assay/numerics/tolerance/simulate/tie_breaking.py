@@ -58,8 +58,8 @@ class TieRuns(Rows):
             return drawn
         before = self._apart(value, exact)
         found = self._rows_of(drawn, before)
-        for place, (one, row) in enumerate(zip(self._moved, before, strict=True), self._first):
-            found[place] = one.site(kind, row, call, operands)
+        for place, (step_replay, row) in enumerate(zip(self._moved, before, strict=True), self._first):
+            found[place] = step_replay.site(kind, row, call, operands)
         return found
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
@@ -69,8 +69,8 @@ class TieRuns(Rows):
             return found
         inputs = self._apart(np.asarray(call.inputs[0]), exact)
         rows = np.array(np.broadcast_to(found[0], (self._count, *exact.value.shape)))
-        for place, (one, row) in enumerate(zip(self._moved, inputs, strict=True), self._first):
-            rows[place] = one.node(call.silent((row,)), results, again)[0]
+        for place, (step_replay, row) in enumerate(zip(self._moved, inputs, strict=True), self._first):
+            rows[place] = step_replay.node(call.silent((row,)), results, again)[0]
         return (rows, *found[1:])
 
     def _rows_of(self, drawn: Tensor, before: Sequence[Tensor]) -> Tensor:

@@ -97,7 +97,7 @@ def _combinations(
         if 2 ** len(grids) > most:
             return None
         subsets = itertools.product((False, True), repeat=len(grids))
-        every = [dict.fromkeys(itertools.compress(grids, one), rule) for one in subsets]
+        every = [dict.fromkeys(itertools.compress(grids, subset), rule) for subset in subsets]
         todo = [one for one in every if frozenset(one) not in known]
     return list(known.values())
 
@@ -115,10 +115,14 @@ def _decided(
     return found
 
 
-def is_alike(one: DerivedTolerance, other: DerivedTolerance) -> bool:
+def is_alike(derived_tolerance: DerivedTolerance, other: DerivedTolerance) -> bool:
     """Whether what ties decide changes no output, and no noise of one."""
-    parts = ((one.oracle, other.oracle), (one.deviation, other.deviation), (one.margins, other.margins))
-    return one.header.outputs == other.header.outputs and all(
+    parts = (
+        (derived_tolerance.oracle, other.oracle),
+        (derived_tolerance.deviation, other.deviation),
+        (derived_tolerance.margins, other.margins),
+    )
+    return derived_tolerance.header.outputs == other.header.outputs and all(
         mine.keys() == theirs.keys() and all(np.array_equal(mine[key], theirs[key], equal_nan=True) for key in mine)
         for left, right in parts
         for mine, theirs in zip(left, right, strict=True)

@@ -79,7 +79,7 @@ def _ranged(
     small = Small(graph)
     found = [once(sample, small)]
     if not small.found and not any(
-        _is_small(one, one.dtype.name).any() for one in sample.values() if one.dtype.kind == "f"
+        _is_small(array, array.dtype.name).any() for array in sample.values() if array.dtype.kind == "f"
     ):
         return found
     found += [once(sample, Reaching(graph, arithmetic, steps, None)) for steps in (-STEPS, STEPS)]
@@ -99,7 +99,7 @@ def _flushed(value: Tensor) -> Tensor:
 def _outside(actual: Tensor, expected: Tensor, limits: Sequence[Tensor]) -> tuple[Tensor, int]:
     """What is expected, off by as much as `actual` lies outside of what is between the limits; and how many elements that moves."""
     given = actual.astype(np.float64)
-    finite = [np.where(np.isfinite(one), one, limits[0]) for one in limits]
+    finite = [np.where(np.isfinite(limit), limit, limits[0]) for limit in limits]
     lowest, highest = np.minimum.reduce(finite), np.maximum.reduce(finite)
     with np.errstate(all="ignore"):
         error = given - np.clip(given, lowest, highest)
