@@ -40,7 +40,7 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "due"),
+    ("bucket", "other", "due"),
     [
         (_bucket("Conv", "inputs"), _bucket("Conv", "inputs opset"), SAME),
         (_bucket("", "-as~any~operator", kind="again"), _bucket("Pad", "-as~any~operator", kind="again"), SAME),

@@ -22,7 +22,7 @@ def test_a_note_with_other_facts_is_told_by_its_code(code: NoteCode) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "told"),
+    ("note", "told"),
     [
         (
             noted(NoteCode.UNREADABLE_FILE, file="m.onnx", finding="truncated", values=("7",)),

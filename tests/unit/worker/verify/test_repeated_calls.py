@@ -24,7 +24,7 @@ LARGE = np.arange(40_003, dtype=np.uint8)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("tensor", "other", "same"),
     [
         (np.float32([1, np.nan]), np.float32([1, np.nan]), True),
         (np.float32([0.0]), np.float32([-0.0]), False),
@@ -44,7 +44,7 @@ def test_the_same_in_every_bit(tensor: Tensor | None, other: Tensor, same: bool)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "apart"),
+    ("tensor", "other", "apart"),
     [
         (np.float32([1, 2]), np.float32([1, 4]), 0.5),
         (np.float32([1, np.nan]), np.float32([1, np.nan]), 0.0),
