@@ -81,38 +81,18 @@ def load_config(path: Path) -> Config:
         flows=tuple(
             Flow(
                 name,
-                flow_file.backend,
-                flow_file.options,
-                tuple(flow_file.transforms),
-                flow_file.device,
-                flow_file.environment,
-                flow_file.precision,
-                allowances=tuple(flow_file.allowances),
+                flow.backend,
+                flow.options,
+                tuple(flow.transforms),
+                flow.device,
+                flow.environment,
+                flow.precision,
+                allowances=tuple(flow.allowances),
             )
-            for name, flow_file in parsed.flow.items()
+            for name, flow in parsed.flow.items()
         ),
-        environments=tuple(
-            EnvironmentSpec(
-                name,
-                tuple(environment.requires),
-                environment.python,
-                str(beside(path, environment.lock)) if environment.lock else "",
-            )
-            for name, environment in parsed.environments.items()
-        ),
-        services=tuple(
-            Service(
-                name,
-                service_file.url,
-                service_file.start,
-                service_file.health,
-                service_file.stop,
-                service_file.model,
-                service_file.ready_s,
-                service_file.metrics,
-            )
-            for name, service_file in parsed.service.items()
-        ),
+        environments=_environments(path, parsed),
+        services=_services(parsed),
         limits=changed_limits(Limits(), options_in(LimitOptions, "limits", parsed.limits)),
         on=option_values("launch", parsed.launch)["on"],
         cache_bytes=parsed.cache.max_size,
@@ -131,6 +111,34 @@ POLICIES = Path(__file__).parents[1] / "policies"
 FREE_TO_DELEGATE = "free-to-delegate"
 SHIPPED = (FREE_TO_DELEGATE,)
 """Policies that come with Assay, by name."""
+
+
+def _environments(path: Path, parsed: ConfigFile) -> tuple[EnvironmentSpec, ...]:
+    return tuple(
+        EnvironmentSpec(
+            name,
+            tuple(environment.requires),
+            environment.python,
+            str(beside(path, environment.lock)) if environment.lock else "",
+        )
+        for name, environment in parsed.environments.items()
+    )
+
+
+def _services(parsed: ConfigFile) -> tuple[Service, ...]:
+    return tuple(
+        Service(
+            name,
+            service.url,
+            service.start,
+            service.health,
+            service.stop,
+            service.model,
+            service.ready_s,
+            service.metrics,
+        )
+        for name, service in parsed.service.items()
+    )
 
 
 def load_policy(given: str | Path) -> Policy:
@@ -174,7 +182,7 @@ def _place(path: Path, said: str) -> str:
 
 
 def _policy(parsed: PolicyFile) -> Policy:
-    goals = tuple(Goal(**goal_file.model_dump(exclude_none=True)) for goal_file in parsed.goal)
+    goals = tuple(Goal(**goal.model_dump(exclude_none=True)) for goal in parsed.goal)
     if parsed.mutation.kill_rate is not None:
         goals += (Goal("mutation.kill_rate", min=parsed.mutation.kill_rate.min),)
     expectations = tuple(

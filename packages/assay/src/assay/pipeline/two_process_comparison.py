@@ -67,11 +67,11 @@ async def compare_in_two_processes(job: CompareSpeedJob, services: Services) -> 
         folder = Path(name)
         own, rival = _sides(job)
         built: list[MeasureResult] = []
-        for side, measure_job in (("own", own), ("rival", rival)):
+        for side, build in (("own", own), ("rival", rival)):
             if side == "rival" and job.baseline.artifact:
-                built.append(empty_result(measure_job))
+                built.append(empty_result(build))
                 continue
-            asked = replace(measure_job, artifact_dir=str(folder / side))
+            asked = replace(build, artifact_dir=str(folder / side))
             (found,) = await services.jobs.together([asked])
             # Whatever else is to be said of it: with samples it was built, and it ran.
             if not isinstance(found, MeasureResult) or not found.measurements:
@@ -143,10 +143,7 @@ async def _compare(
         if time.monotonic() > deadline:
             out_of_time = True
             break
-    own_s, rival_s = (
-        median([paired_run.own_s for paired_run in launches]),
-        median([paired_run.rival_s for paired_run in launches]),
-    )
+    own_s, rival_s = median([launch.own_s for launch in launches]), median([launch.rival_s for launch in launches])
     own_wall_s, rival_wall_s = (median(one) for one in zip(*walls, strict=True))
     return SpeedComparison(
         job.baseline.name,

@@ -52,20 +52,12 @@ def cause_of_slowness(job: Job, result: Result, folder: Path) -> Cause | None:
     if isinstance(result, CompareSpeedResult):
         before, after = result.baseline_operator_times, result.operator_times
         changes = operator_regressions(before, after) if before else []
-        lost = sum(operator_time.seconds for operator_time in after) - sum(
-            operator_time.seconds for operator_time in before
-        )
+        lost = sum(timing.seconds for timing in after) - sum(timing.seconds for timing in before)
         differing = "; ".join(differences(result.baseline_facts, result.facts))
     elif isinstance(result, MeasureResult):
         longest = sorted(result.operator_times, key=lambda one: -one.seconds)
-        changes, differing = (
-            [
-                Change(operator_time.name, operator_time.operator, None, operator_time.seconds)
-                for operator_time in longest
-            ],
-            "",
-        )
-        lost = sum(operator_time.seconds for operator_time in longest)
+        changes, differing = [Change(timing.name, timing.operator, None, timing.seconds) for timing in longest], ""
+        lost = sum(timing.seconds for timing in longest)
     else:
         return None
     assert isinstance(job, FlowJob)
@@ -74,11 +66,7 @@ def cause_of_slowness(job: Job, result: Result, folder: Path) -> Cause | None:
         return None
     first = slower[0]
     ratio = max(
-        (
-            speed_comparison.own_s / speed_comparison.rival_s
-            for speed_comparison in speeds_of(result)
-            if speed_comparison.rival_s
-        ),
+        (speed.own_s / speed.rival_s for speed in speeds_of(result) if speed.rival_s),
         default=1.0,
     )
     symptom = Symptom(TOO_SLOW if isinstance(result, MeasureResult) else SLOW, size=ratio - 1.0)
