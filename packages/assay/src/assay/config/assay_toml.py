@@ -25,7 +25,7 @@ from assay.options.groups import MeasureOptions
 from assay.task_metrics.registry import TASK_METRICS
 
 if TYPE_CHECKING:
-    from assay.config.schema import PolicyFile
+    from assay.config.schema import ConfigFile, PolicyFile
 
 Options = TypeVar("Options")
 TEMPLATE = (
