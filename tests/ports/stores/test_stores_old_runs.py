@@ -70,6 +70,14 @@ def test_the_past_that_a_copy_brings_makes_a_job_newly_green(location: str, tmp_
         assert [one.case for one in store.standing(days=3.0, looked_at=3, limit=9).newly_green] == ["a"]
 
 
+def test_an_earlier_run_that_was_ok_makes_nothing_newly_green(location: str) -> None:
+    with closing(SqlStore(location)) as store:
+        store.open_run(make_run("20260108"))
+        _run(store, "20260109", make_result("a"), make_result("b"))
+        store.record("20260108", [make_result("a"), make_result("b", outcome=CRASH)])  # it began first, and ends last
+        assert [state.case for state in store.standing(days=3.0, looked_at=3, limit=9).newly_green] == ["b"]
+
+
 def test_the_run_before_is_the_newest_that_has_any_of_the_jobs(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_pairs, "FIRST_LOOK", 1)
     with closing(SqlStore(location)) as store:

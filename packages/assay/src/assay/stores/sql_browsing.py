@@ -20,6 +20,7 @@ from assay.stores import browsing, run_pairs
 from assay.stores.find_run import exact_run, find_runs
 from assay.stores.metric_values import metric_history, run_metrics
 from assay.stores.sql_database import SqlDatabase
+from assay.stores.standing import standing
 
 
 class SqlBrowsing(SqlDatabase):
@@ -28,7 +29,7 @@ class SqlBrowsing(SqlDatabase):
     def standing(self, days: float, looked_at: int, limit: int) -> Standing:
         """See `ports.Browsable`."""
         with self.reading() as connection:
-            return browsing.standing(connection, days, looked_at, limit)
+            return standing(connection, days, looked_at, limit)
 
     def matrix(self, query: CellQuery, first_case: int, cases: int, first_flow: int, flows: int) -> MatrixPage:
         """By name, in the order of the database."""
