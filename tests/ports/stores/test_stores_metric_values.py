@@ -176,3 +176,21 @@ def test_a_window_counts_the_runs_of_one_machine(location: str) -> None:
         assert read(RunWindow(1, machine=kinds["rare"], beside=9)) == ("rare", "765432", True, [2, 4, 1])
         assert read(RunWindow(1, "2026-01-02", "2026-01-06")) == ("old", "6", False, [1, 3, 1])
         assert read(RunWindow(9, "2026-02-01")) == ("new", "", False, [0, 0, 0])
+
+
+def test_a_window_on_the_only_machine(location: str) -> None:
+    kind = MACHINE.kind
+    with closing(SqlStore(location)) as store:
+        for number in (2, 3, 4, 5, 1):  # the first one is written late
+            store.open_run(make_run(f"2026010{number}", started_at=f"2026-01-0{number}T02:00:00+00:00"))
+            store.record(f"2026010{number}", [make_result("a"), make_result("b")])
+
+        def read(window: RunWindow) -> tuple[str, bool]:
+            found = store.metric_history("a", "onnxruntime", ("budget_used",), window)
+            assert found.machines.keys() == {kind}
+            return "".join(point.run[-1] for point in found.points), found.earlier
+
+        assert read(RunWindow(2)) == ("54", True)
+        assert read(RunWindow(5)) == ("54321", False)
+        assert read(RunWindow(1, "2026-01-02", "2026-01-03")) == ("3", True)
+        assert read(RunWindow(2, machine="another", beside=3)) == ("543", False)

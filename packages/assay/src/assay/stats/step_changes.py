@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -45,7 +46,7 @@ def step_changes(values: Sequence[float]) -> list[Step]:
     kernel = ruptures.KernelCPD(kernel="linear", min_size=SEGMENT).fit(logs.reshape(-1, 1))
     ends = kernel.predict(pen=PENALTY * variance)
     edges = [0, *ends]
-    levels = [float(np.median(np.asarray(values)[left:right])) for left, right in pairwise(edges)]
+    levels = [statistics.median(values[left:right]) for left, right in pairwise(edges)]
     return [
         Step(int(place), before, after) for place, before, after in zip(edges[1:-1], levels, levels[1:], strict=False)
     ]

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select, true
 from sqlalchemy import case as either
 
 from assay.core.comparison import StatedMetric
@@ -129,8 +129,9 @@ def metric_history(
     query = (
         select(run.id, run.started_at, run.commit, run.machine, row.job, row.run, row.names, row.versions, row.numbers)
         .join(runs, run.number == row.run)
-        .where(row.job.in_(list(jobs)), *_inside(list(jobs), window, machine, machines))
+        .where(row.job.in_(list(jobs)))
     )
+    query = _inside(query, list(jobs), window, machine, machines)
     rows = connection.execute(query).all() if jobs else []
     if not rows and window and (window.since or window.until):
         return replace(
@@ -195,24 +196,22 @@ def _machines(connection: Connection, jobs: Sequence[int], window: RunWindow | N
 
 
 def _inside(
-    jobs: Sequence[int], window: RunWindow | None, machine: str, machines: dict[str, int]
-) -> list[ColumnElement[bool]]:
+    query: Select[Any], jobs: Sequence[int], window: RunWindow | None, machine: str, machines: dict[str, int]
+) -> Select[Any]:
     """What is asked of a run. Where each machine has no more runs than are asked for, that is the days alone."""
-    days = _days(window)
-    if window is None or all(
-        count <= (window.runs if one == machine else window.beside) for one, count in machines.items()
-    ):
-        return days
-    run = runs.c
+    days, run = _days(window), runs.c
+    most = {name: window.runs if name == machine else window.beside for name in machines} if window else {}
+    if all(count <= most.get(name, count) for name, count in machines.items()):
+        return query.where(*days)
+    if len(jobs) == 1 and len(most) == 1:  # its newest rows are those of its newest runs: none is looked up twice
+        return query.where(*days).order_by(run.id.desc()).limit(*most.values())
     of_cell = select(run.number).join(metric_values, metric_values.c.run == run.number)
     of_cell = of_cell.where(metric_values.c.job.in_(jobs), *days).order_by(run.id.desc())
     if len(jobs) > 1:
         of_cell = of_cell.group_by(run.number, run.id)
     # A window over all machines at once takes three times as long.
-    each = [
-        of_cell.where(run.machine == one).limit(window.runs if one == machine else window.beside) for one in machines
-    ]
-    return [or_(*(run.number.in_(one.subquery().select()) for one in each))]
+    each = [of_cell.where(run.machine == name).limit(count) for name, count in most.items()]
+    return query.where(or_(*(run.number.in_(newest.subquery().select()) for newest in each)))
 
 
 def _points(connection: Connection, rows: Sequence[Any], names: dict[int, Names], metric: str) -> list[MetricPoint]:
@@ -259,7 +258,7 @@ def run_metrics(connection: Connection, run_ids: Sequence[str], cells: Collectio
     jobs = _jobs_of(connection, sorted(set(cells)))
     for some in chunks(list(run_ids)):
         query = (
-            select(runs.c.id, state.case, state.flow, row.job, row.run, row.names, row.numbers)
+            select(runs.c.id, state.case, state.flow, row.job, row.names, row.numbers, row.more_numbers)
             .join(case_state, state.number == row.job)
             .join(runs, runs.c.number == row.run)
             .where(row.job.in_(list(jobs)), runs.c.id.in_(some))
@@ -267,9 +266,12 @@ def run_metrics(connection: Connection, run_ids: Sequence[str], cells: Collectio
         rows = sorted(connection.execute(query).all(), key=lambda one: (one.id, jobs[one.job]))
         payloads = _payloads(connection, {one.names for one in rows})
         names = {number: _NAMES.decode(payload) for number, payload in payloads.items()}
-        ends = {number: len(name.names) + name.spread for number, name in names.items()}
-        for one, numbers in zip(rows, _numbers(connection, rows, ends), strict=True):
-            found.append(RunMetrics(one.id, one.case, one.flow, _named(names[one.names], numbers)))
+        found += [
+            RunMetrics(
+                line.id, line.case, line.flow, _named(names[line.names], line.numbers + (line.more_numbers or b""))
+            )
+            for line in rows
+        ]
     return found
 
 
