@@ -34,6 +34,10 @@ class Use(enum.StrEnum):
 ANY_OPERATOR = "as any operator"
 """What was tried of a suspect that is wrong in use: a plain model of another operator in the same use. Where that is wrong, too, the use
 alone is the cause."""
+INPUT = " input "
+"""Between an operator and its input that was left out ("Clip input min")."""
+IGNORED = "ignored "
+"""Before the name of what was left out: the answer of the whole case is the one that is due without it."""
 
 
 class Unspecified(enum.StrEnum):
@@ -72,7 +76,8 @@ class Suspect(msgspec.Struct, frozen=True):
     """A case whose answer is not within its tolerance. `kind` is that of a `RegionError`, "type" (another element type), "failed" (it was
     compiled, and does not run), "crash" or "timeout". `operators` are those of its nodes with the opsets in which these changed,
     `attributes` the names of those that its nodes state. `budget` None: no tolerance could be derived. `rel_l2` None: it is not finite.
-    `ablated` says, by what was left out or replaced ("Conv.pads", "type int16"), whether the case is right then."""
+    `ablated` says, by what was left out or replaced ("Conv.pads", "type int16"), whether the case is right then,
+    and by what the engine did not read ("ignored Shape.start") whether its answer is the one without."""
 
     case: CaseId
     kind: str

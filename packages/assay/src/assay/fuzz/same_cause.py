@@ -8,8 +8,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Sequence
 
-from assay.core.screening import ANY_OPERATOR, Use, is_of_use
+from assay.core.screening import ANY_OPERATOR, IGNORED, INPUT, Use, is_of_use
 from assay.fuzz.corpus import CAUSES, Bucket, is_compared
+from assay.fuzz.old_reader import ignored_of, is_all_of_a_version
 
 NEUTRAL = frozenset(
     ("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Constant", "Dropout", "Expand")
@@ -23,8 +24,8 @@ ANSWERS = frozenset(("values", "shape"))
 """Kinds of failure that one cause may have, as sizes happen to be."""
 EXACT = frozenset(("shape", "type", "missing", "crash", "timeout", "out_of_memory", "failed", *Use))
 """Kinds that are never taken for one another; the rest is about values."""
-AS_KIN, INPUT = "as ", " input "
-"""Before the name of the operator that was put into the place of another one that is made alike, and of the input that was left out."""
+AS_KIN = "as "
+"""Before the name of the operator that was put into the place of another one that is made alike."""
 ENDED = frozenset(("crash", "timeout", "out_of_memory"))
 """Those that their process did not outlive."""
 
@@ -55,6 +56,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         or _moved_on_a_grid(bucket, other, shared)
         or _as_each_other(bucket, other)
         or _kin_without_one_attribute(bucket, other)
+        or _read_as_before(bucket, other)
         or (mine == theirs and shared - WEAK)
     ):
         return Relation.SAME
@@ -179,7 +181,9 @@ def pattern(operators: Sequence[str]) -> tuple[str, ...]:
 
 def cures(bucket: Bucket) -> set[str]:
     """Names of what makes it right, a pass among them."""
-    made_right = {_unsigned(name) for name, right in bucket.ablated.items() if right and not name.startswith(AS_KIN)}
+    made_right = {
+        _unsigned(name) for name, right in bucket.ablated.items() if right and not name.startswith((AS_KIN, IGNORED))
+    }
     return made_right | {f"pass {name}" for name in bucket.brought}
 
 
@@ -219,6 +223,14 @@ def _kin_without_one_attribute(bucket: Bucket, other: Bucket) -> bool:
     if len(mine) != 1 or len(theirs) != 1 or not are_kin(mine[0], theirs[0]):
         return False
     return bool(_attributes_of(cures(bucket)) & _attributes_of(cures(other)))
+
+
+def _read_as_before(bucket: Bucket, other: Bucket) -> bool:
+    """One operator, and what the two ignore is all that one version of it brought: the reader is of the version before."""
+    mine, theirs = pattern(bucket.operators), pattern(other.operators)
+    own, their_own = ignored_of(bucket.ablated), ignored_of(other.ablated)
+    is_one_reader = bool(own and their_own) and is_all_of_a_version(mine[0], own | their_own)
+    return len(mine) == 1 and mine == theirs and is_one_reader
 
 
 def _attributes_of(names: Iterable[str]) -> set[str]:

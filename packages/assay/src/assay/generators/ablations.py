@@ -12,7 +12,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.core.dtype import dtype_name
-from assay.core.screening import Screened
+from assay.core.screening import INPUT, Screened
 from assay.generators.narrowing import Run, Trial, fails_alike, with_inferred_shapes
 from assay.generators.operators import forms
 from assay.generators.schemas import LATEST, NotMade, schema_at
@@ -37,7 +37,7 @@ WHOLE = {*PLAIN, TensorProto.UINT8, TensorProto.INT32} - {TensorProto.FLOAT16, T
 FLOATS = "floats"
 """Where all numbers of a case are whole: float32 in their place."""
 TYPED = ("to", "dtype", "output_dtype")
-AS_KIN, INPUT = "as ", " input "
+AS_KIN = "as "
 MOST_KIN = 10
 """Where more operators are made alike, their being alike says little."""
 MOST_WHOLE = 100
@@ -70,7 +70,7 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
         yield "constants", dataclasses.replace(case, model=_bytes(model))
     if model.graph.initializer:
         yield "stored", _fed(case)
-    yield from _without_optional(case)
+    yield from without_optional(case)
     yield from as_kin(case)
     for element in sorted({*_elements(model)} & PLAIN.keys()):
         yield f"type {_name(element)}", _of_type(case, element, PLAIN[element])
@@ -108,7 +108,7 @@ def _fed(case: GeneratedCase) -> GeneratedCase:
     return dataclasses.replace(case, model=_bytes(model), inputs={**case.inputs, **fed})
 
 
-def _without_optional(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
+def without_optional(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     """Each optional input of a node left out ("LSTM input P"); with the sizes that the case declares, then with those that follow."""
     model = onnx.load_from_string(case.model)
     opset = next(one.version for one in model.opset_import if one.domain == "")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import onnx
@@ -14,6 +14,7 @@ from assay.generators.case_parts import shorter, single_nodes
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import Far
 from assay.generators.unspecified import unspecified
+from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 
 MOST_ATTRIBUTES = 16
@@ -23,13 +24,14 @@ NOT_FAR = Far()
 
 @dataclass(frozen=True)
 class Trial:
-    """A case that was run, and what became of it."""
+    """A case that was run, and what became of it. `answers` are those that are wrong."""
 
     case: GeneratedCase
     values: CaseValues
     became: Screened
     far: Far = NOT_FAR
     detail: str = ""
+    answers: Mapping[str, Tensor] = field(default_factory=dict)
 
     @property
     def silent(self) -> tuple[Unspecified, ...]:

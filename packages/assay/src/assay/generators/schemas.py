@@ -7,6 +7,8 @@ from typing import Any
 
 from onnx import defs
 
+from assay.core.screening import INPUT
+
 LATEST = 24
 """The newest opset that is generated. A fixed number: schemas of an opset do not change, whatever onnx is installed."""
 _ELEMENTS = {"float": "float32", "double": "float64"}
@@ -26,6 +28,13 @@ def schema_at(operator: str, opset: int) -> Any:
     if found.deprecated:
         raise NotMade
     return found
+
+
+def optional_names(schema: Any) -> set[str]:
+    """Of what a node may leave out: "Shape.start", "Clip input min"."""
+    optional = defs.OpSchema.FormalParameterOption.Optional
+    attributes = {f"{schema.name}.{name}" for name, attribute in schema.attributes.items() if not attribute.required}
+    return attributes | {f"{schema.name}{INPUT}{each.name}" for each in schema.inputs if each.option == optional}
 
 
 @cache

@@ -19,10 +19,10 @@ from assay.core.refusals.usage_codes import UsageCode
 from assay.core.result import ScreenResult
 from assay.core.screening import CaseId, Screened, Suspect, Use
 from assay.errors import Lowering, Unsupported, UsageError
-from assay.generators.ablations import ablate
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import Far, compare, far_of, judge
 from assay.generators.files import keep_case
+from assay.generators.ignored import ablate_fully
 from assay.generators.kept_cases import KeptCases
 from assay.generators.narrowing import Trial, localized, simplified
 from assay.generators.open_generator import open_generator
@@ -168,7 +168,7 @@ class _Screener:
         if derive and not (far.kind or case.uses or case.others):
             self._watch(values, engine)
         if far.kind:
-            return self._as_given(Trial(case, values, Screened.SUSPECT, far))
+            return self._as_given(Trial(case, values, Screened.SUSPECT, far, answers=given))
         used = self._used(engine, case, once) if case.uses or case.others else None
         return used or Trial(case, values, Screened.RIGHT)
 
@@ -256,7 +256,7 @@ class _Screener:
         run = self._part if trial.far.kind == "shape" else self._trial
         best, ablated = simplified(localized(trial, run), run)
         swallowed = self._swallowed(best)
-        return (swallowed, {}) if swallowed else (best, ablated | ablate(best, run) | tried)
+        return (swallowed, {}) if swallowed else (best, ablate_fully(best, ablated, run) | tried)
 
     def _swallowed(self, trial: Trial) -> Trial | None:
         """The case as one that fails, where an engine with two threads raises what one with a single thread does not tell."""

@@ -1,0 +1,46 @@
+"""What an engine does not read of a case: its wrong answer is the right one of the case without that attribute or optional input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import onnx
+
+from assay.core.screening import IGNORED
+from assay.errors import Lowering
+from assay.generators.ablations import INPUT, ablate, without_optional
+from assay.generators.case_values import CaseValues
+from assay.generators.comparison import compare
+from assay.generators.narrowing import Run, Trial, without_attribute
+from assay.ports.generator import GeneratedCase
+
+
+def ablate_fully(trial: Trial, ablated: Mapping[str, bool], run: Run) -> dict[str, bool]:
+    """What was tried and is tried, and by "ignored Shape.start" whether that is so, of each attribute and input without which the case is
+    right. Of one node alone, whose answers are there."""
+    tried = {**ablated, **ablate(trial, run)}
+    nodes = onnx.load_from_string(trial.case.model).graph.node
+    if len(nodes) != 1 or not trial.answers:
+        return tried
+    for name, case in _without_each(trial.case, nodes[0].op_type, [name for name, right in tried.items() if right]):
+        due = CaseValues(case)
+        if due.is_valid() and _is_evaluated(due):
+            tried[IGNORED + name] = not compare(dict(trial.answers), due).kind
+    return tried
+
+
+def _without_each(case: GeneratedCase, operator: str, names: list[str]) -> Iterator[tuple[str, GeneratedCase]]:
+    for name in names:
+        owner, _, attribute = name.partition(".")
+        if owner == operator and attribute:
+            for fixed in (True, False):
+                yield name, without_attribute(case, 0, attribute, fixed=fixed)
+    yield from ((name, without) for name, without in without_optional(case) if INPUT in name and name in names)
+
+
+def _is_evaluated(values: CaseValues) -> bool:
+    try:
+        values.evaluate()
+    except Lowering:
+        return False
+    return True
