@@ -9,6 +9,7 @@ behind the first N of them.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import os
 import random
@@ -19,6 +20,8 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+
+from warm_readers import WarmReaders
 
 from assay_zoo.check import GROUPS, CheckOutcome
 from assay_zoo.inspect import Inspection, inspect
@@ -48,16 +51,18 @@ def main() -> None:
     parser.add_argument("--skip", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quick", action="store_true", help="none that executes a notebook or waits for a limit")
+    parser.add_argument("--warm", action="store_true", help="fork the processes that read files: see warm_readers.py")
     arguments = parser.parse_args()
     cases = [TABLE[name] for name in arguments.names] or list(TABLE.values())
     cases = [case for case in cases if not (arguments.quick and case.costly)]
     if arguments.of:
         cases = _one_of_each(cases)[: arguments.of]
     begin = time.perf_counter()
-    if arguments.pairs:
-        wrong, count = _pairs(cases, arguments.pairs, arguments.seed, arguments.skip)
-    else:
-        wrong, count = sum(not _single(case, arguments.whole) for case in cases), len(cases)
+    with WarmReaders() if arguments.warm else contextlib.nullcontext():
+        if arguments.pairs:
+            wrong, count = _pairs(cases, arguments.pairs, arguments.seed, arguments.skip)
+        else:
+            wrong, count = sum(not _single(case, arguments.whole) for case in cases), len(cases)
     seconds = time.perf_counter() - begin
     print(f"{count - wrong} of {count} right, {wrong} wrong, {seconds:.0f} s, load {os.getloadavg()[0]:.1f}")
 

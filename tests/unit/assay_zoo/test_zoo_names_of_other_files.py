@@ -94,6 +94,8 @@ def test_names_that_are_written_somewhere(files: dict[str, str]) -> None:
         ({"a.py": "import os\nos.environ.update(x)"}, "other processes"),
         ({"a.py": "import os\nos.environ[x] = y"}, "other processes"),
         ({"a.py": "import os\nx = os.environ.setdefault('TOKEN', '')"}, "the environment"),
+        ({"a.py": "from os import environ", "b.py": "import a\nprint(getattr(a, 'environ'))"}, "the environment"),
+        ({"a.py": "from os import environ", "b.py": "from a import *\nx = environ"}, "the environment"),
         ({"a.py": "('{0.__glo' + 'bals__}').format(f)"}, "insides"),
         ({"a.py": "T = '{0.__glo' + 'bals__}'\nT.format(f)"}, "insides"),
         ({"a.py": "('{0.' + x + '}').format(f)"}, NAMED),

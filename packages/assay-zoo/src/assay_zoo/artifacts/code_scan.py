@@ -31,7 +31,7 @@ from assay_zoo.artifacts.dangerous_names import (
     reached_by_import,
     reached_in_python,
 )
-from assay_zoo.artifacts.environment import set_for_programs
+from assay_zoo.artifacts.environment import READER, TABLE, read_variable, set_for_programs
 from assay_zoo.artifacts.followed_names import MOST_PATHS
 from assay_zoo.artifacts.known_modules import HARMLESS, module_told
 from assay_zoo.artifacts.other_files import MOST_NAMES, OtherFiles, alone, file_names
@@ -115,16 +115,16 @@ class _Scan(AskedCode):
             for name in brought:
                 yield from reached_in_python(f"{module}.{name}")
             for name in names:
-                yield from reached_by(module, name)
+                yield from reached_by(module, name) if f"{module}.{name}" not in (TABLE, READER) else ()
             names = [module, *(f"{module}.{name}" for name in names)]
         yield from (f"{what} (import of {name})" for name, what in map(module_told, names) if what)
 
     def _attribute(self, node: ast.Attribute) -> Iterator[str]:
         modules = () if self._given(node.value) == 1 else self._bound.of(node.value)
+        yield from self._environment(node) if modules else ()
         for module in modules or ("",):
-            if id(node) in self._written and module in ("os", "posix"):
-                yield from set_for_programs(self._written[id(node)], self._names_in(self._scopes.around(node)))
-                continue  # a variable that is set for a library reads nothing
+            if f"{module}.{node.attr}" in (TABLE, READER):
+                continue
             yield from reached_by(module, node.attr)
             if not isinstance(node.ctx, ast.Load) and self._is_other_file(module):
                 yield Unread(f"what a name of another file stands for ({module}.{node.attr})")
@@ -135,10 +135,23 @@ class _Scan(AskedCode):
         if node.attr in _GIVING and id(node) not in self._called:
             yield Unread(f"what is named while it runs ({node.attr})")
 
+    def _environment(self, node: ast.Name | ast.Attribute | ast.Call) -> Iterator[str]:
+        """What is done with variables where they are asked for, and with all of them anywhere else."""
+        place = self._names_in(self._scopes.around(node))
+        for path in (one for one in self._bound.of(node) if one in (TABLE, READER)):
+            name, value = self._variables.get(id(node), (None, node))
+            if id(node) in self._written and path == TABLE:
+                yield from set_for_programs(self._written[id(node)], place)
+            elif name is not None and (path == READER) is (getattr(value, "func", None) is node):
+                yield from read_variable(name, place, is_counted=id(value) in self._counted)
+            else:
+                yield f"the environment ({path})"
+
     def _name(self, node: ast.Name) -> Iterator[str]:
         given = self._given(node)
         if not isinstance(node.ctx, ast.Load) or given == 1:
             return
+        yield from self._environment(node)
         paths = self._bound.of(node)
         said = {path.rpartition(".")[2] for path in paths or (node.id,)}
         if given:
@@ -208,7 +221,7 @@ class _Scan(AskedCode):
             yield f"the insides of Python or IPython ({node.slice.value})"
 
     def _call(self, node: ast.Call) -> Iterator[str]:
-        yield from (*self._value(node), *self._made(node))
+        yield from (*self._value(node), *self._made(node), *self._environment(node))
         plain = node.func.id if isinstance(node.func, ast.Name) else ""
         if plain in ("setattr", "delattr") and node.args:
             for changed in filter(self._is_other_file, self._bound.of(node.args[0])):

@@ -1,15 +1,17 @@
-"""Variables of the environment that code sets: a library reads them, but some name a program, which others start."""
+"""Variables of the environment. Those that code sets a library reads, but some name a program, which others start. Those that it
+reads may be a secret, or lead out of the submission; one that only becomes a number, or a yes or no, is a setting."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from assay_zoo.artifacts.code_names import last_name
 from assay_zoo.artifacts.reached import Unread
 from assay_zoo.artifacts.written_names import WrittenNames
 
+TABLE, READER = "os.environ", "os.getenv"
 _PROGRAMS = re.compile(r".*(?:PAGER|BROWSER|EDITOR|BREAKPOINT)")
 
 
@@ -34,3 +36,61 @@ def set_for_programs(names: Sequence[ast.expr | None], written: WrittenNames) ->
             if None in one or _PROGRAMS.fullmatch("".join(part or "" for part in one)):
                 what = f"other processes (a variable that may name a program: {''.join(part or '...' for part in one)})"
                 yield Unread(what) if None in one else what
+
+
+_SECRET = re.compile(
+    r".*(?:TOKEN(?!S|IZ)|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|COOKIE).*"
+    r"|(?:.*_)?(?:PWD|KEYS?|CREDS?|O?AUTH|BEARER|PRIVATE|CERT|LOGIN|ACCOUNT|JWT|DSN|WEBHOOK)(?:_.*)?|.*_PASS",
+    re.IGNORECASE,
+)
+_FOLDERS = re.compile(r"HOME|HOMEPATH|HOMEDRIVE|USERPROFILE|(?:LOCAL)?APPDATA|OLDPWD|XDG_.*", re.IGNORECASE)
+"""Of whoever runs it."""
+
+
+def asked_names(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[ast.expr, ast.AST]]]:
+    """A table or function that may be asked for a variable: by which name, and what gives it."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        yield node.value, (node.slice, node)
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
+        yield node.comparators[0], (node.left, node)
+    elif isinstance(node, ast.Call) and node.args:
+        yield node.func, (node.args[0], node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+            yield node.func.value, (node.args[0], node)
+
+
+def only_counted(node: ast.AST, is_plain: Callable[[ast.Call, Collection[str]], bool]) -> Iterator[ast.AST]:
+    """Values of which a number is made, that decide something, or that are printed: nothing else is ever done with them here."""
+    found: list[ast.AST] = []
+    if isinstance(node, ast.Call) and is_plain(node, ("int", "float", "bool", "print")):
+        found = [*node.args]
+    elif isinstance(node, ast.If | ast.IfExp | ast.While):
+        found = [node.test]
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        found = [node.operand]
+    elif isinstance(node, ast.Compare):
+        found = [node]
+        sides = (node.left, *node.comparators)
+        found += [one for one in sides if all(each is one or _is_written(each) for each in sides)]
+    for one in found:
+        yield one
+        yield from one.values if isinstance(one, ast.BoolOp) else ()
+
+
+def _is_written(node: ast.expr) -> bool:
+    return all(
+        isinstance(one, ast.Constant | ast.Tuple | ast.List | ast.Set | ast.expr_context) for one in ast.walk(node)
+    )
+
+
+def read_variable(name: ast.expr, written: WrittenNames, *, is_counted: bool) -> Iterator[str]:
+    """What one variable may give that is no setting."""
+    for one in written.of(name):
+        text = "".join(part or "..." for part in one)
+        what = f"the environment (the variable {text})"
+        if _SECRET.fullmatch(text) and None not in one:
+            yield what
+        elif _FOLDERS.fullmatch(text):
+            yield f"files outside of the submission (the variable {text})"
+        elif None in one or not is_counted:
+            yield Unread(what)

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from assay_zoo.artifacts.code_names import given_names, imported_by, in_python, last_name, names_of_star
 from assay_zoo.artifacts.dangerous_arguments import LOADERS, mapped
-from assay_zoo.artifacts.environment import set_names
+from assay_zoo.artifacts.environment import asked_names, only_counted, set_names
 from assay_zoo.artifacts.followed_names import FollowedNames
 from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere
 from assay_zoo.artifacts.other_files import FileNames, OtherFiles
@@ -52,6 +52,8 @@ class SourceFile:
         self._functions = {node.name for node in self._nodes if isinstance(node, ast.FunctionDef)}
         self._words = {id(node.value) for node in self._nodes if isinstance(node, ast.Expr)}  # a docstring
         self._written = {id(table): names for node in self._nodes for table, names in set_names(node, self._words)}
+        self._variables = {id(table): asked for node in self._nodes for table, asked in asked_names(node)}
+        self._counted = {id(each) for node in self._nodes for each in only_counted(node, self._is_plain)}
         calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._called = {id(call.func) for call in calls}
         self._modules = {each.name for node in self._nodes if isinstance(node, ast.Import) for each in node.names}
