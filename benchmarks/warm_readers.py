@@ -124,8 +124,8 @@ def _serve(line: socket.socket) -> None:
         if not pid:
             line.close()
             _look(*descriptors)
-        for one in descriptors:
-            os.close(one)
+        for descriptor in descriptors:
+            os.close(descriptor)
         line.send(str(pid).encode())
 
 

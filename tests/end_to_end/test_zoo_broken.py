@@ -25,6 +25,7 @@ _NAMES = (
     "graphs",
     "hidden",
     "notebooks",
+    "opened",
     "published",
     "sly",
     "speed",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -16,7 +17,7 @@ from assay_zoo.artifacts.license import license_findings
 from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
 from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
 from assay_zoo.artifacts.public import check_published, published_items
-from assay_zoo.artifacts.required_files import missing_files, python_files
+from assay_zoo.artifacts.required_files import missing_files, other_models, python_files
 from assay_zoo.artifacts.samples import sample_findings
 from assay_zoo.artifacts.sources import SourceText, source_findings
 from assay_zoo.check import Check, CheckOutcome
@@ -35,7 +36,7 @@ def check_artifacts(place: SubmissionContext, tools: SubmissionServices) -> list
     begin = time.perf_counter()
     text = read_metadata_text(place.folder)
     groups: dict[str, Callable[[], Iterator[Finding]]] = {
-        "parts": lambda: missing_files(place),
+        "parts": lambda: chain(missing_files(place), other_models(place)),
         "metadata": lambda: metadata_findings(place, text),
         "license": lambda: license_findings(place, text),
         "samples": lambda: sample_findings(place),

@@ -128,6 +128,12 @@ class _Scan(AskedCode):
             yield from reached_by(module, node.attr)
             if not isinstance(node.ctx, ast.Load) and self._is_other_file(module):
                 yield Unread(f"what a name of another file stands for ({module}.{node.attr})")
+            elif (
+                not isinstance(node.ctx, ast.Load)
+                and self._is_shared(module)
+                and id(node) not in self._set_to_constants
+            ):
+                yield Unread(f"what a package does for all that use it ({module}.{node.attr} is replaced)")
         if modules and isinstance(node.ctx, ast.Load):
             yield from self._value(node)
         if node.attr in ("format", "format_map"):
@@ -224,8 +230,9 @@ class _Scan(AskedCode):
         yield from (*self._value(node), *self._made(node), *self._environment(node))
         plain = node.func.id if isinstance(node.func, ast.Name) else ""
         if plain in ("setattr", "delattr") and node.args:
-            for changed in filter(self._is_other_file, self._bound.of(node.args[0])):
-                yield Unread(f"what a name of another file stands for ({changed})")
+            of = self._bound.of(node.args[0])
+            for changed in (one for one in of if self._is_other_file(one) or self._is_shared(one)):
+                yield Unread(f"what a name of another file, or of a package, stands for ({changed})")
         for path in self._bound.of(node.func) or (last_name(node.func),):
             yield from self._called_as(node, path, plain)
 

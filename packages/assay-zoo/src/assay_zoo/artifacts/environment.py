@@ -71,26 +71,26 @@ def only_counted(node: ast.AST, is_plain: Callable[[ast.Call, Collection[str]], 
     elif isinstance(node, ast.Compare):
         found = [node]
         sides = (node.left, *node.comparators)
-        found += [one for one in sides if all(each is one or _is_written(each) for each in sides)]
-    for one in found:
-        yield one
-        yield from one.values if isinstance(one, ast.BoolOp) else ()
+        found += [side for side in sides if all(each is side or _is_written(each) for each in sides)]
+    for value in found:
+        yield value
+        yield from value.values if isinstance(value, ast.BoolOp) else ()
 
 
 def _is_written(node: ast.expr) -> bool:
     return all(
-        isinstance(one, ast.Constant | ast.Tuple | ast.List | ast.Set | ast.expr_context) for one in ast.walk(node)
+        isinstance(each, ast.Constant | ast.Tuple | ast.List | ast.Set | ast.expr_context) for each in ast.walk(node)
     )
 
 
 def read_variable(name: ast.expr, written: WrittenNames, *, is_counted: bool) -> Iterator[str]:
     """What one variable may give that is no setting."""
-    for one in written.of(name):
-        text = "".join(part or "..." for part in one)
+    for parts in written.of(name):
+        text = "".join(part or "..." for part in parts)
         what = f"the environment (the variable {text})"
-        if _SECRET.fullmatch(text) and None not in one:
+        if _SECRET.fullmatch(text) and None not in parts:
             yield what
         elif _FOLDERS.fullmatch(text):
             yield f"files outside of the submission (the variable {text})"
-        elif None in one or not is_counted:
+        elif None in parts or not is_counted:
             yield Unread(what)

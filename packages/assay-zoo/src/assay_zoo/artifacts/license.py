@@ -37,6 +37,16 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
 )  # fmt: skip
 """Of those that fit the one whose first words stand first in the text, for a licence may name others further on; of two at one place,
 the first of these."""
+_SHORT = re.compile(
+    r"(apache)[- ](?:software )?(?:license,? )?(?:version )?2\.0|(mit)[- ]license|(bsd)[- ]3-clause|3-clause (bsd)",
+    re.IGNORECASE,
+)
+_SHORT_NAMES = {"apache": "Apache-2.0", "mit": "MIT", "bsd": "BSD-3-Clause"}
+_RESTRICTED = re.compile(
+    r"commons clause|non-?commercial|not be used for|(?:for )?(?:evaluation|research|academic)(?: use| purposes?)? only|confidential",
+    re.IGNORECASE,
+)
+"""Words that no licence says which a zoo takes as free."""
 NAMES = re.compile(r"^(licen[cs]e|copying|unlicense)([.-].*)?$", re.IGNORECASE)
 
 
@@ -78,7 +88,15 @@ def license_of(text: str) -> str:
     if found := _SAYS.search(text):
         return found[1].strip()
     fit = [(words.index(phrases[0]), name) for name, phrases in _PHRASES if all(phrase in words for phrase in phrases)]
-    return min(fit, key=lambda one: one[0], default=(0, ""))[1]
+    short = _SHORT.search(words)
+    named = _SHORT_NAMES[next(filter(None, short.groups())).lower()] if short else ""
+    return min(fit, key=lambda one: one[0], default=(0, named))[1]
+
+
+def restricted_by(text: str) -> str:
+    """Words in the text of a licence that take away what it gives, "" for none."""
+    found = _RESTRICTED.search(" ".join(text.split()))
+    return found[0] if found else ""
 
 
 def says_license(text: str) -> list[tuple[int, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
+from assay_zoo.artifacts.finding import Finding, as_certain, passed, skipped, undecided
 from assay_zoo.artifacts.install_commands import NAMES as REQUIREMENTS
 from assay_zoo.artifacts.license import NAMES as LICENSES
 from assay_zoo.artifacts.license import same_license
@@ -30,6 +30,15 @@ _HOLDS = {
 }
 
 
+_ACTIVE = {
+    **dict.fromkeys((".svg", ".html", ".htm", ".xhtml", ".xht", ".shtml"), "markup"),
+    **dict.fromkeys((".xml", ".xsl", ".xslt", ".rss", ".atom"), "xml"),
+    **dict.fromkeys((".csv", ".tsv"), "table"),
+    ".pdf": "pdf",
+}
+"""Files that a browser, a reader of documents or a table calculation opens."""
+
+
 def check_published(
     place: SubmissionContext, read: Mapping[str, SourceText], answers: Sequence[tuple[dict[str, Any], Looked]]
 ) -> list[Check]:
@@ -45,21 +54,26 @@ def check_published(
     for item, answer in answers:
         path = str(item["path"])
         if answer.ending is Ending.OK:
-            one = msgspec.convert(answer.value, Published)
-            if one.too_long:
-                checks.append(undecided("markup", Finding(path=path, sentence=f"{path}: {one.too_long}")))
+            published = msgspec.convert(answer.value, Published)
+            if published.too_long:
+                checks.append(undecided("markup", Finding(path=path, sentence=f"{path}: {published.too_long}")))
                 continue
-            one = msgspec.structs.replace(one, left=tuple(each for each in one.left if each[1] not in known))
-            for name, finding in _findings(place, path, one):
+            published = msgspec.structs.replace(
+                published, left=tuple(each for each in published.left if each[1] not in known)
+            )
+            for name, finding in (
+                *_findings(path, published),
+                *(_of_license(place, path, published) if item["kind"] == "license" else ()),
+            ):
                 found[name].append(finding)
-            links = one.links if path == "README.md" else links
+            links = published.links if path == "README.md" else links
         elif answer.ending is Ending.HARNESS:
             checks.append(Check(name="artifacts.markup", outcome=CheckOutcome.INFRASTRUCTURE, sentence=answer.sentence))
         else:
             checks.append(undecided("markup", Finding(path=path, sentence=f"{path} cannot be read: {answer.sentence}")))
     for name, sentence in _HOLDS.items():
         lost = any(check.name == f"artifacts.{name}" for check in checks)
-        checks += [failed(name, one) for one in found[name]] or ([] if lost else [passed(name, sentence)])
+        checks += [as_certain(name, finding) for finding in found[name]] or ([] if lost else [passed(name, sentence)])
     if not (place.folder / "README.md").is_file():
         return [*checks, skipped("links", "there is no README.md")]
     return [*checks, *check_links(place.folder, links, place.metadata, network=place.policy.network)]
@@ -79,16 +93,16 @@ def published_items(place: SubmissionContext) -> Iterator[dict[str, Any]]:
 def _kind(path: Path) -> str:
     if LICENSES.match(path.name) and len(path.parts) == 1 and path.suffix.lower() in ("", ".txt", ".rst", ".md"):
         return "license"  # of data and of others' code, a folder below has its own
-    if path.suffix.lower() in (".md", ".markdown"):
+    if path.suffix.lower() in (".md", ".markdown", ".rst"):
         return "readme"
     if path.suffix.lower() == ".ipynb":
         return "notebook"
-    if path.suffix.lower() in (".svg", ".html", ".htm", ".xhtml"):
-        return "markup"
+    if kind := _ACTIVE.get(path.suffix.lower()):
+        return kind
     return "requirements" if REQUIREMENTS.match(path.name) or INSTALLERS.match(path.name) else ""
 
 
-def _findings(place: SubmissionContext, path: str, published: Published) -> Iterator[tuple[str, Finding]]:
+def _findings(path: str, published: Published) -> Iterator[tuple[str, Finding]]:
     def at(line: int, sentence: str) -> Finding:
         return Finding(sentence=f"{path} {sentence}", path=path, line=line)
 
@@ -101,12 +115,22 @@ def _findings(place: SubmissionContext, path: str, published: Published) -> Iter
         yield "template", at(line, f"still says {words[:80]!r}: say what is true of this model")
     for line, what in published.requirements:
         yield "requirements", at(line, what)
+
+
+def _of_license(place: SubmissionContext, path: str, published: Published) -> Iterator[tuple[str, Finding]]:
+    """A text that contradicts the metadata; of one that is not known, or allows less than its name, a person is asked."""
     wanted = place.metadata.license if place.metadata else ""
     if published.license and wanted and not same_license(published.license, wanted):
-        yield (
-            "license-file",
-            at(0, f"is the text of {published.license}, and {METADATA} says {wanted}: both must be one"),
+        sentence = f"{path} is the text of {published.license}, and {METADATA} says {wanted}: both must be one"
+        yield "license-file", Finding(sentence=sentence, path=path)
+    elif not published.license:
+        sentence = (
+            f"{path} is the text of no licence that is known: whether it is {wanted or 'free'} a person has to read"
         )
+        yield "license-file", Finding(sentence=sentence, path=path, certain=False)
+    elif published.restricted and published.license in place.policy.licenses:
+        sentence = f"{path} says {published.restricted!r}, which {published.license} does not: a person has to read it"
+        yield "license-file", Finding(sentence=sentence, path=path, certain=False)
 
 
 def _headers(place: SubmissionContext, path: str, source: SourceText) -> Iterator[Finding]:

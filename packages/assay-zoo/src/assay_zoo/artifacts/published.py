@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from assay_zoo.artifacts.license import license_of
+from assay_zoo.artifacts.active_files import active_pdf, active_table, active_xml
+from assay_zoo.artifacts.license import license_of, restricted_by
 from assay_zoo.artifacts.links import links_in_markdown
 from assay_zoo.artifacts.markup import active_html, active_markdown
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
@@ -22,24 +23,27 @@ _IDLE = ("text/plain", "text/latex", "application/json", "image/png", "image/jpe
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """(line, words) each. `license` is what the text of a licence is, "" for none that is known; `too_long` says why nothing was read."""
+    """(line, words) each. `license` is what the text of a licence is, "" for none that is known, `restricted`
+    words in it that allow less; `too_long` says why nothing was read."""
 
     active: tuple[tuple[int, str], ...] = ()
     left: tuple[tuple[int, str], ...] = ()
     links: tuple[tuple[int, str], ...] = ()
     requirements: tuple[tuple[int, str], ...] = ()
     license: str = ""
+    restricted: str = ""
     too_long: str = ""
 
 
 def inspect_published(item: dict[str, Any]) -> Any:
-    """`kind` is readme, notebook, markup, requirements or license."""
+    """`kind` is readme, notebook, markup, xml, pdf, table, requirements or license."""
     with open(item["copy"], "rb") as file:
         data = file.read(_LONGEST_BYTES + 1)
-    if len(data) > _LONGEST_BYTES:
+    kind = item["kind"]
+    if len(data) > _LONGEST_BYTES and kind != "table":
         return msgspec.to_builtins(Published(too_long=f"it has more than {_LONGEST_BYTES >> 20} MiB, and is not read"))
     text = data.decode("utf-8", "replace")
-    kind = item["kind"]
+    active = {"xml": active_xml, "table": active_table}
     if kind == "readme":
         found = Published(
             active=tuple(active_markdown(text)),
@@ -49,13 +53,17 @@ def inspect_published(item: dict[str, Any]) -> Any:
         )
     elif kind == "markup":
         found = Published(active=tuple((line + 1, problem) for line, problem in active_html(text)))
+    elif kind == "pdf":
+        found = Published(active=tuple(active_pdf(data)))
+    elif kind in active:
+        found = Published(active=tuple(active[kind](text)))
     elif kind == "notebook":
         found = Published(active=tuple(_in_notebook(text)))
     elif kind == "requirements":
         found = Published(requirements=tuple(_asked_for(item, data)))
     else:
         shown = active_markdown(text) if item["path"].lower().endswith(".md") else ()
-        found = Published(license=license_of(text), active=tuple(shown))
+        found = Published(license=license_of(text), restricted=restricted_by(text), active=tuple(shown))
     return msgspec.to_builtins(found)
 
 

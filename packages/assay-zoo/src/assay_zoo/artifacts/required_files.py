@@ -19,6 +19,12 @@ _WHAT = {
 }
 
 
+_MODELS = (
+    ".onnx", ".ort", ".tflite", ".h5", ".hdf5", ".gguf", ".ggml", ".engine", ".plan", ".trt", ".mlmodel", ".caffemodel", ".mnn", ".uff",
+    ".pdmodel", ".rknn", ".xmodel", ".espdl",
+)  # fmt: skip
+
+
 def missing_files(place: SubmissionContext) -> Iterator[Finding]:
     """One for each file that is not there. Without metadata the usual names are looked for."""
     for path, what in (
@@ -32,6 +38,17 @@ def missing_files(place: SubmissionContext) -> Iterator[Finding]:
         path = getattr(place.metadata, key) if place.metadata else default
         if not _inside(place.folder, path):
             yield _missing(place, path, what)
+
+
+def other_models(place: SubmissionContext) -> Iterator[Finding]:
+    """What would be published as a model, and is examined and run by nothing here."""
+    if place.metadata is None:
+        return
+    for file in sorted(place.folder.rglob("*")):
+        path = file.relative_to(place.folder).as_posix()
+        if file.suffix.lower() in _MODELS and path != place.metadata.model and file.is_file():
+            sentence = f"{path} is a model beside {place.metadata.model}, which alone is examined: leave it out, or a person looks"
+            yield Finding(sentence=sentence, path=path, certain=False)
 
 
 def _inside(folder: Path, path: str) -> bool:

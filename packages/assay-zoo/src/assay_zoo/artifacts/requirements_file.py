@@ -37,6 +37,11 @@ _OPTIONS = re.compile(r"(.*?)((?:\s-.*)?)", re.DOTALL)
 """A requirement, and what pip is told of it: from the first word on that begins with a dash."""
 _DIGESTS = re.compile(r"(?:\s+--hash[=\s]\s*sha(?:256|384|512):[0-9a-fA-F]+)*\s*")
 """They choose nothing: what is taken must be these very bytes."""
+_PIPED = re.compile(
+    r"\b(?:curl|wget|iwr|irm|Invoke-\w+)\b[^\n|;]*\|\s*(?:sudo\s+)?(?:(?:ba|z|da|k)?sh|python[\d.]*|perl|ruby|node|iex)\b"
+    r"|\b(?:ba|z|da)?sh\s+(?:-c\s+)?[\"']?[<$]\(\s*(?:curl|wget)\b",
+    re.IGNORECASE,
+)
 NOT_READ = "asks for packages in a way that is not looked into: list them in requirements.txt"
 
 
@@ -47,7 +52,13 @@ def asked_for_in(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]
     for token in MarkdownIt("commonmark", {"maxNesting": 20}).parse(text):
         line = token.map[0] + 1 if token.map else 0
         for one in [token, *(token.children or [])]:
-            for asked in installed_by(_code_of(one.type, one.content)):
+            code = _code_of(one.type, one.content)
+            if piped := _PIPED.search(code):
+                yield (
+                    line,
+                    f"tells readers to run what an address gives ({piped[0][:60]!r}): hand it in, or leave it out",
+                )
+            for asked in installed_by(code):
                 yield from ((line, problem) for _, problem in requirement_problems("\n".join(asked), packages))
 
 

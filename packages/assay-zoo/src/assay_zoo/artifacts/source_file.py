@@ -54,6 +54,10 @@ class SourceFile:
         self._written = {id(table): names for node in self._nodes for table, names in set_names(node, self._words)}
         self._variables = {id(table): asked for node in self._nodes for table, asked in asked_names(node)}
         self._counted = {id(each) for node in self._nodes for each in only_counted(node, self._is_plain)}
+        assigned = [
+            node for node in self._nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        ]
+        self._set_to_constants = {id(target) for node in assigned for target in node.targets}
         calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._called = {id(call.func) for call in calls}
         self._modules = {each.name for node in self._nodes if isinstance(node, ast.Import) for each in node.names}
@@ -157,6 +161,10 @@ class SourceFile:
         ends = (".".join(parts[at:]) for at in range(len(parts) - 1))
         whole = len(parts) == 1 or path in self._modules or any(end in self._others.modules for end in ends)
         return whole and is_elsewhere(path, self._packages) and not self._bound.is_defined(path)
+
+    def _is_shared(self, path: str) -> bool:
+        """Of Python or of a package: every file of a submission has the same one."""
+        return bool(path) and not is_elsewhere(path, self._packages)
 
     def _is_module(self, path: str) -> bool:
         return isinstance(in_python(path, HARMLESS), ModuleType) or self._is_other_file(path)

@@ -15,14 +15,14 @@ _PEEK_BYTES = 4096
 _MAGIC = {
     b"PK\x03\x04": "zip", b"PK\x05\x06": "zip", b"PK\x07\x08": "zip", b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz",
     b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard", b"\x04\x22\x4d\x18": "LZ4", b"MSCF": "cabinet",
-    b"\x1f\x9d": "compress",
+    b"\x1f\x9d": "compress", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "compound document (Office)",
 }  # fmt: skip
 
 
 def archive_problems(item: Item, head: bytes) -> list[Finding]:
     """Why an archive is not taken; empty for arrays of numbers, and for what is none."""
     kind = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), "")
-    kind = kind or ("tar" if head[257:262] == b"ustar" else "")
+    kind = kind or ("tar" if head[257:262] == b"ustar" else "MIME" if item.suffix in (".mht", ".mhtml", ".eml") else "")
     if kind == "zip" and item.suffix == ".npz":
         try:
             return list(_arrays(item))

@@ -11,6 +11,10 @@ from assay_zoo.files.finding import Finding, Item
 _PIECE_BYTES = 1 << 20
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Characters that embed or override a direction. Marks for words that are written from right to left are others."""
+_UNSEEN = re.compile("[\u180e\u2060-\u2064]|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]")
+"""Characters that nobody sees, beside those of a flag: words in them are read by programs alone."""
+_UNSEEN_IN_CODE = re.compile("\u200b")
+_CODE, _WORDS = (".py", ".ipynb", ".toml"), (".md", ".rst")
 _ESCAPED = re.compile(r"\\u20(?:2[a-e]|6[6-9])", re.IGNORECASE)
 _WRITTEN_ESCAPED = (".ipynb", ".json")
 
@@ -20,7 +24,9 @@ _LONGEST_MARK = len(r"\u202e")
 
 def text_problem(item: Item) -> Finding | None:
     """The first place, wherever it is in the file. Nothing for what is no text."""
-    marks = (_TURNS, _ESCAPED) if item.suffix in _WRITTEN_ESCAPED else (_TURNS,)
+    marks = [_TURNS, *([_ESCAPED] if item.suffix in _WRITTEN_ESCAPED else [])]
+    marks += [_UNSEEN] if item.suffix in (*_CODE, *_WORDS) else []
+    marks += [_UNSEEN_IN_CODE] if item.suffix in _CODE else []
     found: Finding | None = None
     line, before = 1, ""
     try:
@@ -49,5 +55,7 @@ def _pieces(item: Item) -> Iterator[str]:
 
 def _finding(mark: str, line: int) -> Finding:
     shown = f"U+{ord(mark):04X}" if len(mark) == 1 else f"U+{mark[2:].upper()}"
-    sentence = f"has {shown}, which shows what follows in another order than it is read: write it without"
+    turns = len(mark) > 1 or _TURNS.match(mark)
+    does = "shows what follows in another order than it is read" if turns else "nobody sees"
+    sentence = f"has {shown}, which {does}: write it without"
     return Finding(check="text", sentence=sentence, line=line)

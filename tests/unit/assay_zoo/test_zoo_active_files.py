@@ -1,0 +1,84 @@
+"""Documents, tables and XML that do something when they are opened, and those that only show it; licences that a person has to read."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+
+from assay_zoo.artifacts.active_files import active_pdf, active_table, active_xml
+from assay_zoo.artifacts.license import license_of, restricted_by
+
+
+def _stream(kind: bytes, data: bytes) -> bytes:
+    return b"%%PDF-1.7\n1 0 obj<<%s/Length %d>>stream\n%s\nendstream endobj\n" % (kind, len(data), data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<</OpenAction<</S/JavaScript/JS(x)>>>>",
+        b"<</S/J#61vaScript>>",
+        b"<</S/Launch/F(x)>>",
+        b"<</Encrypt 4 0 R>>",
+        _stream(b"/Type/ObjStm/Filter/FlateDecode", zlib.compress(b"1 0 <</S/JavaScript>>")),
+        _stream(b"/Type/ObjStm/Filter/LZWDecode", b"nobody reads this"),
+    ],
+)
+def test_a_document_that_runs_something(data: bytes) -> None:
+    assert active_pdf(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"%PDF-1.4\n1 0 obj<</Type/Catalog/OpenAction[3 0 R/Fit]>>endobj\n%%EOF",
+        _stream(b"/Filter/FlateDecode", b"chance /JS and /Launch in a drawing"),
+        _stream(b"/Type/ObjStm/Filter/FlateDecode", zlib.compress(b"1 0 <</Type/Font/JSON 1>>")),
+    ],
+)
+def test_a_document_that_is_only_read(data: bytes) -> None:
+    assert not active_pdf(data)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_active"),
+    [
+        ('<?xml-stylesheet href="x.xsl"?><a/>', True),
+        ('<svg xmlns="http://www.w3.org/2000/svg" onload="x()"/>', True),
+        ('<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>', True),
+        ("<annotation><object><name>seven</name></object></annotation>", False),
+        ('<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/></svg>', False),
+    ],
+)
+def test_xml_that_a_browser_runs(text: str, is_active: bool) -> None:
+    assert bool(active_xml(text)) is is_active
+
+
+@pytest.mark.parametrize(
+    ("text", "is_active"),
+    [
+        ("a,b\n=cmd|'/C calc'!A0,1\n", True),
+        ('a,"=HYPERLINK(""http://e.example"")"\n', True),
+        ("a,b\n-1,+2\n=,x\n", False),
+        ("formula,score\na = b | c,-0.5\n", False),
+    ],
+)
+def test_a_table_that_starts_something(text: str, is_active: bool) -> None:
+    assert bool(active_table(text)) is is_active
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "restricted"),
+    [
+        ("Apache License\nVersion 2.0\n\nCommons Clause: no right to Sell", "Apache-2.0", True),
+        ("MIT License\n\nFor research\npurposes only.", "MIT", True),
+        ("Licensed under the Apache License 2.0.", "Apache-2.0", False),
+        ("Released under the 3-clause BSD license", "BSD-3-Clause", False),
+        ("Apache License Version 2.0 You may not use this file except in compliance with the License.", "Apache-2.0", False),
+        ("Ask the owner.", "", False),
+    ],
+)  # fmt: skip
+def test_what_a_licence_says_beyond_its_name(text: str, name: str, restricted: bool) -> None:
+    assert license_of(text) == name
+    assert bool(restricted_by(text)) is restricted
