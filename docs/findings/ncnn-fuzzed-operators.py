@@ -1,5 +1,5 @@
 """ncnn 1.0.20261020 behind pnnx 20261020, CPU on x86: SpaceToDepth of several channels, MaxPool with ceil_mode,
-ConvTranspose with output_shape, and Min and Max of three operands are wrong.
+ConvTranspose with output_shape, and Min and Max of one and of three operands are wrong.
 
 Expected, by the standard:
 
@@ -9,6 +9,7 @@ Expected, by the standard:
   strides of 2 give one element of two. Got: two.
 * ConvTranspose-11 with output_shape: "pads values are auto generated", here one element on each side of the six that three and four make.
   Got: all six, in each direction.
+* Min-13 and Max-13 of one operand: its elements as they are. Got: the least and the largest of all of them, one number.
 * Min-13 and Max-13: the least (the largest) of each element of all inputs. Got: that of the first two; the third is not read. Sum is right.
 
 All but the second were found by `assay fuzz --flow ncnn-f32` (generators sweep, equalities and operator-pairs), the second by the case of
@@ -73,4 +74,7 @@ for operator, right in (("Min", np.minimum), ("Max", np.maximum)):
     expected = right.reduce(operands)
     print(f"{operator} of three: {given.ravel().tolist()}, expected {expected.ravel().tolist()}")
     wrong |= not np.array_equal(given.ravel(), expected.ravel())
+    given = answer(helper.make_node(operator, ["a"], ["y"]), operands[0], [1, 1, 3], 13)
+    print(f"{operator} of one: {given.ravel().tolist()}, expected {operands[0].ravel().tolist()}")
+    wrong |= not np.array_equal(given.ravel(), operands[0].ravel())
 sys.exit(int(wrong))
