@@ -11,8 +11,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from assay.core.case import Case, Inputs
-from assay.core.job import VerifyJob
-from assay.core.outcome import Outcome
+from assay.core.job import DeriveToleranceJob, VerifyJob
+from assay.core.outcome import Outcome, Stage
 from assay.judge.note_text import note_text
 from assay.models.conversion import program_to_onnx
 from assay.models.goldens import write_golden
@@ -65,6 +65,15 @@ def test_what_the_exporter_lacks_is_a_program_alone_and_a_flow_of_onnx_says_so(t
     assert execute(VerifyJob(made, find_flow("torch-eager")), Stages(lambda stage: None)).outcome is Outcome.OK
     with pytest.raises(Unsupported, match="No ONNX function found"):
         program_to_onnx(Path(made.model.source), tmp_path / "model.onnx")
+
+
+def test_a_tolerance_that_the_exporter_refuses_leaves_its_process_to_the_next_job(tmp_path: Path) -> None:
+    """What a converter imports is accepted behind its stage alone: behind a refusal, too, or each such case needs a new process."""
+    made = _made(Operators(), "operators/cdist-float32-smoke-5x3_7x3")
+    job = DeriveToleranceJob(made, tolerance_dir=str(tmp_path / "tolerance"), precision="float32")
+    accepted = list[Stage]()
+    assert execute(job, Stages(lambda stage: None, accepted.append)).outcome is Outcome.OK
+    assert accepted == [Stage.TRANSFORM, Stage.RUN, Stage.SAVE]
 
 
 def test_each_flow_owes_the_types_that_its_own_form_of_the_model_declares() -> None:

@@ -31,15 +31,30 @@ def derive_tolerance(job: DeriveToleranceJob, stages: Stages) -> DeriveTolerance
     of it. A model that it cannot be derived for gets one that says why: that is no failure of the model."""
     golden = evaluation_split(job, load_golden(job))
     folders = (job.tolerance_dir, *job.tied.values())
+    with stages.enter(Stage.TRANSFORM):
+        graph = _graph(job)
     with stages.enter(Stage.RUN):
         try:
-            found = _derived(to_onnx(Path(job.case.model.source), job), golden.inputs, job)
+            found = (
+                [no_tolerance(graph, job.precision)] * len(folders)
+                if isinstance(graph, Note)
+                else _derived(graph, golden.inputs, job)
+            )
         except (Lowering, UsageError) as error:
             found = [no_tolerance(reason_of(error), job.precision)] * len(folders)
     with stages.enter(Stage.SAVE):
         for folder, profile in zip(folders, found, strict=True):
             write_tolerance(Path(coarse_of(folder) if profile.header.coarse else folder), profile)
     return empty_result(job)
+
+
+def _graph(job: DeriveToleranceJob) -> Path | Note:
+    """Or why there is none: said within its stage, after which what the converter imported is accepted. Importing torch's exporter (2.13)
+    sets a variable, and each job that was refused needed a new process."""
+    try:
+        return to_onnx(Path(job.case.model.source), job)
+    except (Lowering, UsageError) as error:
+        return reason_of(error)
 
 
 def _derived(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob) -> list[DerivedTolerance]:
