@@ -50,7 +50,8 @@ def _quantized(path: Path) -> Path:
     from ai_edge_quantizer import quantizer, recipe
 
     made = path.with_name("quantized.tflite")
-    one = quantizer.Quantizer(str(path))
+    # Given a name, it keeps that file open (0.10).
+    one = quantizer.Quantizer(path.read_bytes())
     one.load_quantization_recipe(recipe.dynamic_wi8_afp32())
     one.quantize().export_model(str(made))
     return made
