@@ -14,7 +14,6 @@ from assay.backends.litert_convert import failure, first_number
 from assay.commands.environments import open_environments, shipped_environments
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
-from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.errors import Lowering, Unsupported, UsageError
 
@@ -79,5 +78,3 @@ def test_an_onnx_file_goes_all_the_way(litert: Interpreter, linear: Path, monkey
     assert (exact.outcome, coarse.outcome) == (Outcome.OK, Outcome.OK), (exact.detail, coarse.detail)
     assert (exact.facts.precision, coarse.facts.precision) == ("float32", "int8")
     assert exact.versions["litert"] == "2.3.0"
-    # The quantizer keeps a file open that it reads by its name: each job needed a new process.
-    assert all(note.code is not NoteCode.PROCESS_CHANGED for note in coarse.notes), coarse.notes
