@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import onnx
 
-from assay.core.screening import IGNORED
+from assay.core.screening import IGNORED, INPUT
 from assay.errors import Lowering
-from assay.generators.ablations import INPUT, ablate, without_optional
+from assay.generators.ablations import ablate, without_optional
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import compare
 from assay.generators.narrowing import Run, Trial, without_attribute
