@@ -1,4 +1,4 @@
-"""LiteRT 2.3.0, models converted by litert-torch 0.10.0: an upsampling takes other elements, and three programs cannot run.
+"""LiteRT 2.3.0, models converted by litert-torch (0.10.0): an upsampling takes other elements, and three programs cannot run.
 
 upsample_nearest2d: output i comes from input floor(i * 6 / 9), as torch says. Got: floor((i + 0.5) * 6 / 9), the element whose middle is
 nearest (torch's "nearest-exact"): no error, other numbers. flip along axes that are not beside one another, scatter_add and index_add are
