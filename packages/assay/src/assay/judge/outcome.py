@@ -40,6 +40,8 @@ SAYS_WHAT_TO_DO = frozenset(
 
 
 RUN_AGAIN = "run it again when the machine is less busy, or give it longer with --timeout"
+LARGE_LOSS_DB = 10.0
+"""From the float model: below it more than 31 % of the answers is error, which decibels tell nobody who never met them."""
 TAKES_NOTHING = "a pass by pass-on of the policy: the backend is free to take nothing"
 TOO_NEW = "take a newer backend, or convert the model: `--transform opset:N` with an N that this one takes lowers the IR version, too"
 
@@ -166,11 +168,27 @@ def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> Draft
 
 def _far(result: VerifyResult | PerNodeResult) -> str:
     """How far the answers are from those of the float model, or of the original, where that is another question."""
-    if not isinstance(result, VerifyResult) or not result.against_float:
-        return ""
-    lost = metrics(result).get("vs_float.sqnr_db")
-    whose = f"'{result.original}'" if result.original else "the float model"
-    return f"; {quantity('sqnr_db', lost)} from {whose}{_all_lost(lost)}" if lost is not None else ""
+    lost = _lost_db(result)
+    return f"; {_loss(result, lost)}" if lost is not None else ""
+
+
+def large_loss(result: Result | None) -> str:
+    """The same where more than a third of the answers is error, else "": an engine that answers as its model does passes, however far
+    that model is from the one that it was made of."""
+    lost = _lost_db(result)
+    return _loss(result, lost) if lost is not None and lost < LARGE_LOSS_DB else ""
+
+
+def _lost_db(result: Result | None) -> float | None:
+    return (
+        metrics(result).get("vs_float.sqnr_db") if isinstance(result, VerifyResult) and result.against_float else None
+    )
+
+
+def _loss(result: Result | None, lost: float) -> str:
+    original = result.original if isinstance(result, VerifyResult) else ""
+    whose = f"'{original}'" if original else "the float model"
+    return f"{quantity('sqnr_db', lost)} from {whose}{_all_lost(lost)}"
 
 
 def _measured(opinion: DraftVerdict, result: MeasureResult, asked: Asked | None, after: str) -> DraftVerdict:
@@ -189,12 +207,15 @@ def _measured(opinion: DraftVerdict, result: MeasureResult, asked: Asked | None,
 
 
 def _all_lost(sqnr_db: float) -> str:
-    """Of a loss that no limit was set for, where answers of zeros would lose less."""
-    if sqnr_db >= 0.0:
+    """Of a loss that no limit was set for, where more than a third of the answers is error; below 0 dB answers of zeros would lose less."""
+    if sqnr_db >= LARGE_LOSS_DB:
         return ""
-    return (
-        f", off by more than the answers themselves on these inputs: --require '{CLOSE_TO_FLOAT}' makes that a failure"
+    share = (
+        "more than the answers themselves"
+        if sqnr_db < 0.0
+        else f"{100.0 * 10.0 ** (-sqnr_db / 20.0):.0f} % of the answers"
     )
+    return f", off by {share} on these inputs: --require '{CLOSE_TO_FLOAT}' makes that a failure"
 
 
 def _join(violations: list[Violation]) -> str:

@@ -39,6 +39,7 @@ from assay.reports.recorded_jobs import recorded
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, counts, group_identical, headline, rows, run_verdicts
 from assay.reports.sanitize import one_line
 from assay.reports.sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep
+from assay.reports.terminal_losses import print_losses
 from assay.reports.terminal_table import STYLES, print_table
 from assay.reports.terminal_traces import print_traces
 from assay.reports.upgrades import HEADER as UPGRADE
@@ -83,6 +84,7 @@ class Terminal:
         failures = [together for together in groups if together[0].word not in QUIET]
         for together in failures:
             _failure(console, run, together)
+        print_losses(console, found)
         _remarks(console, found, {warning for together in failures for warning in _shown_warnings(together[0])})
         _asked_rarely(console, found)
         _critical(console, found, judgement)
