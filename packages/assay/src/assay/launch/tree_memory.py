@@ -5,10 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
-MACHINE_BYTES = os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES
+_GROUP = Path("/sys/fs/cgroup")
+
+
+def usable_bytes(group: Path = _GROUP) -> int:
+    """The memory of the machine, or of the container where its control group has less (cgroup v2: memory.max; v1:
+    memory.limit_in_bytes)."""
+    least = os.sysconf("SC_PHYS_PAGES") * _PAGE_BYTES
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):  # "max" is no number: no limit
+            least = min(least, int((group / name).read_text()))
+    return least
+
+
+MACHINE_BYTES = usable_bytes()
+"""Read once: beyond it the kernel ends a process."""
 
 
 def resident_bytes(pid: int) -> int:
