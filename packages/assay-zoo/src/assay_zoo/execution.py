@@ -94,8 +94,8 @@ def _outcome(
 
 def _missing(sentence: str) -> str:
     """The package that was not found as a whole; "" where something else went wrong."""
-    found = _NO_MODULE.match(sentence)
-    top = found[1].partition(".")[0] if found else ""
+    match = _NO_MODULE.match(sentence)
+    top = match[1].partition(".")[0] if match else ""
     return "" if not top.isidentifier() or importlib.util.find_spec(top) is not None else top
 
 

@@ -32,8 +32,8 @@ def case_of(model: Path, name: str, services: Services, run: RunLimits) -> Case:
 
 def data_set_folders(submission: Path) -> list[Path]:
     """test_data_set_0, test_data_set_1 ... as they are there."""
-    found = [path for path in submission.glob("test_data_set_*") if path.name.rpartition("_")[2].isdecimal()]
-    return sorted(found, key=lambda path: int(path.name.rpartition("_")[2]))
+    paths = [path for path in submission.glob("test_data_set_*") if path.name.rpartition("_")[2].isdecimal()]
+    return sorted(paths, key=lambda path: int(path.name.rpartition("_")[2]))
 
 
 def with_data_sets(case: Case, sets: Sequence[Path], into: Path, run: RunLimits, *, fresh: bool = False) -> Case:

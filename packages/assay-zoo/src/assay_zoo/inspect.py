@@ -181,5 +181,5 @@ def _run(group: str, place: SubmissionContext, tools: SubmissionServices) -> lis
 
 def _group(name: str) -> Group:
     module, _, function = _WHERE[name].partition(":")
-    found: Group = getattr(importlib.import_module(module), function)
-    return found
+    group: Group = getattr(importlib.import_module(module), function)
+    return group

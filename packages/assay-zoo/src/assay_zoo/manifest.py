@@ -93,14 +93,14 @@ def read_manifest(root: Path) -> Manifest:
     """The zoo's manifest, an empty one where nothing was ever promoted. Raises UsageError where it cannot be read."""
     path = root / MANIFEST
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
     except FileNotFoundError:
         return Manifest()
     except (msgspec.DecodeError, OSError) as error:
         raise UsageError(f"{path} cannot be read ({error}); restore it from the history of the repository") from None
-    if found.schema > Manifest().schema:
-        raise UsageError(f"{path} was written by a newer assay (schema {found.schema}); upgrade assay")
-    return found
+    if manifest.schema > Manifest().schema:
+        raise UsageError(f"{path} was written by a newer assay (schema {manifest.schema}); upgrade assay")
+    return manifest
 
 
 def write_manifest(root: Path, manifest: Manifest) -> None:

@@ -44,8 +44,8 @@ def named_root(root: Path) -> Path:
 
 def read_scenarios(root: Path) -> dict[str, Scenario]:
     """Every scenario of the zoo by its name. Raises BadPolicy."""
-    found = [read(path).validate(Scenario) for path in sorted((root / SCENARIOS).glob("*.toml"))]
-    return {scenario.name: scenario for scenario in found}
+    scenarios = [read(path).validate(Scenario) for path in sorted((root / SCENARIOS).glob("*.toml"))]
+    return {scenario.name: scenario for scenario in scenarios}
 
 
 def data_sets(root: Path) -> tuple[str, ...]:

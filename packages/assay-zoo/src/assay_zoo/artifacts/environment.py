@@ -61,18 +61,18 @@ def asked_names(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[ast.expr, ast.A
 
 def only_counted(node: ast.AST, is_plain: Callable[[ast.Call, Collection[str]], bool]) -> Iterator[ast.AST]:
     """Values of which a number is made, that decide something, or that are printed: nothing else is ever done with them here."""
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     if isinstance(node, ast.Call) and is_plain(node, ("int", "float", "bool", "print")):
-        found = [*node.args]
+        nodes = [*node.args]
     elif isinstance(node, ast.If | ast.IfExp | ast.While):
-        found = [node.test]
+        nodes = [node.test]
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        found = [node.operand]
+        nodes = [node.operand]
     elif isinstance(node, ast.Compare):
-        found = [node]
+        nodes = [node]
         sides = (node.left, *node.comparators)
-        found += [side for side in sides if all(each is side or _is_written(each) for each in sides)]
-    for value in found:
+        nodes += [side for side in sides if all(each is side or _is_written(each) for each in sides)]
+    for value in nodes:
         yield value
         yield from value.values if isinstance(value, ast.BoolOp) else ()
 

@@ -50,8 +50,8 @@ def inspect_names(item: dict[str, Any]) -> Any:
     """The `FileNames` of a source, before any is scanned."""
     text = Path(item["copy"]).read_bytes().decode("utf-8-sig", "replace")
     if item["path"].lower().endswith(".ipynb"):
-        found = _cells(item["path"], text)
-        text = found.code if found else ""
+        cells = _cells(item["path"], text)
+        text = cells.code if cells else ""
     try:
         return msgspec.to_builtins(file_names(ast.parse(text), item["path"]))
     except (SyntaxError, ValueError):
@@ -189,15 +189,15 @@ def _cells(path: str, text: str) -> _Cells | None:
 
 
 def _notebook(path: str, text: str, scan: _Scan) -> SourceText:
-    found = _cells(path, text)
-    if found is None:
+    cells = _cells(path, text)
+    if cells is None:
         return SourceText(whole=False)  # the checks of files say where
-    tree = ast.parse(found.code)
+    tree = ast.parse(cells.code)
     return SourceText(
-        imports=tuple(found.imports), troubles=(*_other_language(path, text), *found.troubles),
-        reaches=tuple(_reaches(path, found.code, scan, found.places)), functions=functions_of(tree),
+        imports=tuple(cells.imports), troubles=(*_other_language(path, text), *cells.troubles),
+        reaches=tuple(_reaches(path, cells.code, scan, cells.places)), functions=functions_of(tree),
         statements=statements_of(tree), texts=texts_of(tree), keys=keys_of(tree), names=names_of(tree),
-        numbers=numbers_of(tree), whole=not found.unread,
+        numbers=numbers_of(tree), whole=not cells.unread,
     )  # fmt: skip
 
 
@@ -216,7 +216,7 @@ def _other_language(path: str, text: str) -> Iterator[Finding]:
 def _without_magics(path: str, cell: int, code: list[str], where: list[int]) -> tuple[list[str], list[Finding]]:
     """The cell as plain Python, line for line, and what it asks of a shell or of IPython."""
     plain: list[str] = []
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for line, number in zip(code, where, strict=True):
         asked = line.strip()
         if not asked.startswith(("%", "!")):
@@ -229,11 +229,11 @@ def _without_magics(path: str, cell: int, code: list[str], where: list[int]) -> 
         if asked.startswith("!") or not words or not (timed or _is_harmless(asked)):
             what = f"asks a shell or IPython for {asked[:60]!r} in cell {cell}"
             sentence = f"{path} {what}: a submission runs as it was handed in, without that"
-            found.append(Finding(sentence=sentence, path=path, line=number))
+            findings.append(Finding(sentence=sentence, path=path, line=number))
         if asked.startswith("%%") and words and not (timed or _is_harmless(asked)):
             plain += ["pass"] * (len(code) - len(plain))
             break
-    return plain, found
+    return plain, findings
 
 
 def _is_harmless(magic: str) -> bool:

@@ -85,8 +85,8 @@ def _taken(tree: Any, allowed: frozenset[str], licensing: Any) -> bool:
 def license_of(text: str) -> str:
     """The SPDX identifier of a licence's text, "" for one that is not known."""
     words = " ".join(text.split()).casefold().replace("“", '"').replace("”", '"')
-    if found := _SAYS.search(text):
-        return found[1].strip()
+    if match := _SAYS.search(text):
+        return match[1].strip()
     fit = [(words.index(phrases[0]), name) for name, phrases in _PHRASES if all(phrase in words for phrase in phrases)]
     short = _SHORT.search(words)
     named = _SHORT_NAMES[next(filter(None, short.groups())).lower()] if short else ""
@@ -95,8 +95,8 @@ def license_of(text: str) -> str:
 
 def restricted_by(text: str) -> str:
     """Words in the text of a licence that take away what it gives, "" for none."""
-    found = _RESTRICTED.search(" ".join(text.split()))
-    return found[0] if found else ""
+    match = _RESTRICTED.search(" ".join(text.split()))
+    return match[0] if match else ""
 
 
 def says_license(text: str) -> list[tuple[int, str]]:

@@ -65,9 +65,9 @@ def check_links(
     if pages and not network:
         yield skipped("links", f"{len(pages)} addresses were not asked for: zoo.toml does not say network = true")
         return
-    found = list(_asked(dict(list(pages.items())[:MOST]), ask or address_trouble))
-    yield from found
-    if not missing and not found:
+    checks = list(_asked(dict(list(pages.items())[:MOST]), ask or address_trouble))
+    yield from checks
+    if not missing and not checks:
         yield passed(
             "links", f"every link leads somewhere (links of the readme: {len(listed)}, addresses: {len(pages)})"
         )

@@ -70,9 +70,9 @@ class SubmissionFiles(NamedFiles):
         every = [names.get(name) for names in self._written[file]]
         if None in every:
             return None
-        found = [ast.parse(text, mode="eval").body for texts in every for text in texts or ()]
-        fixed = all(isinstance(expr, ast.Constant | ast.Tuple) for expr in found)
-        return found if fixed or name not in self.changed else None
+        trees = [ast.parse(text, mode="eval").body for texts in every for text in texts or ()]
+        fixed = all(isinstance(expr, ast.Constant | ast.Tuple) for expr in trees)
+        return trees if fixed or name not in self.changed else None
 
     def is_unread(self, file: str, name: str) -> bool:
         """Whether a file may give a name anything else."""

@@ -22,10 +22,10 @@ def sample_findings(place: SubmissionContext) -> Iterator[Finding]:
             sentence="there is no test_data_set_0, inputs with the outputs that they must give: `assay zoo data` writes it",
             path="test_data_set_0",
         )
-    numbers = sorted(int(found[1]) for name in folders if (found := _SET.fullmatch(name)))
+    numbers = sorted(int(match[1]) for name in folders if (match := _SET.fullmatch(name)))
     for name in sorted(folders):
-        found = _SET.fullmatch(name)
-        if not found or name != f"test_data_set_{int(found[1])}":
+        match = _SET.fullmatch(name)
+        if not match or name != f"test_data_set_{int(match[1])}":
             yield Finding(
                 sentence=f"{name} is no name of a test data set: test_data_set_0, test_data_set_1, ...", path=name
             )

@@ -94,8 +94,8 @@ class SourceFile:
         texts = [one for one in self._nodes if isinstance(one, ast.Constant) and id(one) not in self._words]
         self._addresses = [text.value for text in texts if isinstance(text.value, str) and "://" in text.value]
         loops = [one for one in self._nodes if isinstance(one, ast.For | ast.comprehension)]
-        found = [loop.target for loop in loops if any(last_name(each) in FINDING for each in ast.walk(loop.iter))]
-        self._found_names = {each.id for expr in found for each in ast.walk(expr) if isinstance(each, ast.Name)}
+        trees = [loop.target for loop in loops if any(last_name(each) in FINDING for each in ast.walk(loop.iter))]
+        self._found_names = {each.id for expr in trees for each in ast.walk(expr) if isinstance(each, ast.Name)}
 
     def _given(self, node: ast.AST) -> int:
         """How often a function gives the name a value whose parameter it is there; 0 where it is none, or one of the file."""
@@ -126,7 +126,7 @@ class SourceFile:
 
     def _elsewhere(self, node: ast.expr) -> list[ast.expr]:
         """What `WrittenNames` asks of other files."""
-        found: list[ast.expr] = []
+        trees: list[ast.expr] = []
         for path in self._bound.of(node) if self._names[0].is_imported(root_of(node)) else ():
             if self._is_unread(path):
                 return []
@@ -135,8 +135,8 @@ class SourceFile:
             texts = [self._others.written_in(one, name) for one in named]
             if not texts or None in texts:
                 return []
-            found += [each for text in texts for each in text or ()]
-        return found
+            trees += [each for text in texts for each in text or ()]
+        return trees
 
     def _is_unread(self, path: str) -> bool:
         """Whether one of the names on the way to what it names may be something else than the file that is followed."""

@@ -211,13 +211,13 @@ class WrittenNames:
 
     def _elements(self, value: ast.expr) -> list[ast.expr]:
         """Of a list, a tuple or a set that is written out, the keys of a dict; nothing where they are not known."""
-        found: list[ast.expr] = []
+        trees: list[ast.expr] = []
         for display in self._displays(value):
             parts = display.keys if isinstance(display, ast.Dict) else display.elts
             if not parts or any(each is None or isinstance(each, ast.Starred) for each in parts):
                 return []
-            found += [each for each in parts if each is not None]
-        return found
+            trees += [each for each in parts if each is not None]
+        return trees
 
     def _displays(self, value: ast.expr) -> list[_Display]:
         if isinstance(value, ast.List | ast.Tuple | ast.Set | ast.Dict):
@@ -265,11 +265,11 @@ class WrittenNames:
 
     def _only_read(self, node: ast.AST) -> list[ast.expr]:
         """What is looked at in this place, and neither changed nor given to anybody who could."""
-        found = self._read_at(node)
+        trees = self._read_at(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _LOOKING:
-            found = [*found, node.func.value]
-        views = [expr.func for expr in found if isinstance(expr, ast.Call) and not expr.args and not expr.keywords]
-        return [*found, *(view.value for view in views if isinstance(view, ast.Attribute) and view.attr in _VIEWS)]
+            trees = [*trees, node.func.value]
+        views = [expr.func for expr in trees if isinstance(expr, ast.Call) and not expr.args and not expr.keywords]
+        return [*trees, *(view.value for view in views if isinstance(view, ast.Attribute) and view.attr in _VIEWS)]
 
     def _read_at(self, node: ast.AST) -> list[ast.expr]:
         if isinstance(node, ast.For | ast.comprehension):

@@ -32,9 +32,9 @@ def promote(
     from assay_zoo.records import read_record
 
     root = root_of(zoo, Path())
-    found = read_record(record) if record else _newest(root, name)
+    inspection = read_record(record) if record else _newest(root, name)
     try:
-        print(accept(root, name, found, by, reason=reason).sentence)
+        print(accept(root, name, inspection, by, reason=reason).sentence)
     except OSError as error:
         raise NotWritable(f"{error.filename or root} cannot be written ({error.strerror})") from None
 

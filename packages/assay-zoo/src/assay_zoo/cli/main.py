@@ -60,15 +60,15 @@ def check(
             with _progress() as progress:
                 name = name_of(root, folder)
                 where = folder.absolute()
-                found = inspect(
+                inspection = inspect(
                     name, root, tools, folder=where, groups=asked, author=author, approved=_APPROVED, progress=progress
                 )
-            record = write_record(record_path(root, found), found)
+            record = write_record(record_path(root, inspection), inspection)
             if json:
-                write_record(json, found)
-            print(inspection_text(found, folder=str(folder), width=_width(), colour=sys.stdout.isatty()), end="")
+                write_record(json, inspection)
+            print(inspection_text(inspection, folder=str(folder), width=_width(), colour=sys.stdout.isatty()), end="")
             print(f"record {beside(record)}\n")
-            codes.append(exit_code(found))
+            codes.append(exit_code(inspection))
     raise typer.Exit(_worst(codes))
 
 

@@ -35,9 +35,9 @@ def check_allocation(known: Known, smallest: Known, request: Request) -> Iterato
         who = node_part(node, index, known.scope.where)
         least = _at_least(node, smallest)
         for position, name in enumerate(node.output):
-            found = list(_value(node, position, who, known, least[position], request)) if name else []
-            large.update([name] if found else [])
-            yield from found
+            model_findings = list(_value(node, position, who, known, least[position], request)) if name else []
+            large.update([name] if model_findings else [])
+            yield from model_findings
 
 
 def _at_least(node: NodeProto, smallest: Known) -> list[list[Shape]]:

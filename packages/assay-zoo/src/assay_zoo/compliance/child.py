@@ -24,14 +24,14 @@ def examine_step(item: dict[str, Any]) -> Any:
 
     request = msgspec.convert(item["request"], Request)
     look, puzzle = _examination(request.model), ""
-    found: list[ModelFinding] = []
+    model_findings: list[ModelFinding] = []
     try:
-        found.extend(take(look, steps_of(request)[item["step"]]))
+        model_findings.extend(take(look, steps_of(request)[item["step"]]))
     except (MemoryError, RecursionError):
         raise
     except Exception as error:  # noqa: BLE001  a rule of ours that does not know this model: a person must look
         puzzle = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    return msgspec.to_builtins(Stepped(findings=tuple(found), puzzle=puzzle, counts=look.counts()))
+    return msgspec.to_builtins(Stepped(findings=tuple(model_findings), puzzle=puzzle, counts=look.counts()))
 
 
 @cache

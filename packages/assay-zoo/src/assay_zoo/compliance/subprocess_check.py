@@ -41,35 +41,37 @@ def examine_apart(request: Request, limits: ChildLimits) -> ChildReport:
     """Everything that can be found out about a model without opening it here. Raises HarnessError."""
     from assay_zoo.compliance.steps import steps_of
 
-    found, steps, deaths = ChildReport(), list(steps_of(request)), 0
+    child_report, steps, deaths = ChildReport(), list(steps_of(request)), 0
     asked = msgspec.to_builtins(request)
     while True:
         answers = run_until_lost(
             TARGET, [{"request": asked, "step": step} for step in steps], seconds=limits.seconds,
             memory_bytes=limits.memory_bytes, written_bytes=_WRITTEN_BYTES,
         )  # fmt: skip
-        lost = [step for step, answer in zip(steps, answers, strict=False) if not _heard(step, answer, limits, found)]
+        lost = [
+            step for step, answer in zip(steps, answers, strict=False) if not _heard(step, answer, limits, child_report)
+        ]
         deaths += len(lost)
         if "parse" in lost or deaths >= MOST_DEATHS or (len(answers) == len(steps) and steps[-1] not in lost):
-            return found
+            return child_report
         steps = [step for step in steps if step not in lost]
 
 
-def _heard(step: str, answer: Looked, limits: ChildLimits, found: ChildReport) -> bool:
+def _heard(step: str, answer: Looked, limits: ChildLimits, child_report: ChildReport) -> bool:
     """Whether the step came to its end; what it found is told once, however often it is taken."""
     if answer.ending is Ending.HARNESS:
         raise HarnessError(f"the process that looks at a model, in the step {step!r}: {answer.sentence}")
     if answer.ending is not Ending.OK:
         died = ModelFinding(Area.MODEL, "checker-died", MODEL, (_death(answer, limits), repr(step)))
-        found.findings.append(died)
-        found.unseen = sentence(died)
+        child_report.findings.append(died)
+        child_report.unseen = sentence(died)
         return False
     stepped = msgspec.convert(answer.value, Stepped)
-    found.counts = stepped.counts
-    found.findings += [finding for finding in stepped.findings if finding not in found.findings]
+    child_report.counts = stepped.counts
+    child_report.findings += [finding for finding in stepped.findings if finding not in child_report.findings]
     puzzle = f"the step {step!r} does not know what to make of this model ({stepped.puzzle}); a person must look"
-    if stepped.puzzle and puzzle not in found.puzzles:
-        found.puzzles.append(puzzle)
+    if stepped.puzzle and puzzle not in child_report.puzzles:
+        child_report.puzzles.append(puzzle)
     return True
 
 

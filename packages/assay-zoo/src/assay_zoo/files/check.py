@@ -105,8 +105,8 @@ def _intake_check(entry: Entry, of_model: bool) -> Check:
     return msgspec.structs.replace(failed, stops=of_model)
 
 
-def _opened_check(entry: Entry, found: Finding) -> Check:
-    return _failed(found.check, f"{entry.path} {found.sentence}", entry.path, found.line)
+def _opened_check(entry: Entry, finding: Finding) -> Check:
+    return _failed(finding.check, f"{entry.path} {finding.sentence}", entry.path, finding.line)
 
 
 def _failed(name: str, sentence: str, path: str, line: int = 0) -> Check:

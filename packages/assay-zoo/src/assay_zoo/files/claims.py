@@ -177,8 +177,8 @@ def _safetensors(item: Item) -> list[Finding]:
 def _line(error: BaseException) -> int:
     if isinstance(error, SyntaxError | json.JSONDecodeError):
         return error.lineno or 0
-    found = re.search(r"at line (\d+)", str(error))
-    return int(found[1]) if found else 0
+    match = re.search(r"at line (\d+)", str(error))
+    return int(match[1]) if match else 0
 
 
 def _short(error: BaseException) -> str:

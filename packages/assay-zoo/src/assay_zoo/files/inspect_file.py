@@ -35,5 +35,5 @@ def problems(item: Item) -> list[Finding]:
         if problem := look(item, head):
             return [problem]
     turned = text_problem(item)
-    found = archive_problems(item, head) or claim_problems(item, head)
-    return [*found, *([turned] if turned else []), *secrets_in(item)]
+    findings = archive_problems(item, head) or claim_problems(item, head)
+    return [*findings, *([turned] if turned else []), *secrets_in(item)]

@@ -27,21 +27,21 @@ def text_problem(item: Item) -> Finding | None:
     marks = [_TURNS, *([_ESCAPED] if item.suffix in _WRITTEN_ESCAPED else [])]
     marks += [_UNSEEN] if item.suffix in (*_CODE, *_WORDS) else []
     marks += [_UNSEEN_IN_CODE] if item.suffix in _CODE else []
-    found: Finding | None = None
+    finding: Finding | None = None
     line, before = 1, ""
     try:
         for text in _pieces(item):
             if "\0" in text:
                 return None
             whole = before + text
-            match = None if found else next(filter(None, (mark.search(whole) for mark in marks)), None)
+            match = None if finding else next(filter(None, (mark.search(whole) for mark in marks)), None)
             if match:
-                found = _finding(match[0], line + whole.count("\n", 0, match.start()))
+                finding = _finding(match[0], line + whole.count("\n", 0, match.start()))
             before = whole[-_LONGEST_MARK + 1 :]
             line += whole.count("\n") - before.count("\n")
     except UnicodeDecodeError:
         return None
-    return found
+    return finding
 
 
 def _pieces(item: Item) -> Iterator[str]:

@@ -47,11 +47,11 @@ def main() -> int:
     try:
         with open_tools(root, asked["history"]) as tools:
             whose = {"author": asked["author"], "approved": asked["approved"]}
-            found = inspect(asked["name"], root, tools, **whose, progress=progress)
+            inspection = inspect(asked["name"], root, tools, **whose, progress=progress)
     except AssayError as error:
         _say(failed=str(error))
         return 1
-    replace_file(out, msgspec.json.encode(found))
+    replace_file(out, msgspec.json.encode(inspection))
     return 0
 
 

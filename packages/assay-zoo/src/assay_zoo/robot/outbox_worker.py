@@ -92,10 +92,10 @@ class OutboxWorker:
         if whole.decision is None or whole.decision.answer != Answer.PROMOTE:
             return
         if not one.promoted:
-            found = msgspec.json.decode(self.queue.inspection(one.id), type=Inspection)
+            inspection = msgspec.json.decode(self.queue.inspection(one.id), type=Inspection)
             try:
                 # Merged with the last of its submissions: a request that is merged brings no more.
-                commit = self.promoter.promote(one, found, merges=self._all_in(one, but=one.id))
+                commit = self.promoter.promote(one, inspection, merges=self._all_in(one, but=one.id))
             except UsageError as error:
                 self.queue.promoted(one.id, "", str(error), [OutboxEntry.ALERT] if self.alerts else [])
                 return

@@ -25,21 +25,21 @@ class Promoter:
     def __init__(self, config: RobotConfig, source: Source, mirror: Mirror) -> None:
         self._config, self._source, self._mirror = config, source, mirror
 
-    def promote(self, submission: Submission, found: Inspection, *, merges: bool = True) -> str:
+    def promote(self, submission: Submission, inspection: Inspection, *, merges: bool = True) -> str:
         """The commit. The request ends merged by it where it `merges`, and its commits bring nothing but what was checked. Raises
         UsageError where a person must look at it, HarnessError where it is worth trying again."""
         base = self._mirror.fetch_base()
-        if (version := self._served(base, submission, found)) is None:
+        if (version := self._served(base, submission, inspection)) is None:
             self._still_wanted(submission)
             with tempfile.TemporaryDirectory(prefix="promote-", dir=self._work()) as scratch:
                 made = self._mirror.commit(
                     self._config.zoo.branch,
-                    lambda onto: self._change(onto, submission, found, Path(scratch) / onto, merges),
+                    lambda onto: self._change(onto, submission, inspection, Path(scratch) / onto, merges),
                 )
             if made:
                 return made
             base = self._mirror.fetch_base()
-            version = self._served(base, submission, found)
+            version = self._served(base, submission, inspection)
         if version is None:
             raise UsageError(f"the zoo did not change by the promotion of {submission.name}: promote it by hand")
         return self._mirror.last_commit(base, f"{MODELS}/{submission.name}/{version.version}") or base
@@ -60,29 +60,31 @@ class Promoter:
             Head(sha=submission.sha, branch=submission.branch, ref=submission.ref, number=submission.number)
         )
 
-    def _served(self, base: str, submission: Submission, found: Inspection) -> Version | None:
+    def _served(self, base: str, submission: Submission, inspection: Inspection) -> Version | None:
         """The version of the zoo that has these very files; one that was withdrawn since is none."""
         with tempfile.TemporaryDirectory(prefix="promote-", dir=self._work()) as scratch:
             root = Path(scratch)
             self._export(base, [MANIFEST], root)
             entry = read_manifest(root).models.get(submission.name)
             versions = entry.versions if entry else ()
-            return next((each for each in versions if each.digest == found.digest and each.withdrawn is None), None)
+            return next(
+                (each for each in versions if each.digest == inspection.digest and each.withdrawn is None), None
+            )
 
-    def _change(self, onto: str, submission: Submission, found: Inspection, root: Path, merges: bool) -> Change:
+    def _change(self, onto: str, submission: Submission, inspection: Inspection, root: Path, merges: bool) -> Change:
         from assay_zoo.promote import promote
 
         shutil.rmtree(root, ignore_errors=True)
         root.mkdir()
         self._export(onto, [POLICY, SCENARIOS, MANIFEST, INDEX, f"{MODELS}/{submission.name}"], root)
         self._export(submission.sha, [f"{SUBMISSIONS}/{submission.name}"], root)
-        done = promote(root, submission.name, found, BY)
+        done = promote(root, submission.name, inspection, BY)
         files = [path for path in (root / MODELS / submission.name).rglob("*") if path.is_file()]
         files += [root / MANIFEST, root / INDEX]
         return Change(
             files={path.relative_to(root).as_posix(): path for path in files},
             cleared=(f"{MODELS}/{submission.name}", f"{SUBMISSIONS}/{submission.name}"),
-            message=_message(done.sentence, submission, found),
+            message=_message(done.sentence, submission, inspection),
             merged=submission.sha
             if merges and self._mirror.brings_only(submission.sha, onto, f"{SUBMISSIONS}/{submission.name}")
             else "",
@@ -102,7 +104,7 @@ class Promoter:
         return folder
 
 
-def _message(sentence: str, submission: Submission, found: Inspection) -> str:
+def _message(sentence: str, submission: Submission, inspection: Inspection) -> str:
     """With trailers that git knows how to read; who submitted it, as far as that is known."""
-    by = f"Submitted-by: {sanitize(found.author, 100)}\n" if found.author else ""
-    return f"{sanitize(sentence, 200)}\n\n{by}Submission-Commit: {submission.sha}\nSubmission-Digest: {found.digest}\n"
+    by = f"Submitted-by: {sanitize(inspection.author, 100)}\n" if inspection.author else ""
+    return f"{sanitize(sentence, 200)}\n\n{by}Submission-Commit: {submission.sha}\nSubmission-Digest: {inspection.digest}\n"

@@ -54,15 +54,15 @@ class Queries:
     def whole(self, identity: int) -> Whole | None:
         """A submission with its decisions and its log; None where there is none."""
         with self.database.read() as connection:
-            found = one_submission(connection, identity)
-            if found is None:
+            submission = one_submission(connection, identity)
+            if submission is None:
                 return None
             decided = select(decisions).where(decisions.c.submission_id == identity).order_by(decisions.c.job_id.desc())
             lines = (
                 select(events).where(events.c.submission_id == identity).order_by(events.c.id.desc()).limit(LOG_LINES)
             )
             return Whole(
-                submission=found,
+                submission=submission,
                 decisions=tuple(_as_decided(row) for row in connection.execute(decided)),
                 log=tuple(as_line(row) for row in connection.execute(lines))[::-1],
             )

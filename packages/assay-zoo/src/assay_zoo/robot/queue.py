@@ -51,14 +51,14 @@ class Queue(Queries):
             key = and_(
                 submissions.c.repository == repository, submissions.c.sha == head.sha, submissions.c.name == name
             )
-            found = connection.execute(select(submissions).where(key).with_for_update()).one()
+            row = connection.execute(select(submissions).where(key).with_for_update()).one()
             # A branch that is put back to a commit whose check was cancelled: that commit is wanted again.
-            again = not new and found.state in (State.SUPERSEDED, State.WITHDRAWN)
+            again = not new and row.state in (State.SUPERSEDED, State.WITHDRAWN)
             if new or again:
-                self._new_round(connection, found.id)
-                self._note(connection, found.id, f"{head.sha[:12]} of {head.branch} is in the queue")
+                self._new_round(connection, row.id)
+                self._note(connection, row.id, f"{head.sha[:12]} of {head.branch} is in the queue")
             self._supersede(connection, repository, head, name)
-            return int(found.id), new or again
+            return int(row.id), new or again
 
     def rerun(self, identity: int, why: str) -> bool:
         """Put a decided submission into the queue once more; False where there is none that is decided."""
@@ -125,11 +125,11 @@ class Queue(Queries):
             )
             self._set_state(connection, row.submission_id, State.RUNNING)
             enqueue(connection, row.submission_id, OutboxEntry.REPORT)
-            found = one_submission(connection, row.submission_id)
-            assert found is not None
+            submission = one_submission(connection, row.submission_id)
+            assert submission is not None
             return Lease(
                 job=row.id,
-                submission=found,
+                submission=submission,
                 fence=row.fence + 1,
                 attempts=row.attempts,
                 taken=row.taken + 1,

@@ -27,8 +27,8 @@ def hides_folders(folders: Iterable[str | Path]) -> Hides:
     longest = sorted((str(path) for path in named), key=len, reverse=True)
     if not longest:
         return lambda text: text
-    found = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, longest))})(/+(?=[\w.])|(?![\w-]))")
-    return lambda text: found.sub(lambda one: "" if one[2] else Path(one[1]).name, text)
+    pattern = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, longest))})(/+(?=[\w.])|(?![\w-]))")
+    return lambda text: pattern.sub(lambda one: "" if one[2] else Path(one[1]).name, text)
 
 
 def hides_places(config: RobotConfig) -> Hides:

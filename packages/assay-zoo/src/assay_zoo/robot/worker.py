@@ -189,40 +189,42 @@ class Worker:
             self._decide(lease, ended.inspection.checks, base, ended.inspection)
 
     def _failed(
-        self, lease: Lease, checks: list[Check] | tuple[Check, ...], base: str, found: Inspection | None = None
+        self, lease: Lease, checks: list[Check] | tuple[Check, ...], base: str, inspection: Inspection | None = None
     ) -> None:
         """One attempt less; the last one is told to people, and blames nobody."""
         tried = lease.attempts + 1
         if tried >= self._limits.attempts:
-            self._decide(lease, checks, base, found)
+            self._decide(lease, checks, base, inspection)
             return
         why = next((check.sentence for check in checks if check.outcome is CheckOutcome.INFRASTRUCTURE), "no answer")
         text = f"attempt {tried} of {self._limits.attempts} failed: {why}"
         self._shop.queue.give_back(lease, text, after_s=self._limits.retry_s * 2 ** (tried - 1))
 
     def _decide(
-        self, lease: Lease, checks: list[Check] | tuple[Check, ...], base: str, found: Inspection | None = None
+        self, lease: Lease, checks: list[Check] | tuple[Check, ...], base: str, inspection: Inspection | None = None
     ) -> None:
-        decision = found.decision if found else decide(checks)
-        encoded = msgspec.json.encode(found).decode() if found else ""
+        decision = inspection.decision if inspection else decide(checks)
+        encoded = msgspec.json.encode(inspection).decode() if inspection else ""
         decided = Decided(
             answer=decision.answer,
             reasons=decision.reasons,
             checks=tuple(checks),
-            digest=found.digest if found else "",
+            digest=inspection.digest if inspection else "",
             base=base,
-            record=str(self._record(lease, found)) if found else "",
+            record=str(self._record(lease, inspection)) if inspection else "",
         )
         if self._shop.queue.decide(lease, decided, self._wishes(decision.answer), encoded):
             _LOG.info("decided", extra={"submission": lease.submission.id, "answer": str(decision.answer)})
         else:
             _LOG.warning("a decision on job %d came too late and was refused", lease.job)
 
-    def _record(self, lease: Lease, found: Inspection) -> Path:
+    def _record(self, lease: Lease, inspection: Inspection) -> Path:
         from assay_zoo.records import write_record
 
         one = lease.submission
-        return write_record(self._shop.config.data / "records" / f"{one.name}-{one.sha[:12]}-{lease.job}.json", found)
+        return write_record(
+            self._shop.config.data / "records" / f"{one.name}-{one.sha[:12]}-{lease.job}.json", inspection
+        )
 
     def _wishes(self, answer: Answer) -> list[OutboxEntry]:
         config = self._shop.config

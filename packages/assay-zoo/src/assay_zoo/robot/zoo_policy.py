@@ -73,10 +73,10 @@ class ServedModels:
 
     def _read(self) -> dict[str, str] | None:
         try:
-            found = msgspec.json.decode(self._mirror.text(MANIFEST), type=Manifest)
+            manifest = msgspec.json.decode(self._mirror.text(MANIFEST), type=Manifest)
         except (GitFailed, msgspec.MsgspecError):
             return None
-        served = {name: entry.version(entry.current) for name, entry in found.models.items()}
+        served = {name: entry.version(entry.current) for name, entry in manifest.models.items()}
         return {name: version.digest for name, version in served.items() if version}
 
 

@@ -254,13 +254,15 @@ class IREEEngine:
 
     def _numeric_defaults(self) -> tuple[NumericDefault, ...]:
         """Sums are in the model's order, and nothing is demoted to half, unless flags ask for it (3.13), which none of ours does."""
-        found: list[NumericDefault] = []
+        numeric_defaults: list[NumericDefault] = []
         if self._declared.target.backend == "llvm-cpu":
             features, placements = features_of(self._module), self._declared.placements
-            found += contracted("--iree-llvmcpu-target-cpu", self._options["cpu"], features, placements)
+            numeric_defaults += contracted("--iree-llvmcpu-target-cpu", self._options["cpu"], features, placements)
         if self._declared.narrowed:
-            found.append(NumericDefault(DEMOTION, "true", "narrowed-doubles", "demote_f64_to_f32", off=False))
-        return tuple(found)
+            numeric_defaults.append(
+                NumericDefault(DEMOTION, "true", "narrowed-doubles", "demote_f64_to_f32", off=False)
+            )
+        return tuple(numeric_defaults)
 
 
 def _declared(array: Tensor, declared: str) -> Tensor:

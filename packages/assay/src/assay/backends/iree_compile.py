@@ -155,8 +155,8 @@ def dispatches(sources: list[str], backend: str) -> tuple[Placement, ...]:
 
 
 def _row(name: str, backend: str) -> tuple[str, str, str]:
-    found = _NAME.search(name)
-    parts = found.group("kind").partition("_dispatch_")[0].split("_") if found else []
+    match = _NAME.search(name)
+    parts = match.group("kind").partition("_dispatch_")[0].split("_") if match else []
     shapes = [part.split("x") for part in parts if _is_shape(part)]
     types = [_TYPES[one] for shape in shapes for one in shape if one in _TYPES]
     floating = [one for one in types if one in UNIT_ROUNDOFF]

@@ -41,14 +41,14 @@ def import_failure(error: Exception) -> Failure:
 
 def compiler_failure(text: str, opset: int) -> Failure:
     """Of what iree-compile 3.13 wrote on standard error. Each error carries the name of the node it is about."""
-    found = _PREFIX.search(text) or _ERROR.search(text)
-    if found is None:
+    match = _PREFIX.search(text) or _ERROR.search(text)
+    if match is None:
         signal = re.search(r"Error code: (-\d+)", text)
         short = _short(text.partition("Invoked with")[0])
         if signal is None:
             return Lowering(noted(BackendCode.TOOL_SAYS, tool=_COMPILER, error=short))
         return Lowering(noted(BackendCode.TOOL_KILLED, tool=_COMPILER, signal=signal.group(1)[1:], error=short))
-    node, said = found.group("node") or "", _short(found.group("said"), 300)
+    node, said = match.group("node") or "", _short(match.group("said"), 300)
     if _MEMORY.search(text):
         return MemoryError(said)
     operator = _OPERATOR.search(text)

@@ -62,8 +62,8 @@ def failure(error: BaseException) -> Lowering:
     if isinstance(error, Lowering):
         return error
     text = " ".join(str(error).split()) or type(error).__name__
-    found = _OPERATOR.search(text)
-    operator = found.group(1) if found else ""
+    match = _OPERATOR.search(text)
+    operator = match.group(1) if match else ""
     short = text if len(text) <= 400 else f"{text[:399]}…"
     if _MISSING.search(text):
         return Unsupported(noted(BackendCode.CONVERTER_SAYS, library="litert-torch", error=short), node=operator)
@@ -74,5 +74,5 @@ def failure(error: BaseException) -> Lowering:
 
 def first_number(name: str) -> tuple[int, str]:
     """The order of `args_10` after `args_9`."""
-    found = re.search(r"\d+", name)
-    return int(found[0]) if found else 0, name
+    match = re.search(r"\d+", name)
+    return int(match[0]) if match else 0, name

@@ -148,8 +148,8 @@ class DecodingEngine:
             raise UsageError(noted(BackendCode.NO_INPUT_IDS))
         rows = np.asarray(tensors["input_ids"]).tolist()
         self.service.forget()
-        found = self.service.complete_together(rows, 1)
-        return {"next_token": np.array([completion.ids[0] if completion.ids else -1 for completion in found])}
+        completions = self.service.complete_together(rows, 1)
+        return {"next_token": np.array([completion.ids[0] if completion.ids else -1 for completion in completions])}
 
     def chat_text(self, messages: Sequence[Mapping[str, str]]) -> str:
         """Raises UsageError: it is given numbers."""

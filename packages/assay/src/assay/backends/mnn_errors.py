@@ -79,8 +79,8 @@ def run_failure(code: int, unsized: str = "", kind: str = "") -> Lowering:
 
 def unsized_tensor(text: str) -> str:
     """The first tensor whose shape MNN says that it could not compute, "" where it says none."""
-    found = _UNSIZED.search(text)
-    return found.group(1) if found else ""
+    match = _UNSIZED.search(text)
+    return match.group(1) if match else ""
 
 
 def _short(text: str, limit: int = 500) -> str:

@@ -83,7 +83,7 @@ def _config(signature: Signature, options: dict[str, Option], threads: int) -> d
     """As the tools of the library write it: https://onnxruntime.ai/docs/genai/reference/config.html"""
     inputs = {spec.name: spec for spec in signature.inputs}
     outputs = {spec.name: spec for spec in signature.outputs}
-    layers = [int(found[1]) for name in inputs if (found := _KEY.fullmatch(name))]
+    layers = [int(match[1]) for name in inputs if (match := _KEY.fullmatch(name))]
     vocabulary = outputs["logits"].shape[-1] if "logits" in outputs and outputs["logits"].shape else None
     if "input_ids" not in inputs or not layers or not isinstance(vocabulary, int):
         raise Unsupported(

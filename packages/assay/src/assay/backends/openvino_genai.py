@@ -81,7 +81,7 @@ def _with_state(model: Path) -> dict[str, bytes]:
 
     graph = openvino.Core().read_model(model)
     names = {one.any_name for one in graph.inputs}
-    cache = {found[0]: f"present{found[1]}" for name in names if (found := _PAST.fullmatch(name))}
+    cache = {match[0]: f"present{match[1]}" for name in names if (match := _PAST.fullmatch(name))}
     outputs = {output.any_name for output in graph.outputs}
     if not {"input_ids", "attention_mask"} <= names or not cache or not {"logits", *cache.values()} <= outputs:
         raise Unsupported(

@@ -82,7 +82,7 @@ def _main(folder: Path) -> None:
     stages = [("", _evaluated(read, inputs))]
     answers: list[list[Tensor]] = []
     core.compile_model(read, "CPU", asked.config)
-    dumps = [(int(found[1]), found[2], path) for path in folder.glob("*.xml") if (found := _DUMP.fullmatch(path.name))]
+    dumps = [(int(match[1]), match[2], path) for path in folder.glob("*.xml") if (match := _DUMP.fullmatch(path.name))]
     for _, name, path in sorted(dumps):
         try:
             given = _evaluated(core.read_model(str(path)), inputs)

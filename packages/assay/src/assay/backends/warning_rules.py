@@ -47,6 +47,6 @@ def reader(mark: str, rules: Sequence[Rule]) -> Callable[[str], tuple[NativeWarn
     line = re.compile(rf"(?:{mark}|{_GIVEN}) *(?P<words>.+)")
 
     def read(text: str) -> tuple[NativeWarning, ...]:
-        return classified([found["words"] for one in plain_lines(text) if (found := line.match(one))], rules)
+        return classified([match["words"] for one in plain_lines(text) if (match := line.match(one))], rules)
 
     return read

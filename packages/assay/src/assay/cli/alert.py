@@ -27,16 +27,16 @@ def list_(history: History = DEFAULT_HISTORY) -> None:
     """List the open alerts: since when, for which jobs, and whether they were sent."""
     from assay.commands.alerts import list_alerts
 
-    found = list_alerts(history)
+    alerts = list_alerts(history)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    for alert in found:
+    for alert in alerts:
         print(f"{alert.id}  {alert.kind.value:<12}  {alert.headline}")
         state = "recovered" if alert.closed_at else f"{len(alert.jobs)} job{'s' * (len(alert.jobs) != 1)}"
         print(f"    since {alert.first_at[:16]} (run {alert.first_run}); {state}; {_telling(alert, now)}")
         for waiting in alert.waiting:
             why = f", last try: {waiting.error}" if waiting.error else ""
             print(f"    waits for {waiting.target} since {waiting.since[:16]}{why}")
-    if not found:
+    if not alerts:
         print("no alert is open")
 
 
@@ -59,9 +59,9 @@ def mute(
     """Send nothing of one alert until a date. Whether it blocks does not change."""
     from assay.commands.alerts import mute_alert
 
-    found = mute_alert(identity, _end(until, for_), reason, history)
-    assert found.mute is not None
-    print(f"muted until {found.mute.until[:16]} UTC: {found.headline}")
+    alert = mute_alert(identity, _end(until, for_), reason, history)
+    assert alert.mute is not None
+    print(f"muted until {alert.mute.until[:16]} UTC: {alert.headline}")
 
 
 @app.command("unmute")
@@ -120,8 +120,8 @@ def _end(until: str, for_: str) -> datetime:
             return datetime.fromisoformat(until).replace(tzinfo=UTC)
         except ValueError:
             raise UsageError(f"--until {until!r} is no date like 2027-01-31") from None
-    found = re.fullmatch(r"(\d{1,4})([hdw])", for_)
-    if found is None:
+    match = re.fullmatch(r"(\d{1,4})([hdw])", for_)
+    if match is None:
         raise UsageError(f"--for {for_!r} is no time such as 12h, 7d or 2w")
-    hours = {"h": 1, "d": 24, "w": 24 * 7}[found[2]]
-    return datetime.now(UTC) + timedelta(hours=int(found[1]) * hours)
+    hours = {"h": 1, "d": 24, "w": 24 * 7}[match[2]]
+    return datetime.now(UTC) + timedelta(hours=int(match[1]) * hours)

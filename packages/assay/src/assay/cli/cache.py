@@ -35,12 +35,12 @@ def list_entries(flow: Flow = "*", unused: Unused = 0.0) -> None:
     for kept, size, used in _chosen(flow, unused):
         what = "refusals" if kept.refusal else "artifacts"
         groups[kept.flow, kept.facts.backend_version, what].append((size, used))
-    for (name, version, what), found in sorted(groups.items()):
-        days = (time.time() - max(used for _, used in found)) / _DAY_S
+    for (name, version, what), group in sorted(groups.items()):
+        days = (time.time() - max(used for _, used in group)) / _DAY_S
         print(
-            f"{name:<44} {version:<14} {len(found):6} {what:<9} {sum(size for size, _ in found) / _MB:9.1f} MB, used {days:.0f} days ago"
+            f"{name:<44} {version:<14} {len(group):6} {what:<9} {sum(size for size, _ in group) / _MB:9.1f} MB, used {days:.0f} days ago"
         )
-    entries, total = sum(map(len, groups.values())), sum(size for found in groups.values() for size, _ in found)
+    entries, total = sum(map(len, groups.values())), sum(size for group in groups.values() for size, _ in group)
     print(f"{entries} artifacts, {total / _MB:.1f} MB, in {Artifacts(artifacts_folder()).folder}")
     kinds = sizes()
     for kind, those in kinds.items():

@@ -29,10 +29,10 @@ def doctor(
         return
     from assay.commands.doctor import diagnose
 
-    found = diagnose(flow, folder)
-    for name, text in _explained(found):
+    diagnosis = diagnose(flow, folder)
+    for name, text in _explained(diagnosis):
         print(_row(name, text))
-    if not found.healthy:
+    if not diagnosis.healthy:
         raise typer.Exit(1)
 
 
@@ -45,8 +45,8 @@ def _row(name: str, text: str) -> str:
     return textwrap.fill(sentence, width, subsequent_indent=" " * 13, break_long_words=False, break_on_hyphens=False)
 
 
-def _explained(found: Diagnosis) -> list[tuple[str, str]]:
-    flow, state = found.flow, found.state
+def _explained(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    flow, state = diagnosis.flow, diagnosis.state
     parts = [f"backend {flow.backend}", f"precision {flow.precision}", f"device {flow.device}"]
     rows = [("flow", f"{flow.name}: {', '.join(parts)}")]
     if flow.options:
@@ -54,14 +54,14 @@ def _explained(found: Diagnosis) -> list[tuple[str, str]]:
     if flow.transforms:
         rows.append(("transforms", ", ".join(flow.transforms)))
     if flow.environment:
-        rows.append(("environment", f"{flow.environment}: {found.environment}"))
+        rows.append(("environment", f"{flow.environment}: {diagnosis.environment}"))
     if state.version:
         rows.append(("installed", f"{flow.backend} {state.version}"))
-    if found.asked:
-        rows.append(("tested with", ", ".join(found.asked)))
+    if diagnosis.asked:
+        rows.append(("tested with", ", ".join(diagnosis.asked)))
     if not state.available:
         return [*rows, ("missing", note_text(state.reason)), *([("to do", state.install)] if state.install else [])]
-    return [*rows, *_trial(found.trial)]
+    return [*rows, *_trial(diagnosis.trial)]
 
 
 def _trial(result: Result | None) -> list[tuple[str, str]]:

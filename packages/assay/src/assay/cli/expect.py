@@ -96,5 +96,7 @@ def _results(runs: Sequence[str], history: str) -> list[Result]:
         with open_services(history, recorded=True) as services:
             return tuple(services.store.results(services.store.run(run_or_file).id))
 
-    found = [result for results in each(runs, of_run) for result in results if isinstance(result, VerifyResult)]
-    return list({verify_result.job_key: verify_result for verify_result in found}.values())
+    verify_results = [
+        result for results in each(runs, of_run) for result in results if isinstance(result, VerifyResult)
+    ]
+    return list({verify_result.job_key: verify_result for verify_result in verify_results}.values())

@@ -146,20 +146,20 @@ def diff(
 
     files = Path(old).is_file() and Path(new).is_file()
     with open_services(history, recorded=not files) as services:
-        found = compare(old, new, services)
-    print(f"{found.old} -> {found.new}")
-    for key, before, after in found.outcomes:
+        run_diff = compare(old, new, services)
+    print(f"{run_diff.old} -> {run_diff.new}")
+    for key, before, after in run_diff.outcomes:
         print(f"  {key}: {before or 'absent'} -> {after or 'absent'}")
-    for change in found.figures:
+    for change in run_diff.figures:
         before = "absent" if change.old is None else f"{change.old:.6g}"
         after = "absent" if change.new is None else f"{change.new:.6g}"
         relative = f" ({change.new / change.old - 1:+.1%})" if change.old and change.new is not None else ""
         print(f"  {change.job_key} {change.metric}: {before} -> {after}{relative}")
-    if not found.outcomes and not found.figures:
+    if not run_diff.outcomes and not run_diff.figures:
         print("  no outcome changed, and no metric by more than 1 %")
-    failing, passing = found.newly_failing(), found.newly_passing()
-    if found.outcomes:
-        print(f"{len(failing)} newly failing, {len(passing)} newly passing, {len(found.outcomes)} outcomes changed")
+    failing, passing = run_diff.newly_failing(), run_diff.newly_passing()
+    if run_diff.outcomes:
+        print(f"{len(failing)} newly failing, {len(passing)} newly passing, {len(run_diff.outcomes)} outcomes changed")
     if check and failing:
         raise typer.Exit(1)
 

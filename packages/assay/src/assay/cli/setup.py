@@ -62,20 +62,20 @@ def init(
     folder, locks = path.absolute().parent, Path(DEFAULT_HISTORY)
     with progress_bar() as progress:
         flows = candidates(locks) if not untried and find_models(folder) else []
-        found = propose(folder, flows, locks, progress)
+        proposal = propose(folder, flows, locks, progress)
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(config_text(TEMPLATE, found))
+            file.write(config_text(TEMPLATE, proposal))
     except FileExistsError:
         raise NotWritable(f"{path} exists already; change it by hand, or give another name") from None
     except OSError as error:
         raise NotWritable(f"{path} cannot be written ({error.strerror}); give another name") from None
-    if not found.models:
+    if not proposal.models:
         print(f"wrote {path}: list your models in it, then run `assay check`")
         return
-    for model, why in found.refused.items():
+    for model, why in proposal.refused.items():
         print(f"no flow ran {model}: {why}")
-    print(f"wrote {path}: {listed(len(found.models), len(found.refused), found.common)}")
+    print(f"wrote {path}: {listed(len(proposal.models), len(proposal.refused), proposal.common)}")
 
 
 def listed(models: int, refused: int, flows: Sequence[str]) -> str:

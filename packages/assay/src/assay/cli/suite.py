@@ -80,9 +80,9 @@ def show(given: Mapping[str, Any]) -> None:
     from assay.pipeline.suite_select import Selection, parse_shard, select
 
     options = read_options(ShowOptions, given)
-    (found,) = find_suites([options.suite])
+    (suite,) = find_suites([options.suite])
     selection = Selection(filters=options.filters, dtypes=options.dtypes, shard=parse_shard(options.shard))
-    cases = select(collect_cases(found, options.seed), selection)
+    cases = select(collect_cases(suite, options.seed), selection)
     for case in cases:
         inputs = ", ".join(f"{tensor_spec.dtype}{list(tensor_spec.shape)}" for tensor_spec in case.model.inputs)
         print(f"{case.name}  {inputs}")

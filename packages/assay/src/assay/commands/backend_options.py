@@ -21,9 +21,9 @@ def with_options(flows: Sequence[Flow], options: Mapping[str, Option]) -> tuple[
     """
     refusals: dict[str, list[UsageError]] = {}
     fitted = tuple(_fitted(flow, options, refusals) for flow in flows)
-    for found in refusals.values():
-        if len(found) == len(flows):
-            raise found[0]
+    for refusal in refusals.values():
+        if len(refusal) == len(flows):
+            raise refusal[0]
     return fitted
 
 

@@ -31,12 +31,12 @@ def known_environments(config: Config | None = None) -> dict[str, EnvironmentSpe
 
 def shipped_environments() -> dict[str, EnvironmentSpec]:
     """For each flow that names an environment of its own: what its backend requires in it."""
-    found = plugins.catalogue()
+    catalogue = plugins.catalogue()
     return {
         flow.environment: EnvironmentSpec(
-            flow.environment, required_packages(found.backends[flow.backend]), shipped_by=flow.backend
+            flow.environment, required_packages(catalogue.backends[flow.backend]), shipped_by=flow.backend
         )
-        for flow in found.flows.values()
+        for flow in catalogue.flows.values()
         if flow.environment
     }
 

@@ -53,13 +53,13 @@ class Proposal:
 
 def find_models(folder: Path) -> tuple[Path, ...]:
     """Files below `folder`, relative to it, in the order of their names; hidden folders and those of other tools are left out."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for name, folders, files in os.walk(folder):
         here = Path(name).relative_to(folder)
         deeper = len(here.parts) < DEEPEST
         folders[:] = sorted(one for one in folders if deeper and not one.startswith(".") and one not in LEFT_OUT)
-        found += [here / file for file in files if Path(file).suffix.lower() in SUFFIXES and not file.startswith(".")]
-    return tuple(sorted(found)[:MOST_MODELS])
+        paths += [here / file for file in files if Path(file).suffix.lower() in SUFFIXES and not file.startswith(".")]
+    return tuple(sorted(paths)[:MOST_MODELS])
 
 
 def candidates(locks: Path) -> list[Flow]:
@@ -88,10 +88,12 @@ def propose(folder: Path, flows: Sequence[Flow], locks: Path, progress: Progress
     if not small or not flows:
         return Proposal(models, {}, {})
     outcomes = {path: _tried(folder / path, flows, locks, progress) for path in small}
-    ran = {path: tuple(flow.name for flow in flows if found.get(flow.name) == "") for path, found in outcomes.items()}
+    ran = {
+        path: tuple(flow.name for flow in flows if outcome.get(flow.name) == "") for path, outcome in outcomes.items()
+    }
     refused = {
-        path: next(iter(found.values()), "").replace(f"{folder}/", "")
-        for path, found in outcomes.items()
+        path: next(iter(outcome.values()), "").replace(f"{folder}/", "")
+        for path, outcome in outcomes.items()
         if not ran[path]
     }
     return Proposal(models, {path: names for path, names in ran.items() if names}, refused)
@@ -123,27 +125,27 @@ def _tried(model: Path, flows: Sequence[Flow], locks: Path, progress: Progress) 
     }
 
 
-def config_text(template: str, found: Proposal) -> str:
+def config_text(template: str, proposal: Proposal) -> str:
     """The commented template with a [[model]] for each model and the flows that run them."""
-    common = found.common
-    if not found.models:
+    common = proposal.common
+    if not proposal.models:
         return template
-    blocks = [_block(path, found, common) for path in found.models]
+    blocks = [_block(path, proposal, common) for path in proposal.models]
     use = f"use = [{', '.join(map(quoted, common))}]"
     before, marker, rest = template.partition("[flows]\n")
     _, _, after = rest.partition("\n")
     return f"{before}{''.join(blocks)}{marker}{use:<35} # `assay flows` lists what is available here\n{after}"
 
 
-def _block(path: Path, found: Proposal, common: Sequence[str]) -> str:
+def _block(path: Path, proposal: Proposal, common: Sequence[str]) -> str:
     lines = ["[[model]]", f"path = {quoted(path.as_posix())}"]
-    if sum(model.stem == path.stem for model in found.models) > 1:
+    if sum(model.stem == path.stem for model in proposal.models) > 1:
         lines.append(f"name = {quoted(path.with_suffix('').as_posix() if path.suffix == '.onnx' else path.as_posix())}")
-    own = found.flows.get(path, ())
+    own = proposal.flows.get(path, ())
     if own and own != tuple(common):
         lines.append(f"flows = [{', '.join(map(quoted, own))}]")
-    if path in found.refused:
-        lines = [f"# no flow ran this one: {found.refused[path]}", *(f"# {line}" for line in lines)]
+    if path in proposal.refused:
+        lines = [f"# no flow ran this one: {proposal.refused[path]}", *(f"# {line}" for line in lines)]
     return "\n".join(lines) + "\n\n"
 
 

@@ -59,16 +59,16 @@ def flow_groups(history: Path, trials: Trials | None = None) -> list[Group]:
     known of earlier trials is told."""
     from assay.commands.environments import open_environments
 
-    found = plugins.catalogue()
+    catalogue = plugins.catalogue()
     environments = open_environments(history)
     known = trials or Trials()
     groups = []
-    for backend in sorted(found.backends.keys() - set(plugins.UNLISTED)):
-        own = [flow for flow in found.flows.values() if flow.backend == backend]
+    for backend in sorted(catalogue.backends.keys() - set(plugins.UNLISTED)):
+        own = [flow for flow in catalogue.flows.values() if flow.backend == backend]
         groups.append(
             Group(backend, tuple(_line(flow, state_of(flow, environments.availability(flow)), known) for flow in own))
         )
-    return [*groups, *(Group(name, (), reason) for name, reason in sorted(found.broken.items()))]
+    return [*groups, *(Group(name, (), reason) for name, reason in sorted(catalogue.broken.items()))]
 
 
 def tried(

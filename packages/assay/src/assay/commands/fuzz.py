@@ -116,12 +116,12 @@ def take_models(folder: Path, corpus: Corpus, session: Session) -> None:
 
 
 def _flow(name: str) -> Flow:
-    found = plugins.find_flow(name)
-    if found.transforms:
+    flow = plugins.find_flow(name)
+    if flow.transforms:
         raise UsageError(
             f"flow {name!r} transforms its models, and generated ones are run as they are; name one without transforms"
         )
-    return found
+    return flow
 
 
 def _opened(corpus: Corpus, seed: int | None, flows: Sequence[Flow], generators: Sequence[str]) -> Session:
@@ -154,10 +154,10 @@ def _opened(corpus: Corpus, seed: int | None, flows: Sequence[Flow], generators:
 
 def read_session(corpus: Corpus) -> Session:
     """Raises UsageError where nothing was fuzzed yet."""
-    found = corpus.read()
-    if found is None:
+    session = corpus.read()
+    if session is None:
         raise UsageError(f"nothing was fuzzed in {corpus.folder} yet: assay fuzz --flow FLOW --for 10m")
-    return found
+    return session
 
 
 def possible_forms() -> frozenset[str]:

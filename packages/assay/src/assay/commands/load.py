@@ -86,8 +86,8 @@ def _measured(
         mix = _mix(options, running, service)
 
         def load(rate: float) -> LoadSummary:
-            found = _at_rate(options, mix, rate, objectives, running, service.metrics, say)
-            return replace(found, ended=running.ended(service.name, failed=found.metrics["errors"] > 0))
+            load_summary = _at_rate(options, mix, rate, objectives, running, service.metrics, say)
+            return replace(load_summary, ended=running.ended(service.name, failed=load_summary.metrics["errors"] > 0))
 
         return curve(options.rates or (10,), load), mix.model
 
@@ -156,12 +156,14 @@ def _at_rate(
     times = arrivals(options.arrivals, rate, options.seconds, seed=options.seed, trace=options.trace)
     with watched_memory(running, options.seconds, gauges) as readings:
         load = generate(mix, times, timeout_s=options.timeout_s)
-    found, resident = summarize(load, objectives), readings.resident
+    load_summary, resident = summarize(load, objectives), readings.resident
     grown = growth(resident)
     if resident and "memory_growth_percent" not in grown:
         least = f"it takes {telling_s(resident):.0f} s at least"
-        found = replace(found, notes=(*found.notes, f"too short to tell whether memory grows: {least}"))
-    return replace(found, metrics=found.metrics | grown | readings.metrics(), resident=resident)
+        load_summary = replace(
+            load_summary, notes=(*load_summary.notes, f"too short to tell whether memory grows: {least}")
+        )
+    return replace(load_summary, metrics=load_summary.metrics | grown | readings.metrics(), resident=resident)
 
 
 def _compared(options: LoadOptions, objectives: dict[str, float], say: Callable[[str], None]) -> Loaded:
@@ -183,17 +185,17 @@ def _compared(options: LoadOptions, objectives: dict[str, float], say: Callable[
         ),
         options.timeout_s,
     )
-    found = compare_services(old, new, block, rule=rule, objectives=objectives, seed=options.seed, say=say)
+    comparison = compare_services(old, new, block, rule=rule, objectives=objectives, seed=options.seed, say=say)
     job = _job(options, new, models[0] if models else new.model)
     job = msgspec.structs.replace(job, rule=rule)
-    word, reasons = judged_comparison(seen := found.recorded(old.name), rule)
-    reasons = [found.ended, *reasons] if found.ended else reasons
-    reasons += [f"{count} x not counted: {trouble}" for trouble, count in found.troubles.items()]
-    checked = recorded_comparison(options, job, seen, found.ended)
+    word, reasons = judged_comparison(seen := comparison.recorded(old.name), rule)
+    reasons = [comparison.ended, *reasons] if comparison.ended else reasons
+    reasons += [f"{count} x not counted: {trouble}" for trouble, count in comparison.troubles.items()]
+    checked = recorded_comparison(options, job, seen, comparison.ended)
     worst = max(word, checked.judgement.run.word, key=_GRAVE.index)
     if worst is not word:
         reasons += [verdict.reason for verdict in checked.judgement.verdicts]
-    return Loaded(worst, tuple(reasons), comparison=found, checked=checked)
+    return Loaded(worst, tuple(reasons), comparison=comparison, checked=checked)
 
 
 def _check_usage(options: LoadOptions) -> None:

@@ -29,19 +29,19 @@ def limit_of(text: str) -> Limit:
     return parts[1], parts[2], limit
 
 
-def judged(found: Curve, limits: Sequence[Limit]) -> tuple[VerdictStatus, tuple[str, ...]]:
+def judged(curve: Curve, limits: Sequence[Limit]) -> tuple[VerdictStatus, tuple[str, ...]]:
     """Each point keeps every limit; a figure that its samples do not allow keeps none, and decides nothing. An interval that holds the
     limit is inconclusive. Failed requests fail a point that has no limit on `errors`, and more than half of them any."""
     fails: list[str] = []
     open_: list[str] = []
-    for rate, summary in found.points:
+    for rate, summary in curve.points:
         more, others = _point(summary, limits)
         where = "" if math.isnan(rate) else f"at {rate:g} a second: "
         fails += [where + reason for reason in more]
         open_ += [where + reason for reason in others]
-    if found.skipped:
-        rates = ", ".join(f"{rate:g}" for rate in found.skipped)
-        why = "the service ended" if found.points[-1][1].ended else "more than half failed"
+    if curve.skipped:
+        rates = ", ".join(f"{rate:g}" for rate in curve.skipped)
+        why = "the service ended" if curve.points[-1][1].ended else "more than half failed"
         open_.append(f"not measured, since {why} at a lower rate: {rates} a second")
     word = VerdictStatus.FAIL if fails else VerdictStatus.INCONCLUSIVE if open_ else VerdictStatus.PASS
     return word, (*fails, *open_)

@@ -42,11 +42,11 @@ def load_policy_given(options: LoadOptions) -> bool:
     return any(recorded_by(goal.metric) == "load" for goal in _policy(options).goals)
 
 
-def recorded(options: LoadOptions, job: LoadJob, found: Curve, limits: Sequence[Limit]) -> Checked:
+def recorded(options: LoadOptions, job: LoadJob, curve: Curve, limits: Sequence[Limit]) -> Checked:
     """The run, judged by its policy; reports are written."""
-    points = [_point(rate, point) for rate, point in found.points]
-    source = found.points[0][1].source if found.points else ""
-    result = load_result(job, points, knee=found.knee, source=source, trouble=_trouble(found), doubt=_doubt(found))
+    points = [_point(rate, point) for rate, point in curve.points]
+    source = curve.points[0][1].source if curve.points else ""
+    result = load_result(job, points, knee=curve.knee, source=source, trouble=_trouble(curve), doubt=_doubt(curve))
     return _kept(options, job, result, load_policy_of(_policy(options), _goals(limits, points), points))
 
 
@@ -87,8 +87,8 @@ def _goals(limits: Sequence[Limit], points: Sequence[LoadPoint]) -> list[Goal]:
     return found
 
 
-def _trouble(found: Curve) -> str:
-    for rate, point in found.points:
+def _trouble(curve: Curve) -> str:
+    for rate, point in curve.points:
         if point.ended:
             return point.ended
         errors, requests = point.metrics.get("errors", 0.0), point.metrics.get("requests", math.inf)
@@ -99,8 +99,8 @@ def _trouble(found: Curve) -> str:
     return ""
 
 
-def _doubt(found: Curve) -> str:
-    for _, point in found.points:
+def _doubt(curve: Curve) -> str:
+    for _, point in curve.points:
         if point.metrics.get("valid") == 0.0:
             return "the tool itself calls this run invalid: no limit is decided"
         if "sender_late_p99_ms" in point.metrics and is_late(point.metrics):

@@ -51,14 +51,14 @@ def label(values: dict[str, str]) -> str:
     return " ".join(f"{name}={value}" for name, value in values.items())
 
 
-def with_differing(found: Curve, first: Curve) -> Curve:
+def with_differing(curve: Curve, first: Curve) -> Curve:
     """With the share of requests that both answered whose texts differ from those at the same rate of the first combination."""
     texts = {rate: point.texts for rate, point in first.points}
     points = [
         (rate, dataclasses.replace(point, metrics=point.metrics | _differing(texts.get(rate, ()), point.texts)))
-        for rate, point in found.points
+        for rate, point in curve.points
     ]
-    return dataclasses.replace(found, points=tuple(points))
+    return dataclasses.replace(curve, points=tuple(points))
 
 
 def _differing(first: Sequence[str | None], other: Sequence[str | None]) -> dict[str, float]:

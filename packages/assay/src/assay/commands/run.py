@@ -91,18 +91,18 @@ def find_suites(
     from assay.suites.mined import Mined
 
     named = named or NamedModels()
-    found: list[Suite] = []
+    suites: list[Suite] = []
     for name in dict.fromkeys(names):
         if name.startswith(MINED):
-            found.append(Mined(_local_files(name.removeprefix(MINED), named), limits))
+            suites.append(Mined(_local_files(name.removeprefix(MINED), named), limits))
             continue
         known = name in plugins.names(GROUP)
         is_folder = not known and ("/" in name or Path(name).is_dir())
-        found.append(Folder(Path(name), limits) if is_folder else _named(name))
-    twice = [name for name, count in Counter(suite.name for suite in found).items() if count > 1]
+        suites.append(Folder(Path(name), limits) if is_folder else _named(name))
+    twice = [name for name, count in Counter(suite.name for suite in suites).items() if count > 1]
     if twice:
         raise UsageError(f"two suites are called '{twice[0]}'; run them one after the other")
-    return tuple(found)
+    return tuple(suites)
 
 
 def _local_files(models: str, named: NamedModels) -> str:

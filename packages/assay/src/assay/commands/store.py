@@ -113,15 +113,19 @@ def collect(history: str, *, remove: bool, grace_s: float = GRACE_S) -> Unused:
 
 def _unused(blobs: Blobs, folders: Mapping[str, KeptFolder], before: float) -> Unused:
     used = {file.sha256 for folder in folders.values() for file in folder.files}
-    found = [blob_info for blob_info in blobs.every() if blob_info.digest not in used and blob_info.changed_s <= before]
-    return Unused(tuple(blob_info.digest for blob_info in found), sum(blob_info.size_bytes for blob_info in found))
+    blob_infos = [
+        blob_info for blob_info in blobs.every() if blob_info.digest not in used and blob_info.changed_s <= before
+    ]
+    return Unused(
+        tuple(blob_info.digest for blob_info in blob_infos), sum(blob_info.size_bytes for blob_info in blob_infos)
+    )
 
 
 def _blobs() -> Blobs:
-    found = open_blobs()
-    if found is None:
+    blobs = open_blobs()
+    if blobs is None:
         raise UsageError(_NO_STORE)
-    return found
+    return blobs
 
 
 _NO_STORE = 'no store is named: write store = "s3://bucket/prefix" in assay.toml, or set ASSAY_STORE'

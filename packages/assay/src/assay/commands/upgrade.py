@@ -108,9 +108,9 @@ def run_upgrade(
                     for change, path in zip(changes, models, strict=True)
                 ]
             causes = _causes(checked, changes, sides, options, services, tell)
-            found = Upgrade(flow.backend, options.old, options.new, (*changes, *lost), causes)
-            keep_upgrade(services.folder, found, datetime.now(UTC))
-    return found
+            upgrade = Upgrade(flow.backend, options.old, options.new, (*changes, *lost), causes)
+            keep_upgrade(services.folder, upgrade, datetime.now(UTC))
+    return upgrade
 
 
 def _checked(request: Request, services: Services) -> tuple[Checked, dict[Path, str]]:
@@ -137,10 +137,10 @@ def _unreadable(model_request: ModelRequest, request: Request, services: Service
 def _models(folder: Path) -> list[Path]:
     if not folder.exists():
         raise UsageError(f"there is no file or folder {folder}: name the folder of the models that are deployed")
-    found = [folder] if folder.is_file() else sorted(folder.glob("*.onnx"))
-    if not found:
+    paths = [folder] if folder.is_file() else sorted(folder.glob("*.onnx"))
+    if not paths:
         raise UsageError(f"{folder} has no ONNX file: name the folder of the models that are deployed")
-    return [path.absolute() for path in found]
+    return [path.absolute() for path in paths]
 
 
 def _name(version: str) -> str:

@@ -53,21 +53,21 @@ def model_entries(path: Path, parsed: ConfigFile, text: TomlFile) -> tuple[Model
     entries: list[ModelEntry] = []
     wrong: list[str] = []
     for index, model_file in enumerate(parsed.model):
-        found = _found(path, model_file)
-        if not found:
+        paths = _found(path, model_file)
+        if not paths:
             fix = (
                 "correct the pattern"
                 if glob.has_magic(model_file.path)
                 else "correct the path, it is relative to the file"
             )
             wrong.append(text.sentence(("model", index, "path"), f"'{model_file.path}' matches no file: {fix}"))
-        elif len(found) > 1 and (shared := next((key for key in ("name", "golden") if getattr(model_file, key)), "")):
+        elif len(paths) > 1 and (shared := next((key for key in ("name", "golden") if getattr(model_file, key)), "")):
             sentence = (
-                f"one {shared} for the {len(found)} models that '{model_file.path}' matches: list them one by one"
+                f"one {shared} for the {len(paths)} models that '{model_file.path}' matches: list them one by one"
             )
             wrong.append(text.sentence(("model", index, shared), sentence))
         else:
-            entries.extend(_entries(path, model_file, found))
+            entries.extend(_entries(path, model_file, paths))
             for name in _twice([entry.name for entry in entries]):
                 sentence = f"two models are called '{name}': give one of them another name"
                 wrong.append(text.sentence(("model", index, "name" if model_file.name else "path"), sentence))

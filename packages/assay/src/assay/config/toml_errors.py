@@ -101,10 +101,12 @@ def read(path: Path) -> TomlFile:
         if len(data) > MOST_BYTES:
             raise BadPolicy(f"{path}: is larger than {MOST_BYTES // 2**20} MiB; name the right file, or divide it")
         text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-        found = TomlFile(path, text, tomllib.loads(text))
-        for place in _with_nul(found.data, ()):
-            raise BadPolicy(found.sentence(place, "must not hold the character U+0000, which no file's name can have"))
-        return found
+        toml_file = TomlFile(path, text, tomllib.loads(text))
+        for place in _with_nul(toml_file.data, ()):
+            raise BadPolicy(
+                toml_file.sentence(place, "must not hold the character U+0000, which no file's name can have")
+            )
+        return toml_file
     except FileNotFoundError:
         near = nearest_file(path, (".toml",))
         hint = f"perhaps you mean {near}" if near else "write one with `assay init`"
@@ -145,19 +147,19 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def _syntax(path: Path, text: str) -> str:
-    found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", text, re.DOTALL)
-    if found is None or found[2] is None:
+    match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", text, re.DOTALL)
+    if match is None or match[2] is None:
         return f"{path}: is not valid TOML: {text}; correct the syntax"
-    return f"{path}, line {found[2]}: is not valid TOML at column {found[3]}: {found[1]}; correct the syntax"
+    return f"{path}, line {match[2]}: is not valid TOML at column {match[3]}: {match[1]}; correct the syntax"
 
 
 def _value(path: Path, text: str, place: str) -> str:
     """Python reads no number of more digits than this; which of them it was, it does not say."""
     most = sys.get_int_max_str_digits()
-    found = re.search(rf"[0-9][0-9_]{{{most},}}", text) if most else None
-    if found is None:
+    match = re.search(rf"[0-9][0-9_]{{{most},}}", text) if most else None
+    if match is None:
         return f"{path}: is not valid TOML: {place}; correct the value"
-    line, digits = text.count("\n", 0, found.start()) + 1, len(found[0].replace("_", ""))
+    line, digits = text.count("\n", 0, match.start()) + 1, len(match[0].replace("_", ""))
     return f"{path}, line {line}: has a number of {digits} digits, and no more than {most} are read; correct the value"
 
 

@@ -137,8 +137,8 @@ class AlertRules(msgspec.Struct, frozen=True):
 
 def read_quiet_hours(text: str) -> tuple[int, int]:
     """`20:00-07:00` as minutes of the day. Raises ValueError with what is to be said of the text."""
-    found = re.fullmatch(r"(\d{1,2}):([0-5]\d)-(\d{1,2}):([0-5]\d)", text.replace(" ", ""))
-    times = [int(found[n]) * 60 + int(found[n + 1]) for n in (1, 3)] if found else [0, 0]
+    match = re.fullmatch(r"(\d{1,2}):([0-5]\d)-(\d{1,2}):([0-5]\d)", text.replace(" ", ""))
+    times = [int(match[n]) * 60 + int(match[n + 1]) for n in (1, 3)] if match else [0, 0]
     if times[0] == times[1] or max(times) >= 24 * 60:
         raise ValueError(f'must be two times of the day such as "20:00-07:00", not {text!r}')
     return times[0], times[1]

@@ -150,12 +150,12 @@ class Environments:
             return Availability(
                 available=False, reason=error.reason, install=f"assay env build {environment}" if shipped else ""
             )
-        found = _probe(program, backend)
-        if found.available:
-            return found
-        reason = f"in the environment {environment!r}: {note_text(found.reason)}"
+        availability = _probe(program, backend)
+        if availability.available:
+            return availability
+        reason = f"in the environment {environment!r}: {note_text(availability.reason)}"
         return msgspec.structs.replace(
-            found, reason=reason, install=f"add it to requires of [environments.{environment}]"
+            availability, reason=reason, install=f"add it to requires of [environments.{environment}]"
         )
 
     def _ready(self, spec: EnvironmentSpec) -> Interpreter:

@@ -30,12 +30,12 @@ def link_assay(folder: Path) -> Path:
 
 def _metadata_folder() -> Path:
     try:
-        found = metadata.distribution("assay")
+        distribution = metadata.distribution("assay")
     except metadata.PackageNotFoundError:
         raise EnvironmentFailed(
             "assay is not installed in this interpreter, only on its path: pip install it, so that its backends are found"
         ) from None
-    folder = Path(str(found.locate_file(""))) / f"assay-{found.version}.dist-info"
+    folder = Path(str(distribution.locate_file(""))) / f"assay-{distribution.version}.dist-info"
     if not folder.is_dir():
         raise EnvironmentFailed(f"the metadata of assay is not at {folder}; reinstall assay")
     return folder.resolve()

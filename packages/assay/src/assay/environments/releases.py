@@ -51,13 +51,13 @@ def list_releases(package: str, python: str = "") -> list[str]:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIST_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         raise EnvironmentFailed(f"the releases of {package} cannot be listed: the registry does not answer") from None
-    found = re.search(r"Available versions: (.*)", done.stdout)
-    if found is None and _UNREACHED.search(done.stderr):
+    match = re.search(r"Available versions: (.*)", done.stdout)
+    if match is None and _UNREACHED.search(done.stderr):
         raise EnvironmentFailed(f"the releases of {package} cannot be listed: the registry cannot be reached")
-    if done.returncode != 0 or found is None:
+    if done.returncode != 0 or match is None:
         last = (done.stderr.strip().splitlines() or ["no reason was given"])[-1]
         raise EnvironmentFailed(f"the releases of {package} cannot be listed: {last}")
-    plain = [part.strip() for part in found[1].split(",") if _PLAIN.fullmatch(part.strip())]
+    plain = [part.strip() for part in match[1].split(",") if _PLAIN.fullmatch(part.strip())]
     return sorted(plain, key=release_key)
 
 
@@ -204,8 +204,8 @@ def run_with_release(
 def has_python(minor: str) -> bool:
     """Whether uv finds that Python on this machine, or can install it: asked once."""
     program, quiet = find_uv(), ["--quiet", "--no-config"]
-    found = _run([program, "python", "find", *quiet, "--no-python-downloads", minor], LIST_S, dict(os.environ))
-    if found.exit_code == 0:
+    script_run = _run([program, "python", "find", *quiet, "--no-python-downloads", minor], LIST_S, dict(os.environ))
+    if script_run.exit_code == 0:
         return True
     return _run([program, "python", "install", *quiet, minor], INSTALL_S, dict(os.environ)).exit_code == 0
 

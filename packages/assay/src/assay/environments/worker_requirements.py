@@ -19,9 +19,9 @@ def worker_requirements() -> tuple[str, ...]:
     """The requirements of assay that are the worker's, with their bounds or older ones."""
     declared = {}
     for line in metadata.requires("assay") or []:
-        found = re.match(r"[A-Za-z0-9._-]+", line)
-        if found and ";" not in line:
-            declared[normal(found[0])] = line
+        match = re.match(r"[A-Za-z0-9._-]+", line)
+        if match and ";" not in line:
+            declared[normal(match[0])] = line
     return tuple((declared | OLDER).get(name, name) for name in WORKER_NEEDS)
 
 

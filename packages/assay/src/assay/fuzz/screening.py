@@ -125,10 +125,10 @@ class Rescreen:
             for number, case in enumerate(plain_cases(read_case(place))):
                 keep_case(case, folder, str(number))
                 places = [folder / str(number)] * TRIES
-                found = screen_kept(places, 0, flow, folder / "suspects", self._services)
-                if found.outcome in ENDED:
+                result = screen_kept(places, 0, flow, folder / "suspects", self._services)
+                if result.outcome in ENDED:
                     return {ANY_OPERATOR: False}
-                if isinstance(found, ScreenResult) and found.right:
+                if isinstance(result, ScreenResult) and result.right:
                     return {ANY_OPERATOR: True}
         return {}
 

@@ -116,10 +116,10 @@ def _spent(session: Session) -> Iterator[str]:
 
 def curve_lines(session: Session) -> Iterator[str]:
     """Each cause with the processor hours that were used when it was found, the first first."""
-    found = sorted((bucket for bucket in session.buckets.values() if is_cause(bucket)), key=lambda one: one.at)
-    if found:
+    buckets = sorted((bucket for bucket in session.buckets.values() if is_cause(bucket)), key=lambda one: one.at)
+    if buckets:
         yield "causes over hours of processor time:"
-    for number, one in enumerate(found, 1):
+    for number, one in enumerate(buckets, 1):
         yield f"  {one.at / 3600:.2f} h: {number}, {one.title} ({one.generator} on {one.flow})"
 
 

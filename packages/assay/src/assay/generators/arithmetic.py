@@ -103,13 +103,13 @@ def _clip(build: Build, value: Operand) -> Operand:
 
 def _compared(build: Build, value: Operand) -> Operand:
     """A truth value, and mostly what is chosen by it."""
-    found = _of_two(build, value, build.draws.one_of(("Equal", "Less", "Greater")))
+    operand = _of_two(build, value, build.draws.one_of(("Equal", "Less", "Greater")))
     if build.draws.chance(50):
-        (found,) = build.node("Not", [found])
+        (operand,) = build.node("Not", [operand])
     if build.draws.chance(25) or build.since("Where") < 9:
-        return found
+        return operand
     pair = [value, _other(build, value)]
-    return build.node("Where", [found, *(pair[::-1] if build.draws.chance(50) else pair)])[0]
+    return build.node("Where", [operand, *(pair[::-1] if build.draws.chance(50) else pair)])[0]
 
 
 _STEPS: tuple[tuple[int, Callable[[Build, Operand], Operand]], ...] = (

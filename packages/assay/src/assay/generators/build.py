@@ -171,19 +171,19 @@ class Build:
     def input(self, array: Tensor, low: float = -np.inf, high: float = np.inf) -> Operand:
         """A new input of the graph."""
         array = np.asarray(array)
-        found = Operand(f"x{len(self.feeds)}", dtype_name(array.dtype), array.shape, low, high)
-        self.feeds[found.name] = array
-        self.values.append(found)
-        return found
+        operand = Operand(f"x{len(self.feeds)}", dtype_name(array.dtype), array.shape, low, high)
+        self.feeds[operand.name] = array
+        self.values.append(operand)
+        return operand
 
     def constant(self, array: Tensor) -> Operand:
         """A weight of the graph."""
         array = np.asarray(array)
-        found = Operand(f"w{self._constants}", dtype_name(array.dtype), array.shape, -np.inf, np.inf)
+        operand = Operand(f"w{self._constants}", dtype_name(array.dtype), array.shape, -np.inf, np.inf)
         self._constants += 1
-        found.constant = array
-        self.weights[found.name] = array
-        return found
+        operand.constant = array
+        self.weights[operand.name] = array
+        return operand
 
     def steering(self, numbers: Any, dtype: str = "int64") -> Operand:
         """A shape, axes, repeats: a constant, as exporters write it."""

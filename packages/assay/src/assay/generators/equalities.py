@@ -127,5 +127,5 @@ _STEPS: tuple[Callable[[Build, Operand], Operand], ...] = (
 
 
 def _one(build: Build, operator: str, reads: list[Operand], **attributes: object) -> Operand:
-    (found,) = build.node(operator, reads, **attributes)  # type: ignore[arg-type]
-    return found
+    (operand,) = build.node(operator, reads, **attributes)  # type: ignore[arg-type]
+    return operand

@@ -11,9 +11,9 @@ from assay.generators.mined import encode, mine_folder
 
 def main() -> None:
     """Writes the file, and says how many patterns there are."""
-    found = mine_folder(Path(sys.argv[1]))
-    Path(sys.argv[2]).write_bytes(encode(found))
-    print(len(found))
+    mined_patterns = mine_folder(Path(sys.argv[1]))
+    Path(sys.argv[2]).write_bytes(encode(mined_patterns))
+    print(len(mined_patterns))
 
 
 if __name__ == "__main__":

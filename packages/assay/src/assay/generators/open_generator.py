@@ -11,7 +11,7 @@ from assay.ports.generator import Generator, LearnsPairs, NearModels
 def open_generator(name: str, near: str = "", learned: str = "") -> Generator:
     """`near` is a file of patterns, `learned` one of pairs ("": none); generators that know no models, or draw from no pairs, are what
     they are without."""
-    found: Generator = plugins.load("assay.generators", name)()
-    if learned and isinstance(found, LearnsPairs):
-        found = found.beside(Path(learned))
-    return found.near(Path(near)) if near and isinstance(found, NearModels) else found
+    generator: Generator = plugins.load("assay.generators", name)()
+    if learned and isinstance(generator, LearnsPairs):
+        generator = generator.beside(Path(learned))
+    return generator.near(Path(near)) if near and isinstance(generator, NearModels) else generator

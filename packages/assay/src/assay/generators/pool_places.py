@@ -30,7 +30,7 @@ def equal_maxima(node: Any, values: Mapping[str, Tensor]) -> bool:
             for count, stride, wide, size in zip(windows, strides, reach, sizes, strict=True)
         ]
         begins = [(one + (way == "SAME_LOWER")) // 2 for one in whole]
-    found = np.zeros(most.shape, np.int64)
+    array = np.zeros(most.shape, np.int64)
     for offset in product(*map(range, kernel)):
         places = [
             np.arange(count) * stride - begin + at * step
@@ -39,5 +39,5 @@ def equal_maxima(node: Any, values: Mapping[str, Tensor]) -> bool:
         inside = [(place >= 0) & (place < size) for place, size in zip(places, sizes, strict=True)]
         clipped = [np.clip(place, 0, size - 1) for place, size in zip(places, sizes, strict=True)]
         at_offset = x[(slice(None), slice(None), *np.ix_(*clipped))]
-        found += (at_offset == most) & reduce(np.logical_and.outer, inside)
-    return bool((found > 1).any())
+        array += (at_offset == most) & reduce(np.logical_and.outer, inside)
+    return bool((array > 1).any())

@@ -58,8 +58,8 @@ def on_grid(build: Build, value: Operand) -> Operand:
     middle = {"uint8": 128, "uint16": 2**15}.get(dtype, 0)
     zero = build.constant(np.asarray(middle + draws.one_of((0, 0, 3, -5)), dtype))
     (quantized,) = build.node("QuantizeLinear", [value, scale, zero])
-    (found,) = build.node("DequantizeLinear", [quantized, scale, zero])
-    return found
+    (operand,) = build.node("DequantizeLinear", [quantized, scale, zero])
+    return operand
 
 
 def _quantize_weights(build: Build) -> None:

@@ -22,12 +22,12 @@ class NotMade(Exception):
 def schema_at(operator: str, opset: int) -> Any:
     """Raises NotMade for an operator that is not there yet, or not any more."""
     try:
-        found = defs.get_schema(operator, opset)
+        op_schema = defs.get_schema(operator, opset)
     except defs.SchemaError:
         raise NotMade from None
-    if found.deprecated:
+    if op_schema.deprecated:
         raise NotMade
-    return found
+    return op_schema
 
 
 def optional_names(schema: Any) -> set[str]:

@@ -121,14 +121,14 @@ class _Screener:
         if case is None:
             return Screened.NOT_MADE
         derive = bool(self._job.derive_each) and index % self._job.derive_each == 0
-        found = self._trial(case, derive=derive, empty=bool(self._job.kept))
-        if found.became in (Screened.REFUSED, Screened.CONVERTED):
-            self._refused[f"{'+'.join(found.values.operators)} {found.detail}"] += 1
-        elif found.became in (Screened.RIGHT, Screened.FAILED, Screened.SUSPECT):
-            self._seen.update(found.values.forms())
-        if found.became in (Screened.FAILED, Screened.SUSPECT):
-            self._keep(index, *self._narrowed(found))
-        return found.became
+        trial = self._trial(case, derive=derive, empty=bool(self._job.kept))
+        if trial.became in (Screened.REFUSED, Screened.CONVERTED):
+            self._refused[f"{'+'.join(trial.values.operators)} {trial.detail}"] += 1
+        elif trial.became in (Screened.RIGHT, Screened.FAILED, Screened.SUSPECT):
+            self._seen.update(trial.values.forms())
+        if trial.became in (Screened.FAILED, Screened.SUSPECT):
+            self._keep(index, *self._narrowed(trial))
+        return trial.became
 
     def _part(self, case: GeneratedCase) -> Trial:
         """Of a suspect whose shape is wrong: so may be that of what has no elements."""
@@ -202,18 +202,18 @@ class _Screener:
         """The first use after which an answer is wrong, twice: with an engine of its own, too. Or once."""
         for place, other in enumerate(case.others):
             alone = GeneratedCase(case.model, other)
-            if (found := self._at(engine, alone, Use.OTHER_SIZES)) is not None:
+            if (trial := self._at(engine, alone, Use.OTHER_SIZES)) is not None:
                 fresh = self._trial(alone)
                 if fresh.became is Screened.SUSPECT:
                     return fresh
                 if once or self._repeats(case, place):
                     return dataclasses.replace(
-                        found, case=GeneratedCase(case.model, case.inputs, case.others[: place + 1])
+                        trial, case=GeneratedCase(case.model, case.inputs, case.others[: place + 1])
                     )
         for use in case.uses:
             plain = GeneratedCase(case.model, case.inputs, uses=(use,))
-            if (found := self._at(engine, plain, use)) and (once or self._at(self._lower(), plain, use)):
-                return found
+            if (trial := self._at(engine, plain, use)) and (once or self._at(self._lower(), plain, use)):
+                return trial
         return None
 
     def _repeats(self, case: GeneratedCase, last: int) -> bool:
@@ -278,7 +278,7 @@ class _Screener:
 
     def _keep(self, index: int, trial: Trial, ablated: dict[str, bool]) -> None:
         job, values = self._job, trial.values
-        found = Suspect(
+        suspect = Suspect(
             CaseId(job.generator, job.version, job.seed, index),
             trial.far.kind,
             operators=values.operators,
@@ -291,8 +291,8 @@ class _Screener:
             detail=trial.detail,
             ablated=ablated,
         )
-        keep_case(trial.case, Path(job.corpus), found.case)
-        self._suspects.append(found)
+        keep_case(trial.case, Path(job.corpus), suspect.case)
+        self._suspects.append(suspect)
 
 
 def _said(error: Exception) -> str:

@@ -124,8 +124,10 @@ def _reads(results: Sequence[Result]) -> bool:
 def _beyond(these: Sequence[Result], those: Sequence[Result]) -> tuple[NativeWarning, ...]:
     """Warnings of these that those had not; the same node and kind in other words is the same."""
     known = {_identity(warning) for result in those for warning in native_warnings_of(result)}
-    found = [warning for result in these for warning in native_warnings_of(result) if _identity(warning) not in known]
-    return tuple(dict.fromkeys(found))
+    native_warnings = [
+        warning for result in these for warning in native_warnings_of(result) if _identity(warning) not in known
+    ]
+    return tuple(dict.fromkeys(native_warnings))
 
 
 def _identity(native_warning: NativeWarning) -> tuple[str, str]:

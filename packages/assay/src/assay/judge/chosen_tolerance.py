@@ -57,7 +57,7 @@ def by_choice(result: Result, job: Job, choice: str) -> Result:
 
 
 def _repeats_by(repeats: Repeats, contract: Contract) -> Repeats:
-    found = tuple(
+    instabilities = tuple(
         replace(
             instability,
             apart=tuple(_comparison_by(other, contract) for other in instability.apart),
@@ -65,7 +65,7 @@ def _repeats_by(repeats: Repeats, contract: Contract) -> Repeats:
         )
         for instability in repeats.found
     )
-    return replace(repeats, found=found)
+    return replace(repeats, found=instabilities)
 
 
 def _has_a_tolerance(job: Job) -> bool:

@@ -40,11 +40,11 @@ def engine_metrics(facts: EngineInfo) -> dict[str, float]:
 
 
 def _sparsity(facts: EngineInfo) -> dict[str, float]:
-    found = facts.sparsity
+    sparsity = facts.sparsity
     named = {"sparsity.kernels": float(facts.sparse_kernels)} if facts.sparse_kernels is not None else {}
-    if found is not None and found.elements:
-        named["sparsity.zero_share"] = found.zeros / found.elements
-        named["sparsity.two_of_four_share"] = found.two_of_four / found.elements
+    if sparsity is not None and sparsity.elements:
+        named["sparsity.zero_share"] = sparsity.zeros / sparsity.elements
+        named["sparsity.two_of_four_share"] = sparsity.two_of_four / sparsity.elements
     return named
 
 

@@ -80,8 +80,8 @@ def _outcome(result: Result, job: Job) -> Said:
             return _of_change(result) or untouched
         case VerifyResult() if unstable := instability(result):
             return Outcome.NONDETERMINISTIC, unstable, result.cause
-        case PerNodeResult() | VerifyResult() if found := findings_of(result):
-            return Outcome.MISMATCH, _seen(result, job, found), result.cause
+        case PerNodeResult() | VerifyResult() if findings := findings_of(result):
+            return Outcome.MISMATCH, _seen(result, job, findings), result.cause
         case PerNodeResult() if result.summary is not None:
             judged = any(error.budget_used is not None for error in result.node_errors)
             outcome = result.outcome if judged else Outcome.MISTRUSTED
@@ -116,11 +116,11 @@ def _without_known_figures(finding: Finding, result: ComparedResult) -> str:
 
 
 def _of_change(result: ChangeResult) -> Said | None:
-    if not (found := findings_of(result)):
+    if not (findings := findings_of(result)):
         return None
     if result.unproven is not None:
         return Outcome.MISTRUSTED, note_text(result.unproven), result.cause
-    return Outcome.MISMATCH, _without_known_figures(found[0], result), result.cause
+    return Outcome.MISMATCH, _without_known_figures(findings[0], result), result.cause
 
 
 def _without_findings(result: VerifyResult, job: FlowJob) -> Said | None:

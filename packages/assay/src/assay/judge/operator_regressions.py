@@ -38,17 +38,17 @@ def operator_regressions(before: Sequence[OperatorTime], after: Sequence[Operato
     differ from build to build.
     """
     old, new = ({operator_time.name: operator_time for operator_time in many} for many in (before, after))
-    found = [_paired(old[name], new[name]) for name in old if name in new]
+    changes = [_paired(old[name], new[name]) for name in old if name in new]
     lost = _by_kind(operator_time for operator_time in before if operator_time.name not in new)
     made = _by_kind(operator_time for operator_time in after if operator_time.name not in old)
     for kind in {**lost, **made}:
         count_before, seconds_before = lost.get(kind, (0, None))
         count_after, seconds_after = made.get(kind, (0, None))
         what = f"{count_before} -> {count_after} of them" if count_before != count_after else ""
-        found.append(Change("", kind, seconds_before, seconds_after, what))
-    found.sort(key=lambda one: -abs(one.delta_s))
-    least = SHARE_SHOWN * abs(found[0].delta_s) if found else 0.0
-    return [change for change in found if abs(change.delta_s) > least]
+        changes.append(Change("", kind, seconds_before, seconds_after, what))
+    changes.sort(key=lambda one: -abs(one.delta_s))
+    least = SHARE_SHOWN * abs(changes[0].delta_s) if changes else 0.0
+    return [change for change in changes if abs(change.delta_s) > least]
 
 
 def _paired(old: OperatorTime, new: OperatorTime) -> Change:

@@ -59,13 +59,13 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
         return replace(blank, word=VerdictStatus.ERROR, reason=_described(result))
     if why := unconfirmed(result, asked):
         return replace(blank, outcome=Outcome.MISTRUSTED, word=_status(Outcome.MISTRUSTED, policy), reason=why)
-    found = accuracy.violations(result, policy)
-    if any(complaint.word is VerdictStatus.FAIL for complaint in found):
+    violations = accuracy.violations(result, policy)
+    if any(complaint.word is VerdictStatus.FAIL for complaint in violations):
         if why := unsettled(result):
-            first = next(violation for violation in found if violation.word is VerdictStatus.FAIL)
+            first = next(violation for violation in violations if violation.word is VerdictStatus.FAIL)
             reason = f"{why}; {to_decide(result, asked)}; seen: {first.text}"
             return replace(blank, word=VerdictStatus.INCONCLUSIVE, reason=reason, doubt=why)
-        return _mismatch(blank, found, policy)
+        return _mismatch(blank, violations, policy)
     timed = isinstance(result, CompareSpeedResult) and result.stage is Stage.MEASURE
     if timed and result.outcome is Outcome.TIMEOUT:
         return replace(
@@ -80,9 +80,9 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
     if result.outcome not in (Outcome.OK, Outcome.MISMATCH):
         word = _status(_counted_as(result), policy)
         return replace(blank, word=word, reason=_described(result, asked), doubt=result.detail.rstrip("."))
-    if found:
+    if violations:
         mistrusted = replace(blank, outcome=Outcome.MISTRUSTED, word=_status(Outcome.MISTRUSTED, policy))
-        why = _join(found)
+        why = _join(violations)
         return replace(mistrusted, reason=f"mistrusted: {why}; {advice(result, asked)}", doubt=why)
     if why := unsettled(result) if result.outcome is Outcome.OK else "":
         word, reason = _status(Outcome.MISTRUSTED, policy), f"{why}; {to_decide(result, asked)}"

@@ -54,22 +54,22 @@ def _doubted(
     draft: DraftVerdict, doubtful: Mapping[tuple[str, str], VerifyResult], asked: Asked | None, word: VerdictStatus
 ) -> DraftVerdict:
     result = draft.result
-    found = doubtful.get((result.case, result.flow)) if result is not None else None
-    if result is None or found is None:
+    verified = doubtful.get((result.case, result.flow)) if result is not None else None
+    if result is None or verified is None:
         return draft
     measured = isinstance(result, MeasureResult) and result.outcome is Outcome.ERROR and result.cause in _SAYS_NO
     if not (measured or are_inputs_in_doubt(result)):
         return draft
-    return replace(draft, word=word, outcome=Outcome.MISTRUSTED, reason=_reason(found, result, asked))
+    return replace(draft, word=word, outcome=Outcome.MISTRUSTED, reason=_reason(verified, result, asked))
 
 
-def _reason(found: VerifyResult, result: Result, asked: Asked | None) -> str:
-    others = [witness.flow for witness in found.witnesses if witness.takes_inputs is False]
-    named = " and ".join([", ".join([found.flow, *others[:-1]]), others[-1]])
-    takers = [witness.flow for witness in found.witnesses if witness.takes_inputs]
+def _reason(verified: VerifyResult, result: Result, asked: Asked | None) -> str:
+    others = [witness.flow for witness in verified.witnesses if witness.takes_inputs is False]
+    named = " and ".join([", ".join([verified.flow, *others[:-1]]), others[-1]])
+    takers = [witness.flow for witness in verified.witnesses if witness.takes_inputs]
     but = f", and {takers[0]} takes them" if takers else ""
     return (
-        f"the inputs are in doubt: nobody gave any, and {named} refuse those that were drawn ({found.detail.rstrip('.')}){but}; to decide "
-        f"it, give inputs of your own: {command(result, asked, inputs='FILE.npz')}; or state sizes and values of these with --dim, "
-        "--input-range and --input-value"
+        f"the inputs are in doubt: nobody gave any, and {named} refuse those that were drawn ({verified.detail.rstrip('.')}){but}; "
+        f"to decide it, give inputs of your own: {command(result, asked, inputs='FILE.npz')}; or state sizes and values of these with "
+        "--dim, --input-range and --input-value"
     )

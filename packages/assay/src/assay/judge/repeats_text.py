@@ -93,8 +93,8 @@ def asked_again(repeats: Repeats) -> str:
 def _described(one: Instability) -> str:
     if one.pattern in BREACHES:
         return _WHEN[one.pattern](one)
-    found = _findings((*one.apart, *one.against_reference), one.findings)
-    name = found[0].output if found and found[0].output else one.tensor
+    findings = _findings((*one.apart, *one.against_reference), one.findings)
+    name = findings[0].output if findings and findings[0].output else one.tensor
     where = f"output '{name}', sample {one.sample}" if name else f"sample {one.sample}"
     return f"{_WHEN[one.pattern](one)}{_counted(one)}: {where}{_size((*one.apart, *one.against_reference))}"
 

@@ -60,13 +60,13 @@ def judge_speed(opinion: DraftVerdict, policy: Policy) -> DraftVerdict:
     result = opinion.result
     assert isinstance(result, CompareSpeedResult)
     speeds = result.speeds
-    found = [judge_comparison(speed, policy.speed) for speed in speeds]
-    worst = min(found, key=_worst_first)
-    text = "; ".join(_of_batches(speeds, found))
+    speed_decisions = [judge_comparison(speed, policy.speed) for speed in speeds]
+    worst = min(speed_decisions, key=_worst_first)
+    text = "; ".join(_of_batches(speeds, speed_decisions))
     why = f"; {_difference(result)}" if worst.word is VerdictStatus.FAIL else ""
     metric = worst.metric
     if len(speeds) > 1 and metric:
-        metric = metric.replace("speed.", f"speed.batch{speeds[found.index(worst)].batch}.")
+        metric = metric.replace("speed.", f"speed.batch{speeds[speed_decisions.index(worst)].batch}.")
     return replace(
         opinion,
         word=worst.word,

@@ -70,5 +70,5 @@ def first_verdict(result: Result, policy: Policy, today: datetime.date) -> str:
     if not isinstance(result, VerifyResult | PerNodeResult):
         return ""
     own = msgspec.structs.replace(policy, goals=(), minimum_cases={})
-    found = judge([result], own, planned=[result.job_key], today=today, narrowed=True, alone=True)
-    return found.verdicts[0].word.value
+    run_verdict = judge([result], own, planned=[result.job_key], today=today, narrowed=True, alone=True)
+    return run_verdict.verdicts[0].word.value

@@ -61,13 +61,13 @@ def _copy_folder(
             _copy_file(source, name, target / name, text, budget)
 
 
-def _strange(found: os.stat_result) -> str:
+def _strange(stat_result: os.stat_result) -> str:
     """What makes it no file and no folder of its own."""
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(stat_result.st_mode):
         return "a symbolic link"
-    if not stat.S_ISREG(found.st_mode):
-        return "" if stat.S_ISDIR(found.st_mode) else "a special file"
-    return "a hard link" if found.st_nlink != 1 else ""
+    if not stat.S_ISREG(stat_result.st_mode):
+        return "" if stat.S_ISDIR(stat_result.st_mode) else "a special file"
+    return "a hard link" if stat_result.st_nlink != 1 else ""
 
 
 def _enter(source: int, name: str, target: Path, shown_path: str, budget: _Budget, depth: int) -> None:

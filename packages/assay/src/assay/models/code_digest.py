@@ -54,7 +54,7 @@ def rooms_digest(*rooms: str) -> str:
 
 
 def _modules(place: Path) -> list[Path]:
-    found = [place] if place.is_file() else list(place.rglob("*.py"))
-    if not found:
+    paths = [place] if place.is_file() else list(place.rglob("*.py"))
+    if not paths:
         raise FileNotFoundError(place)
-    return found
+    return paths

@@ -39,10 +39,10 @@ def open_model(path: Path) -> Model:
     if wrong := look.of(Severity.INVALID):
         raise InvalidGraph(_refusal(path, wrong), wrong)
     assert look.model is not None
-    found = look.of(Severity.CONTRADICTION)
+    model_findings = look.of(Severity.CONTRADICTION)
     model = _described(look.model, path, external_files(look.model, path))
     return msgspec.structs.replace(
-        model, outputs=_as_given(look, found), contradictions=tuple(found[:_MOST_CONTRADICTIONS])
+        model, outputs=_as_given(look, model_findings), contradictions=tuple(model_findings[:_MOST_CONTRADICTIONS])
     )
 
 

@@ -94,14 +94,14 @@ def search(
     golden = [seen for sample in samples if (seen := try_input(sound, mutant, "golden", sample)) is not None]
     rng = np.random.default_rng([seed, 4])
     known = input_generators.ranges(samples)
-    found: list[TriedInput] = []
+    tried_inputs: list[TriedInput] = []
     for what, inputs in _candidates(samples, model, known, rng):
         if time.monotonic() > until:
             break
         seen = try_input(sound, mutant, what, inputs)
         if seen is not None:
-            found.append(seen)
-    best = max(found, key=lambda seen: seen.effect, default=None)
+            tried_inputs.append(seen)
+    best = max(tried_inputs, key=lambda seen: seen.effect, default=None)
     for _ in range(STEPS):
         if best is None or not np.isfinite(best.effect) or time.monotonic() > until:
             break
@@ -109,9 +109,9 @@ def search(
         seen = try_input(sound, mutant, f"a walk from {start}", input_generators.walked(best.inputs, known, rng))
         if seen is not None:
             seen = replace(seen, start=start)
-            found.append(seen)
+            tried_inputs.append(seen)
             best = seen if seen.effect > best.effect else best
-    return golden, found
+    return golden, tried_inputs
 
 
 def _candidates(

@@ -80,18 +80,18 @@ def search_inputs(job: SearchInputsJob, stages: Stages) -> SearchInputsResult:
     sound = msgspec.structs.replace(job, flow=msgspec.structs.replace(job.flow, transforms=job.flow.transforms[:-1]))
     engine, lying = (_engine(one, stages) for one in (sound, job))
     with stages.enter(Stage.RUN):
-        seen, found = search(engine, lying, golden.inputs, job.case.model, job.case.inputs.seed)
-        telling = largest_effect(found)
+        seen, tried_inputs = search(engine, lying, golden.inputs, job.case.model, job.case.inputs.seed)
+        telling = largest_effect(tried_inputs)
     with stages.enter(Stage.SAVE):
         for place, one in enumerate(telling):
             _keep(job, Path(job.output_dir) / str(place), one.inputs, dict(one.outputs))
     return msgspec.structs.replace(
         empty_result(job),
         golden_effect=max((tried_input.effect for tried_input in seen), default=0.0),
-        found_effect=max((tried_input.effect for tried_input in found), default=0.0),
+        found_effect=max((tried_input.effect for tried_input in tried_inputs), default=0.0),
         golden_equal=all(tried_input.equal for tried_input in seen),
-        found_equal=all(tried_input.equal for tried_input in found),
-        tried=len(seen) + len(found),
+        found_equal=all(tried_input.equal for tried_input in tried_inputs),
+        tried=len(seen) + len(tried_inputs),
         kinds=tuple(tried_input.what for tried_input in telling),
     )
 

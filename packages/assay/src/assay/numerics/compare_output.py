@@ -167,10 +167,10 @@ def _first_look(left: Sequence[Tensor], right: Sequence[Tensor], scale: float) -
     with np.errstate(all="ignore"):
         error = np.abs(actual - expected)
         known = np.isfinite(actual) & np.isfinite(expected) & (error > 0)
-    found, places = Envelope(), np.flatnonzero(known)
+    envelope, places = Envelope(), np.flatnonzero(known)
     actual, expected, error = actual[known], expected[known], error[known]
-    found.add(np.abs(expected), error, expected, actual, step * places)
-    return found
+    envelope.add(np.abs(expected), error, expected, actual, step * places)
+    return envelope
 
 
 def _products(left: Sequence[Tensor], right: Sequence[Tensor], scale: float, threads: int) -> tuple[float, float]:

@@ -178,8 +178,8 @@ def _numbers(node: NodeProto, at: int, scope: Scope, default: float) -> list[flo
     name = node.input[at] if at < len(node.input) else ""
     if not scope.is_given(name):
         return [default]
-    found: Samples | None = scope.numbers(name)
-    return None if found is None else [float(array.max(initial=0)) for array in found]
+    arrays: Samples | None = scope.numbers(name)
+    return None if arrays is None else [float(array.max(initial=0)) for array in arrays]
 
 
 def _may_draw(node: NodeProto) -> bool:

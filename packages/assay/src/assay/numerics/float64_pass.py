@@ -108,11 +108,11 @@ def points(budget: Wide, bar: float, actual: Wide, expected: Wide, positions: An
     """The WORST elements of a chunk that use more than `bar`; of equal ones the first."""
     if bar == 0.0 and budget.size > WORST:
         bar = max(0.0, float(np.nextafter(np.partition(budget, -WORST)[-WORST], -np.inf)))
-    found = np.flatnonzero(budget > bar)
-    found = found[np.argsort(-budget[found], kind="stable")][:WORST]
+    array = np.flatnonzero(budget > bar)
+    array = array[np.argsort(-budget[array], kind="stable")][:WORST]
     return [
         Point(float(budget[at]), int(positions[at]), float(expected[at]) / scale, float(actual[at]) / scale)
-        for at in found
+        for at in array
     ]
 
 

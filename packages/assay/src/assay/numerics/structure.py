@@ -35,23 +35,25 @@ def check_structure(
 
 
 def _sample(left: Tensors, right: Tensors, names: Sequence[str], dtypes: Mapping[str, str]) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     parts = {name for name in names if name not in left and name not in right and whole_name(name) != name}
     for name in (name for name in names if name not in left and name not in parts):
-        found.append(Finding(_kind(name, "missing_output"), name, FindingCode.MISSING_OUTPUT))
+        findings.append(Finding(_kind(name, "missing_output"), name, FindingCode.MISSING_OUTPUT))
     for name in (name for name in names if name not in right and name not in parts):
-        found.append(Finding("missing_reference", name, FindingCode.MISSING_REFERENCE))
+        findings.append(Finding("missing_reference", name, FindingCode.MISSING_REFERENCE))
     for name in (name for name in left if name not in names):
-        found.append(Finding(_kind(name, "extra_output"), name, FindingCode.EXTRA_OUTPUT))
+        findings.append(Finding(_kind(name, "extra_output"), name, FindingCode.EXTRA_OUTPUT))
     for name in (name for name in right if name not in names):
-        found.append(Finding("missing_reference", name, FindingCode.EXTRA_REFERENCE))
+        findings.append(Finding("missing_reference", name, FindingCode.EXTRA_REFERENCE))
     known, order = [name for name in left if name in names], [name for name in names if name in left]
     if known != order:
-        found.append(Finding("output_order", "", FindingCode.OUTPUT_ORDER, facts(seen=tuple(known), due=tuple(order))))
+        findings.append(
+            Finding("output_order", "", FindingCode.OUTPUT_ORDER, facts(seen=tuple(known), due=tuple(order)))
+        )
     for name in order:
         if name in right:
-            found += _tensor(name, left, right, dtypes)
-    return found
+            findings += _tensor(name, left, right, dtypes)
+    return findings
 
 
 def _kind(name: str, of_a_whole: str) -> str:
@@ -60,13 +62,13 @@ def _kind(name: str, of_a_whole: str) -> str:
 
 
 def _tensor(name: str, left: Tensors, right: Tensors, dtypes: Mapping[str, str]) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     seen, due = dtype_name(left[name].dtype), dtypes.get(name, dtype_name(right[name].dtype))
     if seen != due:
         pairs = real_name(due) == seen != due and left[name].shape == (*right[name].shape, 2)
         code = FindingCode.COMPLEX_AS_PAIRS if pairs else FindingCode.DTYPE
-        found.append(Finding("dtype", name, code, facts(seen=seen, due=due)))
+        findings.append(Finding("dtype", name, code, facts(seen=seen, due=due)))
     if left[name].shape != right[name].shape:
         shapes = facts(seen=left[name].shape, due=right[name].shape)
-        found.append(Finding("shape", name, FindingCode.SHAPE, shapes))
-    return found
+        findings.append(Finding("shape", name, FindingCode.SHAPE, shapes))
+    return findings

@@ -26,16 +26,16 @@ _ADVICE = re.compile(
 def torch_message(error: BaseException, limit: int = 400) -> str | Note:
     """What torch says itself, or what is known of it; the name of the exception where it says nothing."""
     text = " ".join(_ADVICE.split(str(error))[0].split())
-    if found := _ON_DATA.search(text):
-        condition, expression = found["how"] == "guard on", found["expression"]
+    if match := _ON_DATA.search(text):
+        condition, expression = match["how"] == "guard on", match["expression"]
         if len(expression) > _LONGEST_EXPRESSION:
             return noted(ConversionCode.CONDITION_OF_VALUES if condition else ConversionCode.SIZE_OF_VALUES)
         return noted(
             ConversionCode.NAMED_CONDITION_OF_VALUES if condition else ConversionCode.NAMED_SIZE_OF_VALUES,
             expression=expression,
         )
-    if found := _FAKE_TENSOR.search(text):
-        return noted(ConversionCode.TRACER_REFUSES_SIZES, error=found["text"])
+    if match := _FAKE_TENSOR.search(text):
+        return noted(ConversionCode.TRACER_REFUSES_SIZES, error=match["text"])
     text = _SYMBOLIC.sub(lambda shape: shape[0] if len(shape[0]) <= _LONGEST_EXPRESSION else "[…]", text)
     if len(text) > limit:
         text = text[:limit].rsplit(" ", 1)[0] + " …"

@@ -15,8 +15,8 @@ def bytes_of(value: object) -> int:
     """Bytes from a number or from a text with a unit: 4GB, 512MiB. Raises ValueError."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST:
         return value
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)", value.strip()) if isinstance(value, str) else None
-    amount = float(found[1]) * _UNITS.get(found[2].upper(), math.inf) if found else math.inf
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)", value.strip()) if isinstance(value, str) else None
+    amount = float(match[1]) * _UNITS.get(match[2].upper(), math.inf) if match else math.inf
     if not amount <= LARGEST:
         raise ValueError(f'must be a number of bytes or a text like "4GB" or "512MiB", not {value!r}')
     return math.floor(amount)
@@ -28,8 +28,8 @@ _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 def seconds_of(value: object) -> float:
     """Seconds from a number or from a text with a unit: 90s, 30m, 8h. Raises ValueError."""
     text = str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)", text)
-    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)", text)
+    seconds = float(match[1]) * _SECONDS[match[2]] if match else 0.0
     if not 1.0 <= seconds < math.inf:
         raise ValueError(f'must be a time of at least a second, like "90s", "30m" or "8h", not {value!r}')
     return seconds

@@ -83,14 +83,14 @@ def find_baseline(case: Case, flow: Flow, measuring: Measuring, services: Servic
         return msgspec.structs.replace(blank, trouble=str(error))
     dated = f"{name} of {baseline.created_at[:10]}"
     artifact, digest = str(folder / ARTIFACT), baseline.result.facts.artifact_digest
-    found = BaselineEngine(dated, baseline.flow, baseline.model, artifact, digest, _problem(baseline, case))
-    gone = "" if found.trouble else _gone(baseline, services)
+    baseline_engine = BaselineEngine(dated, baseline.flow, baseline.model, artifact, digest, _problem(baseline, case))
+    gone = "" if baseline_engine.trouble else _gone(baseline, services)
     if not gone:
-        return found
+        return baseline_engine
     now = fingerprint(machine, case, flow, measuring)
     if trouble := _no_samples(baseline, now, measuring):
-        return msgspec.structs.replace(found, trouble=f"{gone}, and {trouble}; {_RENEW_ADVICE}")
-    return msgspec.structs.replace(found, name=f"samples kept of {dated}", stored=baseline.samples)
+        return msgspec.structs.replace(baseline_engine, trouble=f"{gone}, and {trouble}; {_RENEW_ADVICE}")
+    return msgspec.structs.replace(baseline_engine, name=f"samples kept of {dated}", stored=baseline.samples)
 
 
 def approved_results(run: Run) -> list[Result]:

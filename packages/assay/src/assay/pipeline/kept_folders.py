@@ -25,8 +25,8 @@ def trace_dir(services: Services, run_id: str, case: str, flow: str) -> Path:
 
 def prune(services: Services, kind: str) -> None:
     """Those of all but the last `RUNS_KEPT - 1` runs go: another is about to begin."""
-    found = sorted(path for path in (services.folder / kind).glob("*") if path.is_dir())
-    gone = found[: max(0, len(found) - RUNS_KEPT + 1)]
+    paths = sorted(path for path in (services.folder / kind).glob("*") if path.is_dir())
+    gone = paths[: max(0, len(paths) - RUNS_KEPT + 1)]
     for path in gone:
         shutil.rmtree(path, ignore_errors=True)
     services.files.forget([services.files.name_of(path) for path in gone])

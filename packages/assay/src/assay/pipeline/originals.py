@@ -150,7 +150,10 @@ async def record_originals(jobs: Sequence[AnyJob], services: Services) -> list[R
     }
     without = await ensure_references(list(asked.values()), services)
     failed = {
-        job.original_dir: found for job in originals for found in without if _is_of(found, asked.get(job.original_dir))
+        job.original_dir: result
+        for job in originals
+        for result in without
+        if _is_of(result, asked.get(job.original_dir))
     }
     return [
         msgspec.structs.replace(
@@ -164,8 +167,8 @@ async def record_originals(jobs: Sequence[AnyJob], services: Services) -> list[R
     ]
 
 
-def _is_of(found: Result, job: Job | None) -> bool:
-    return job is not None and found.job_key == job.key
+def _is_of(result: Result, job: Job | None) -> bool:
+    return job is not None and result.job_key == job.key
 
 
 def tolerance_of(job: ToleranceJob) -> ToleranceJob:

@@ -91,8 +91,10 @@ def facts_between(old: Run, new: Run) -> RunChanges:
 def _words(run: Run, results: Sequence[Result]) -> dict[str, str]:
     """Verdicts of that run by its own policy, where that can be judged alone."""
     policy = replace(run.policy, goals=())
-    found = judge(results, policy, planned=[job.key for job in run.jobs], today=datetime.now(UTC).date(), narrowed=True)
-    return {verdict.job_key: verdict.word.value for verdict in found.verdicts}
+    run_verdict = judge(
+        results, policy, planned=[job.key for job in run.jobs], today=datetime.now(UTC).date(), narrowed=True
+    )
+    return {verdict.job_key: verdict.word.value for verdict in run_verdict.verdicts}
 
 
 def with_past(

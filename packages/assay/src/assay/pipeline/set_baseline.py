@@ -106,8 +106,8 @@ async def _samples(job: MeasureJob, digest: str, services: Services) -> tuple[fl
     itself = BaselineEngine("itself", job.flow, job.case.model, job.artifact_dir, digest)
     rule = SpeedRule(looks=(LAUNCHES,))
     asked = other_kind(job, CompareSpeedJob, baseline=itself, rule=rule, batches=job.measuring.batches[:1])
-    (found,) = await services.jobs.together([asked])
+    (result,) = await services.jobs.together([asked])
     if trouble := changed(itself):
         raise UsageError(f"{job.case.name} on {job.flow.name} cannot be approved: {note_text(trouble)}")
-    launches = [launch for speed in speeds_of(found) for launch in speed.launches]
+    launches = [launch for speed in speeds_of(result) for launch in speed.launches]
     return tuple(seconds for launch in launches for seconds in (launch.own_s, launch.rival_s))

@@ -14,8 +14,8 @@ from assay.ports import Suite
 def collect_cases(suite: Suite, seed: int) -> list[Case]:
     """Every case. Raises BrokenSuite where two have one name, one has the name of another suite, or the plug-in fails."""
     with _blamed(suite, "list its cases"):
-        found = list(suite.cases(seed=seed))
-    for name, count in Counter(case.name for case in found).items():
+        cases = list(suite.cases(seed=seed))
+    for name, count in Counter(case.name for case in cases).items():
         if not name.startswith(f"{suite.name}/"):
             raise BrokenSuite(
                 f"suite '{suite.name}' has a case '{name}': its cases are named '{suite.name}/...'; fix it"
@@ -24,7 +24,7 @@ def collect_cases(suite: Suite, seed: int) -> list[Case]:
             raise BrokenSuite(
                 f"suite '{suite.name}' has {count} cases called '{name}': all but one would be lost; fix it"
             )
-    return found
+    return cases
 
 
 def make_files(suite: Suite, cases: Sequence[Case], workers: int) -> list[tuple[Case, str]]:

@@ -27,7 +27,7 @@ def trend_alarms(run: Run, results: Sequence[Result], wanted: Sequence[str], ser
     for result in results:
         if result.job_key in backends:
             cells[result.case, result.flow].append(result)
-    found: list[RedJob] = []
+    red_jobs: list[RedJob] = []
     for (case, flow), own in cells.items():
         recorded = {name for one in own for name, value in metrics(one).items() if math.isfinite(value)}
         names = [name for name in dict.fromkeys(SHORT.get(one, one) for one in wanted) if name in recorded]
@@ -43,8 +43,8 @@ def trend_alarms(run: Run, results: Sequence[Result], wanted: Sequence[str], ser
             known = trend_of(seen, case, flow, name, run.machine.kind)
             if known.points[-1].run_id == run.id and len(known.points) - 1 in known.alarms:
                 values = [point.value for point in known.points]
-                found.append(_red(case, flow, name, values, backends[own[0].job_key]))
-    return found
+                red_jobs.append(_red(case, flow, name, values, backends[own[0].job_key]))
+    return red_jobs
 
 
 def _red(case: str, flow: str, name: str, values: Sequence[float], backend: str) -> RedJob:

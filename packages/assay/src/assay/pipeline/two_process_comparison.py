@@ -72,11 +72,11 @@ async def compare_in_two_processes(job: CompareSpeedJob, services: Services) -> 
                 built.append(empty_result(build))
                 continue
             asked = replace(build, artifact_dir=str(folder / side))
-            (found,) = await services.jobs.together([asked])
+            (result,) = await services.jobs.together([asked])
             # Whatever else is to be said of it: with samples it was built, and it ran.
-            if not isinstance(found, MeasureResult) or not found.measurements:
-                return _failed(job, found)
-            built.append(found)
+            if not isinstance(result, MeasureResult) or not result.measurements:
+                return _failed(job, result)
+            built.append(result)
         artifacts = (
             (str(folder / "own"), built[0].facts.artifact_digest),
             (job.baseline.artifact, job.baseline.digest)

@@ -93,7 +93,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             f"{metafunc.definition.nodeid} has no flow: name some in parametrize_flows, or give --assay-flow"
         )
     _add_markers(metafunc.config)
-    found = [plugins.find_flow(name) for name in names]
+    flows = [plugins.find_flow(name) for name in names]
     metafunc.parametrize(
         "flow",
         [
@@ -104,7 +104,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
                     getattr(pytest.mark, f"backend_{_word(one.backend)}"),
                 ],
             )
-            for one in found
+            for one in flows
         ],
         indirect=True,
     )

@@ -23,9 +23,9 @@ def by_class(metrics: Mapping[str, float]) -> tuple[dict[str, float], tuple[str,
     names: dict[str, None] = {}
     classes: dict[int, dict[str, float]] = {}
     for name, value in metrics.items():
-        if found := _OF_A_CLASS.fullmatch(name):
-            names[found["figure"]] = None
-            classes.setdefault(int(found["number"]), {})[found["figure"]] = value
+        if match := _OF_A_CLASS.fullmatch(name):
+            names[match["figure"]] = None
+            classes.setdefault(int(match["number"]), {})[match["figure"]] = value
         else:
             whole[name] = value
     return whole, tuple(names), dict(sorted(classes.items()))

@@ -38,11 +38,11 @@ def engine_pairs(result: Result) -> Pairs:
 
 def _sparsity(facts: EngineInfo) -> Iterable[tuple[str, str]]:
     """Of all weights, and of each that has zeros enough to speak of."""
-    found = facts.sparsity
-    if found is not None and found.elements:
-        yield "Zeros among the weights", f"{found.zeros / found.elements:.1%} of {found.elements:,} elements"
-        yield "Weights in a 2:4 pattern", f"{found.two_of_four / found.elements:.1%} of the elements"
-        for weight in found.weights:
+    sparsity = facts.sparsity
+    if sparsity is not None and sparsity.elements:
+        yield "Zeros among the weights", f"{sparsity.zeros / sparsity.elements:.1%} of {sparsity.elements:,} elements"
+        yield "Weights in a 2:4 pattern", f"{sparsity.two_of_four / sparsity.elements:.1%} of the elements"
+        for weight in sparsity.weights:
             if weight.zeros / weight.elements >= SPARSE:
                 pattern = ", 2:4" if weight.two_of_four else ""
                 yield f"Weight {weight.name}", f"{weight.zeros / weight.elements:.1%} zeros{pattern}"

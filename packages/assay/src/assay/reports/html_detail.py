@@ -233,10 +233,10 @@ def _about(compared: Comparison) -> str:
     return f"{known}; {values(compared.actual)}" if compared.actual is not None else known
 
 
-def _histogram(found: Histogram | None) -> dict[str, object] | None:
-    if found is None or not found.counts:
+def _histogram(histogram: Histogram | None) -> dict[str, object] | None:
+    if histogram is None or not histogram.counts:
         return None
-    return {"edges": [text.number(edge) for edge in found.edges], "counts": list(found.counts)}
+    return {"edges": [text.number(edge) for edge in histogram.edges], "counts": list(histogram.counts)}
 
 
 def _soak(result: Result) -> dict[str, object] | None:

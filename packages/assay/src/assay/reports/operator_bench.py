@@ -30,9 +30,9 @@ class OperatorBench:
 
     def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:  # noqa: ARG002  the port
         """Results without samples are counted at the end."""
-        found = [one for result in results if (one := roofline(result, run.machine)) is not None]
-        lines = [f"# Operators, run {run.id}", "", *_machine(run.machine), "", *_rates(found)]
-        lines += [*_waited(found), *_memory(found), *_threads(found, run.machine), *_flows(found)]
+        rooflines = [one for result in results if (one := roofline(result, run.machine)) is not None]
+        lines = [f"# Operators, run {run.id}", "", *_machine(run.machine), "", *_rates(rooflines)]
+        lines += [*_waited(rooflines), *_memory(rooflines), *_threads(rooflines, run.machine), *_flows(rooflines)]
         lines += _not_available([result for result in results if roofline(result, run.machine) is None], len(results))
         return "\n".join(lines) + "\n"
 

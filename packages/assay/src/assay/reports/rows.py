@@ -170,7 +170,9 @@ def run_verdicts(run: Run, results: Sequence[Result], judgement: RunVerdict) -> 
     """Verdicts that belong to no job (a missing flow, too few cases), those that pass left out."""
     known = {job.key for job in run.jobs} | {result.job_key for result in results}
     return [
-        found for found in judgement.verdicts if found.job_key not in known and found.word is not VerdictStatus.PASS
+        verdict
+        for verdict in judgement.verdicts
+        if verdict.job_key not in known and verdict.word is not VerdictStatus.PASS
     ]
 
 

@@ -27,7 +27,7 @@ def curve(rates: Sequence[float], load: Callable[[float], LoadSummary]) -> Curve
         points.append((rate, found))
         if found.ended or 2 * found.metrics["errors"] > found.metrics["requests"]:
             break
-    answered = [(rate, found.metrics) for rate, found in points if found.metrics.get("e2e_mean_ms")]
+    answered = [(rate, point.metrics) for rate, point in points if point.metrics.get("e2e_mean_ms")]
     power = [(metrics["throughput_per_s"] / metrics["e2e_mean_ms"], rate) for rate, metrics in answered]
     best = max(power)[1] if len(power) >= 3 else None
     skipped = tuple(sorted(rates)[len(points) :])

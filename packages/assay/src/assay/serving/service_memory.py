@@ -83,10 +83,10 @@ class Readings:
 @contextmanager
 def watched_memory(running: Started, seconds: float, gauges: str = "") -> Iterator[Readings]:
     """Readings of its processes, where it was started here, and of `gauges`, an address where it tells of itself."""
-    found = Readings()
+    readings = Readings()
     pid = running.process.pid if running.process is not None else 0
     if not pid and not gauges:
-        yield found
+        yield readings
         return
     over, began = threading.Event(), time.monotonic()
     every_s = max(_SHORTEST_S, seconds / _READINGS)
@@ -96,7 +96,7 @@ def watched_memory(running: Started, seconds: float, gauges: str = "") -> Iterat
         size = tree_bytes(pid, below, MACHINE_BYTES) if pid else 0
         read_values = read_gauges(gauges) if gauges else {}
         if size or read_values:
-            found.found.append(Reading(time.monotonic() - began, size, parts_of([pid, *below]), read_values))
+            readings.found.append(Reading(time.monotonic() - began, size, parts_of([pid, *below]), read_values))
 
     def watch() -> None:
         while not over.wait(every_s):
@@ -106,7 +106,7 @@ def watched_memory(running: Started, seconds: float, gauges: str = "") -> Iterat
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
     try:
-        yield found
+        yield readings
     finally:
         over.set()
         thread.join()

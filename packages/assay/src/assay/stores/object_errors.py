@@ -61,8 +61,8 @@ def _by_words(name: str, kind: str, said: str) -> StoreError:
 
 
 def _first(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.search(text)
-    return found.group(1) if found else ""
+    match = pattern.search(text)
+    return match.group(1) if match else ""
 
 
 def _reason(said: str) -> str:

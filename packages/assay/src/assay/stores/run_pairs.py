@@ -91,7 +91,7 @@ def _cells(connection: Connection, *some: int) -> int:
 
 def _pairs(connection: Connection, old: int, new: int, cells: Sequence[tuple[str, str]]) -> list[JobPair]:
     """All jobs of these cells, verifying before measuring."""
-    found: list[JobPair] = []
+    job_pairs: list[JobPair] = []
     sides = (_before.c.outcome, _before.c.word), (_after.c.outcome, _after.c.word)
     named = (_state.job_key, _state.case, _state.flow)
     query = (
@@ -105,5 +105,5 @@ def _pairs(connection: Connection, old: int, new: int, cells: Sequence[tuple[str
         for row in connection.execute(query.where(of_cells(some))):
             before, after = (None if said[0] is None else said for said in (tuple(row[3:5]), tuple(row[5:7])))
             if (row.case, row.flow) in wanted and (before or after):
-                found.append(JobPair(row.job_key, row.case, row.flow, before, after))
-    return found
+                job_pairs.append(JobPair(row.job_key, row.case, row.flow, before, after))
+    return job_pairs

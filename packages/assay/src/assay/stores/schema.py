@@ -70,10 +70,10 @@ def _version(connection: Connection, name: str) -> int:
 
 def _reject_other_columns(connection: Connection, name: str) -> None:
     """A tree that was never released may have written other columns under the same number."""
-    found = inspect(connection)
-    there = set(found.get_table_names())
+    inspector = inspect(connection)
+    there = set(inspector.get_table_names())
     for table in metadata.sorted_tables:
-        columns = found.get_columns(table.name) if table.name in there else []
+        columns = inspector.get_columns(table.name) if table.name in there else []
         if {str(column["name"]) for column in columns} != set(table.columns.keys()):
             raise StoreError(
                 f"{name} was written by an unreleased assay (its table {table.name} has other columns): move it away, or "

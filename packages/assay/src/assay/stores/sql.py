@@ -237,8 +237,8 @@ def _with_payloads() -> Select[tuple[int, bytes]]:
 
 
 def _read_alerts(connection: Connection) -> list[Alert]:
-    found = [unpack(payload, _ALERTS) for payload in connection.scalars(select(alert_rows.c.payload))]
-    return sorted(found, key=lambda one: (one.first_at, one.id))
+    alerts = [unpack(payload, _ALERTS) for payload in connection.scalars(select(alert_rows.c.payload))]
+    return sorted(alerts, key=lambda one: (one.first_at, one.id))
 
 
 def _shortened(payload: bytes, shorten: Callable[[Result], Result | None]) -> bytes | None:

@@ -39,7 +39,11 @@ def build_cases(
     versions = _versions() | {"made": code_digest(maker)}
     root = cache_folder(suite)
     asked = [MakeRequest(case, seed, str(_folder(root, key_of(case, seed, versions)))) for case in authored]
-    answers = {make_request.case.name: found for make_request in asked if (found := _known(make_request)) is not None}
+    answers = {
+        make_request.case.name: make_answer
+        for make_request in asked
+        if (make_answer := _known(make_request)) is not None
+    }
     todo = [make_request for make_request in asked if make_request.case.name not in answers]
     for make_request, answer in _made(todo, workers or os.cpu_count() or 1, maker) if todo else ():
         if answer.final:

@@ -26,8 +26,8 @@ def main() -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # onnx computes some cases with overflow on purpose
-        found = load_model_tests(kind="node")
-    write_index(index, [_case(one, index.parent) for one in sorted(found, key=lambda one: one.name)])
+        test_cases = load_model_tests(kind="node")
+    write_index(index, [_case(one, index.parent) for one in sorted(test_cases, key=lambda one: one.name)])
 
 
 def _case(test: Any, root: Path) -> Case:

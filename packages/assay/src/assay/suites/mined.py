@@ -77,20 +77,20 @@ class Mined:
 
 
 def _models(paths_text: str) -> tuple[Path, ...]:
-    found: list[Path] = []
+    paths: list[Path] = []
     for word in paths_text.split(","):
         path = Path(word)
         if word and path.is_dir():
-            found += sorted(one for suffix in SUFFIXES for one in path.rglob(f"*{suffix}"))
+            paths += sorted(one for suffix in SUFFIXES for one in path.rglob(f"*{suffix}"))
         elif word and (path.is_file() or is_factory(word)):
-            found.append(path)
+            paths.append(path)
         elif word:
             raise UsageError(
                 f"mined:{paths_text}: there is no model {word}; name ONNX files, .pt2 programs, folders of them, or package.module:factory"
             )
-    if not found:
+    if not paths:
         raise UsageError("nothing to mine: name models, for example assay run mined:model.onnx")
-    return tuple(path if is_factory(path) else path.absolute() for path in dict.fromkeys(found))
+    return tuple(path if is_factory(path) else path.absolute() for path in dict.fromkeys(paths))
 
 
 def _state(path: Path) -> tuple[str, int, int]:

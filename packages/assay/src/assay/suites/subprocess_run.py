@@ -41,11 +41,11 @@ def run_in_subprocess(
 
 def cases_made_once(index: Path, maker: str, what: str) -> list[Case]:
     """Those that `index` lists; the first call makes them. Raises HarnessError, which begins with `what`."""
-    found = read_index(index)
-    if found is None:
+    cases = read_index(index)
+    if cases is None:
         make_in_subprocess(index, maker, what, str(index))
-        found = read_index(index)
-    return found or []
+        cases = read_index(index)
+    return cases or []
 
 
 def make_in_subprocess(index: Path, maker: str, what: str, *arguments: str) -> None:

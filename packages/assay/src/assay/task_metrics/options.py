@@ -42,10 +42,10 @@ def joined(samples: Sequence[Tensors], name: str) -> Tensor:
 def label(labels: Mapping[str, Tensor], name: str, count: int) -> Tensor | None:
     """The labels of that name, one for each of `count` rows of the outputs, or None. A call of several rows (a free batch) brings
     its labels as one entry of as many. Raises UsageError where there are not as many as rows."""
-    found = labels.get(name)
-    if found is None or len(found) == count:
-        return found
-    rows = found.reshape(-1, *found.shape[2:]) if found.ndim > 1 else found
+    array = labels.get(name)
+    if array is None or len(array) == count:
+        return array
+    rows = array.reshape(-1, *array.shape[2:]) if array.ndim > 1 else array
     if len(rows) != count:
         raise UsageError(noted(TaskMetricCode.LABEL_ENTRIES, label=name, entries=len(rows), rows=count))
     return rows

@@ -91,13 +91,13 @@ def _sigmas(options: Mapping[str, Option], count: int) -> Tensor:
 
 
 def _similarity(
-    found: Tensor, truth: Tensor, labelled: Tensor, areas: Tensor | None, sigmas: Tensor
+    tensor: Tensor, truth: Tensor, labelled: Tensor, areas: Tensor | None, sigmas: Tensor
 ) -> tuple[Tensor, Tensor]:
     """OKS of each pose, and each keypoint's distance as a share of the pose's size; poses without a size are left out. What is NaN
     is as far off as can be."""
     squares = np.asarray(areas, np.float64).reshape(-1) if areas is not None else _box_areas(truth, labelled)
     kept = labelled.any(axis=1) & (squares > 0)
-    distances = np.square(found - truth).sum(axis=2)[kept]
+    distances = np.square(tensor - truth).sum(axis=2)[kept]
     distances = np.where(np.isnan(distances), np.inf, distances)
     size, weights = squares[kept][:, None], labelled[kept]
     terms = np.exp(-distances / (2 * size * np.square(2 * sigmas)))

@@ -84,10 +84,12 @@ _AS_PYTHON_PRINTS = (
 def _read_warnings(name: str, backend: ReadsWarnings) -> None:
     """What it answers of words that it cannot know; where it answers nothing they are kept as `other`."""
     for line in ("", *_AS_PYTHON_PRINTS):
-        found = backend.read_warnings(line)
-        right = isinstance(found, tuple) and all(isinstance(native_warning, NativeWarning) for native_warning in found)
-        assert right, f"{name}: read_warnings({line!r}) gives {found!r}; it must be a tuple of NativeWarning."
-        lost = [native_warning for native_warning in found if native_warning.count < 1]
+        native_warnings = backend.read_warnings(line)
+        right = isinstance(native_warnings, tuple) and all(
+            isinstance(native_warning, NativeWarning) for native_warning in native_warnings
+        )
+        assert right, f"{name}: read_warnings({line!r}) gives {native_warnings!r}; it must be a tuple of NativeWarning."
+        lost = [native_warning for native_warning in native_warnings if native_warning.count < 1]
         assert not lost, (
             f"{name}: read_warnings({line!r}) says with a count of {lost[0].count} that this is nothing of the model: "
             "a warning would be lost. Say that only of words that are known."

@@ -26,9 +26,9 @@ class KeptUpgrade(msgspec.Struct, frozen=True):
         return value_digest((self.at, self.found.backend, self.found.old, self.found.new))[:24]
 
 
-def keep_upgrade(folder: Path, found: Upgrade, at: datetime) -> None:
+def keep_upgrade(folder: Path, upgrade: Upgrade, at: datetime) -> None:
     """Beside the others, with the history in `folder`."""
-    kept = KeptUpgrade(at.isoformat(timespec="seconds"), found)
+    kept = KeptUpgrade(at.isoformat(timespec="seconds"), upgrade)
     place = folder / "upgrades"
     place.mkdir(parents=True, exist_ok=True)
     new = place / f".{kept.id}.new"

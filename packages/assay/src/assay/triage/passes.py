@@ -54,15 +54,15 @@ class Brought:
 async def find_cures(backend: Backend, flow: Flow, ask: Asks, fails: Callable[[RegionResult], bool]) -> Brought:
     """Whether passes can be switched is the backend's matter; the values of its options are tried in any case."""
     if isinstance(backend, SwitchesPasses):
-        found = await _ByPasses(backend, backend.options, flow, ask, fails).found()
-        if any(cure.kind == "pass" for cure in found.cures):
-            return found
+        brought = await _ByPasses(backend, backend.options, flow, ask, fails).found()
+        if any(cure.kind == "pass" for cure in brought.cures):
+            return brought
         levels = {name for level in backend.levels for name in level}
-        options = await _by_options(backend, found.flow, ask, levels)
-        cures = (*options.cures, *found.cures)
-        unfinished = found.unfinished or options.unfinished
-        kernel = found.kernel and not cures and not unfinished
-        return Brought(found.flow, cures, kernel, found.tried + options.tried, unfinished)
+        options = await _by_options(backend, brought.flow, ask, levels)
+        cures = (*options.cures, *brought.cures)
+        unfinished = brought.unfinished or options.unfinished
+        kernel = brought.kernel and not cures and not unfinished
+        return Brought(brought.flow, cures, kernel, brought.tried + options.tried, unfinished)
     return await _by_options(backend, flow, ask, set())
 
 
@@ -196,8 +196,8 @@ async def _widest(limits: Sequence[Callable[[], Awaitable[Cure | None]]]) -> lis
     if last is None:
         return []
     for limit in limits[:-1]:
-        if (found := await limit()) is not None:
-            return [found]
+        if (cure := await limit()) is not None:
+            return [cure]
     return [last]
 
 

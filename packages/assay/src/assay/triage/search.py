@@ -83,8 +83,8 @@ async def find_causes(context: Context) -> list[Cause]:
 
 
 async def _unstable(context: Context, graph: Graph, prober: Prober) -> Cause:
-    found = await find_unstable(context, graph, prober)
-    return found or replace(_unlocated(context, graph, Doubt.NOT_REPEATED), tries=context.builds, failed=0)
+    cause = await find_unstable(context, graph, prober)
+    return cause or replace(_unlocated(context, graph, Doubt.NOT_REPEATED), tries=context.builds, failed=0)
 
 
 def tries_for(share: float) -> int:

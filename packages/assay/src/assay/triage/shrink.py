@@ -24,9 +24,9 @@ async def shrink(result: RegionResult, tries: Tries, keep: Callable[[Edits], Non
         before = edits
         for size in result.sizes:
             for to in _smaller(size):
-                found = await tries((*edits, RegionEdit("size", size=size, to=to)))
-                if found is not None:
-                    edits, result = (*edits, RegionEdit("size", size=size, to=to)), found
+                region_result = await tries((*edits, RegionEdit("size", size=size, to=to)))
+                if region_result is not None:
+                    edits, result = (*edits, RegionEdit("size", size=size, to=to)), region_result
                     keep(edits)
                     break
         if edits == before:

@@ -108,10 +108,10 @@ def changed(
     if before is None or after is None:
         return ModelChange(model, Answers.UNKNOWN, detail="a release gave no result")
     mine, theirs = _error(after), _error(before)
-    found = _answers(before, after, words, theirs, mine)
+    answers = _answers(before, after, words, theirs, mine)
     asked = before if before.outcome in _NOT_RUN else after
-    detail = asked.detail if found in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNKNOWN) else ""
-    return ModelChange(model, found, theirs, mine, memory=_memory(old, new), detail=detail)
+    detail = asked.detail if answers in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNKNOWN) else ""
+    return ModelChange(model, answers, theirs, mine, memory=_memory(old, new), detail=detail)
 
 
 def _answers(

@@ -31,15 +31,15 @@ _SLOWER = {
 """Of a model whose calls are as fast."""
 
 
-def lines(found: Upgrade) -> Iterator[str]:
+def lines(upgrade: Upgrade) -> Iterator[str]:
     """A line for each model, the causes, and last the one line that a bot reads."""
-    width = max((len(model.model) for model in found.models), default=0)
-    for model in found.models:
+    width = max((len(model.model) for model in upgrade.models), default=0)
+    for model in upgrade.models:
         yield f"{model.model:<{width}}  {model_text(model)}"
-    for cause in found.causes:
+    for cause in upgrade.causes:
         yield from cause_lines(cause)
         yield f"  page: {cause.folder}/cause.html"
-    yield verdict(found)
+    yield verdict(upgrade)
 
 
 def model_text(model_change: ModelChange) -> str:
@@ -74,20 +74,20 @@ def _speed(model_change: ModelChange) -> str:
     return f"speed not decided ({times} so far)"
 
 
-def verdict(found: Upgrade) -> str:
+def verdict(upgrade: Upgrade) -> str:
     """For a bot: the way, and why."""
-    head = f"upgrade {found.backend} {found.old} -> {found.new}: {found.way}"
-    if found.way == "go":
-        bad = [model.model for model in found.models if model.answers in (Answers.WRONG_BOTH, Answers.REFUSED_BOTH)]
+    head = f"upgrade {upgrade.backend} {upgrade.old} -> {upgrade.new}: {upgrade.way}"
+    if upgrade.way == "go":
+        bad = [model.model for model in upgrade.models if model.answers in (Answers.WRONG_BOTH, Answers.REFUSED_BOTH)]
         neither = (
             f"; {', '.join(bad)} {'is' if len(bad) == 1 else 'are'} wrong or refused in both releases" if bad else ""
         )
-        count = len(found.models)
+        count = len(upgrade.models)
         return f"{head}: {'the model is' if count == 1 else f'all {count} models are'} as good as before{neither}"
-    if found.way == "go with options":
-        return f"{head}: " + " ".join(f"--option {name}={value}" for name, value in found.options.items())
-    why = [f"{stop.model} {_short(stop)}" for stop in found.stops]
-    titles = [title_of(cause) for cause in found.causes]
+    if upgrade.way == "go with options":
+        return f"{head}: " + " ".join(f"--option {name}={value}" for name, value in upgrade.options.items())
+    why = [f"{stop.model} {_short(stop)}" for stop in upgrade.stops]
+    titles = [title_of(cause) for cause in upgrade.causes]
     return f"{head}: {'; '.join([*why, *titles])}"
 
 

@@ -52,7 +52,7 @@ class Alerts(msgspec.Struct, frozen=True):
 def alerts(site: Site, query: Mapping[str, str]) -> Answer:  # noqa: ARG001
     known = site.store.alerts() if isinstance(site.store, KeepsAlerts) else []
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    found = tuple(_shown(alert, now) for alert in known if not alert.is_over(now))
+    open_alerts = tuple(_shown(alert, now) for alert in known if not alert.is_over(now))
     rows = [
         (
             *(
@@ -65,9 +65,9 @@ def alerts(site: Site, query: Mapping[str, str]) -> Answer:  # noqa: ARG001
             ),
             *(open_alert.closed_at, open_alert.muted_until, open_alert.muted_by, open_alert.mute_reason),
         )
-        for open_alert in found
+        for open_alert in open_alerts
     ]
-    return Answer("alerts.html.j2", {"alerts": found}, Alerts(found), HEADER, rows)
+    return Answer("alerts.html.j2", {"alerts": open_alerts}, Alerts(open_alerts), HEADER, rows)
 
 
 def _shown(alert: Alert, now: str) -> OpenAlert:

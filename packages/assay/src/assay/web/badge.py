@@ -38,9 +38,9 @@ def badge(site: Site, query: Mapping[str, str]) -> Response:
 
 def _standing(site: Site, case: str, flow: str) -> tuple[str, str]:
     if not case and not flow:
-        found = read_now(site)
-        red = {"fail": f"{found.red:,} failing", "pass": "passing"}
-        return found.answer, red.get(found.answer, found.answer or "no run")
+        now = read_now(site)
+        red = {"fail": f"{now.red:,} failing", "pass": "passing"}
+        return now.answer, red.get(now.answer, now.answer or "no run")
     asked = CellQuery(case=case, flow=flow, exact=True)
     page = site.moving.get(("badge", asked), lambda: site.store.matrix(asked, 0, MOST, 0, MOST))
     if not page.jobs:

@@ -82,14 +82,18 @@ def causes(site: Site, query: Mapping[str, str]) -> Answer:
     text = query.get("q", "").strip().lower()
     if len(text) > LONGEST:
         raise UsageError(f"what is searched for has {len(text)} characters; it may have {LONGEST}")
-    found = [live for live in read_lives(site) if _fits(live, text, query)]
+    cause_lives = [live for live in read_lives(site) if _fits(live, text, query)]
     page = page_number(query.get("page", ""))
-    shown = found[(page - 1) * SHOWN : page * SHOWN]
+    shown = cause_lives[(page - 1) * SHOWN : page * SHOWN]
     if page > 1 and not shown:
         raise NotFound("there is no such page: it lies behind the last one")
-    values = {"causes": shown, "all": len(found), "page": page, "more": len(found) > page * SHOWN}
+    values = {"causes": shown, "all": len(cause_lives), "page": page, "more": len(cause_lives) > page * SHOWN}
     return Answer(
-        "causes.html.j2", values, Causes(tuple(shown), len(found)), HEADER, [_row(cause_life) for cause_life in found]
+        "causes.html.j2",
+        values,
+        Causes(tuple(shown), len(cause_lives)),
+        HEADER,
+        [_row(cause_life) for cause_life in cause_lives],
     )
 
 
@@ -108,8 +112,8 @@ def read_lives(site: Site) -> list[CauseLife]:
 
 
 def _read(site: Site) -> list[CauseLife]:
-    found = [*_of_triage(site), *_of_fuzzing(site.folder)]
-    newest_first = sorted(found, key=lambda one: one.seen, reverse=True)
+    cause_lives = [*_of_triage(site), *_of_fuzzing(site.folder)]
+    newest_first = sorted(cause_lives, key=lambda one: one.seen, reverse=True)
     return sorted(newest_first, key=lambda one: ("open", "known", "fixed").index(one.state))
 
 
@@ -164,8 +168,8 @@ def _runs_of(site: Site, branch: str) -> frozenset[str]:
     """The newest of a branch, "" too."""
 
     def read() -> frozenset[str]:
-        found = site.store.runs(LOOKED_AT, RunSearch(branch=branch))
-        return frozenset(run_summary.id for run_summary in found if run_summary.branch == branch)
+        run_summaries = site.store.runs(LOOKED_AT, RunSearch(branch=branch))
+        return frozenset(run_summary.id for run_summary in run_summaries if run_summary.branch == branch)
 
     return site.minutes.get(("runs of", branch), read)
 

@@ -175,9 +175,9 @@ def _kept(site: Site, pair: _Pair) -> Cache:
 
 def _decisions(site: Site, run: Run, results: Sequence[Result]) -> list[Verdict]:
     """The verdicts on speeds that were compared side by side: their reasons are shown."""
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
     for result in results:
         if speeds_of(result):
             whole, of_cell = site.store.cell(run.id, result.case, result.flow)
-            found += judge_cell(site, whole, of_cell).verdicts
-    return found
+            verdicts += judge_cell(site, whole, of_cell).verdicts
+    return verdicts

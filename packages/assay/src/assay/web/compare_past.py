@@ -72,4 +72,4 @@ def _kept(metrics: tuple[str, ...], batch: int) -> tuple[str, ...]:
 
 def _smallest_batch(metrics: Iterable[str]) -> int:
     """That was timed; 0 where none was."""
-    return min((int(found[1]) for name in metrics if (found := _BATCH.match(name))), default=0)
+    return min((int(match[1]) for name in metrics if (match := _BATCH.match(name))), default=0)

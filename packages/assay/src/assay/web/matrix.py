@@ -24,36 +24,36 @@ def matrix(site: Site, query: Mapping[str, str]) -> Answer:
     asked = CellQuery(run, case, flow, outcome, word)
     page, flow_page = page_number(query.get("page", "")), page_number(query.get("flows", ""), "flows")
     first_case, first_flow = (page - 1) * CASES, (flow_page - 1) * FLOWS
-    found = site.moving.get(
+    matrix_page = site.moving.get(
         ("matrix", asked, page, flow_page), lambda: site.store.matrix(asked, first_case, CASES, first_flow, FLOWS)
     )
-    if (page > 1 and not found.cases) or (flow_page > 1 and not found.flows):
+    if (page > 1 and not matrix_page.cases) or (flow_page > 1 and not matrix_page.flows):
         raise NotFound("there is no such page: it lies behind the last one")
     used = {name: query[name] for name in (*FILTERS, "page", "flows") if query.get(name)}
     values = {
         "asked": asked,
-        "found": found,
-        "lines": _lines(found),
-        "annotations": annotations_on(site, found.jobs[0].run) if run and found.jobs else [],
-        "run_id": found.jobs[0].run if run and found.jobs else "",
+        "found": matrix_page,
+        "lines": _lines(matrix_page),
+        "annotations": annotations_on(site, matrix_page.jobs[0].run) if run and matrix_page.jobs else [],
+        "run_id": matrix_page.jobs[0].run if run and matrix_page.jobs else "",
         "page": page,
         "flow_page": flow_page,
         "outcomes": [one.value for one in Outcome],
         "statuses": [verdict_status.value for verdict_status in VerdictStatus],
-        "links": _links(used, page, flow_page, found),
+        "links": _links(used, page, flow_page, matrix_page),
     }
-    return Answer("matrix.html.j2", values, found, HEADER, [_row(job) for job in found.jobs])
+    return Answer("matrix.html.j2", values, matrix_page, HEADER, [_row(job) for job in matrix_page.jobs])
 
 
 def _row(matrix_job: MatrixJob) -> tuple[str, ...]:
     return matrix_job.case, matrix_job.flow, matrix_job.kind, matrix_job.outcome, matrix_job.word, matrix_job.run
 
 
-def _lines(found: MatrixPage) -> list[tuple[str, list[dict[str, str] | None]]]:
+def _lines(matrix_page: MatrixPage) -> list[tuple[str, list[dict[str, str] | None]]]:
     cells: dict[tuple[str, str], list[MatrixJob]] = {}
-    for job in found.jobs:
+    for job in matrix_page.jobs:
         cells.setdefault((job.case, job.flow), []).append(job)
-    return [(case, [_cell(cells.get((case, flow), [])) for flow in found.flows]) for case in found.cases]
+    return [(case, [_cell(cells.get((case, flow), [])) for flow in matrix_page.flows]) for case in matrix_page.cases]
 
 
 def _cell(jobs: Sequence[MatrixJob]) -> dict[str, str] | None:
@@ -64,11 +64,11 @@ def _cell(jobs: Sequence[MatrixJob]) -> dict[str, str] | None:
     return {"status": status(worst), "label": label(worst), "kind": kind, "run": worst.run}
 
 
-def _links(used: Mapping[str, str], page: int, flow_page: int, found: MatrixPage) -> dict[str, str]:
+def _links(used: Mapping[str, str], page: int, flow_page: int, matrix_page: MatrixPage) -> dict[str, str]:
     """To the pages beside this one; "" where there is none."""
     return {
         "previous": changed("/matrix", used, page=page - 1) if page > 1 else "",
-        "next": changed("/matrix", used, page=page + 1) if found.more_cases else "",
+        "next": changed("/matrix", used, page=page + 1) if matrix_page.more_cases else "",
         "flows_before": changed("/matrix", used, flows=flow_page - 1) if flow_page > 1 else "",
-        "flows_after": changed("/matrix", used, flows=flow_page + 1) if found.more_flows else "",
+        "flows_after": changed("/matrix", used, flows=flow_page + 1) if matrix_page.more_flows else "",
     }

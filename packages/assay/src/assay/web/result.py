@@ -35,8 +35,8 @@ def result(site: Site, query: Mapping[str, str]) -> Answer:
     case, flow = query.get("case", ""), query.get("flow", "")
     if not case or not flow:
         raise UsageError("which result? its address has a case and a flow: /result?case=NAME&flow=NAME")
-    run, found = site.store.cell(query.get("run", ""), case, flow)
-    (row,) = rows(run, found, judge_cell(site, run, found))
+    run, results = site.store.cell(query.get("run", ""), case, flow)
+    (row,) = rows(run, results, judge_cell(site, run, results))
     shown = detail(run, row)
     values = {
         "run": run,
@@ -45,12 +45,12 @@ def result(site: Site, query: Mapping[str, str]) -> Answer:
         "compared": COMPARED,
         "pictures": _pictures(shown),
         "annotations": annotations_on(site, run.id, case, flow),
-        "has_engine": any(isinstance(one, MeasureResult) for one in found) and row.word in WELL,
+        "has_engine": any(isinstance(one, MeasureResult) for one in results) and row.word in WELL,
         "past": site.store.cell_runs(case, flow, HISTORY),
-        "trend_metric": _trend_metric(found),
+        "trend_metric": _trend_metric(results),
     }
-    figures = [(one.kind.value, name, value) for one in found for name, value in sorted(metrics(one).items())]
-    return Answer("result.html.j2", values, _data(run, found, shown, row.word), HEADER, figures)
+    figures = [(one.kind.value, name, value) for one in results for name, value in sorted(metrics(one).items())]
+    return Answer("result.html.j2", values, _data(run, results, shown, row.word), HEADER, figures)
 
 
 def judge_cell(site: Site, run: Run, found: list[Result]) -> RunVerdict:

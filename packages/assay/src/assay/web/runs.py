@@ -38,12 +38,12 @@ def runs(site: Site, query: Mapping[str, str]) -> Answer:
     if last > MOST + 1:
         raise NotFound(f"pages reach back {MOST:,} runs: search for older ones")
     branch = query.get("branch", "")
-    found = site.moving.get(("runs", page, branch), lambda: site.store.runs(last, RunSearch(branch=branch)))
-    found = found[last - SHOWN - 1 :]
-    if page > 1 and not found:
+    run_summaries = site.moving.get(("runs", page, branch), lambda: site.store.runs(last, RunSearch(branch=branch)))
+    run_summaries = run_summaries[last - SHOWN - 1 :]
+    if page > 1 and not run_summaries:
         raise NotFound("there is no such page: it lies behind the last one")
-    shown = found[:SHOWN]
-    values = {"runs": shown, "branch": branch, "page": page, "more": len(found) > SHOWN}
+    shown = run_summaries[:SHOWN]
+    values = {"runs": shown, "branch": branch, "page": page, "more": len(run_summaries) > SHOWN}
     rows = [
         (
             *(

@@ -123,12 +123,14 @@ def read_cell(site: Site, case: str, flow: str, metric: str, window: RunWindow) 
     newest = tuple(site.store.cell_runs(case, flow, NEWEST))
     asked = SHORT.get(metric, metric)
     wanted = (*((asked,) if asked else ()), *USUAL)
-    found = site.cells.get(
+    metric_history = site.cells.get(
         (case, flow, asked, newest, window), lambda: site.store.metric_history(case, flow, wanted, window)
     )
-    has = found.metric == asked and any(point.machine == found.machine for point in found.points)
-    if not found.earlier or not asked or has or window.runs == MOST_RUNS:
-        return found
+    has = metric_history.metric == asked and any(
+        point.machine == metric_history.machine for point in metric_history.points
+    )
+    if not metric_history.earlier or not asked or has or window.runs == MOST_RUNS:
+        return metric_history
     return read_cell(site, case, flow, metric, replace(window, runs=MOST_RUNS))
 
 

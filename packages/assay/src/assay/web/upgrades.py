@@ -43,32 +43,32 @@ def upgrades(site: Site, query: Mapping[str, str]) -> Answer:
     """All, or the one that the address names. Raises NotFound."""
     kept: list[KeptUpgrade] = site.minutes.get("upgrades", lambda: list(read_upgrades(site.folder)))
     wanted, page = query.get("id", ""), page_number(query.get("page", ""))
-    found = [kept_upgrade for kept_upgrade in kept if wanted in ("", kept_upgrade.id)]
-    shown = found[(page - 1) * SHOWN : page * SHOWN]
+    kept_upgrades = [kept_upgrade for kept_upgrade in kept if wanted in ("", kept_upgrade.id)]
+    shown = kept_upgrades[(page - 1) * SHOWN : page * SHOWN]
     if (wanted or page > 1) and not shown:
         raise NotFound("there is no such upgrade here: /upgrades lists them")
     pages = {live.id for live in read_lives(site)}
     reports = tuple(_report(kept_upgrade, pages) for kept_upgrade in shown)
-    values = {"upgrades": reports, "page": page, "more": len(found) > page * SHOWN, "only": bool(wanted)}
-    rows = [_row(kept_upgrade, model) for kept_upgrade in found for model in kept_upgrade.found.models]
+    values = {"upgrades": reports, "page": page, "more": len(kept_upgrades) > page * SHOWN, "only": bool(wanted)}
+    rows = [_row(kept_upgrade, model) for kept_upgrade in kept_upgrades for model in kept_upgrade.found.models]
     return Answer("upgrades.html.j2", values, Upgrades(reports), HEADER, rows)
 
 
 def _report(kept: KeptUpgrade, pages: Collection[str]) -> UpgradeReport:
-    found = kept.found
-    against = {stop.model for stop in found.stops}
-    models = tuple((model.model, model_text(model), model.model in against) for model in found.models)
-    ids = [cause_id(cause.folder, cause.job_key) for cause in found.causes]
+    upgrade = kept.found
+    against = {stop.model for stop in upgrade.stops}
+    models = tuple((model.model, model_text(model), model.model in against) for model in upgrade.models)
+    ids = [cause_id(cause.folder, cause.job_key) for cause in upgrade.causes]
     causes = tuple(
-        (title_of(cause), page if page in pages else "") for cause, page in zip(found.causes, ids, strict=True)
+        (title_of(cause), page if page in pages else "") for cause, page in zip(upgrade.causes, ids, strict=True)
     )
-    said = (kept.id, kept.at, found.backend, found.old, found.new, found.way, verdict(found))
+    said = (kept.id, kept.at, upgrade.backend, upgrade.old, upgrade.new, upgrade.way, verdict(upgrade))
     return UpgradeReport(*said, models, causes)
 
 
 def _row(kept: KeptUpgrade, model_change: ModelChange) -> tuple[object, ...]:
-    found = kept.found
-    of_all = (kept.id, kept.at, found.backend, found.old, found.new, found.way)
+    upgrade = kept.found
+    of_all = (kept.id, kept.at, upgrade.backend, upgrade.old, upgrade.new, upgrade.way)
     return (
         *of_all,
         model_change.model,

@@ -119,9 +119,9 @@ def _with_native_warnings(
         backend = backend_class(job.flow.backend)()
     alone = not _two_engines(job)
     printed, logged = (stages.printed, stages.logged) if alone else ((), ())
-    found = distinct([*stages.warned, *read_warnings(backend, printed, logged, caught)])
+    native_warnings = distinct([*stages.warned, *read_warnings(backend, printed, logged, caught)])
     return msgspec.structs.replace(
-        observed, native_warnings=found, reads_warnings=isinstance(backend, ReadsWarnings) and alone
+        observed, native_warnings=native_warnings, reads_warnings=isinstance(backend, ReadsWarnings) and alone
     )
 
 

@@ -67,26 +67,29 @@ def read_warnings(
     reader: ReadsWarnings | None = backend if isinstance(backend, ReadsWarnings) else None
     if reader is None:
         return distinct([*map(_as_logged, logged), *map(_by_category, caught)])
-    found: list[NativeWarning] = []
+    native_warnings: list[NativeWarning] = []
     for text in printed:
         rest = _without(text, logged)
-        found += _read_by(reader, rest, _other(rest)) if rest.strip() else ()
+        native_warnings += _read_by(reader, rest, _other(rest)) if rest.strip() else ()
     for text in logged:
-        found += _read_by(reader, _one_line(text), _as_logged(text)) or [_as_logged(text)]
+        native_warnings += _read_by(reader, _one_line(text), _as_logged(text)) or [_as_logged(text)]
     for warning_message in caught:
         read = _read_by(reader, _as_python_prints(warning_message), _by_category(warning_message)) or [
             _by_category(warning_message)
         ]
-        found += [_refined(part, warning_message) for part in read]
-    return distinct(found)
+        native_warnings += [_refined(part, warning_message) for part in read]
+    return distinct(native_warnings)
 
 
 def _read_by(reader: ReadsWarnings, text: str, unread: NativeWarning) -> list[NativeWarning]:
     """`unread` where a plug-in fails on the text: it costs no answer, and no warning is lost."""
     with suppress(Exception):
-        found = list(reader.read_warnings(text))
-        if all(isinstance(native_warning, NativeWarning) and native_warning.count >= 0 for native_warning in found):
-            return found
+        native_warnings = list(reader.read_warnings(text))
+        if all(
+            isinstance(native_warning, NativeWarning) and native_warning.count >= 0
+            for native_warning in native_warnings
+        ):
+            return native_warnings
     return [unread]
 
 

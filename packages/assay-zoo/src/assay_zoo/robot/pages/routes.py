@@ -80,14 +80,14 @@ class _Pages:
         return data(self._queue(_number(request.query_params.get("before", ""))))
 
     def submission(self, request: Request) -> Response:
-        found = self._whole(request)
-        if found is None:
+        whole = self._whole(request)
+        if whole is None:
             return self._missing("There is no such submission.")
-        return self._page("submission.html.j2", **_page_values(found))
+        return self._page("submission.html.j2", **_page_values(whole))
 
     def submission_json(self, request: Request) -> Response:
-        found = self._whole(request)
-        return data(found) if found else _no_data("there is no such submission")
+        whole = self._whole(request)
+        return data(whole) if whole else _no_data("there is no such submission")
 
     def badge_svg(self, request: Request) -> Response:
         shown = self._badge(request)
@@ -100,24 +100,24 @@ class _Pages:
     def _badge(self, request: Request) -> Submission | None:
         """What is served, where the zoo has the model: what somebody submits now does not change that, and a version that was
         rolled back is promoted no more."""
-        name, found = self._model(request)
-        promoted = [submission for submission in found if submission.promoted]
+        name, submissions = self._model(request)
+        promoted = [submission for submission in submissions if submission.promoted]
         for submission in promoted:
             if self._serves(name, self._reading.promoted_digest(submission.id)):
                 return submission
         if promoted and not self._serves(name, ""):
             return msgspec.structs.replace(promoted[0], promoted="", answer="rolled back")
-        return promoted[0] if promoted else found[0] if found else None
+        return promoted[0] if promoted else submissions[0] if submissions else None
 
     def _model(self, request: Request) -> tuple[str, list[Submission]]:
         name = str(request.path_params["name"])
-        found = self._reading.submissions(name=name) if "\x00" not in name else []
-        return name, [redact(submission, self._hides) for submission in found]
+        submissions = self._reading.submissions(name=name) if "\x00" not in name else []
+        return name, [redact(submission, self._hides) for submission in submissions]
 
     def _whole(self, request: Request) -> Whole | None:
         identity = _number(str(request.path_params["identity"]))
-        found = self._reading.whole(identity) if identity else None
-        return redact(found, self._hides) if found else None
+        whole = self._reading.whole(identity) if identity else None
+        return redact(whole, self._hides) if whole else None
 
     def _queue(self, before: int) -> QueueView:
         return redact(queue_view(self._reading, before), self._hides)
@@ -134,15 +134,15 @@ class _Pages:
         )
 
 
-def _page_values(found: Whole) -> dict[str, object]:
-    decided = newest_decision(found)
+def _page_values(whole: Whole) -> dict[str, object]:
+    decided = newest_decision(whole)
     return {
-        "submission": found.submission,
+        "submission": whole.submission,
         "decided": decided,
-        "stands": found.decision is not None,
-        "earlier": found.decisions[1:],
+        "stands": whole.decision is not None,
+        "earlier": whole.decisions[1:],
         "groups": groups(decided.checks) if decided else [],
-        "lines": found.log,
+        "lines": whole.log,
     }
 
 

@@ -53,10 +53,10 @@ def queue_view(reading: Queries, before: int = 0) -> QueueView:
 def _closed(reading: Queries, before: int) -> tuple[tuple[Submission, ...], int]:
     """A page of what neither waits nor runs. One more than fits is asked for, to know whether there is another page."""
     states = (State.DECIDED, State.SUPERSEDED, State.WITHDRAWN)
-    found = [
+    submissions = [
         submission for state in states for submission in reading.submissions(state=state, limit=PAGE + 1, before=before)
     ]
-    newest = sorted(found, key=lambda one: one.id, reverse=True)
+    newest = sorted(submissions, key=lambda one: one.id, reverse=True)
     return tuple(newest[:PAGE]), newest[PAGE - 1].id if len(newest) > PAGE else 0
 
 

@@ -79,9 +79,9 @@ class TensorRT:
 
     def prepare(self) -> None:
         """Import tensorrt, after a process that did so came back. Raises Unavailable with the reason."""
-        found = self.availability()
-        if not found.available:
-            raise Unavailable(noted(BackendCode.NOT_AVAILABLE, error=found.reason, install=found.install))
+        availability = self.availability()
+        if not availability.available:
+            raise Unavailable(noted(BackendCode.NOT_AVAILABLE, error=availability.reason, install=availability.install))
         import tensorrt  # noqa: F401
 
     def lower(self, model: Path, flow: Flow) -> TensorRTEngine:

@@ -93,9 +93,9 @@ def parse_log(text: str) -> tuple[Line, ...]:
     """The lines of trtexec or of the default logger, with or without their stamps."""
     lines = []
     for raw in text.splitlines():
-        found = _STAMP.match(raw)
-        letter = (found and (found.group(1) or found.group(2))) or ""
-        body = raw[found.end() :].strip() if found else raw.strip()
+        match = _STAMP.match(raw)
+        letter = (match and (match.group(1) or match.group(2))) or ""
+        body = raw[match.end() :].strip() if match else raw.strip()
         # trtexec's own check of the runtime writes without a stamp, and aborts.
         letter = letter or "E" * body.startswith("Cuda failure")
         if body:
@@ -151,9 +151,9 @@ def _failure(kind: Kind, line: Line, doing: str, *, starved: bool) -> Failure:
 def node_of(text: str) -> str:
     """The node (or operator) that the words name, "" where they name none."""
     for pattern in _NODES:
-        found = pattern.search(text)
-        if found and found.groups() and found.group(1):
-            return found.group(1).strip()
+        match = pattern.search(text)
+        if match and match.groups() and match.group(1):
+            return match.group(1).strip()
     return ""
 
 

@@ -38,10 +38,10 @@ class Mode(msgspec.Struct, frozen=True):
 
 def version_of(text: str) -> tuple[int, int, int]:
     """Of any output of trtexec: v8601 is 8.6.1, v101600 is 10.16.0. (0, 0, 0) where there is no banner."""
-    found = _BANNER.search(text)
-    if found is None:
+    match = _BANNER.search(text)
+    if match is None:
         return (0, 0, 0)
-    digits = int(found.group(1))
+    digits = int(match.group(1))
     if digits < 10_000:
         return (digits // 1000, digits // 100 % 10, digits % 100)
     return (digits // 10_000, digits // 100 % 100, digits % 100)

@@ -42,12 +42,12 @@ class Trtexec:
     def availability(self) -> Availability:
         """The program is asked for its version, the driver for a device, both in processes of their own."""
         try:
-            found = find()
+            program = find()
         except Unavailable as error:
             return Availability(available=False, reason=error.reason)
         missing = device_missing()
         reason = "" if missing is None else noted(AvailabilityCode.NO_CUDA_DEVICE, driver=missing)
-        return Availability(missing is None, found.version_text, reason)
+        return Availability(missing is None, program.version_text, reason)
 
     def read_warnings(self, text: str) -> tuple[NativeWarning, ...]:
         """Those of trtexec."""

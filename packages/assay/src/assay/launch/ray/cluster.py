@@ -83,9 +83,9 @@ class RayCluster:
 
     def for_measuring(self) -> list[Node]:
         """The one node that does all that runs alone; none where that one is still to come."""
-        found = for_alone(self.nodes, self._measures, self.coming)
-        self._measures = found[0] if found else None
-        return found
+        nodes = for_alone(self.nodes, self._measures, self.coming)
+        self._measures = nodes[0] if nodes else None
+        return nodes
 
     def _begun(self) -> StartingAgents:
         if self._starting is None:

@@ -131,10 +131,10 @@ def outside(tensor: TensorProto, field: str, code: str, bits: int) -> tuple[str,
         # Two packed signed values may be written as a signed byte.
         low = -(2 ** (width - 1)) if signed or bits < 8 else 0
         high = 2 ** (width - 1) - 1 if signed else 2**width - 1
-        found = np.asarray(tensor.int32_data, np.int64)
+        array = np.asarray(tensor.int32_data, np.int64)
     elif field == "uint64_data" and code == "UINT32":
-        low, high, found = 0, 2**32 - 1, np.asarray(tensor.uint64_data, np.uint64)
+        low, high, array = 0, 2**32 - 1, np.asarray(tensor.uint64_data, np.uint64)
     else:
         return None
-    bad_ones = found[(found < low) | (found > high)]
+    bad_ones = array[(array < low) | (array > high)]
     return ("number", int(bad_ones[0])) if bad_ones.size else None

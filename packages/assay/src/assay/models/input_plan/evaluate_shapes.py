@@ -14,15 +14,15 @@ from assay.numerics.shapes.values import Array, Dims, Value, of_data
 def evaluate(graph: Graph, shapes: Mapping[str, Dims | None], data: Mapping[str, Array]) -> Evaluation:
     """The graph with inputs of these shapes, and of these values where they are given. An output that would be empty is an
     unmet constraint, too."""
-    found = Evaluation(opset=graph.opset)
+    evaluation = Evaluation(opset=graph.opset)
     for name in graph.inputs:
-        found.values[name] = of_data(data[name]) if name in data else Value(shapes.get(name))
+        evaluation.values[name] = of_data(data[name]) if name in data else Value(shapes.get(name))
     try:
-        outputs = found.walk(graph, found.values)
+        outputs = evaluation.walk(graph, evaluation.values)
     except Conflict:
-        return found
+        return evaluation
     for name, value in zip(graph.outputs, outputs, strict=True):
         if value.shape is not None and 0 in value.shape:
-            found.unmet = Unmet(Constraint(ConstraintCode.EMPTY_OUTPUT, node=name), (), found.progress + 1)
+            evaluation.unmet = Unmet(Constraint(ConstraintCode.EMPTY_OUTPUT, node=name), (), evaluation.progress + 1)
             break
-    return found
+    return evaluation

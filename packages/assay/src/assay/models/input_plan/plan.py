@@ -60,12 +60,16 @@ def _of_program(
     from assay.models.input_plan.program_plan import plan_program
 
     try:
-        found = plan_program(model, batch=batch, fixed=dict(fixed))
+        program_plan = plan_program(model, batch=batch, fixed=dict(fixed))
     except (AssayError, AttributeError, KeyError, TypeError, ValueError):
         # What torch keeps of a program changes with its versions.
         return None
-    ranges = {name: _range(need) for name, need in found.needs.items()}
-    return InputPlan(found.sizes, {**found.numbers, **ranges, **stated}, unmet=found.unmet or _outside(stated, ranges))
+    ranges = {name: _range(need) for name, need in program_plan.needs.items()}
+    return InputPlan(
+        program_plan.sizes,
+        {**program_plan.numbers, **ranges, **stated},
+        unmet=program_plan.unmet or _outside(stated, ranges),
+    )
 
 
 def _outside(stated: Mapping[str, InputRange], ranges: Ranges) -> Constraint | None:

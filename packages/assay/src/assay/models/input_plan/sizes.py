@@ -53,9 +53,9 @@ class _Search:
         start = {name: self.fixed.get(name, batch if first else USUAL) for name, first in firsts.items()}
         self.free = [name for name in firsts if name not in self.fixed]
         self.others = [name for name in self.free if not firsts[name]] or self.free
-        found = self._walk(start)
-        if _is_good(found) or not self.free:
-            return Solution(start, found, found.unmet)
+        evaluation = self._walk(start)
+        if _is_good(evaluation) or not self.free:
+            return Solution(start, evaluation, evaluation.unmet)
         states = [start, *self._together(start)]
         good = [one for one in states if self._walk(one).unmet is None]
         if not good:
@@ -67,7 +67,7 @@ class _Search:
             good += [one for one in [self._for_both_branches(good[0])] if one is not None]
         if not good:
             best = max(self.seen.values(), key=lambda one: one.progress)
-            return Solution(start, found, best.unmet)
+            return Solution(start, evaluation, best.unmet)
         chosen = min(good, key=lambda one: (self._walk(one).untaken, self._walk(one).narrow, self._elements(one)))
         chosen = self._shrunk(chosen, batch, firsts)
         return Solution(chosen, self._walk(chosen))
@@ -92,8 +92,8 @@ class _Search:
         return self.seen[key]
 
     def _progress(self, sizes: Sizes) -> int:
-        found = self._walk(sizes)
-        return found.progress if found.unmet is not None else 1 << 60
+        evaluation = self._walk(sizes)
+        return evaluation.progress if evaluation.unmet is not None else 1 << 60
 
     def _elements(self, sizes: Sizes) -> int:
         shapes = shaped(self.graph.declared, sizes).values()

@@ -101,14 +101,14 @@ class _Registry:
     def folder_of(self, name: str, version: str) -> str:
         """Where its files lie below the server's own store."""
         place = self._ask("mlflow/model-versions/get-download-uri", _Place, name=name, version=version).artifact_uri
-        found = re.fullmatch(r"mlflow-artifacts:(?://[^/]*)?/+(.+?)/*", place)
-        if found is None or _leaves(found[1]):
+        match = re.fullmatch(r"mlflow-artifacts:(?://[^/]*)?/+(.+?)/*", place)
+        if match is None or _leaves(match[1]):
             kind = place.partition(":")[0][:20]
             raise BadModel(
                 f"{self._wanted.said}: its files do not lie with the server ({kind}:...), which hands out its own: fetch them by hand, "
                 "and give the file, or name the object, s3://bucket/folder/model.onnx"
             )
-        return found[1]
+        return match[1]
 
     def files(self, folder: str, below: str = "", depth: int = 0) -> Iterator[str]:
         """Of all folders below it, by their paths there."""

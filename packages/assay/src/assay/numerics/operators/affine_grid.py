@@ -17,8 +17,8 @@ from assay.ports import Tensor
 def _centres(count: int, aligned: bool, dtype: np.dtype[np.generic]) -> Tensor:
     """Of `count` pixels in [-1, 1]; aligned corners lie on the bounds."""
     places = np.arange(count, dtype=np.float64)
-    found = (2 * places / (count - 1) - 1) if aligned and count > 1 else (2 * places + 1) / count - 1
-    return found.astype(dtype)
+    array = (2 * places / (count - 1) - 1) if aligned and count > 1 else (2 * places + 1) / count - 1
+    return array.astype(dtype)
 
 
 def affine_grid(call: Call) -> Values | None:
@@ -36,10 +36,10 @@ def affine_grid(call: Call) -> Values | None:
     def grid(left: Tensor, right: Tensor) -> Tensor:
         return (left @ right.swapaxes(1, 2)).reshape(shape)
 
-    found = call.mark(
+    array = call.mark(
         "sum", grid(flat, theta), terms=theta.shape[2] + 2, squares=lambda: grid(np.square(flat), np.square(theta))
     )
-    return (found,)
+    return (array,)
 
 
 def _grid_size_ranges(node: Node, inputs: Sequence[Value]) -> Demands:

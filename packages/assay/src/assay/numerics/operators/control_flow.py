@@ -48,17 +48,17 @@ def _loop_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
     if trips is not None and trips and trips[0] <= 0:
         return [*inputs[2:], *[UNKNOWN] * (len(node.outputs) - count)]
     first = [Value((), np.array(0, np.int64)), Value((), np.array(True)), *inputs[2:]]
-    found = walk.enter(body, first)
-    if any(a.shape != b.shape for a, b in zip(found[1:], carried, strict=False)) and trips != [1]:
-        carried = [_merged(a, b) for a, b in zip(found[1:], carried, strict=False)]
+    values = walk.enter(body, first)
+    if any(a.shape != b.shape for a, b in zip(values[1:], carried, strict=False)) and trips != [1]:
+        carried = [_merged(a, b) for a, b in zip(values[1:], carried, strict=False)]
         unmet = walk.unmet
         try:
-            found = walk.enter(body, [Value(()), Value(()), *carried])
+            values = walk.enter(body, [Value(()), Value(()), *carried])
         except Conflict:
-            walk.unmet, found = unmet, [UNKNOWN] * len(body.outputs)
-    ends = [Value(value.shape) for value in found[1 : 1 + count]]
+            walk.unmet, values = unmet, [UNKNOWN] * len(body.outputs)
+    ends = [Value(value.shape) for value in values[1 : 1 + count]]
     unbounded = (len(node.inputs) > 1 and node.inputs[1]) or trips is None
-    stacked = [_stacked(value, None if unbounded or trips is None else trips[0]) for value in found[1 + count :]]
+    stacked = [_stacked(value, None if unbounded or trips is None else trips[0]) for value in values[1 + count :]]
     return [*ends, *stacked]
 
 
@@ -89,11 +89,11 @@ def _scan_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
             )
         steps = sequence.shape[axis] if steps is None else steps
         slices.append(Value((*sequence.shape[:axis], *sequence.shape[axis + 1 :])))
-    found = walk.enter(body, [*(Value(state.shape) for state in states), *slices])
-    outputs = found[len(states) :]
+    values = walk.enter(body, [*(Value(state.shape) for state in states), *slices])
+    outputs = values[len(states) :]
     placed = stated(node.attributes, "scan_output_axes", [0] * len(outputs))
     return [
-        *found[: len(states)],
+        *values[: len(states)],
         *(_inserted(output, axis, steps) for output, axis in zip(outputs, placed, strict=True)),
     ]
 

@@ -34,8 +34,8 @@ def linear(site: RuleSite, unit: Arithmetic) -> Variance:
     weights = np.asarray(attributes["coefficients"], np.float64).reshape(-1, x.shape[1])
     bias = np.zeros(len(weights)) if not attributes.get("intercepts") else np.asarray(attributes["intercepts"])
     squares = np.square(x) @ np.square(weights).T + np.square(bias)
-    found = total(x.shape[1] + 1.0, x @ weights.T + bias, squares, unit)
-    return _passed_on(site, unit, found, attributes.get("post_transform"))
+    array = total(x.shape[1] + 1.0, x @ weights.T + bias, squares, unit)
+    return _passed_on(site, unit, array, attributes.get("post_transform"))
 
 
 def regression(site: RuleSite, unit: Arithmetic) -> Variance:
@@ -49,10 +49,10 @@ def regression(site: RuleSite, unit: Arithmetic) -> Variance:
     near, own = kernels(x, vectors, attributes if count else {}, unit)
     weights = weights[:, None] if count else np.ones((1, 1))
     offset = float((stated(attributes, "rho", [0.0]))[0])
-    found = own @ np.square(weights) + total(
+    array = own @ np.square(weights) + total(
         len(vectors) + 1.0, near @ weights + offset, np.square(near) @ np.square(weights) + offset**2, unit
     )
-    return _passed_on(site, unit, found, attributes.get("post_transform"))
+    return _passed_on(site, unit, array, attributes.get("post_transform"))
 
 
 def classification(site: RuleSite, unit: Arithmetic) -> Variance:

@@ -48,8 +48,8 @@ def _matmul(body: Body) -> None:
 def _gemm(body: Body) -> None:
     attributes = body.attributes("alpha", "beta", "transA", "transB")
     product = body.step("Gemm", body.input(0), body.input(1), body.input(2), **attributes)
-    found = body.attributes("activation_alpha", "activation_beta").values()
-    body.give(activated(body, product, body.attribute("activation", ""), list(found)))
+    dict_values = body.attributes("activation_alpha", "activation_beta").values()
+    body.give(activated(body, product, body.attribute("activation", ""), list(dict_values)))
 
 
 def _convolution(body: Body) -> None:

@@ -35,17 +35,17 @@ def _insert_rows(operator: Operator) -> Values | None:
     """At a place, or at the end."""
     if operator.is_rowed(2):
         return None
-    found = _tensors(operator, 0)
+    arrays = _tensors(operator, 0)
     at: Any = operator.call.input(2)
-    found.insert(len(found) if at is None else _place(at, len(found)), operator.rows(1))
-    return (found,)
+    arrays.insert(len(arrays) if at is None else _place(at, len(arrays)), operator.rows(1))
+    return (arrays,)
 
 
 def _at_rows(operator: Operator) -> Values | None:
     if not operator.only(0):
         return None
-    found = _tensors(operator, 0)
-    return (found[_place(operator.inputs[1], len(found))],)
+    arrays = _tensors(operator, 0)
+    return (arrays[_place(operator.inputs[1], len(arrays))],)
 
 
 def _place(position: Any, count: int) -> int:

@@ -25,9 +25,9 @@ def ensemble(site: RuleSite, unit: Arithmetic) -> Variance:
     role = "target" if attributes.get("target_ids") is not None else "class"
     x = np.asarray(site.call.inputs[0])
     x = x.reshape(1, -1) if x.ndim == 1 else x
-    found = votes(x, attributes, role, site.value.shape[-1])
+    arrays = votes(x, attributes, role, site.value.shape[-1])
     trees = float(len(set(attributes["nodes_treeids"])))
-    added: Any = total(trees, found.total, found.squares, unit)
+    added: Any = total(trees, arrays.total, arrays.squares, unit)
     if role == "class" and len(set(attributes["class_ids"])) == 1:
         added = np.broadcast_to(added.max(axis=1, keepdims=True), added.shape)  # both scores are made of the one sum
     if text_of(stated(attributes, "aggregate_function", "SUM")) == "AVERAGE":

@@ -107,13 +107,13 @@ class MaxPool(_MaxPool):
         numbers = np.arange(math.prod(x.shape[2:]), dtype=np.int64)
         by_columns = attributes.get("storage_order")
         plane = numbers.reshape(x.shape[:1:-1]).T if by_columns else numbers.reshape(x.shape[2:])
-        places, found = window.pad(plane[None, None], -1), np.full(y.shape, -1, np.int64)
+        places, array = window.pad(plane[None, None], -1), np.full(y.shape, -1, np.int64)
         for _, where in window.positions():
             here = padded[where]
             wins = (here == y) | (here != here)  # NaN, too
-            found = np.where((found < 0) & (places[where] >= 0) & wins, places[where], found)
+            array = np.where((array < 0) & (places[where] >= 0) & wins, places[where], array)
         planes = np.arange(math.prod(x.shape[:2]), dtype=np.int64).reshape(*x.shape[:2], *[1] * (x.ndim - 2))
-        return y, found + planes * len(numbers)
+        return y, array + planes * len(numbers)
 
 
 class AveragePool(AveragePool_19):

@@ -34,8 +34,8 @@ class DeformConv(_DeformConv):
         **attributes: Any,
     ) -> tuple[Tensor, ...]:
         if x.ndim != 4 or x.dtype.name not in ("float32", "float64"):
-            found: tuple[Tensor, ...] = super()._run(x, w, offset, b, mask, **attributes)
-            return found
+            arrays: tuple[Tensor, ...] = super()._run(x, w, offset, b, mask, **attributes)
+            return arrays
         kernel, shape = w.shape[2:], offset.shape[2:]
         groups, parts = stated(attributes, "group", 1), stated(attributes, "offset_group", 1)
         if x.shape[1] != w.shape[1] * groups or offset.shape[1] != parts * kernel[0] * kernel[1] * 2:
@@ -63,8 +63,8 @@ def _places(axis: int, kernel: tuple[int, ...], shape: tuple[int, ...], attribut
     first = (stated(attributes, "pads", [0] * 4))[axis]
     inside, out = np.arange(kernel[axis]) * step, np.arange(shape[axis]) * stride - first
     grid = inside[:, None] + out[None, :]
-    found: Tensor = grid[:, None, :, None] if axis == 0 else grid[None, :, None, :]
-    return found
+    array: Tensor = grid[:, None, :, None] if axis == 0 else grid[None, :, None, :]
+    return array
 
 
 def _between(x: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

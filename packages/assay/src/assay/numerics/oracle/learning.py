@@ -83,8 +83,8 @@ class SVMRegressor(Real):
         vectors = np.asarray(support_vectors, np.float64).reshape(n_supports, -1) if n_supports else weights[None]
         near = kernel_of(rows, vectors, kernel_type if n_supports else "LINEAR", kernel_params)
         score = (near @ weights if n_supports else near[:, 0]) + float((rho or [0.0])[0])
-        found = np.where(score > 0, 1.0, -1.0) if one_class else score
-        return (self.given(post_transformed(found[:, None], post_transform), x),)
+        array = np.where(score > 0, 1.0, -1.0) if one_class else score
+        return (self.given(post_transformed(array[:, None], post_transform), x),)
 
 
 class SVMClassifier(Real, _SVMClassifier):

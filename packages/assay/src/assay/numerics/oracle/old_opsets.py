@@ -62,10 +62,10 @@ class BatchNormalization(BatchNormalization_14):
         if spatial == 0:
             answer = scale * (x - mean) / np.sqrt(var + x.dtype.type(epsilon)) + bias
             return (answer.astype(x.dtype),)
-        found: tuple[Tensor, ...] = super()._run(
+        arrays: tuple[Tensor, ...] = super()._run(
             x, scale, bias, mean, var, epsilon=epsilon, momentum=momentum, training_mode=training_mode
         )
-        return found
+        return arrays
 
 
 class _OfRows:
@@ -77,8 +77,8 @@ class _OfRows:
     def _run(self, x: Tensor, axis: Any = None) -> tuple[Tensor, ...]:
         node: Any = self
         if _version(node) >= 13 or not x.ndim or not x.size:
-            found: tuple[Tensor, ...] = super()._run(x, axis=axis)
-            return found
+            arrays: tuple[Tensor, ...] = super()._run(x, axis=axis)
+            return arrays
         first = next((one.i for one in node.onnx_node.attribute if one.name == "axis"), 1)
         rows = x.reshape(math.prod(x.shape[: first % x.ndim]), -1)
         return (super()._run(rows, axis=1)[0].reshape(x.shape),)
@@ -109,8 +109,8 @@ class RoiAlign(RoiAlign16):
     def _run(self, *inputs: Tensor, **attributes: Any) -> tuple[Tensor, ...]:
         if _version(self) < 16:
             attributes["coordinate_transformation_mode"] = "output_half_pixel"
-        found: tuple[Tensor, ...] = super()._run(*inputs, **attributes)
-        return found
+        arrays: tuple[Tensor, ...] = super()._run(*inputs, **attributes)
+        return arrays
 
 
 class RNN(CommonRNN):

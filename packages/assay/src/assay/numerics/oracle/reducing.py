@@ -187,8 +187,8 @@ class Unique(OpRun):
             back[order] = np.arange(len(order))
             values = values[order] if axis is None else np.take(values, order, axis=axis)
             first, counts, inverse = first[order], counts[order], back[inverse]
-        found = (values.astype(x.dtype, copy=False), *(array.astype(np.int64) for array in (first, inverse, counts)))
-        return found[: max(1, len(self.onnx_node.output))]
+        arrays = (values.astype(x.dtype, copy=False), *(array.astype(np.int64) for array in (first, inverse, counts)))
+        return arrays[: max(1, len(self.onnx_node.output))]
 
 
 class MeanVarianceNormalization(OpRun):

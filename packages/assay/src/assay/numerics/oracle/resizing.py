@@ -64,8 +64,8 @@ class Resize(_Resize):
             axes = stated(attributes, "axes", range(x.ndim))
             others = (others[0], _single(others[1], [x.shape[axis] for axis in axes]), *others[2:])
         x, others = _whole_lengths(x, others, attributes)
-        found: tuple[Tensor, ...] = super()._run(x, *others, **attributes)
-        return found
+        arrays: tuple[Tensor, ...] = super()._run(x, *others, **attributes)
+        return arrays
 
 
 def _whole_lengths(x: Tensor, others: tuple[Any, ...], attributes: dict[str, Any]) -> tuple[Tensor, tuple[Any, ...]]:

@@ -41,5 +41,5 @@ class STFT(OpRun):
         frames = np.lib.stride_tricks.sliding_window_view(signal, length, axis=1)[:, ::step]
         weighted = frames if window is None else frames[..., : window.shape[0]] * window[:length]
         half = (onesided is None or bool(onesided)) and not np.iscomplexobj(signal)
-        found = np.fft.rfft(weighted, length) if half else np.fft.fft(weighted, length)
-        return (np.stack([found.real, found.imag], axis=-1).astype(x.dtype),)
+        array = np.fft.rfft(weighted, length) if half else np.fft.fft(weighted, length)
+        return (np.stack([array.real, array.imag], axis=-1).astype(x.dtype),)

@@ -71,7 +71,7 @@ def _leaves(x: Tensor, attributes: Mapping[str, Any]) -> Tensor:
     missing = np.array(stated(attributes, "nodes_missing_value_tracks_true", [0] * count), bool)
     roots = _roots(trees)
     rows = np.arange(len(x))
-    found = np.empty((len(roots), len(x)), np.int64)
+    array = np.empty((len(roots), len(x)), np.int64)
     for number, root in enumerate(roots):
         at = np.full(len(x), root)
         for _ in range(count):  # no path is longer; a cycle ends here
@@ -84,8 +84,8 @@ def _leaves(x: Tensor, attributes: Mapping[str, Any]) -> Tensor:
                 taken |= (modes[at] == mode) & test(value, limits[at])
             taken = np.where(np.isnan(value), missing[at] | ((modes[at] == 5) & taken), taken)
             at = np.where(inner, np.where(taken, yes[at], no[at]), at)
-        found[number] = at
-    return found
+        array[number] = at
+    return array
 
 
 def _roots(trees: Any) -> list[int]:
@@ -166,9 +166,9 @@ class TreeEnsembleClassifier(Real):
 
 def classified(x: Tensor, attributes: Mapping[str, Any], classes: int) -> tuple[Tensor, Tensor]:
     """Which class wins, and the scores after the transform."""
-    found = votes(x, attributes, "class", classes)
+    arrays = votes(x, attributes, "class", classes)
     base, kind = _numbers(attributes, "base_values"), attributes.get("post_transform")
-    scores = found.total + base if base.size == classes else found.total
+    scores = arrays.total + base if base.size == classes else arrays.total
     named = set(attributes["class_ids"])
     if classes > 2 and len(named) < classes:
         raise NotComputed(class_labels=classes, classes_of_leaves=len(named))

@@ -25,8 +25,8 @@ class ConvInteger(_ConvInteger):
         self, x: Tensor, w: Tensor, x_zero: Tensor | None = None, w_zero: Tensor | None = None, **attributes: Any
     ) -> tuple[Tensor, ...]:
         if x.ndim <= 2 or x.shape[1] != w.shape[1] * stated(attributes, "group", 1):
-            found: tuple[Tensor, ...] = super()._run(x, w, x_zero, w_zero, **attributes)
-            return found
+            arrays: tuple[Tensor, ...] = super()._run(x, w, x_zero, w_zero, **attributes)
+            return arrays
         left, right = x.astype(np.float64), w.astype(np.float64)
         if x_zero is not None:
             left -= x_zero.reshape(())

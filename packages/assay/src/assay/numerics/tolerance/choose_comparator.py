@@ -22,12 +22,12 @@ def comparator_by(
         return ToleranceComparator(with_table(contract))
     if "*" in contract.tolerances:
         return ToleranceComparator(contract)
-    found = profile()
-    reason = found.header.reason if found is not None else None
+    derived_tolerance = profile()
+    reason = derived_tolerance.header.reason if derived_tolerance is not None else None
     if reason is not None:
         return ToleranceComparator(contract, None, (noted(NoteCode.NO_TOLERANCE, error=reason),), guessed=True)
-    if found is not None:
-        return ToleranceComparator(contract, found, _about(found, contract.precision))
+    if derived_tolerance is not None:
+        return ToleranceComparator(contract, derived_tolerance, _about(derived_tolerance, contract.precision))
     notes = (noted(NoteCode.DERIVATION_FAILED),) if derived else ()
     return ToleranceComparator(contract, None, notes, guessed=derived)
 

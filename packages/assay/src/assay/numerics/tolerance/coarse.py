@@ -51,13 +51,16 @@ def coarsely(deriving: Deriving, inputs: Sequence[Tensors], precision: str) -> D
     if not inputs or deriving.graph.rounds or arithmetic.storage > FINEST or arithmetic.weight_levels:
         return None
     try:
-        found = deriving.once(inputs, _is_even, precision)
+        derived_tolerance = deriving.once(inputs, _is_even, precision)
     except Lowering:
         return None
-    if found is None or not _is_even(found):
+    if derived_tolerance is None or not _is_even(derived_tolerance):
         return None
     return DerivedTolerance(
-        msgspec.structs.replace(found.header, coarse=True), found.oracle, found.deviation, found.margins
+        msgspec.structs.replace(derived_tolerance.header, coarse=True),
+        derived_tolerance.oracle,
+        derived_tolerance.deviation,
+        derived_tolerance.margins,
     )
 
 

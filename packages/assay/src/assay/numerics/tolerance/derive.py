@@ -55,8 +55,8 @@ def derive_model(
     coarse: bool = False,
 ) -> DerivedTolerance:
     """The same of a loaded model, which is left as it is."""
-    (found,) = derive_each(proto, inputs, precision, [allowances], seed=seed, coarse=coarse)
-    return found
+    (derived_tolerance,) = derive_each(proto, inputs, precision, [allowances], seed=seed, coarse=coarse)
+    return derived_tolerance
 
 
 def derive_each(

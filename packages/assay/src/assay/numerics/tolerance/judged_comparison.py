@@ -103,9 +103,9 @@ def with_rest(comparison: Comparison, rest: Comparison | None) -> Comparison:
     if rest is None or "budget_used" not in rest.metrics or "budget_used" not in comparison.metrics:
         return comparison
     used = max(comparison.metrics["budget_used"], rest.metrics["budget_used"])
-    found = tuple(finding for finding in rest.findings if finding.kind == "values")
+    findings = tuple(finding for finding in rest.findings if finding.kind == "values")
     return msgspec.structs.replace(
-        comparison, metrics={**comparison.metrics, "budget_used": used}, findings=(*comparison.findings, *found)
+        comparison, metrics={**comparison.metrics, "budget_used": used}, findings=(*comparison.findings, *findings)
     )
 
 

@@ -20,9 +20,9 @@ MAKER = "assay.suites.edge.build_edge"
 @cache
 def tables() -> tuple[Edge, ...]:
     """Every line, each name once."""
-    found = (*values.table(), *numbers.table(), *error_cases.table())
-    assert len({edge.name for edge in found}) == len(found), "two cases of the edge suite have one name"
-    return found
+    edges = (*values.table(), *numbers.table(), *error_cases.table())
+    assert len({edge.name for edge in edges}) == len(edges), "two cases of the edge suite have one name"
+    return edges
 
 
 class EdgeCases:

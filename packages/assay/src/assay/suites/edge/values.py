@@ -141,9 +141,9 @@ def _pair(name: str, operator: str, x: Given, z: Given, y: Given, source: str, r
 
 
 def _arithmetic() -> Iterator[Edge]:
-    for operator, left, right, found in _PAIRS:
+    for operator, left, right, pair in _PAIRS:
         source = C if operator == "Pow" else IEEE
-        yield _pair(f"{operator}-nan-infinity", operator, floats(left), floats(right), floats(found), source)
+        yield _pair(f"{operator}-nan-infinity", operator, floats(left), floats(right), floats(pair), source)
     for operator, left, right, found in _COMPARED:
         yield _pair(f"{operator}-nan-infinity", operator, floats(left), floats(right), truths(found), IEEE)
     small = floats("1e-40 -1e-40")

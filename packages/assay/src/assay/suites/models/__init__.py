@@ -146,12 +146,12 @@ def _batched(inputs: tuple[RandomArg, ...]) -> tuple[RandomArg, ...]:
 
 @cache
 def _reduced() -> dict[str, TorchCase]:
-    found = [_case(architecture, "static", architecture.inputs) for architecture in TABLE]
+    torch_cases = [_case(architecture, "static", architecture.inputs) for architecture in TABLE]
     dynamic = [
         _case(architecture, "dynamic", _batched(architecture.inputs)) for architecture in TABLE if architecture.dynamic
     ]
     opened = [msgspec.structs.replace(torch_case, dynamic=True) for torch_case in dynamic]
-    return {torch_case.name: torch_case for torch_case in (*found, *opened)}
+    return {torch_case.name: torch_case for torch_case in (*torch_cases, *opened)}
 
 
 @cache

@@ -64,8 +64,8 @@ class Operator:
         pictures = [shapes for shapes in (first, *more) if any(len(shape) in (4, 5) for shape in shapes)]
         for layout, settings in (("strided", [first]), ("channels-last", pictures[:1])):
             for shapes in settings:
-                found = self._case(layout.replace("-", "_"), self.dtypes[0], shapes, default)
-                yield msgspec.structs.replace(found, layout=layout)
+                torch_case = self._case(layout.replace("-", "_"), self.dtypes[0], shapes, default)
+                yield msgspec.structs.replace(torch_case, layout=layout)
 
     def _open(self, *settings: Sequence[tuple[int, ...]]) -> Iterator[TorchCase]:
         """The first setting whose inputs have one length in common, the first: it is left open, and one artifact is run at
@@ -80,9 +80,9 @@ class Operator:
         for shapes in alike[:1]:
             # Two at least: torch.export takes a length of 0 or 1 for a constant.
             batched = [(max(shape[0], 2), *shape[1:]) for shape in shapes]
-            found = self._case("dynamic", self.dtypes[0], batched, self.attributes[0])
+            torch_case = self._case("dynamic", self.dtypes[0], batched, self.attributes[0])
             # At other lengths inputs are N(0, 1), whatever their kind: NaN and constants may be right.
-            yield msgspec.structs.replace(found, dynamic=True, published=True)
+            yield msgspec.structs.replace(torch_case, dynamic=True, published=True)
 
     def _case(
         self, tier: str, dtype: str, shapes: Sequence[tuple[int, ...]], attributes: Mapping[str, Attribute]

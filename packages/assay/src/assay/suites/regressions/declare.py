@@ -40,8 +40,8 @@ def texts() -> tuple[str, ...]:
 
 def tables() -> tuple[Regression, ...]:
     """Every entry, each name once."""
-    found = tuple(
+    regressions = tuple(
         regression for text in texts() for regression in msgspec.convert(tomllib.loads(text)["case"], list[Regression])
     )
-    assert len({regression.name for regression in found}) == len(found), "two regressions have one name"
-    return found
+    assert len({regression.name for regression in regressions}) == len(regressions), "two regressions have one name"
+    return regressions

@@ -125,8 +125,8 @@ def load_inputs(job: InputsJob) -> Source:
         given = read_inputs(Path(recipe.given))
         return Source(given.inputs, given.labels, given.lock.state, given.lock.sequences)
     if recipe.data is not None and not recipe.golden:
-        found = read_data(recipe.data, job.case.model)
-        return Source(found.inputs, found.labels, dict(found.state), found.sequences)
+        own_data = read_data(recipe.data, job.case.model)
+        return Source(own_data.inputs, own_data.labels, dict(own_data.state), own_data.sequences)
     golden = read_golden(Path(recipe.golden))
     lock = golden.lock
     return Source(without_fed(golden.inputs, lock), golden.labels, lock.state, lock.sequences)
@@ -137,20 +137,20 @@ def take_data(job: InspectJob, model: Model) -> None:
     that are yet to be answered else. Raises BadGolden and UsageError."""
     data = job.case.inputs.data
     assert data is not None
-    found = read_data(data, model)
+    own_data = read_data(data, model)
     write_golden(
         Path(job.data_dir),
         model=model,
-        inputs=found.inputs,
-        outputs=found.outputs,
-        labels=found.labels,
+        inputs=own_data.inputs,
+        outputs=own_data.outputs,
+        labels=own_data.labels,
         seed=job.case.inputs.seed,
         producer=GIVEN,
         producer_version="",
         who=getpass.getuser(),
         reason=f"given as {data.source}",
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        state=dict(found.state),
-        sequences=found.sequences,
-        coarse=coarse_types(Path(job.case.model.source)) if found.outputs else UNSET,
+        state=dict(own_data.state),
+        sequences=own_data.sequences,
+        coarse=coarse_types(Path(job.case.model.source)) if own_data.outputs else UNSET,
     )

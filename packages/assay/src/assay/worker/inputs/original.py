@@ -137,8 +137,8 @@ def _reference(job: InputsJob, original: Original, new: Golden, old: Golden) -> 
     sides = [(job.case.model.format, new.lock)]
     if not original.golden:
         sides.append((original.model.format, old.lock))
-    found = [_answered_by(form, lock, own_inputs=_is_given(job, original)) for form, lock in sides]
-    return next((reference for reference in found if reference.kind is ReferenceKind.ORACLE), found[0])
+    references = [_answered_by(form, lock, own_inputs=_is_given(job, original)) for form, lock in sides]
+    return next((reference for reference in references if reference.kind is ReferenceKind.ORACLE), references[0])
 
 
 def _answered_by(form: str, lock: GoldenLock, *, own_inputs: bool) -> Reference:

@@ -215,8 +215,8 @@ class NodeComparisons:
         alone = expanded(part(self._model, region, values))
         reads = {one.name: values[one.name] for one in alone.graph.input}
         with np.errstate(all="ignore"):
-            found: Tensor = wide_evaluator(alone, {}).evaluate(as_type(reads, np.float64), (name,))[-1]
-        return found
+            array: Tensor = wide_evaluator(alone, {}).evaluate(as_type(reads, np.float64), (name,))[-1]
+        return array
 
     def _known(self, node: NodeProto, place: int) -> Tensor | None:
         from onnx import numpy_helper

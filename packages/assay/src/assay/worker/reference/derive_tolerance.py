@@ -35,15 +35,15 @@ def derive_tolerance(job: DeriveToleranceJob, stages: Stages) -> DeriveTolerance
         graph = _graph(job)
     with stages.enter(Stage.RUN):
         try:
-            found = (
+            derived_tolerances = (
                 [no_tolerance(graph, job.precision)] * len(folders)
                 if isinstance(graph, Note)
                 else _derived(graph, golden.inputs, job)
             )
         except (Lowering, UsageError) as error:
-            found = [no_tolerance(reason_of(error), job.precision)] * len(folders)
+            derived_tolerances = [no_tolerance(reason_of(error), job.precision)] * len(folders)
     with stages.enter(Stage.SAVE):
-        for folder, profile in zip(folders, found, strict=True):
+        for folder, profile in zip(folders, derived_tolerances, strict=True):
             write_tolerance(Path(coarse_of(folder) if profile.header.coarse else folder), profile)
     return empty_result(job)
 

@@ -66,8 +66,8 @@ class GraphValues(Mapping[str, Tensor]):
     def wide(self, name: str) -> Tensor:
         """In float64, or as whole numbers. Raises KeyError. Read whole: a mapped file is an open descriptor, and a process in which
         one is left open gets no other job."""
-        found: Tensor = np.load(self._folder / self._stored[name].file, allow_pickle=False)
-        return found
+        array: Tensor = np.load(self._folder / self._stored[name].file, allow_pickle=False)
+        return array
 
     def __getitem__(self, name: str) -> Tensor:
         with np.errstate(over="ignore"):

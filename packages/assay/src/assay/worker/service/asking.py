@@ -53,22 +53,22 @@ def _beginnings(oracle: Oracle, most: int) -> list[tuple[int, Prompt]]:
 def alone(service: PromptService, oracle: Oracle) -> list[Place]:
     """One request at a time, the shortest beginnings first; then the whole prompts again; then prompts that share a beginning. A library in
     this process reads each beginning whole, and the others behind what it holds."""
-    found: list[Place] = []
+    places: list[Place] = []
     for number, beginning in _beginnings(oracle, PLACES):
         if isinstance(service, DecodesPrompts):
             service.forget()
-        found += places_of("alone", number, beginning, service.complete(beginning, 1), oracle)
+        places += places_of("alone", number, beginning, service.complete(beginning, 1), oracle)
     for number, prompt in enumerate(oracle.prompts):
         for end in (len(prompt), len(prompt) - 1):
-            found += places_of("again", number, prompt[:end], service.complete(prompt[:end], 1), oracle)
+            places += places_of("again", number, prompt[:end], service.complete(prompt[:end], 1), oracle)
     branches = [
         (number, one[: len(one) // 2] + other[len(other) // 2 :])
         for number, (one, other) in enumerate(zip(oracle.prompts, oracle.prompts[1:] + oracle.prompts[:1], strict=True))
     ]
     oracle.learn(text for _, text in branches)
     for number, text in branches:
-        found += places_of("branched", number, text, service.complete(text, 1), oracle)
-    return found
+        places += places_of("branched", number, text, service.complete(text, 1), oracle)
+    return places
 
 
 def together(service: PromptService, oracle: Oracle) -> list[Place]:
@@ -102,12 +102,12 @@ def generated(service: PromptService, oracle: Oracle) -> tuple[list[Place], list
     starts: Sequence[Prompt] = [prompt[: max(1, len(prompt) // 2)] for prompt in oracle.prompts]
     answers = [(start, service.complete(start, GENERATED)) for start in starts]
     oracle.learn(start + _known(answer, oracle, GENERATED) for start, answer in answers)
-    found = [
+    places = [
         place
         for number, (start, answer) in enumerate(answers)
         for place in places_of("generated", number, start, answer, oracle, GENERATED)
     ]
-    return found, answers
+    return places, answers
 
 
 def repeated(records: Sequence[Record], oracle: Oracle) -> list[Place]:

@@ -86,10 +86,10 @@ def oracle_of(job: VerifyJob, golden: Golden, judging: ToleranceComparator) -> O
         raise UsageError(noted(NoteCode.NO_PROMPTS, flow=job.flow.name, model=job.case.name))
     whole = [number for number, schedule in enumerate(golden.labels["schedule"]) if schedule == NAMES.index("whole")]
     prompts = [tuple(map(int, golden.inputs[one][IDS][0])) for one in whole]
-    found = Oracle(Path(job.case.model.source), signature_of(job.case.model, golden.lock.state), prompts)
+    oracle = Oracle(Path(job.case.model.source), signature_of(job.case.model, golden.lock.state), prompts)
     deviations = judging.profile.deviation if judging.profile is not None else []
     for number, prompt in zip(whole, prompts, strict=True):
         logs = log_probabilities([golden.outputs[number]], LOGITS)[0][0]
         known = number < len(deviations) and LOGITS in deviations[number]
-        found.keep(prompt, logs, np.asarray(deviations[number][LOGITS][0], np.float64) if known else None)
-    return found
+        oracle.keep(prompt, logs, np.asarray(deviations[number][LOGITS][0], np.float64) if known else None)
+    return oracle

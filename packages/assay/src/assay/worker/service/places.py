@@ -64,7 +64,7 @@ def judged(place: Place, oracle: Oracle, places: int) -> JudgedPlace:
         if size > sizes[worst]:
             worst, top, sizes = token, {token: least, **top}, {token: size, **sizes}
     chosen = _by_choice(place, oracle, limit)
-    found = JudgedPlace(
+    judged_place = JudgedPlace(
         place,
         sizes[worst] / limit,
         worst,
@@ -73,7 +73,7 @@ def judged(place: Place, oracle: Oracle, places: int) -> JudgedPlace:
         _divergence(top, logs),
         tuple(sizes.values()),
     )
-    return found if chosen.used <= max(1.0, found.used) else chosen
+    return judged_place if chosen.used <= max(1.0, judged_place.used) else chosen
 
 
 def _size(difference: float, deviation: float) -> float:

@@ -56,11 +56,11 @@ def _stops(service: PromptService, start: Prompt, whole: Completion) -> Iterator
         return
     expected = whole.text[: whole.text.index(stop)]
     for stream in (False, True):
-        found = service.complete(start, GENERATED, stop=[stop], stream=stream)
-        if found.text != expected:
-            yield broken("stop", expected, found.text)
-        elif found.finish != "stop":
-            yield broken("reason", "stop", found.finish)
+        completion = service.complete(start, GENERATED, stop=[stop], stream=stream)
+        if completion.text != expected:
+            yield broken("stop", expected, completion.text)
+        elif completion.finish != "stop":
+            yield broken("reason", "stop", completion.finish)
 
 
 def seed_rules(service: PromptService, oracle: Oracle) -> Iterator[Finding]:

@@ -47,15 +47,15 @@ def verify_service(
         service = recorded(engine.service)
         places, findings, metrics = _asked(engine, service, oracle)
     with stages.enter(Stage.COMPARE):
-        found = judge_all(places, oracle)
-        apart = difference(found)
-        notes = (*_notes(found, oracle, engine), *_not_judged(found, metrics, engine))
+        judged_places = judge_all(places, oracle)
+        apart = difference(judged_places)
+        notes = (*_notes(judged_places, oracle, engine), *_not_judged(judged_places, metrics, engine))
     return msgspec.structs.replace(
         blank,
-        comparisons=(_comparison(found, judging),) if found else (),
+        comparisons=(_comparison(judged_places, judging),) if judged_places else (),
         findings=(*((apart,) if apart is not None else ()), *findings),
-        unproven=empty_answers(service.records) or (None if found else noted(NoteCode.TOKENS_UNKNOWN)),
-        task_metrics=_metrics(found) | metrics,
+        unproven=empty_answers(service.records) or (None if judged_places else noted(NoteCode.TOKENS_UNKNOWN)),
+        task_metrics=_metrics(judged_places) | metrics,
         notes=notes,
     )
 

@@ -30,7 +30,7 @@ def odd_calls(calls: Sequence[Call]) -> list[Call]:
     sizes = defaultdict(list)
     for call in calls:
         sizes[call.sample].append(call.size)
-    usual = {sample: median_low(found) for sample, found in sizes.items()}
+    usual = {sample: median_low(siz) for sample, siz in sizes.items()}
     return _far(calls, usual.__getitem__)
 
 
@@ -59,7 +59,7 @@ def pattern_of(calls: Sequence[Call]) -> Pattern | None:
 
 def _by_offset(again: Sequence[Call], bad: set[Call]) -> bool:
     groups = _grouped(again, bad, lambda one: one.offset)
-    return _decides(groups) and all(len(found) > 1 for found in groups.values())
+    return _decides(groups) and all(len(group) > 1 for group in groups.values())
 
 
 def _by_sample_before(again: Sequence[Call], bad: set[Call]) -> bool:
@@ -69,8 +69,8 @@ def _by_sample_before(again: Sequence[Call], bad: set[Call]) -> bool:
     for one in again:
         answers[one.sample, one.before].add(one.answer)
     groups = _grouped(again, bad, lambda one: (one.sample, one.before))
-    alike = all(len(found) == 1 for found in answers.values())
-    return alike and _decides(groups) and any(all(found) and len(found) > 1 for found in groups.values())
+    alike = all(len(answer) == 1 for answer in answers.values())
+    return alike and _decides(groups) and any(all(group) and len(group) > 1 for group in groups.values())
 
 
 def _at_first(again: Sequence[Call], bad: set[Call]) -> bool:
@@ -92,7 +92,7 @@ def _grows(again: Sequence[Call], _: set[Call]) -> bool:
     sizes = defaultdict(list)
     for call in again:
         sizes[call.sample].append(call.size)
-    steps = [(a, b) for found in sizes.values() for a, b in pairwise(found)]
+    steps = [(a, b) for siz in sizes.values() for a, b in pairwise(siz)]
     grown = sum(b > a for a, b in steps)
     return len(steps) >= 3 and grown >= _GROWS * len(steps) and len({call.answer for call in again}) > 3
 
@@ -115,4 +115,4 @@ def _grouped(again: Sequence[Call], bad: set[Call], key: Callable[[Call], Hashab
 
 def _decides(groups: dict[Hashable, list[bool]]) -> bool:
     """Every group is all bad or all good, and there are both."""
-    return all(len(set(found)) == 1 for found in groups.values()) and len({found[0] for found in groups.values()}) == 2
+    return all(len(set(group)) == 1 for group in groups.values()) and len({group[0] for group in groups.values()}) == 2

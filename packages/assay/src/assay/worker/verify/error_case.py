@@ -54,8 +54,8 @@ def run_error_case(job: VerifyJob, misuse: ErrorCase, stages: Stages) -> VerifyR
     contract = msgspec.structs.replace(job.case.contract, precision=job.flow.precision)
     declared = {spec.name: spec.dtype for spec in declaring(job).outputs} | lowered.rewritten.gives
 
-    def compared(found: Values) -> tuple[tuple[Comparison, ...], tuple[Finding, ...]]:
-        return compare_outputs([found], [expected], contract, expected_dtypes=declared)
+    def compared(values: Values) -> tuple[tuple[Comparison, ...], tuple[Finding, ...]]:
+        return compare_outputs([values], [expected], contract, expected_dtypes=declared)
 
     with stages.enter(Stage.RUN):
         before = engine.run(lowered.rewritten.fed([sample])[0])

@@ -60,10 +60,10 @@ def excuse_overflow(
     declared = "flush-to-zero" in job.flow.allowances
     for flushed in (declared, True):
         answers, counts = underflown(model, golden.inputs, actual, golden.outputs, arithmetic, flushed=flushed)
-        found = compare_to_reference(answers, golden, rewritten, compare, plain) if counts else held
-        if not found.given[1]:
+        reference_comparison = compare_to_reference(answers, golden, rewritten, compare, plain) if counts else held
+        if not reference_comparison.given[1]:
             why = FindingCode.BELOW_NORMAL if flushed == declared else FindingCode.FLUSHED_TO_ZERO
-            return _with_evidence(_excused(found, counts, why, poor=flushed != declared), before)
+            return _with_evidence(_excused(reference_comparison, counts, why, poor=flushed != declared), before)
     return held
 
 

@@ -55,12 +55,12 @@ def repeated(asked: Asked) -> Repeats:
             log.ask(0)  # as late as can be: an answer may change with time
         log.look_at_answers()
     with stages.enter(Stage.COMPARE):
-        found = [*log.breaches, *_between_calls(asked)]
+        instabilities = [*log.breaches, *_between_calls(asked)]
     if not any(
-        is_beyond(instability, asked.first) for instability in found
+        is_beyond(instability, asked.first) for instability in instabilities
     ):  # only of an engine that is steady by itself
-        found += mates or ()
-        found += _between_builds(asked, other) if other is not None else ()
+        instabilities += mates or ()
+        instabilities += _between_builds(asked, other) if other is not None else ()
     stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
     again = log.repeats
     seconds = again[-1].seconds - log.calls[0].seconds
@@ -70,7 +70,7 @@ def repeated(asked: Asked) -> Repeats:
         share,
         int(other is not None),
         len(asked.golden.inputs) if mates is not None else 0,
-        tuple(found),
+        tuple(instabilities),
     )
 
 
@@ -92,10 +92,10 @@ def _between_calls(asked: Asked) -> list[Instability]:
     log = asked.log
     if not log.farthest:
         return []
-    found = _compared(asked, log.farthest)
+    instability = _compared(asked, log.farthest)
     again, bad = log.repeats, bad_calls(log.calls)
     pattern, moment = Pattern.UNNAMED, bad[0]
-    if is_beyond(found, asked.first):
+    if is_beyond(instability, asked.first):
         with asked.stages.enter(Stage.RUN):
             pattern = pattern_of(log.calls) or Pattern.EVERY_CALL
             if pattern is Pattern.RARE:
@@ -106,7 +106,7 @@ def _between_calls(asked: Asked) -> list[Instability]:
             )
     return [
         msgspec.structs.replace(
-            found,
+            instability,
             pattern=pattern,
             sample=moment.sample,
             differing=len(bad) if pattern is not Pattern.UNNAMED else sum(call.answer != 0 for call in again),
@@ -177,8 +177,8 @@ def _between_builds(asked: Asked, other: Build) -> list[Instability]:
     if not other.answers:
         return []
     with asked.stages.enter(Stage.COMPARE):
-        found = _compared(asked, other.answers)
-    if not is_beyond(found, asked.first):
+        instability = _compared(asked, other.answers)
+    if not is_beyond(instability, asked.first):
         return []
     pattern, threads = Pattern.SECOND_BUILD, 0
     if other.threads:
@@ -186,7 +186,7 @@ def _between_builds(asked: Asked, other: Build) -> list[Instability]:
             third = _same_again(asked)
         if third is None or not third.answers or not is_beyond(_compared(asked, third.answers), asked.first):
             pattern, threads = Pattern.THREADS, other.threads
-    return [msgspec.structs.replace(found, pattern=pattern, threads=threads, sample=min(other.answers))]
+    return [msgspec.structs.replace(instability, pattern=pattern, threads=threads, sample=min(other.answers))]
 
 
 def _same_again(asked: Asked) -> Build | None:

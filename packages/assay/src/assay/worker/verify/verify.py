@@ -88,8 +88,8 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
         stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
     coarser = find_lower_precision(job.flow.precision, facts, lambda: model_precision(lowered.given_model(job)))
     own = own_schedules(job, engine, lowered.rewritten, ran.golden, ran.actual)
-    found = seen.findings + ran.unlike + coarser + own.disagree
-    seen = replace(seen, findings=found, unproven=seen.unproven or own.unasked)
+    findings = seen.findings + ran.unlike + coarser + own.disagree
+    seen = replace(seen, findings=findings, unproven=seen.unproven or own.unasked)
     if seen.is_open:
         leave(job, lowered.folder, lowered.rewritten, stages.built, lowered.notes, lowered.warned)
     return _on_its_own_cache(_recorded(job, lowered.rewritten, ran, facts, seen, stages), own.figures)
@@ -200,11 +200,11 @@ def _recorded(
 
 def _untaken(judging: ToleranceComparator, golden: Golden) -> tuple[UntakenBranch, ...]:
     """By the evaluations that the tolerance was derived from; where inputs were planned, how many others were tried."""
-    found = judging.profile.header.untaken if judging.profile is not None else ()
+    untaken_branches = judging.profile.header.untaken if judging.profile is not None else ()
     tried = golden.lock.plan.branch_tries if golden.lock.plan is not None else 0
     return tuple(
         untaken_branch if untaken_branch.by_sizes else msgspec.structs.replace(untaken_branch, tried=tried)
-        for untaken_branch in found
+        for untaken_branch in untaken_branches
     )
 
 
@@ -270,7 +270,7 @@ def _score(job: VerifyJob, actual: Samples, golden: Golden, stages: Stages) -> d
 
 def _contradictions(job: VerifyJob, golden: Golden) -> tuple[ModelFinding, ...]:
     """What the model declares of its outputs where its nodes give something else, by inference or in the samples."""
-    found = list(job.case.model.contradictions)
+    model_findings = list(job.case.model.contradictions)
     for spec in job.case.model.outputs:
         about = ModelPart(PartKind.OUTPUT, spec.name)
         shapes = [sample[spec.name].shape for sample in golden.outputs if spec.name in sample]
@@ -278,8 +278,8 @@ def _contradictions(job: VerifyJob, golden: Golden) -> tuple[ModelFinding, ...]:
         if (
             odd is not None
             and spec.dtype not in CONTAINERS
-            and about not in {model_finding.about for model_finding in found}
+            and about not in {model_finding.about for model_finding in model_findings}
         ):
             values = (format_shape(spec.shape), format_shape(odd))
-            found.append(ModelFinding(Area.GRAPH, "declared-shape", about, values, Severity.CONTRADICTION))
-    return tuple(found)
+            model_findings.append(ModelFinding(Area.GRAPH, "declared-shape", about, values, Severity.CONTRADICTION))
+    return tuple(model_findings)

@@ -107,8 +107,8 @@ def _noise(deviation: Sequence[Mapping[str, Tensor]], number: int, logs: Tensor)
     own, shares = np.asarray(deviation[number][LOGITS][0], np.float64), np.exp(logs)
     whole = own + (shares * own).sum(axis=1, keepdims=True)
     stored = _STORED * np.abs(logs).max(axis=1)
-    found = np.asarray((shares * whole**2).sum(axis=1) + stored**2)
-    return np.where(found <= _MOST_NOISE, found, np.nan)
+    array = np.asarray((shares * whole**2).sum(axis=1) + stored**2)
+    return np.where(array <= _MOST_NOISE, array, np.nan)
 
 
 def _sketched(

@@ -49,8 +49,8 @@ class CropAndResize(OpRun):
             seen = [_inside(rows, x.shape[2]), _inside(columns, x.shape[3])]
             where = np.ix_(*seen)
             picture = x[int(batch[number])]
-            found = _sampled(picture, rows[seen[0]], columns[seen[1]], nearest=mode == "nearest")
-            y[number][(slice(None), *where)] = found
+            array = _sampled(picture, rows[seen[0]], columns[seen[1]], nearest=mode == "nearest")
+            y[number][(slice(None), *where)] = array
         return (y,)
 
 

@@ -54,9 +54,9 @@ def _ahead(call: Call, x: Tensor, axes: tuple[int, ...]) -> Tensor:
     """The input, whose first of these axes is time, on its grid as far as the longest sequence goes."""
     steps = None if call.input(4) is None else int(np.max(call.input(4), initial=0))
     known: Any = (*[slice(None)] * axes[0], slice(steps))
-    found = x.copy()
-    found[known] = _gridded(call, x[known], axes)
-    return np.asarray(found)
+    array = x.copy()
+    array[known] = _gridded(call, x[known], axes)
+    return np.asarray(array)
 
 
 def _weights(call: Call, at: int, scale: int, dtype: Any) -> Tensor:
@@ -72,5 +72,5 @@ def _gridded(call: Call, value: Tensor, axes: tuple[int, ...]) -> Tensor:
     """On the grid of its range along these axes and back. An engine may leave the grid out and keep real numbers (OpenVINO does)."""
     scale, zero = own_range(value, axes)
     whole = np.clip(np.rint(value / scale) + zero, 0, 255)
-    found = np.asarray((whole - zero) * scale)
-    return call.mark("left_out", found, error=value - found)
+    array = np.asarray((whole - zero) * scale)
+    return call.mark("left_out", array, error=value - array)

@@ -42,7 +42,7 @@ class Tokenizer(OpRun):
         rows = []
         for text in x.reshape(-1):
             tokens = [
-                found.group() for found in pattern.finditer(str(text)) if len(found.group()) >= max(mincharnum, 1)
+                match.group() for match in pattern.finditer(str(text)) if len(match.group()) >= max(mincharnum, 1)
             ]
             rows.append([_START, *tokens, _END] if mark else tokens)
         longest = max(map(len, rows), default=0)

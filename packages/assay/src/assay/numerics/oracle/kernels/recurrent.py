@@ -47,13 +47,13 @@ class Squares:
         shared: dict[tuple[int, ...], list[int]] = {}
         for at, squares in enumerate(each):
             shared.setdefault(tuple(map(id, squares._matrices())), []).append(at)
-        found: list[Tensor] = [np.empty(0)] * len(each)
+        arrays: list[Tensor] = [np.empty(0)] * len(each)
         for places in shared.values():
             rows = zip(*(each[at]._rows for at in places), strict=True)
             whole = Squares(tuple(np.stack(part) for part in rows), each[places[0]]._matrices)()
             for at, squares in zip(places, whole, strict=True):
-                found[at] = squares
-        return np.stack(found)
+                arrays[at] = squares
+        return np.stack(arrays)
 
 
 class _Cell:

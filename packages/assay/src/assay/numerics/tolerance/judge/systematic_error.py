@@ -115,8 +115,8 @@ def sums(error: Wide, oracle: Wide) -> Wide:
         for axis, _ in groups(error.shape):
             others = tuple(one for one in range(error.ndim) if one != axis)
             parts.append(np.atleast_1d(weighted.sum(axis=others)).reshape(-1))
-    found: Wide = np.concatenate(parts)
-    return found
+    array: Wide = np.concatenate(parts)
+    return array
 
 
 @dataclass(frozen=True)
@@ -149,11 +149,11 @@ class Side:
 def shared(oracle: Wide, deviation: Wide, still: Any) -> Wide:
     """The deviation of elements that are one number of a grid and no jump reaches: what one kernel makes of a whole number errs
     in the same way wherever that number stands, while evaluations draw an error for each."""
-    found: Wide = np.zeros(oracle.shape)
+    array: Wide = np.zeros(oracle.shape)
     if still.any():
         _, where, counts = np.unique(oracle, return_inverse=True, return_counts=True)
-        found = np.where(still & (counts[where].reshape(oracle.shape) > 1), deviation, 0.0)
-    return found
+        array = np.where(still & (counts[where].reshape(oracle.shape) > 1), deviation, 0.0)
+    return array
 
 
 def _common(side: Side) -> Wide:
@@ -165,9 +165,9 @@ def systematic(samples: Sequence[Side], draws: int) -> Systematic:
     by_shape: dict[tuple[int, ...], list[Side]] = {}
     for one in samples:
         by_shape.setdefault(one.error.shape, []).append(one)
-    found = [_sums(alike, draws) for alike in by_shape.values()]
-    found += [_elements(alike, draws) for alike in by_shape.values() if len(alike) >= MANY]
-    return max(found, key=lambda one: one.used, default=Systematic(0.0))
+    systematics = [_sums(alike, draws) for alike in by_shape.values()]
+    systematics += [_elements(alike, draws) for alike in by_shape.values() if len(alike) >= MANY]
+    return max(systematics, key=lambda one: one.used, default=Systematic(0.0))
 
 
 def _added(parts: Sequence[Wide]) -> Wide:
@@ -262,5 +262,5 @@ def sums_of_sizes(oracle: Wide, weights: Wide | None = None) -> Wide:
         for axis, _ in groups(finite.shape):
             others = tuple(one for one in range(finite.ndim) if one != axis)
             parts.append(np.atleast_1d(weighted.sum(axis=others)).reshape(-1))
-    found: Wide = np.concatenate(parts)
-    return found
+    array: Wide = np.concatenate(parts)
+    return array

@@ -41,8 +41,8 @@ def drift_of(terms: Tensor, unit: Arithmetic) -> Wide | None:
         exact = rows.sum(axis=-1, dtype=np.float64)
         errors = [np.abs(_added(rows, lanes) - exact) for lanes in LANES if count >= 2 * lanes]
     largest = np.max(np.stack(errors), axis=0)
-    found: Wide = np.where(np.isfinite(largest), largest, 0.0).reshape(terms.shape[:-1])
-    return found
+    array: Wide = np.where(np.isfinite(largest), largest, 0.0).reshape(terms.shape[:-1])
+    return array
 
 
 def _added(rows: Tensor, lanes: int) -> Wide:

@@ -47,8 +47,8 @@ def _step(wide: Wide, axis: int | None, digits: int) -> Wide:
     lowest = np.ldexp((whole & -whole).astype(np.float64), exponent - _DIGITS)
     long = (whole != 0) & (lowest * 2.0**digits <= np.abs(wide))
     steps = np.where(whole == 0, np.inf, np.where(long, 0.0, lowest))
-    found: Wide = np.min(steps, axis=across, keepdims=True, initial=np.inf)
-    return found
+    array: Wide = np.min(steps, axis=across, keepdims=True, initial=np.inf)
+    return array
 
 
 def _of_one_grid(wide: Wide, across: tuple[int, ...], digits: int) -> Wide | None:

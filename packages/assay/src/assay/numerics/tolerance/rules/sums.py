@@ -43,11 +43,11 @@ def exact_product(site: RuleSite, unit: Arithmetic) -> bool:
     step = step_of(b, axis)
     if not step.any():
         return False
-    found = grid.reshape(()) * step.reshape(along) * (alpha if is_power_of_two(alpha) else 0.0)
+    array = grid.reshape(()) * step.reshape(along) * (alpha if is_power_of_two(alpha) else 0.0)
     if others and others[0] is not None:
-        found = np.minimum(found, float(step_of(others[0]).min()) * (beta if is_power_of_two(beta) else 0.0))
+        array = np.minimum(array, float(step_of(others[0]).min()) * (beta if is_power_of_two(beta) else 0.0))
     magnitudes = np.asarray(site.again(*(None if one is None else np.abs(one) for one in site.call.inputs))[0])
-    return holds(magnitudes, found, unit.accumulate) and holds(np.abs(site.value), found, unit.storage)
+    return holds(magnitudes, array, unit.accumulate) and holds(np.abs(site.value), array, unit.storage)
 
 
 def _channels(call: Call, value: Tensor) -> tuple[int | None, tuple[int, ...]]:

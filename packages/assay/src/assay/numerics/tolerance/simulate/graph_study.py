@@ -138,7 +138,7 @@ def _reach(producers: dict[str, NodeProto], names: Iterable[str], types: Mapping
 def ancestors(name: str, producers: Mapping[str, NodeProto]) -> list[NodeProto]:
     """Every operator that a value depends on, through subgraphs too; whatever it reads them for."""
     seen: set[str] = set()
-    found: list[NodeProto] = []
+    nodes: list[NodeProto] = []
     todo = [name]
     while todo:
         one = todo.pop()
@@ -146,13 +146,13 @@ def ancestors(name: str, producers: Mapping[str, NodeProto]) -> list[NodeProto]:
         if one in seen or node is None:
             continue
         seen.update(node.output)
-        found.append(node)
+        nodes.append(node)
         todo += node.input
         for attribute in node.attribute:
             if attribute.HasField("g"):
                 todo += _captured(attribute.g)
-                found += attribute.g.node
-    return found
+                nodes += attribute.g.node
+    return nodes
 
 
 def untaken_branches(graph: GraphProto, met: Container[str]) -> tuple[UntakenBranch, ...]:

@@ -70,8 +70,8 @@ class SiteRecorder(Noisy):
 
     def open_ties(self, outputs: tuple[str, ...]) -> list[Tensor]:
         """Which elements are left to the flow's own tie rule by the operator that gives these, where nothing else is."""
-        found = [step.deviation for step in self.before_steps(outputs) if step.deviation is not None]
-        return [array > 0.0 for array in found if array.max() < self._arithmetic.steps]
+        arrays = [step.deviation for step in self.before_steps(outputs) if step.deviation is not None]
+        return [array > 0.0 for array in arrays if array.max() < self._arithmetic.steps]
 
     def unruled(self, call: Call) -> None:
         self.without_rule[call.operator] = None

@@ -57,10 +57,10 @@ class TieRuns(Rows):
         if kind != "steps":
             return drawn
         before = self._apart(value, exact)
-        found = self._rows_of(drawn, before)
+        array = self._rows_of(drawn, before)
         for place, (step_replay, row) in enumerate(zip(self._moved, before, strict=True), self._first):
-            found[place] = step_replay.site(kind, row, call, operands)
-        return found
+            array[place] = step_replay.site(kind, row, call, operands)
+        return array
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
         exact = self._moved[0].expected(call)
@@ -134,11 +134,11 @@ class TieTracker:
         return named([*drawing.outputs, *drawing.taps], found)
 
 
-def _errors(found: Tensors, exact: Tensors, way: str) -> dict[str, Tensor]:
+def _errors(tensors: Tensors, exact: Tensors, way: str) -> dict[str, Tensor]:
     """Signed, of the real values, by `NAME/way`."""
     with np.errstate(all="ignore"):
         return {
-            f"{name}/{way}": np.nan_to_num(found[name] - value, posinf=0.0, neginf=0.0).astype(np.float32)
+            f"{name}/{way}": np.nan_to_num(tensors[name] - value, posinf=0.0, neginf=0.0).astype(np.float32)
             for name, value in exact.items()
-            if value.dtype.kind == "f" and found[name].shape == value.shape
+            if value.dtype.kind == "f" and tensors[name].shape == value.shape
         }
