@@ -17,6 +17,7 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
+from assay.pipeline.merge import saved_run
 from assay.suites.folder import Folder
 from assay.testing.suite_checks import check_suite
 from command_line import run_assay
@@ -189,22 +190,57 @@ def test_shards_merge_into_the_whole_run_and_without_all_it_is_no_pass(zoo: Path
     assert "shards 1/4, 2/4, 4/4 are missing" in assay("merge", "quarter.assay", code=4)
     assert "name each shard once" in assay("merge", files[0], files[0], code=2)
     assert "5 pass; 5 of 5 jobs recorded" in assay("merge", *files, code=0)
-    Path("shares.json").write_text(json.dumps({f"zoo/{path.name}": 1 for path in zoo.iterdir()}))
-    for number, code in ((1, 0), (2, 5)):
-        shared = ("--shares", "shares.json", "--save", f"share-{number}.assay", "--history", f"s{number}")
-        said = assay(*whole, "--shard", f"{number}/2", *shared, "--unrecorded", code=code)
+    Path("durations.json").write_text("{}")
+    for number in range(1, 7):  # five cases: the sixth share has none
+        shared = ("--durations", "durations.json", "--save", f"share-{number}.assay", "--history", f"s{number}")
+        code = 5 if number == 6 else 0
+        said = assay(*whole, "--shard", f"{number}/6", *shared, "--unrecorded", code=code)
         assert f"results are in share-{number}.assay alone: `assay merge` judges" in said
         assert not Path(f"s{number}/history.db").exists()
-    assert "5 pass; 5 of 5 jobs recorded" in assay("merge", "share-1.assay", "share-2.assay", code=0)
+    assert "5 pass; 5 of 5 jobs recorded" in assay(
+        "merge", *(f"share-{number}.assay" for number in range(1, 7)), code=0
+    )
     assert "say in which with --save FILE" in assay(*whole, "--unrecorded", code=2)
-    nowhere = assay(*whole, "--unrecorded", "--save", "nowhere/x.assay", "--history", "s3", code=2)
+    nowhere = assay(*whole, "--unrecorded", "--save", "nowhere/x.assay", "--history", "unopened", code=2)
     assert "nowhere/x.assay cannot be written" in nowhere
-    assert not Path("s3").exists()  # before anything ran: it would be lost
+    assert not Path("unopened").exists()  # before anything ran: it would be lost
     earlier = ("--save", "x.assay", "--compare-run", "last")
     assert "with --unrecorded no history is read" in assay(*whole, "--unrecorded", *earlier, code=2)
     _expectations_change_after_a_shard(whole, files)
     Path("other.assay").write_bytes(b"something else")
     assert "is no saved run" in assay("merge", files[0], "other.assay", code=2)
+
+
+def test_shards_by_durations_agree_on_other_machines_and_one_that_saw_others_is_named(zoo: Path) -> None:
+    """Each shard has a history of its own, as on a machine of its own: the file of the last run is all that they share."""
+    whole = ["run", "./zoo", "--flow", "onnxruntime"]
+    files = [f"shard-{number}.assay" for number in (1, 2)]
+
+    def run_shard(number: int, *durations: str) -> None:
+        own = ("--save", files[number - 1], "--history", f"machine-{number}")
+        assay(*whole, "--shard", f"{number}/2", *own, *durations, code=0)
+
+    for number in (1, 2):
+        run_shard(number)
+    assay("merge", *files, "--durations", "last.json", code=0)
+    taken = json.loads(Path("last.json").read_text())
+    assert taken.keys() == {f"zoo/{path.name}" for path in zoo.iterdir()}
+    Path("last.json").write_text(json.dumps({**taken, "zoo/half": 1000.0}))
+    for number in (1, 2):
+        run_shard(number, "--durations", "last.json")
+    cases = [{result.case for result in saved_run(Path(file))[1]} for file in files]
+    assert cases == [{"zoo/half"}, taken.keys() - {"zoo/half"}], "the case that takes long is alone"
+    assert "5 pass; 5 of 5 jobs recorded" in assay("merge", *files, code=0)
+    Path("other.json").write_text(json.dumps({**taken, "zoo/right0": 1000.0}))
+    run_shard(2, "--durations", "other.json")
+    refused = assay("merge", *files, "--history", "refused", code=2)
+    assert "shard-2.assay and shard-1.assay did not share out the cases alike: they saw other --durations" in refused
+    run_shard(2, "--durations", "last")  # its history has shards alone, none of which is a last run
+    assert "did not share out the cases alike" in assay("merge", *files, code=2)
+    run_shard(2, "--durations", "last.json")
+    assert "5 pass; 5 of 5 jobs recorded" in assay("merge", *files, code=0)
+    assert "last.json/x.json cannot be written" in assay("merge", *files, "--durations", "last.json/x.json", code=2)
+    assert "nowhere.json cannot be read" in assay(*whole, "--shard", "1/2", "--durations", "nowhere.json", code=2)
 
 
 def test_expectations_are_written_from_a_run_and_an_unexpected_pass_fails(zoo: Path) -> None:

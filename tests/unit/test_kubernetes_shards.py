@@ -42,6 +42,14 @@ def test_each_pod_has_a_share_of_its_own(tmp_path: Path) -> None:
     assert [words[words.index("--shard") + 1] for words in shares] == [f"{number}/8" for number in range(1, 9)]
 
 
+def test_all_pods_share_out_the_cases_by_the_durations_in_the_volume(tmp_path: Path) -> None:
+    assert "--durations" not in _pod(tmp_path, 0, CODE="0")[1]
+    (tmp_path / "durations.json").write_text("{}")
+    for index in (0, 7):
+        words = _pod(tmp_path, index, CODE="0")[1]
+        assert words[words.index("--durations") + 1] == f"{tmp_path}/durations.json"
+
+
 @pytest.mark.parametrize(
     ("code", "ends_with"), [("0", 0), ("1", 0), ("3", 0), ("5", 0), ("2", 2), ("4", 4), ("137", 137)]
 )

@@ -61,7 +61,7 @@ def test_a_suite_is_shared_out_and_judged_as_one(
     whole, results = saved_run(Path("whole.assay"))
     assert whole.baseline
     assert len(results) == len(shares[0]) + len(shares[1])
-    assert (folder / "shares.json").stat().st_size > len("{}")
+    assert (folder / "durations.json").stat().st_size > len("{}")
 
 
 def test_a_shard_that_is_lost_is_run_again(here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,6 +58,25 @@ def test_files_that_changed_are_named_once_each_in_any_order(order: int, tmp_pat
     assert str(caught.value).startswith(f"{paths[1]} and {paths[0]} are judged by different files")
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_shards_that_shared_out_the_cases_otherwise_are_named_and_nothing_is_recorded(
+    order: int, tmp_path: Path
+) -> None:
+    runs = [replace(shard(number), command=f"assay run s --shard {number}/3", split="a" * 16) for number in (1, 2, 3)]
+    paths = saved(tmp_path, runs[0], replace(runs[1], split=""), runs[2])
+    before = [path.read_bytes() for path in paths]
+    with open_services(str(tmp_path / "history")) as services, pytest.raises(UsageError) as caught:
+        merge(paths[::order], services)
+    assert str(caught.value) == (
+        f"{paths[1]} and {paths[0]} did not share out the cases alike: they saw other --durations, or other cases; "
+        f"run {paths[1]} again with what {paths[0]} had (nothing was merged, and every file is as it was)"
+    )
+    assert [path.read_bytes() for path in paths] == before
+    with open_services(str(tmp_path / "history")) as services:
+        assert services.store.runs() == []
+        assert merge(saved(tmp_path, *runs), services).run.missing == ()
+
+
 def test_what_another_version_saved_is_refused_in_one_sentence(tmp_path: Path) -> None:
     (path,) = saved(tmp_path, shard(1))
     mark, body = path.read_bytes().split(b"\n", 1)

@@ -120,9 +120,10 @@ def test_what_is_wrong_is_said_before_anything_is_submitted(tmp_path: Path, monk
         run_suites(replace(OPTIONS, accept_counts=True, shards=1000))
     assert (tmp_path / "submitted").exists()
     (folder,) = (tmp_path / ".assay" / "slurm").iterdir()
-    shares = json.loads((folder / "shares.json").read_text())
-    assert 1 < len(shares) < 1000
-    assert sorted(shares.values()) == list(range(1, len(shares) + 1)), "a case each: none of them is empty"
+    total = len(list(folder.glob("history-*")))
+    assert 1 < total < 1000, "a case each: none of them is empty"
+    assert json.loads((folder / "durations.json").read_text()) == {}, "no run before: as many cases each"
+    assert f'"$n/{total}" --durations {folder}/durations.json ' in (folder / "tasks.sh").read_text()
     assert (folder / "history-1" / "suite-counts.json").read_text() == counts.read_text()
 
 

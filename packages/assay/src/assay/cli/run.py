@@ -52,19 +52,30 @@ def merge(
         str | None,
         typer.Option(metavar="FILE", help="Policy to judge by, as it is now [that when the shards were run]."),
     ] = None,
+    durations: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write how long each case took, for --shard I/N --durations FILE of the next run."
+        ),
+    ] = None,
 ) -> None:
     from assay.commands.alerting import SEND, rules_for, with_alerts
     from assay.commands.composition import open_services
-    from assay.commands.reporting import destinations
+    from assay.commands.reporting import destinations, try_to_write
     from assay.commands.suite_policy import policy_now
+    from assay.pipeline.durations import seconds_by_case, write_durations
     from assay.pipeline.merge import merge as join
 
     where = destinations(read_reports(report))
     rules = rules_for(SEND, None)
+    if durations:
+        try_to_write(durations)
     with open_services(history) as services:
         checked = with_alerts(
             join(shards, services, policy_of=lambda run: policy_now(run, policy, expectations)), services, rules, SEND
         )
+    if durations:
+        write_durations(durations, seconds_by_case(checked.results))
     for destination in where:
         destination.write(checked)
     finish(checked, [f"report: {destination.path}" for destination in where])

@@ -28,16 +28,19 @@ from assay.errors import BrokenFlow, UnknownName, UsageError
 from assay.launch.prefork import Preforked
 from assay.models.named_sources import is_named
 from assay.options.run import SUITE_TIMEOUT_S, RunOptions
+from assay.pipeline.durations import read_durations, seconds_of_last_run
 from assay.pipeline.merge import save_run
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.run_suites import SuiteRequest, with_opset
 from assay.pipeline.run_suites import run_suites as run_pipeline
-from assay.pipeline.shares import read_shares
+from assay.pipeline.services import Services
 from assay.pipeline.suite_select import Selection, parse_shard
 from assay.ports import HasVariants, Suite
 
 GROUP = "assay.suites"
+LAST = "last"
+"""As --durations: the last run of the history."""
 
 
 def run_suites(
@@ -55,6 +58,8 @@ def run_suites(
         return run_on_slurm(options, _request(options), progress, address.text)
     if options.unrecorded and not options.save:
         raise UsageError("--unrecorded keeps the results in a file alone: say in which with --save FILE")
+    if options.unrecorded and options.durations == LAST:
+        raise UsageError("with --unrecorded no history is read: give --durations a file of `assay merge --durations`")
     reports = destinations(options.reports)
     request = _request(options)
     rules = rules_for(options.alerts, None)
@@ -69,6 +74,8 @@ def run_suites(
     ) as services:
         if options.compare_run:
             request = dataclasses.replace(request, baseline=services.store.run(options.compare_run).id)
+        if options.durations == LAST:
+            request = _by_last_run(request, services)
         checked = with_alerts(run_pipeline(request, services), services, rules, options.alerts)
         if not options.unrecorded:  # of a shard nobody asks: the whole says it
             checked = with_known_failures(checked, services, options)
@@ -147,7 +154,6 @@ def _request(options: RunOptions) -> SuiteRequest:
     named = NamedModels()
     suites = find_suites(options.suites, limits, named)
     flows = find_flows(options.flows, options.options)
-    shares = read_shares(options.shares) if options.shares else {}
     names = [suite.name for suite in suites]
     lanes = [*flows, *(with_opset(flow, options.adapt_opset) for flow in flows if options.adapt_opset)]
     policy = suite_policy(options, [flow.name for flow in lanes], names)
@@ -159,7 +165,7 @@ def _request(options: RunOptions) -> SuiteRequest:
             filters=options.filters,
             dtypes=options.dtypes,
             shard=parse_shard(options.shard),
-            shares=shares,
+            seconds=_seconds(options.durations),
         ),
         policy=policy,
         limits=limits,
@@ -174,6 +180,15 @@ def _request(options: RunOptions) -> SuiteRequest:
         threads=tuple(sorted(set(options.threads) | {1})),
         sources=named.found,
     )
+
+
+def _seconds(durations: str) -> dict[str, float] | None:
+    return read_durations(Path(durations)) if durations not in ("", LAST) else None
+
+
+def _by_last_run(request: SuiteRequest, services: Services) -> SuiteRequest:
+    seconds = seconds_of_last_run(request.command, services.store)
+    return dataclasses.replace(request, selection=dataclasses.replace(request.selection, seconds=seconds))
 
 
 def _measuring(options: RunOptions) -> Measuring | None:

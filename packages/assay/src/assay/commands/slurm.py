@@ -24,13 +24,13 @@ from assay.models.named_sources import as_written
 from assay.options.arguments import without
 from assay.options.groups import HERE
 from assay.options.run import RunOptions
+from assay.pipeline.durations import is_run, seconds_of_last_run, write_durations
 from assay.pipeline.merge import Whole, merge, save_run, saved_run, without_shard
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import Progress
 from assay.pipeline.provenance import new_run_id
 from assay.pipeline.run_suites import SuiteRequest, chosen_cases
 from assay.pipeline.services import Services
-from assay.pipeline.shares import balanced, is_run, seconds_of_last_run, write_shares
 from assay.pipeline.suite_counts import FILE
 
 NAME = "slurm"
@@ -38,13 +38,14 @@ LOOK_S = 2.0
 """Between two looks at the queue, at most ..."""
 LOOK_SHARE = 0.05
 """... and of the time that the tasks have taken so far: who waits for seconds is told sooner."""
+DURATIONS = "durations.json"
 TRIES = 3
 """Of a shard whose task ends without results."""
 OWN = (
     "on",
     "shards",
     "shard",
-    "shares",
+    "durations",
     "history",
     "save",
     "reports",
@@ -64,10 +65,9 @@ def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress,
     rules = rules_for(options.alerts, None)
     with open_services(options.history, workers=1, progress=progress) as services:
         baseline = services.store.run(options.compare_run).id if options.compare_run else ""
-        cases = [case.name for case in chosen_cases(request, services)]
+        total = min(options.shards, len(chosen_cases(request, services).cases))
         folder, command = _folder(services), _command(options)
-        total = min(options.shards, len(cases))
-        write_shares(folder / "shares.json", balanced(cases, seconds_of_last_run(command, services.store), total))
+        write_durations(folder / DURATIONS, seconds_of_last_run(command, services.store))
         _lock(request, services)
         copy_histories(services.folder, folder, total)
         models = copy_models(request.sources, folder)
@@ -87,8 +87,8 @@ def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress,
 
 
 def _refuse(options: RunOptions) -> None:
-    if options.shard != "1/1" or options.only or options.shares:
-        raise UsageError("--on slurm makes the shards itself: leave --shard, --shares and --only out")
+    if options.shard != "1/1" or options.only or options.durations:
+        raise UsageError("--on slurm makes the shards itself: leave --shard, --durations and --only out")
     if options.unrecorded:
         raise UsageError("--on slurm records the whole run, and its shards record nothing: leave --unrecorded out")
     if options.only_kind == "measure":
@@ -152,7 +152,7 @@ def _script(options: RunOptions, folder: Path, total: int, models: Mapping[str, 
     return f"""#!/bin/sh
 n=$SLURM_ARRAY_TASK_ID
 rm -f {here}/$n.part
-{shlex.quote(sys.executable)} -m assay {shlex.join(words)} --shard "$n/{total}" --shares {here}/shares.json \\
+{shlex.quote(sys.executable)} -m assay {shlex.join(words)} --shard "$n/{total}" --durations {here}/{DURATIONS} \\
   --history {here}/history-$n --save {here}/$n.part --unrecorded --alerts off --on {HERE} --workers {workers}
 code=$?
 [ -f {here}/$n.part ] || exit $code

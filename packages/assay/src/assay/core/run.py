@@ -27,7 +27,8 @@ class Run(msgspec.Struct, frozen=True):
     `baselines` are the approved engines that its flows are compared with. `compared` gives, by the key of a job of a new engine, that of
     the job of this run that asks the same of the old one: what is judged is the new one alone. `missing`
     are shards (3/4) that were not there when it was put together: their jobs are in nobody's list. `sources` are the models that were
-    named by where they come from. `branch` is that of the commit, "" where nobody says one."""
+    named by where they come from. `branch` is that of the commit, "" where nobody says one. `split` is the digest of how the cases were
+    shared out by time, "" where they were not: shards of one run have it alike."""
 
     id: str
     started_at: str
@@ -46,3 +47,4 @@ class Run(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
     sources: tuple[ModelSource, ...] = ()
     branch: str = ""
+    split: str = ""

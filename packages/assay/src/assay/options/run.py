@@ -71,8 +71,12 @@ class RunOptions(
         metavar="FOLDER",
     )
     shards: int = option(4, "With --on slurm: how many tasks share the cases.", least=1, once=True)
-    shares: Path | None = option(
-        None, "With --shard: a file that says which share a case is in.", metavar="FILE", once=True
+    durations: str = option(
+        "",
+        "With --shard: shares that take equally long, by this file of `assay merge --durations`, the same for all shards; or last: by the "
+        "last whole run of the same command in the history.",
+        metavar="FILE",
+        once=True,
     )
     save: Path | None = option(None, "Save the run to a file for `assay merge`.", metavar="FILE", once=True)
     unrecorded: bool = option(

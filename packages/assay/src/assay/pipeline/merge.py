@@ -6,6 +6,7 @@ import contextlib
 import os
 import shlex
 import zlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +28,7 @@ from assay.pipeline.services import Services
 from assay.pipeline.suite_select import parse_shard
 
 _MARK = b"assay run 1\n"
-LOCAL = ("history", "workers", "shares", "on", "shards", "unrecorded")
+LOCAL = ("history", "workers", "durations", "on", "shards", "unrecorded")
 """Options that may differ from machine to machine."""
 
 
@@ -72,7 +73,7 @@ def merge(
 ) -> Checked:
     """Record the shards as one run and judge what is there: where a shard is missing, the run is no pass. `policy_of` the whole is what it
     is judged by, None: by what its shards were. Raises UsageError where they are not the shards of one run: another command, other models,
-    another policy, a shard twice or unfinished."""
+    another policy, other shares of the cases, a shard twice or unfinished."""
     saved = list(zip(paths, each(paths, _load), strict=True))
     if not saved:
         raise UsageError("nothing to merge: name the files that `assay run --save FILE` wrote")
@@ -82,6 +83,7 @@ def merge(
     missing = sorted(set(range(1, totals[0] + 1)) - {number for number, _ in shards})
     if len(totals) > 1:
         raise UsageError(f"shards of {totals[0]} and of {totals[1]} do not fit together; merge shards of one division")
+    _refuse_other_splits([shards[shard] for shard in sorted(shards)])
     ordered = [shards[shard][1] for shard in sorted(shards)]
     absent = tuple(f"{number}/{totals[0]}" for number in missing)
     run = msgspec.structs.replace(_joined(command, [one.run for one in ordered]), missing=absent)
@@ -111,6 +113,18 @@ def _common_policy(run: Run, ordered: Sequence[tuple[Path, _Saved]]) -> Policy:
         )
     every = dict.fromkeys(expectation for _, saved in ordered for expectation in saved.run.policy.expectations)
     return msgspec.structs.replace(run.policy, expectations=tuple(every))
+
+
+def _refuse_other_splits(ordered: Sequence[tuple[Path, _Saved]]) -> None:
+    """Raises UsageError naming those that most of the shards do not agree with."""
+    split = Counter(saved.run.split for _, saved in ordered).most_common(1)[0][0]
+    others = [str(path) for path, saved in ordered if saved.run.split != split]
+    if others:
+        most = next(path for path, saved in ordered if saved.run.split == split)
+        raise UsageError(
+            f"{', '.join(others)} and {most} did not share out the cases alike: they saw other --durations, or other cases; run "
+            f"{', '.join(others)} again with what {most} had (nothing was merged, and every file is as it was)"
+        )
 
 
 def _by_number(saved: Sequence[tuple[Path, _Saved]], command: str) -> dict[tuple[int, int], tuple[Path, _Saved]]:

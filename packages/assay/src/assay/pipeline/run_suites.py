@@ -29,7 +29,7 @@ from assay.pipeline.roofline_peaks import with_roofline_peaks
 from assay.pipeline.services import Services
 from assay.pipeline.suite_contract import collect_cases, make_files
 from assay.pipeline.suite_counts import check_counts
-from assay.pipeline.suite_select import Selection, select
+from assay.pipeline.suite_select import Chosen, Selection, choose
 from assay.pipeline.threads import with_threads
 from assay.ports import Suite, count_name, missing_outcome
 
@@ -63,15 +63,16 @@ class SuiteRequest:
 
 def run_suites(request: SuiteRequest, services: Services) -> Checked:
     """Raises NothingSelected, BrokenSuite and FewerCases before anything ran, HarnessError when the machine fails."""
-    made, unmade = make(request.suites, chosen_cases(request, services), request.workers, services.progress)
-    run = _plan(request, made, services)
+    chosen = chosen_cases(request, services)
+    made, unmade = make(request.suites, chosen.cases, request.workers, services.progress)
+    run = _plan(request, made, services, chosen.split)
     known = [
         missing_case_result(job, unmade[job.case.name], request.suites) for job in run.jobs if job.case.name in unmade
     ]
     return services.jobs.complete(record_run(run, services, known))
 
 
-def chosen_cases(request: SuiteRequest, services: Services) -> list[Case]:
+def chosen_cases(request: SuiteRequest, services: Services) -> Chosen:
     """Those of the suites that are asked for. Raises NothingSelected, BrokenSuite, and FewerCases where a suite shrank."""
     counts: dict[str, int] = {}
     cases: list[Case] = []
@@ -81,7 +82,7 @@ def chosen_cases(request: SuiteRequest, services: Services) -> list[Case]:
         counts[count_name(suite)] = len(found)
         cases += found
     check_counts(counts, services.folder, accept=request.accept_counts)
-    return select(cases, request.selection, only=request.only)
+    return choose(cases, request.selection, only=request.only)
 
 
 def make(
@@ -101,7 +102,7 @@ def make(
     return made, unmade
 
 
-def _plan(request: SuiteRequest, cases: Sequence[Case], services: Services) -> Run:
+def _plan(request: SuiteRequest, cases: Sequence[Case], services: Services, split: str) -> Run:
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     scratch = str(services.scratch(run_id))
@@ -125,6 +126,7 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], services: Services) -> R
         narrowed=bool(request.only) or request.selection.narrows,
         alone=bool(request.only),
         sources=request.sources,
+        split=split,
     )
 
 
@@ -149,7 +151,7 @@ def _converted(jobs: Sequence[VerifyJob | MeasureJob], request: SuiteRequest) ->
     """Raises NothingSelected where an opset was asked for and no case needs it; in a share of the cases that may be so."""
     opset = request.adapt_opset
     newer = [job for job in jobs if opset and _opset(job.case) > opset]
-    if opset and not newer and not request.selection.shares:
+    if opset and not newer and request.selection.seconds is None:
         raise NothingSelected(f"--adapt-opset {opset}: no case here has a newer opset")
     return tuple(msgspec.structs.replace(job, flow=with_opset(job.flow, opset)) for job in newer)
 

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from assay.core.case import Case
 from assay.errors import NothingSelected, UsageError
+from assay.pipeline.shares import balanced, name_digest, split_digest
 
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
     """Empty: everything. `filters` are globs on the name, with its suite or without; `dtypes` of any input or output;
-    `shard` is (number from 1, of how many); `shares` says which one a case is in, where its digest does not: such a
-    share may be empty."""
+    `shard` is (number from 1, of how many). A case is in the share that its digest says; with `seconds`, what cases took before, shares
+    take equally long, and one may be empty."""
 
     filters: tuple[str, ...] = ()
     dtypes: tuple[str, ...] = ()
     shard: tuple[int, int] = (1, 1)
-    shares: Mapping[str, int] = field(default_factory=dict)
+    seconds: Mapping[str, float] | None = None
 
     @property
     def narrows(self) -> bool:
         """Whether it can leave a case out."""
         return bool(self.filters or self.dtypes) or self.shard[1] > 1
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """`split` is the digest of how the cases were shared out, "" where that is by the digest of each name alone."""
+
+    cases: list[Case]
+    split: str = ""
 
 
 def parse_shard(text: str, option: str = "--shard") -> tuple[int, int]:
@@ -38,6 +46,11 @@ def parse_shard(text: str, option: str = "--shard") -> tuple[int, int]:
 
 
 def select(cases: Sequence[Case], wanted: Selection, *, only: str = "") -> list[Case]:
+    """The cases of `choose` alone."""
+    return choose(cases, wanted, only=only).cases
+
+
+def choose(cases: Sequence[Case], wanted: Selection, *, only: str = "") -> Chosen:
     """In the order given. Raises NothingSelected, naming what took the last case away."""
     if not cases:
         raise NothingSelected("the suites have no case at all: nothing would run")
@@ -50,7 +63,12 @@ def select(cases: Sequence[Case], wanted: Selection, *, only: str = "") -> list[
                 f"--only {only!r} is no job of {len(cases)} cases: it takes CASE|FLOW|KIND, the nearest CASE is {near!r}; "
                 f"--filter takes names and globs"
             )
-        return kept
+        return Chosen(kept)
+    return _own_share(_matching(cases, wanted), wanted)
+
+
+def _matching(cases: Sequence[Case], wanted: Selection) -> list[Case]:
+    """Of all shares."""
     kept = list(cases)
     if wanted.filters:
         kept = [case for case in kept if any(_named(case.name, glob) for glob in wanted.filters)]
@@ -63,16 +81,23 @@ def select(cases: Sequence[Case], wanted: Selection, *, only: str = "") -> list[
             raise NothingSelected(
                 f"no case has --dtype {' '.join(wanted.dtypes)}; the types here are {', '.join(known)}"
             )
-    number, total = wanted.shard
-    kept = [case for case in kept if wanted.shares.get(case.name, share_of(case.name, total)) == number]
-    if not kept and not wanted.shares:
-        raise NothingSelected(f"--shard {number}/{total} holds no case; make fewer shards")
     return kept
+
+
+def _own_share(cases: Sequence[Case], wanted: Selection) -> Chosen:
+    number, total = wanted.shard
+    if total > 1 and wanted.seconds is not None:
+        shares = balanced([case.name for case in cases], wanted.seconds, total)
+        return Chosen([case for case in cases if shares[case.name] == number], split_digest(shares))
+    kept = [case for case in cases if share_of(case.name, total) == number]
+    if not kept:
+        raise NothingSelected(f"--shard {number}/{total} holds no case; make fewer shards")
+    return Chosen(kept)
 
 
 def share_of(name: str, total: int) -> int:
     """From 1 to `total`, by the digest of the name: the same on every machine, whatever else is selected."""
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") % total + 1
+    return int.from_bytes(name_digest(name)[:8], "big") % total + 1
 
 
 def _named(name: str, glob: str) -> bool:
