@@ -3,7 +3,8 @@
 torchao writes one range of a whole tensor (`choose_qparams`), which torch.onnx.export 2.13 cannot translate; XNNPACK takes one of
 each row that enters a product and one of each picture that enters a convolution (its `qd8` types, `num_nonbatch_dims` of
 ExecuTorch 1.4; which convolutions are products was found by trying). What follows is the latter in plain operators, so that
-an engine is compared with what it is meant to compute.
+an engine is compared with what it is meant to compute. A layer whose bias is computed is none of XNNPACK's ("Expected bias to be
+a static param"): it keeps one range.
 """
 
 from __future__ import annotations
@@ -62,10 +63,18 @@ def finder(scale: Any) -> Any:
 
 def _axes(user: Any, rank: int) -> tuple[int, ...]:
     """Those that one range spans for this operator: the channels of each place before a convolution that is a product of them,
-    all but the batch's before another, else the last. Each has ranges of its own, where several read the same values."""
+    all but the batch's before another, all where XNNPACK does not take it, else the last. Each has ranges of its own, where several
+    read the same values."""
+    if _has_computed_bias(user):
+        return tuple(range(rank))
     if "conv" not in str(user.target):
         return (-1,)
     return (1,) if _is_product(user) else tuple(range(1, rank))
+
+
+def _has_computed_bias(layer: Any) -> bool:
+    """As attention has it where queries and keys have one weight, which is split."""
+    return len(layer.args) > 2 and getattr(layer.args[2], "op", "") == "call_function"
 
 
 def _is_product(convolution: Any) -> bool:
