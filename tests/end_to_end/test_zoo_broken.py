@@ -25,6 +25,7 @@ _NAMES = (
     "graphs",
     "hidden",
     "notebooks",
+    "allowed",
     "opened",
     "published",
     "sly",

@@ -114,7 +114,7 @@ def write(folder: Path) -> None:
     (folder / "postprocess.py").write_text(POSTPROCESS, encoding="utf-8")
     _notebook(folder / "inference.ipynb", "# What it reads", LOAD, INFER)
     _notebook(folder / "validation.ipynb", "# How often it is right", LOAD, VALIDATE)
-    _readme(folder)
+    write_readme(folder)
 
 
 def _notebook(path: Path, title: str, *cells: str) -> None:
@@ -128,7 +128,8 @@ def _notebook(path: Path, title: str, *cells: str) -> None:
     nbformat.write(content, path)
 
 
-def _readme(folder: Path) -> None:
+def write_readme(folder: Path) -> None:
+    """As `assay zoo readme` does."""
     from assay_zoo.metadata import Metadata
     from assay_zoo.readme import readme_text
 

@@ -31,17 +31,23 @@ def file_wanted(read: str) -> str:
     return str(path) if kind == "file" and inside else ""
 
 
+def unreadable_place(read: str) -> str:
+    """Why `read` names no place where a metric could stand, "" where it does."""
+    kind, _, rest = read.partition(":")
+    if (kind == "output" and rest) or (kind == "file" and file_wanted(read)):
+        return ""
+    return f"read = {read!r} names no place: write output:NAME for a printed line, or file:PATH#KEY for a JSON file of the submission"
+
+
 def read_metric(read: str, report: Report, output: Path) -> Found:
     """By `Claim.read`. `output` is what the sandbox left."""
+    if problem := unreadable_place(read):
+        return Found(sentence=problem)
     kind, _, rest = read.partition(":")
-    if kind == "output" and rest:
+    if kind == "output":
         return _printed(rest, report.printed)
-    if kind == "file" and file_wanted(read):
-        path, _, key = rest.partition("#")
-        return _in_file(path, key, output)
-    return Found(
-        sentence=f"read = {read!r} names no place: write output:NAME for a printed line, or file:PATH#KEY for a JSON file"
-    )
+    path, _, key = rest.partition("#")
+    return _in_file(path, key, output)
 
 
 def _printed(name: str, cells: tuple[Printed, ...]) -> Found:

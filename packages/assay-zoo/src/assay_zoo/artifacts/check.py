@@ -18,6 +18,7 @@ from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
 from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
 from assay_zoo.artifacts.public import check_published, published_items
 from assay_zoo.artifacts.required_files import missing_files, other_models, python_files
+from assay_zoo.artifacts.restricted_use import use_findings
 from assay_zoo.artifacts.samples import sample_findings
 from assay_zoo.artifacts.sources import SourceText, source_findings
 from assay_zoo.check import Check, CheckOutcome
@@ -38,7 +39,7 @@ def check_artifacts(place: SubmissionContext, tools: SubmissionServices) -> list
     groups: dict[str, Callable[[], Iterator[Finding]]] = {
         "parts": lambda: chain(missing_files(place), other_models(place)),
         "metadata": lambda: metadata_findings(place, text),
-        "license": lambda: license_findings(place, text),
+        "license": lambda: chain(license_findings(place, text), use_findings(place.metadata, text)),
         "samples": lambda: sample_findings(place),
     }
     checks = [check for name, look in groups.items() for check in _checks(name, list(look()))]

@@ -8,10 +8,12 @@ from pathlib import Path, PurePosixPath
 
 from assay.config.toml_errors import TomlFile, nearest, read
 from assay.errors import BadPolicy
+from assay_zoo.artifacts.alike import odd_word
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.conflicts import not_newer, other_contents
 from assay_zoo.manifest import read_manifest
 from assay_zoo.metadata import Claim, Metadata
+from assay_zoo.metric import unreadable_place
 from assay_zoo.policy import Scenario
 from assay_zoo.repository import METADATA, read_scenarios
 from assay_zoo.submission import SubmissionContext
@@ -81,6 +83,7 @@ def _meaning(place: SubmissionContext, metadata: Metadata, text: MetadataText) -
         yield at(f"{claim}: claim that", "accuracy", "metric")
     else:
         yield from _claim(scenario, metadata.accuracy, at)
+    yield from _written_names(metadata, at)
     for key in ("model", "preprocessing", "postprocessing", "inference", "validation"):
         path = PurePosixPath(getattr(metadata, key))
         if path.is_absolute() or ".." in path.parts:
@@ -94,6 +97,19 @@ def _meaning(place: SubmissionContext, metadata: Metadata, text: MetadataText) -
             if port.name in names[:number]:
                 yield at(f"names {port.name!r} twice in {kind}", kind, number, "name")
     yield from _version(place, metadata, text.line_of("version"))
+
+
+def _written_names(metadata: Metadata, at: Callable[..., Finding]) -> Iterator[Finding]:
+    """Of people and things, and where the metric is reported."""
+    texts = [("contributors", name, False) for name in metadata.contributors]
+    texts += [("title", metadata.title, True), *(("tags", tag, True) for tag in metadata.tags)]
+    for key, text, science in texts:
+        if word := odd_word(text, science=science):
+            yield at(
+                f"has {word!a} in {key}, with letters of another alphabet that look like these: write it in one", key
+            )
+    if problem := unreadable_place(metadata.accuracy.read):
+        yield at(f"says {problem}", "accuracy", "read")
 
 
 def _claim(scenario: Scenario, claim: Claim, at: Callable[..., Finding]) -> Iterator[Finding]:

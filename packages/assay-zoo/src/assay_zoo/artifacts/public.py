@@ -37,6 +37,8 @@ _ACTIVE = {
     ".pdf": "pdf",
 }
 """Files that a browser, a reader of documents or a table calculation opens."""
+_PAGES = ("", ".txt", ".text", ".adoc", ".org", ".tex", ".py", ".cff")
+"""What a person reads as words."""
 
 
 def check_published(
@@ -63,7 +65,11 @@ def check_published(
             )
             for name, finding in (
                 *_findings(path, published),
-                *(_of_license(place, path, published) if item["kind"] == "license" else ()),
+                *(
+                    _of_license(place, path, published)
+                    if item["kind"] == "license"
+                    else _of_notice(place, path, published)
+                ),
             ):
                 found[name].append(finding)
             links = published.links if path == "README.md" else links
@@ -99,7 +105,9 @@ def _kind(path: Path) -> str:
         return "notebook"
     if kind := _ACTIVE.get(path.suffix.lower()):
         return kind
-    return "requirements" if REQUIREMENTS.match(path.name) or INSTALLERS.match(path.name) else ""
+    if REQUIREMENTS.match(path.name) or INSTALLERS.match(path.name):
+        return "requirements"
+    return "page" if path.suffix.lower() in _PAGES else ""
 
 
 def _findings(path: str, published: Published) -> Iterator[tuple[str, Finding]]:
@@ -115,6 +123,11 @@ def _findings(path: str, published: Published) -> Iterator[tuple[str, Finding]]:
         yield "template", at(line, f"still says {words[:80]!r}: say what is true of this model")
     for line, what in published.requirements:
         yield "requirements", at(line, what)
+    for line, what in published.perhaps:
+        yield (
+            "requirements",
+            msgspec.structs.replace(at(line, f"{what}; a person has to see what it is"), certain=False),
+        )
 
 
 def _of_license(place: SubmissionContext, path: str, published: Published) -> Iterator[tuple[str, Finding]]:
@@ -130,6 +143,13 @@ def _of_license(place: SubmissionContext, path: str, published: Published) -> It
         yield "license-file", Finding(sentence=sentence, path=path, certain=False)
     elif published.restricted and published.license in place.policy.licenses:
         sentence = f"{path} says {published.restricted!r}, which {published.license} does not: a person has to read it"
+        yield "license-file", Finding(sentence=sentence, path=path, certain=False)
+
+
+def _of_notice(place: SubmissionContext, path: str, published: Published) -> Iterator[tuple[str, Finding]]:
+    if published.restricted:
+        wanted = place.metadata.license if place.metadata else "free"
+        sentence = f"{path} says {published.restricted!r}, and the model is to be {wanted}: a person has to read it"
         yield "license-file", Finding(sentence=sentence, path=path, certain=False)
 
 

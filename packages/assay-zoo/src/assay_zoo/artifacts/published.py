@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,10 @@ from assay_zoo.artifacts.active_files import active_pdf, active_table, active_xm
 from assay_zoo.artifacts.license import license_of, restricted_by
 from assay_zoo.artifacts.links import links_in_markdown
 from assay_zoo.artifacts.markup import active_html, active_markdown
+from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
+from assay_zoo.artifacts.restricted_use import NOTICES, notice_restriction
+from assay_zoo.artifacts.shown_code import reached_in_markdown
 from assay_zoo.artifacts.template_text import left_in_text
 from assay_zoo.artifacts.text_encoding import encoding_trouble
 
@@ -24,47 +27,92 @@ _IDLE = ("text/plain", "text/latex", "application/json", "image/png", "image/jpe
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
     """(line, words) each. `license` is what the text of a licence is, "" for none that is known, `restricted`
-    words in it that allow less; `too_long` says why nothing was read."""
+    words in it, or in a notice, that allow less; `perhaps` is what a page may tell readers to install or run; `too_long` says why nothing
+    was read."""
 
     active: tuple[tuple[int, str], ...] = ()
     left: tuple[tuple[int, str], ...] = ()
     links: tuple[tuple[int, str], ...] = ()
     requirements: tuple[tuple[int, str], ...] = ()
+    perhaps: tuple[tuple[int, str], ...] = ()
     license: str = ""
     restricted: str = ""
     too_long: str = ""
 
 
 def inspect_published(item: dict[str, Any]) -> Any:
-    """`kind` is readme, notebook, markup, xml, pdf, table, requirements or license."""
+    """`kind` is readme, notebook, page, markup, xml, pdf, table, requirements or license."""
     with open(item["copy"], "rb") as file:
         data = file.read(_LONGEST_BYTES + 1)
     kind = item["kind"]
-    if len(data) > _LONGEST_BYTES and kind != "table":
+    if len(data) > _LONGEST_BYTES and kind not in ("table", "page"):
         return msgspec.to_builtins(Published(too_long=f"it has more than {_LONGEST_BYTES >> 20} MiB, and is not read"))
     text = data.decode("utf-8", "replace")
     active = {"xml": active_xml, "table": active_table}
     if kind == "readme":
-        found = Published(
-            active=tuple(active_markdown(text)),
-            left=tuple(left_in_text(text, Path(item["root"]))),
-            links=tuple(links_in_markdown(text)),
-            requirements=tuple(asked_for_in(text, item["packages"])),
-        )
+        found = _readme(item, text)
+    elif kind == "page":
+        found = _page(item, text)
     elif kind == "markup":
-        found = Published(active=tuple((line + 1, problem) for line, problem in active_html(text)))
+        active_parts = tuple((line + 1, problem) for line, problem in active_html(text))
+        found = msgspec.structs.replace(_page(item, without_tags(text)), active=active_parts)
     elif kind == "pdf":
         found = Published(active=tuple(active_pdf(data)))
     elif kind in active:
         found = Published(active=tuple(active[kind](text)))
     elif kind == "notebook":
-        found = Published(active=tuple(_in_notebook(text)))
+        found = Published(
+            active=tuple(_in_notebook(text)), requirements=tuple(_asked_in_cells(text, item.get("packages", ())))
+        )
     elif kind == "requirements":
         found = Published(requirements=tuple(_asked_for(item, data)))
     else:
         shown = active_markdown(text) if item["path"].lower().endswith(".md") else ()
         found = Published(license=license_of(text), restricted=restricted_by(text), active=tuple(shown))
     return msgspec.to_builtins(found)
+
+
+def _readme(item: dict[str, Any], text: str) -> Published:
+    packages = item.get("packages", ())
+    certain = tuple(asked_for_in(text, packages))
+    perhaps = [
+        *((line, problem) for line, problem, _ in asked_in_page(text, packages, plain=False)),
+        *((line, f"shows code that reaches for {what}, which readers run") for line, what in reached_in_markdown(text, packages)),
+    ]  # fmt: skip
+    known = {problem for _, problem in certain}
+    return Published(
+        active=tuple(active_markdown(text)),
+        left=tuple(left_in_text(text, Path(item["root"]))),
+        links=tuple(links_in_markdown(text)),
+        requirements=certain,
+        perhaps=tuple((line, problem) for line, problem in perhaps if problem not in known),
+        restricted=notice_restriction(text) if _is_notice(item) else "",
+    )
+
+
+def _page(item: dict[str, Any], text: str) -> Published:
+    """Text of any kind: only what is set off in a plain one is a command for sure."""
+    asked = list(asked_in_page(text, item.get("packages", ()), plain=item["path"].lower().endswith(".txt")))
+    return Published(
+        requirements=tuple((line, problem) for line, problem, certain in asked if certain),
+        perhaps=tuple((line, problem) for line, problem, certain in asked if not certain),
+        restricted=notice_restriction(text) if _is_notice(item) else "",
+    )
+
+
+def _is_notice(item: dict[str, Any]) -> bool:
+    return NOTICES.match(Path(item["path"]).name) is not None
+
+
+def _asked_in_cells(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """By the words of a notebook: its code is scanned."""
+    try:
+        cells = json.loads(text)["cells"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return
+    for cell in _tables(cells):
+        if cell.get("cell_type") == "markdown":
+            yield from ((0, problem) for _, problem in asked_for_in(_joined(cell.get("source", "")), packages))
 
 
 def _asked_for(item: dict[str, Any], data: bytes) -> Iterator[tuple[int, str]]:

@@ -42,6 +42,10 @@ _PIPED = re.compile(
     r"|\b(?:ba|z|da)?sh\s+(?:-c\s+)?[\"']?[<$]\(\s*(?:curl|wget)\b",
     re.IGNORECASE,
 )
+_OF_OTHERS = re.compile(
+    r"\bhub\s*\.\s*load\s*\(|\btrust_remote_code\s*=\s*True|\bhub\s*\.\s*KerasLayer\s*\(\s*[\"']https?:|--trust-remote-code\b"
+)
+"""What fetches code of another repository and runs it (torch.hub, transformers, tensorflow_hub)."""
 NOT_READ = "asks for packages in a way that is not looked into: list them in requirements.txt"
 
 
@@ -58,8 +62,16 @@ def asked_for_in(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]
                     line,
                     f"tells readers to run what an address gives ({piped[0][:60]!r}): hand it in, or leave it out",
                 )
+            if one.type != "code_inline" and (words := code_of_others(code)):
+                yield line, f"tells readers to run code of another repository ({words!r}): hand it in, or leave it out"
             for asked in installed_by(code):
                 yield from ((line, problem) for _, problem in requirement_problems("\n".join(asked), packages))
+
+
+def code_of_others(code: str) -> str:
+    """The words that fetch code of another repository and run it, "" for none."""
+    found = _OF_OTHERS.search(code)
+    return found[0] if found else ""
 
 
 def _code_of(kind: str, content: str) -> str:

@@ -1,0 +1,60 @@
+"""Broken in what readers are allowed or told to do: notices, data, pages with commands, code of others, names that look alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from case import Break, broken
+
+
+def _metadata(pattern: str, put: str) -> Break:
+    """The readme is made again, as an author would."""
+
+    def breaks(folder: Path) -> None:
+        from good import write_readme
+
+        file = folder / "metadata.toml"
+        text, count = re.subn(pattern, put, file.read_text(encoding="utf-8"), count=1, flags=re.MULTILINE)
+        assert count, f"metadata.toml has nothing like {pattern!r}"
+        file.write_text(text, encoding="utf-8")
+        write_readme(folder)
+
+    return breaks
+
+
+def _wrote(name: str, text: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).write_text(text, encoding="utf-8") and None
+
+
+def _in_readme(text: str) -> Break:
+    def breaks(folder: Path) -> None:
+        with (folder / "README.md").open("a", encoding="utf-8") as readme:
+            readme.write(text)
+
+    return breaks
+
+
+PERSON = "needs a person"
+for name, what, check, answer, breaks in (
+    ("notice-reserves-all", "a notice that reserves all rights", "artifacts.license-file", PERSON,
+     _wrote("NOTICE", "Copyright 2026 Example Ltd. All rights reserved.\n")),
+    ("data-not-for-trade", "trained on data that may not be used commercially", "artifacts.license", PERSON,
+     _metadata('^license = "CC-BY-4.0"$', 'license = "CC-BY-NC-4.0"')),
+    ("description-for-research", "a description that allows research only", "artifacts.license", PERSON,
+     _metadata("^description = .*$", 'description = "Reads a digit. For non-commercial research."')),
+    ("contributor-looks-alike", "a contributor whose name has a Cyrillic letter", "artifacts.metadata", "decline",
+     _metadata("^contributors = .*$", 'contributors = ["Th\u0435 authors of Assay"]')),
+    ("metric-outside", "a metric that is reported outside of the submission", "artifacts.metadata", "decline",
+     _metadata("^read = .*$", 'read = "file:../metrics.json#top1"')),
+    ("page-that-installs", "a text that tells to install a package that is nearly one", "artifacts.requirements", "decline",
+     _wrote("INSTALL.txt", "Install\n\n    pip install onnxruntime nunpy\n")),
+    ("words-that-install", "the same in a sentence", "artifacts.requirements", PERSON,
+     _wrote("notes.txt", "First pip install left-pad.\n")),
+    ("readme-loads-code", "a readme that loads code of another repository", "artifacts.requirements", "decline",
+     _in_readme("\n## Use\n\n```python\nimport torch\nnet = torch.hub.load('someone/net', 'net')\n```\n")),
+    ("readme-starts-process", "a readme whose example starts a process", "artifacts.requirements", PERSON,
+     _in_readme("\n## Use\n\n```python\nimport os\nos.system('id')\n```\n")),
+):  # fmt: skip
+    broken(name, what, check, answer=answer, near=True)(breaks)

@@ -1,0 +1,42 @@
+"""Commands that install packages, in the words of any page: where nothing says what is code and what is speech."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from assay_zoo.artifacts.install_commands import installed_by
+from assay_zoo.artifacts.requirements_file import requirement_problems
+
+_MENTION = re.compile(
+    r"\b(?:pip[\d.]*|pipx|pipenv|uv|poetry|pdm|pixi|conda|mamba|micromamba)\b[^\n|;&]*?\s(?:install|add|download|inject)\s+\S"
+    r"|\b(?:uvx|easy_install)\s+\S",
+    re.IGNORECASE,
+)
+_SHOWN_AS_CODE = re.compile(
+    r"(?:    |\t|\s*[$%!>]\s*)(?:sudo\s+)?(?:\S*python\S*\s+-m\s+)?(?:pip|conda|mamba|uv|pipx|poetry)\S*\s"
+)
+_TAG = re.compile(r"<[^>]*>")
+
+
+def asked_in_page(text: str, packages: Sequence[str], *, plain: bool = True) -> Iterator[tuple[int, str, bool]]:
+    """(line, what is wrong, whether that is certain), as `requirement_problems`. A line that is set off, or has a prompt, is a command for
+    sure in a `plain` text, and all its words count. In the middle of a sentence the words behind the first are its own."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if mention := _MENTION.search(line):
+            is_code = plain and _SHOWN_AS_CODE.match(line) is not None
+            for asked in installed_by(line if is_code else line[mention.start() :]):
+                yield from ((number, problem, is_code) for problem in _problems(asked, packages, every=is_code))
+
+
+def without_tags(page: str) -> str:
+    return _TAG.sub(" ", page)
+
+
+def _problems(asked: Sequence[str], packages: Sequence[str], *, every: bool) -> Iterator[str]:
+    for at, word in enumerate(asked):
+        plain = word.strip("`'\"").rstrip(".,:;!?)`'\"")
+        problems = [problem for _, problem in requirement_problems(plain, packages)] if plain else []
+        if problems and not every and at and not any("nearly" in problem for problem in problems):
+            return
+        yield from problems

@@ -1,0 +1,106 @@
+"""Words and licences that allow less than the licence of the model: of its data, of a notice, of a description."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from assay_zoo.artifacts.finding import Finding
+from assay_zoo.artifacts.license import license_of, restricted_by, same_license
+from assay_zoo.artifacts.meta import MetadataText
+from assay_zoo.metadata import Metadata
+from assay_zoo.repository import METADATA
+
+NOTICES = re.compile(r"^(notice|copyright|terms|eula|disclaimer|legal)s?([-_. ].*)?$", re.IGNORECASE)
+"""Files that say what a reader may do, beside the licence."""
+_FREE = ("Permissive", "Public Domain", "Copyleft", "Copyleft Limited")
+"""Categories of licences under which anybody may use a thing for anything."""
+_LESS = re.compile(
+    r"non-?commercial|\b(?:evaluation|research|academic|educational|personal)(?: use| purposes?)? only\b"
+    r"|\bonly for (?:evaluation|research|academic|educational|personal)\b|\b(?:no|not for|without) commercial use\b"
+    r"|\bcommercial use (?:is )?(?:prohibited|forbidden|not )|\bproprietary\b|\bconfidential\b|\ball rights reserved\b",
+    re.IGNORECASE,
+)
+_ALL = re.compile(r"\ball rights reserved\b", re.IGNORECASE)
+_UNSTATED = re.compile(
+    r"\W*(?:unknown|unlicensed|unclear|not (?:stated|specified|known)|none stated|n\W?a)\W*", re.IGNORECASE
+)
+
+
+def less_allowed(text: str) -> str:
+    """Words that keep a use to some, "" for none."""
+    found = _LESS.search(" ".join(text.split()))
+    return found[0].strip() if found else ""
+
+
+def notice_restriction(text: str) -> str:
+    """What a notice takes away. That all rights are reserved says nothing where a licence is named that gives them."""
+    plain = " ".join(text.split())
+    left = _ALL.sub("", plain) if license_of(text) else plain
+    return restricted_by(left) or less_allowed(left)
+
+
+def use_findings(metadata: Metadata | None, text: MetadataText) -> Iterator[Finding]:
+    """Of metadata.toml: data that not everybody may use, and words beside the licence. A person has to read them."""
+    if metadata is None:
+        return
+    wanted, data = metadata.license, metadata.dataset
+    if (why := data_restriction(data.license)) and not same_license(data.license, wanted):
+        sentence = (
+            f"{METADATA} says that the data have the licence {data.license[:80]!r}, {why}, and the model {wanted}: "
+            "whether the model may be given under that, a person has to say"
+        )
+        yield Finding(sentence=sentence, path=METADATA, line=text.line_of("dataset", "license"), certain=False)
+    texts: tuple[tuple[tuple[str | int, ...], str], ...] = (
+        (("title",), metadata.title),
+        (("description",), metadata.description),
+        (("use_cases",), "\n".join(metadata.use_cases)),
+        (("source",), metadata.source),
+        (("dataset", "source"), data.source),
+        (("dataset", "preparation"), data.preparation),
+    )
+    for key, words in texts:
+        if less := less_allowed(words):
+            sentence = f"{METADATA} says {less!r} in {'.'.join(map(str, key))}, and the licence is {wanted}: a person has to read it"
+            yield Finding(sentence=sentence, path=METADATA, line=text.line_of(*key), certain=False)
+
+
+def data_restriction(license: str) -> str:
+    """Why data under a licence may not be used by all, "" where they may, or where nobody can tell by its name."""
+    if less := less_allowed(license):
+        return f"which says {less!r}"
+    if _UNSTATED.fullmatch(license):
+        return "which nobody knows"
+    trees = (_parsed(name) for name in (license, "-".join(license.split())))
+    tree = next((tree for tree in trees if tree is not None), None)
+    return "" if tree is None or _is_free(tree) else "which does not let everybody use them"
+
+
+def _parsed(license: str) -> Any:
+    from license_expression import ExpressionError, get_spdx_licensing  # type: ignore[import-untyped]
+
+    try:
+        return get_spdx_licensing().parse(license[:300], validate=True)
+    except (ExpressionError, RecursionError):
+        return None
+
+
+def _is_free(tree: Any) -> bool:
+    parts = getattr(tree, "args", ())
+    if not parts:
+        return _categories().get(str(tree).lower(), _FREE[0]) in _FREE
+    return (any if getattr(tree, "operator", "").strip() == "OR" else all)(map(_is_free, parts))
+
+
+@cache
+def _categories() -> dict[str, str]:
+    from license_expression import get_license_index
+
+    return {
+        name.lower(): record["category"]
+        for record in get_license_index()
+        for name in (record.get("spdx_license_key"), *record.get("other_spdx_license_keys", ()))
+        if name
+    }
