@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event, select, text
 
-from assay.errors import AssayError, NewerHistory, RunNotFound, StoreError, StoreUnreachable
+from assay.errors import AssayError, NewerHistory, RunNotFound, StoreError, StoreUnreachable, UsageError
 from assay.stores.sql import SqlStore
 from assay.stores.tables import SCHEMA, run_summary
 from assay.testing.builders import make_result, make_run
@@ -206,8 +206,12 @@ def test_a_server_that_is_not_there() -> None:
 
 
 def test_an_address_of_something_else() -> None:
-    assert _told("mysql://host/db") == (
-        '"mysql://host/db" is no history: give a path, or an address postgresql+psycopg://host/database'
+    """A user's mistake, not a broken machine. Nobody reads the password that stood in it."""
+    assert _told("mysql://me:secret@host/db", kind=UsageError) == (
+        '"mysql://me:***@host/db" is no history: give a path, or an address postgresql+psycopg://host/database'
+    )
+    assert '"postgresql://me:***@host:port/db" is no address' in _told(
+        "postgresql://me:secret@host:port/db", kind=UsageError
     )
 
 

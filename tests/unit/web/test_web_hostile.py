@@ -66,6 +66,8 @@ def test_nothing_is_markup_and_nothing_is_loaded_from_elsewhere(client: TestClie
         ("/matrix?page=99999999999999999999", 400, "whole number"),
         ("/matrix?page=-1", 400, "whole number"),
         ("/matrix?page=999999", 404, "behind the last one"),
+        ("/upgrades?page=777777", 404, "there is no such page: it lies behind the last one"),
+        ("/upgrades?id=nobody", 404, "there is no such upgrade"),
         ("/runs?page=999999", 404, "pages reach back"),
         ("/trend", 400, "the trend of what?"),
         (address("/trend", case=WELL, flow="none"), 400, "no run of"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from pathlib import Path
@@ -11,7 +12,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from assay.errors import StoreError
+from assay.errors import StoreError, UsageError
 from assay.stores.read_sqlite import READERS, read_sqlite
 
 READ = {"assay_read": True}
@@ -34,13 +35,20 @@ def connect(location: str, *, busy_s: float, read_only: bool = False) -> tuple[E
     """The engine, and the name under which a user knows it (no password in it).
 
     `location` is a path (the parent folder is made) or a `postgresql+psycopg://` address. `read_only`: the database itself refuses
-    whatever would change it. Raises StoreError.
+    whatever would change it. Raises UsageError for an address of no such database, StoreError.
     """
     if location.startswith(("postgresql:", "postgresql+", "postgres:")):
         return _postgresql(location, busy_s, read_only)
     if "://" in location:
-        raise StoreError(f'"{location}" is no history: give a path, or an address postgresql+psycopg://host/database')
+        raise UsageError(
+            f'"{_public(location)}" is no history: give a path, or an address postgresql+psycopg://host/database'
+        )
     return (read_sqlite if read_only else _sqlite)(Path(location), busy_s), location
+
+
+def _public(location: str) -> str:
+    """Without its password."""
+    return re.sub(r"(://[^/:@]*):[^@]*@", r"\1:***@", location)
 
 
 def _sqlite(path: Path, busy_s: float) -> Engine:
@@ -91,9 +99,9 @@ def _postgresql(location: str, busy_s: float, read_only: bool) -> tuple[Engine, 
     try:
         url = make_url(location).set(drivername="postgresql+psycopg")
         engine = create_engine(url, connect_args={"connect_timeout": 10, **reads}, **own)
-    except ArgumentError:
-        raise StoreError(
-            f'"{location}" is no address of a database: write postgresql+psycopg://user@host:5432/database'
+    except (ArgumentError, ValueError):  # the second of a port that is no number
+        raise UsageError(
+            f'"{_public(location)}" is no address of a database: write postgresql+psycopg://user@host:5432/database'
         ) from None
     except ModuleNotFoundError:
         raise StoreError("a history on PostgreSQL needs its driver: pip install 'assay[postgresql]'") from None

@@ -45,8 +45,10 @@ def upgrades(site: Site, query: Mapping[str, str]) -> Answer:
     wanted, page = query.get("id", ""), page_number(query.get("page", ""))
     kept_upgrades = [kept_upgrade for kept_upgrade in kept if wanted in ("", kept_upgrade.id)]
     shown = kept_upgrades[(page - 1) * SHOWN : page * SHOWN]
-    if (wanted or page > 1) and not shown:
+    if wanted and not kept_upgrades:
         raise NotFound("there is no such upgrade here: /upgrades lists them")
+    if page > 1 and not shown:
+        raise NotFound("there is no such page: it lies behind the last one")
     pages = {live.id for live in read_lives(site)}
     reports = tuple(_report(kept_upgrade, pages) for kept_upgrade in shown)
     values = {"upgrades": reports, "page": page, "more": len(kept_upgrades) > page * SHOWN, "only": bool(wanted)}
