@@ -58,3 +58,32 @@ for name, what, check, answer, breaks in (
      _in_readme("\n## Use\n\n```python\nimport os\nos.system('id')\n```\n")),
 ):  # fmt: skip
     broken(name, what, check, answer=answer, near=True)(breaks)
+
+for name, what, check, answer, breaks in (
+    ("one-notebook-for-two", "one notebook for inference and validation", "artifacts.metadata", "decline",
+     _metadata("^opset = ", 'inference = "validation.ipynb"\nopset = ')),
+    ("version-without-a-next", "a version above which no other can be", "artifacts.metadata", "decline",
+     _metadata("^version = .*$", 'version = "999999999.999999999.999999999"')),
+    ("title-of-two-lines", "a title that brings a section of its own", "artifacts.metadata", "decline",
+     _metadata("^title = .*$", r'title = "Small digits\\n\\n## License\\n\\nMIT"')),
+    ("file-that-is-an-option", "a file whose name is an option of tar", "files.names", "decline",
+     _wrote("--checkpoint-action=exec=sh x.txt", "x\n")),
+    ("file-that-is-a-command", "a file whose name is a command of a shell", "files.names", "decline", _wrote("$(id).txt", "x\n")),
+    ("link-that-looks-alike", "a link to a host with a Cyrillic letter", "artifacts.links", "decline",
+     _in_readme("\n## More\n\n[paper](https://\u0430rxiv.org/abs/1)\n")),
+    ("link-with-another-host", "a link whose host stands behind another", "artifacts.links", "decline",
+     _in_readme("\n## More\n\n[paper](https://arxiv.org@evil.example/abs/1)\n")),
+    ("reference-of-ones-own", "a reference on the author's own machine", "artifacts.links", PERSON,
+     _metadata("^references = .*$", 'references = ["http://localhost:8000/paper.pdf"]')),
+    ("citation-of-another-license", "CITATION.cff says another licence", "artifacts.license-file", "decline",
+     _wrote("CITATION.cff", "cff-version: 1.2.0\ntitle: Small digits\nmessage: cite it\nlicense: GPL-3.0-only\n")),
+    ("license-behind-another", "a licence with another one behind it", "artifacts.license-file", PERSON,
+     _wrote("LICENSE", "Apache License\nVersion 2.0, January 2004\n\nGNU AFFERO GENERAL PUBLIC LICENSE\nVersion 3\n")),
+):  # fmt: skip
+    broken(name, what, check, answer=answer, near=True)(breaks)
+
+
+@broken("license-in-its-folder", "LICENSES/ holds the GPL", "artifacts.license-file", near=True)
+def _(folder: Path) -> None:
+    (folder / "LICENSES").mkdir()
+    (folder / "LICENSES" / "GPL-3.0-only.txt").write_text("GNU GENERAL PUBLIC LICENSE\nVersion 3\n", encoding="utf-8")

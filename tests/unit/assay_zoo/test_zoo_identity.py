@@ -233,3 +233,36 @@ def test_versions_are_numbers() -> None:
     assert ordered("1.10") > ordered("1.9")
     assert ordered("2") == ordered("2.0.0")
     assert msgspec.json.encode(_version(author="mira"))
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('inference = "validation.ipynb"', "they are two notebooks"),
+        ('title = "A\\nB"', "more than one line in title"),
+        ('version = "999999999.999999999"', "above which no other can be"),
+        ('contributors = ["M\\u0456ra"]', "letters of another alphabet"),
+    ],
+)
+def test_names_and_numbers_that_deceive(tmp_path: Path, line: str, words: str) -> None:
+    key = line.partition(" = ")[0]
+    kept = [each for each in METADATA.splitlines() if not each.startswith(f"{key} = ")]
+    (tmp_path / "metadata.toml").write_text("\n".join([line, *kept]), encoding="utf-8")
+    table = tomllib.loads((tmp_path / "metadata.toml").read_text(encoding="utf-8"))
+    place = SubmissionContext(
+        folder=tmp_path, root=tmp_path, policy=ZooPolicy(name="z"), metadata=Metadata.model_validate(table), name=""
+    )
+    assert any(words in finding.sentence for finding in metadata_findings(place, read_metadata_text(tmp_path)))
+
+
+@pytest.mark.parametrize(("name", "is_taken"), [("a..b", False), ("a.lock", False), ("a.git", False), ("a.b", True)])
+def test_a_name_that_git_cannot_hold(tmp_path: Path, name: str, is_taken: bool) -> None:
+    outcome = _outcomes(_place(_zoo(tmp_path / "zoo", {}), name))["name"]
+    assert (outcome is CheckOutcome.PASSED) is is_taken
+
+
+def test_the_title_of_a_served_model_asks_a_person(tmp_path: Path) -> None:
+    title = tomllib.loads(METADATA)["title"]
+    served = _version(title=f" {title.upper()} ")
+    assert _outcomes(_place(_zoo(tmp_path / "zoo", {"other": served}), "small"))["name"] is CheckOutcome.UNDECIDED
+    assert _outcomes(_place(_zoo(tmp_path / "zoo", {"small": served}), "small"))["name"] is CheckOutcome.PASSED

@@ -18,7 +18,8 @@ _ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l"})
 
 def look(name: str) -> str:
     """What two names that are easily taken for one another have in common."""
-    return re.sub(r"[-_.]", "", name.lower()).translate(_ALIKE)
+    plain = re.sub(r"[-_.]", "", name.lower()).translate(_ALIKE)
+    return plain.replace("rn", "m").replace("vv", "w")
 
 
 def confusable(name: str, models: Mapping[str, Entry]) -> Iterator[str]:

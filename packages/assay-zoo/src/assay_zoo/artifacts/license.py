@@ -47,6 +47,10 @@ _RESTRICTED = re.compile(
     re.IGNORECASE,
 )
 """Words that no licence says which a zoo takes as free."""
+_STATED = re.compile(
+    r"""^\s*["']?(?:license|schema:license)["']?\s*:\s*["']?(?:https?://spdx\.org/licenses/)?([A-Za-z0-9.+-]+)["']?,?\s*$""",
+    re.MULTILINE | re.IGNORECASE,
+)
 NAMES = re.compile(r"^(licen[cs]e|copying|unlicense)([.-].*)?$", re.IGNORECASE)
 
 
@@ -91,6 +95,20 @@ def license_of(text: str) -> str:
     short = _SHORT.search(words)
     named = _SHORT_NAMES[next(filter(None, short.groups())).lower()] if short else ""
     return min(fit, key=lambda one: one[0], default=(0, named))[1]
+
+
+def other_license_of(text: str, license: str) -> str:
+    """Another licence whose whole words stand behind those of a short one, which names no other; "" for none."""
+    words = " ".join(text.split()).casefold()
+    found = [name for name, phrases in _PHRASES if all(phrase in words for phrase in phrases)]
+    kin = ("Apache-2.0", "MIT", "ISC", "BSD-3-Clause", "BSD-2-Clause")
+    return next((name for name in found if name not in kin), "") if license in kin else ""
+
+
+def stated_in(text: str) -> str:
+    """The licence that a file for machines says (CITATION.cff, codemeta.json), "" for none."""
+    found = _STATED.search(text)
+    return found[1] if found else ""
 
 
 def restricted_by(text: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from assay_zoo.artifacts.addresses import deceiving
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
 from assay_zoo.check import Check
 from assay_zoo.metadata import Metadata
@@ -62,12 +63,15 @@ def check_links(
     pages = {one: ("README.md", line) for line, one in listed if one.startswith(("http://", "https://"))}
     said = [metadata.source, *metadata.references, metadata.dataset.source] if metadata else []
     pages |= {one: (METADATA, 0) for text in said for one in _PAGE.findall(text) if one not in pages}
+    deceptive = {page: trouble for page in pages if (trouble := deceiving(page))}
+    yield from _asked({page: pages[page] for page in deceptive}, deceptive.__getitem__)
+    pages = {page: place for page, place in pages.items() if page not in deceptive}
     if pages and not network:
         yield skipped("links", f"{len(pages)} addresses were not asked for: zoo.toml does not say network = true")
         return
     checks = list(_asked(dict(list(pages.items())[:MOST]), ask or address_trouble))
     yield from checks
-    if not missing and not checks:
+    if not missing and not checks and not deceptive:
         yield passed(
             "links", f"every link leads somewhere (links of the readme: {len(listed)}, addresses: {len(pages)})"
         )

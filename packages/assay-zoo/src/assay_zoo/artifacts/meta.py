@@ -18,6 +18,8 @@ from assay_zoo.policy import Scenario
 from assay_zoo.repository import METADATA, read_scenarios
 from assay_zoo.submission import SubmissionContext
 
+_LARGEST = 999_999_999
+"""Of a part of a version."""
 LONGEST_BYTES = 1 << 20
 DTYPES = (
     "float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -96,6 +98,8 @@ def _meaning(place: SubmissionContext, metadata: Metadata, text: MetadataText) -
                 yield at(f"says dtype {port.dtype!r} for {port.name!r}, which is none{near}", kind, number, "dtype")
             if port.name in names[:number]:
                 yield at(f"names {port.name!r} twice in {kind}", kind, number, "name")
+    if all(int(part) == _LARGEST for part in metadata.version.split(".")):
+        yield at(f"says version {metadata.version!r}, above which no other can be: begin with a small one", "version")
     yield from _version(place, metadata, text.line_of("version"))
 
 
@@ -108,6 +112,10 @@ def _written_names(metadata: Metadata, at: Callable[..., Finding]) -> Iterator[F
             yield at(
                 f"has {word!a} in {key}, with letters of another alphabet that look like these: write it in one", key
             )
+        if len(text.splitlines()) > 1:
+            yield at(f"has more than one line in {key}, which is a name: write it in one", key)
+    if metadata.inference == metadata.validation:
+        yield at(f"has {metadata.inference!r} for inference and validation: they are two notebooks", "inference")
     if problem := unreadable_place(metadata.accuracy.read):
         yield at(f"says {problem}", "accuracy", "read")
 

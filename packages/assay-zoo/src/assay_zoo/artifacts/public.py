@@ -37,6 +37,16 @@ _ACTIVE = {
     ".pdf": "pdf",
 }
 """Files that a browser, a reader of documents or a table calculation opens."""
+_STATING = (
+    "citation.cff",
+    "codemeta.json",
+    ".zenodo.json",
+    "zenodo.json",
+    "package.json",
+    "datapackage.json",
+    "croissant.json",
+)
+"""What machines read of a work, its licence among it."""
 _PAGES = ("", ".txt", ".text", ".adoc", ".org", ".tex", ".py", ".cff")
 """What a person reads as words."""
 
@@ -97,6 +107,8 @@ def published_items(place: SubmissionContext) -> Iterator[dict[str, Any]]:
 
 
 def _kind(path: Path) -> str:
+    if path.parts[0] == "LICENSES" and len(path.parts) == 2:
+        return "license"  # https://reuse.software
     if LICENSES.match(path.name) and len(path.parts) == 1 and path.suffix.lower() in ("", ".txt", ".rst", ".md"):
         return "license"  # of data and of others' code, a folder below has its own
     if path.suffix.lower() in (".md", ".markdown", ".rst"):
@@ -105,6 +117,8 @@ def _kind(path: Path) -> str:
         return "notebook"
     if kind := _ACTIVE.get(path.suffix.lower()):
         return kind
+    if path.name.lower() in _STATING:
+        return "stated"
     if REQUIREMENTS.match(path.name) or INSTALLERS.match(path.name):
         return "requirements"
     return "page" if path.suffix.lower() in _PAGES else ""
@@ -133,7 +147,8 @@ def _findings(path: str, published: Published) -> Iterator[tuple[str, Finding]]:
 def _of_license(place: SubmissionContext, path: str, published: Published) -> Iterator[tuple[str, Finding]]:
     """A text that contradicts the metadata; of one that is not known, or allows less than its name, a person is asked."""
     wanted = place.metadata.license if place.metadata else ""
-    if published.license and wanted and not same_license(published.license, wanted):
+    taken = path.startswith("LICENSES/") and published.license in place.policy.licenses  # of a part
+    if published.license and wanted and not taken and not same_license(published.license, wanted):
         sentence = f"{path} is the text of {published.license}, and {METADATA} says {wanted}: both must be one"
         yield "license-file", Finding(sentence=sentence, path=path)
     elif not published.license:
@@ -141,14 +156,20 @@ def _of_license(place: SubmissionContext, path: str, published: Published) -> It
             f"{path} is the text of no licence that is known: whether it is {wanted or 'free'} a person has to read"
         )
         yield "license-file", Finding(sentence=sentence, path=path, certain=False)
+    elif published.another and not same_license(published.another, wanted):
+        sentence = f"{path} is the text of {published.license} and of {published.another}: a person has to read it"
+        yield "license-file", Finding(sentence=sentence, path=path, certain=False)
     elif published.restricted and published.license in place.policy.licenses:
         sentence = f"{path} says {published.restricted!r}, which {published.license} does not: a person has to read it"
         yield "license-file", Finding(sentence=sentence, path=path, certain=False)
 
 
 def _of_notice(place: SubmissionContext, path: str, published: Published) -> Iterator[tuple[str, Finding]]:
+    wanted = place.metadata.license if place.metadata else "free"
+    if published.stated and place.metadata and not same_license(published.stated, wanted):
+        sentence = f"{path} says that the licence is {published.stated}, and {METADATA} says {wanted}: both must be one"
+        yield "license-file", Finding(sentence=sentence, path=path)
     if published.restricted:
-        wanted = place.metadata.license if place.metadata else "free"
         sentence = f"{path} says {published.restricted!r}, and the model is to be {wanted}: a person has to read it"
         yield "license-file", Finding(sentence=sentence, path=path, certain=False)
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from assay_zoo.artifacts.active_files import active_pdf, active_table, active_xml
-from assay_zoo.artifacts.license import license_of, restricted_by
+from assay_zoo.artifacts.license import license_of, other_license_of, restricted_by, stated_in
 from assay_zoo.artifacts.links import links_in_markdown
 from assay_zoo.artifacts.markup import active_html, active_markdown
 from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
@@ -26,7 +26,8 @@ _IDLE = ("text/plain", "text/latex", "application/json", "image/png", "image/jpe
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """(line, words) each. `license` is what the text of a licence is, "" for none that is known, `restricted`
+    """(line, words) each. `license` is what the text of a licence is, "" for none that is known, `another` one
+    behind it, `stated` the licence that a file for machines or a model says of itself, `restricted`
     words in it, or in a notice, that allow less; `perhaps` is what a page may tell readers to install or run; `too_long` says why nothing
     was read."""
 
@@ -36,12 +37,14 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     requirements: tuple[tuple[int, str], ...] = ()
     perhaps: tuple[tuple[int, str], ...] = ()
     license: str = ""
+    another: str = ""
+    stated: str = ""
     restricted: str = ""
     too_long: str = ""
 
 
 def inspect_published(item: dict[str, Any]) -> Any:
-    """`kind` is readme, notebook, page, markup, xml, pdf, table, requirements or license."""
+    """`kind` is readme, notebook, page, markup, xml, pdf, table, stated, requirements or license."""
     with open(item["copy"], "rb") as file:
         data = file.read(_LONGEST_BYTES + 1)
     kind = item["kind"]
@@ -64,11 +67,16 @@ def inspect_published(item: dict[str, Any]) -> Any:
         found = Published(
             active=tuple(_in_notebook(text)), requirements=tuple(_asked_in_cells(text, item.get("packages", ())))
         )
+    elif kind == "stated":
+        found = Published(stated=stated_in(text))
     elif kind == "requirements":
         found = Published(requirements=tuple(_asked_for(item, data)))
     else:
         shown = active_markdown(text) if item["path"].lower().endswith(".md") else ()
-        found = Published(license=license_of(text), restricted=restricted_by(text), active=tuple(shown))
+        named = license_of(text)
+        found = Published(
+            license=named, another=other_license_of(text, named), restricted=restricted_by(text), active=tuple(shown)
+        )
     return msgspec.to_builtins(found)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 _REFUSED = re.compile(r'[<>:"|?*\\]|[. ]$')
+_OF_SHELL = re.compile(r"[`\n\r]|\$[({\w]|^~")
 _RUN = (".py", ".ipynb", ".onnx")
 """What is called by its name."""
 _HARMLESS = (".gitkeep", ".gitignore")
@@ -31,6 +32,8 @@ def name_problems(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
 def _problem(part: str) -> str:
     if _RESERVED.fullmatch(part) or _REFUSED.search(part):
         return f"cannot lie on Windows, which has another use for {part!r}: rename it"
+    if part.startswith("-") or _OF_SHELL.search(part):
+        return f"has a name that a shell takes for an option or a command ({part!r}): rename it"
     if part.startswith(".") and part not in _HARMLESS:
         return f"is hidden, and {part!r} is a setting of a tool and no part of a model: leave it out"
     return ""

@@ -1,0 +1,82 @@
+"""Addresses, names, titles and licences that say something else than they are; golden answers that never change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assay_zoo.artifacts.addresses import deceiving
+from assay_zoo.artifacts.license import license_of, other_license_of, stated_in
+from assay_zoo.conflicts import look
+from assay_zoo.files.names import name_problems
+from assay_zoo.functionality_golden import _same
+
+
+@pytest.mark.parametrize(
+    ("page", "answer"),
+    [
+        ("https://arxiv.org/abs/1512.03385", ""),
+        ("https://m\u00fcnchen.example.de/x", ""),
+        ("https://github.com/o/r/blob/main/@x", ""),
+        ("https://8.8.8.8/x", ""),
+        ("https://\u0430rxiv.org/abs/1", "declines"),
+        ("https://xn--rxiv-43d.org/abs/1", "declines"),
+        ("https://arxiv.org@evil.example/abs/1", "declines"),
+        ("http://[::1/x", "asks"),
+        ("http://localhost:8000/paper.pdf", "asks"),
+        ("http://192.168.0.7/paper", "asks"),
+        ("http://build.internal/paper", "asks"),
+    ],
+)
+def test_an_address_that_misleads(page: str, answer: str) -> None:
+    trouble = deceiving(page)
+    assert ("asks" if trouble.startswith("?") else "declines" if trouble else "") == answer
+
+
+@pytest.mark.parametrize(
+    ("name", "is_taken"),
+    [
+        ("R&D notes.txt", True),
+        ("a-b_c (1).txt", True),
+        ("cost$.txt", True),
+        ("--checkpoint-action=exec=sh x.txt", False),
+        ("data/-r.txt", False),
+        ("$(id).txt", False),
+        ("`id`.txt", False),
+        ("~root.txt", False),
+    ],
+)
+def test_a_name_that_a_shell_runs(name: str, is_taken: bool) -> None:
+    assert (not list(name_problems([name]))) is is_taken
+
+
+def test_letters_that_together_look_like_one() -> None:
+    assert look("rnodel-vvide") == look("model-wide")
+    assert look("learn") != look("lean")
+
+
+APACHE = "Apache License\nVersion 2.0, January 2004\n"
+AGPL = "GNU AFFERO GENERAL PUBLIC LICENSE\nVersion 3\n"
+
+
+def test_a_second_licence_behind_the_first() -> None:
+    assert other_license_of(APACHE + AGPL, license_of(APACHE + AGPL)) == "AGPL-3.0"
+    assert not other_license_of(APACHE, license_of(APACHE))
+
+
+@pytest.mark.parametrize(
+    ("text", "license"),
+    [
+        ("cff-version: 1.2.0\nlicense: GPL-3.0-only\n", "GPL-3.0-only"),
+        ('{\n  "license": "https://spdx.org/licenses/MIT",\n  "name": "x"\n}', "MIT"),
+        ("title: a license: MIT is free\n", ""),
+    ],
+)
+def test_what_a_file_for_machines_says(text: str, license: str) -> None:
+    assert stated_in(text) == license
+
+
+def test_answers_that_differ_by_a_rounding_are_one() -> None:
+    row = np.array([0.5, -2.0, 1.0])
+    assert _same([{"y": np.stack([row, row + 1e-12])}])
+    assert not _same([{"y": np.stack([row, row + 1e-3])}])
