@@ -221,12 +221,6 @@ def test_against_the_baseline_run() -> None:
     assert worse.allowed == pytest.approx(1.2)
 
 
-def test_without_a_baseline_it_is_inconclusive_and_says_what_to_do() -> None:
-    verdict = of(timed(0.001), goal=Goal("latency.median_ms", percent_max_degradation=20.0))
-    assert verdict.word is VerdictStatus.INCONCLUSIVE
-    assert "name a run that has it as the baseline" in verdict.reason
-
-
 def test_without_an_approved_engine_only_the_comparison_says_so() -> None:
     goal = Goal("latency.median_ms", percent_max_degradation=20.0)
     lonely = make_result(
@@ -278,3 +272,18 @@ def test_a_goal_on_a_plug_ins_figure_follows_what_it_states() -> None:
     assert relative(goal, 99.0, 90.0, "the baseline run") is not None
     listed = Goal("logits.max_abs", max_degradation=0.0)
     assert relative(listed, 1.0, 2.0, "the baseline run", stated) is None
+
+
+def test_without_a_baseline_the_text_says_how_to_give_one() -> None:
+    goal = Goal("latency.median_ms", percent_max_degradation=5.0)
+    verdict = of(timed(0.01), goal=goal)
+    assert verdict.word is VerdictStatus.INCONCLUSIVE
+    assert verdict.reason == (
+        "latency.median_ms cannot be compared: no run was given as the baseline; add --compare-run RUN or --baseline, "
+        "or judge by max or min"
+    )
+    elsewhere = of(timed(0.01), goal=goal, baseline=(timed(0.01, flow="other"),))
+    assert elsewhere.reason == (
+        "latency.median_ms cannot be compared, the baseline run has no such metric for this job: name a run that has it as "
+        "the baseline (--compare-run RUN), or judge by max or min"
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from assay.core.engine_info import EngineInfo
-from assay.reports.used_inputs import built_for
+from assay.core.input_plan import InputFacts
+from assay.reports.used_inputs import built_for, used_inputs
 
 
 @pytest.mark.parametrize(
@@ -19,3 +20,8 @@ from assay.reports.used_inputs import built_for
 )
 def test_sizes_that_were_built_for(options: dict[str, str], text: str) -> None:
     assert built_for(EngineInfo(options=options)) == text
+
+
+def test_data_of_a_user_are_not_called_a_golden() -> None:
+    facts = InputFacts("image", "float32", ((1, 1, 8, 8),), least=-1.0, most=1.0, golden=True)
+    assert used_inputs(facts) == "image float32 [1, 1, 8, 8] from -1 to 1 (stored)"

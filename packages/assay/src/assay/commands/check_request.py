@@ -14,6 +14,7 @@ from assay import plugins
 from assay.commands.asked_flows import flows_of
 from assay.commands.own_data import near, near_data, source_of
 from assay.commands.sources import with_files
+from assay.commands.task_goals import reject_unmeasured_tasks
 from assay.config.assay_toml import Config, load_config, load_policy
 from assay.config.option_values import changed_limits, changed_measuring, inputs_of, with_stated
 from assay.core.case import Contract, Inputs, Tolerance
@@ -62,6 +63,7 @@ def request_of(options: CheckOptions, config: Config | None) -> Request:
             "--trace keeps a profile of what is measured, and nothing is: leave --only-kind out, or set enabled = true in [measure]"
         )
     models = _from_arguments(options, config) if options.models else _from_config(options, config)
+    reject_unmeasured_tasks(policy.goals, models, listed=not options.models)
     request = Request(
         models=with_random_samples(models, options),
         policy=policy,

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 
 
-def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """The most similar of the known names, letter case aside; "" where none is near."""
     by_case: dict[str, str] = {}
     for one in known:

@@ -55,7 +55,7 @@ def with_goals(
     then = {result.job_key: metrics(result) for result in baseline}
     for key, more in _against(opinions, baseline).items():
         now[key] = {**now[key], **more}
-    base_name = "the old engine" if exempt else "the baseline run"
+    base_name = "the old engine" if exempt else "the baseline run" if baseline else ""
     complaints: dict[str, list[Violation]] = {opinion.job_key: [] for opinion in opinions}
     kept: dict[str, list[Kept]] = {opinion.job_key: [] for opinion in opinions}
     unused = []
@@ -204,7 +204,12 @@ def _with_warnings(complaint: Violation | None, draft: DraftVerdict) -> Violatio
 
 
 def _no_baseline(goal: Goal, whose: str, observed: float, flow: str) -> Violation:
-    todo = f"add '{flow}' to the flows of this case" if flow else "name a run that has it as the baseline"
+    if not whose:
+        todo = "add --compare-run RUN or --baseline, or judge by max or min"
+        text = f"{goal.metric} cannot be compared: no run was given as the baseline; {todo}"
+        return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric, observed)
+    run = "name a run that has it as the baseline (--compare-run RUN)"
+    todo = f"add '{flow}' to the flows of this case" if flow else run
     text = f"{goal.metric} cannot be compared, {whose} has no such metric for this job: {todo}, or judge by max or min"
     return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric, observed)
 

@@ -35,7 +35,7 @@ def used_inputs(input_facts: InputFacts) -> str:
 def source(input_facts: InputFacts) -> str:
     """Where its values come from: `N=1; 0 to 30521 (Gather 'embedding')`."""
     if input_facts.golden:
-        return "golden"
+        return "stored"
     texts = [f"{name}={size}" for name, size in input_facts.sizes.items()]
     if input_facts.range is not None:
         texts.append(_range(input_facts.range))
