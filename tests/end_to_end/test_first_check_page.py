@@ -18,6 +18,7 @@ COMMAND = re.compile(r"^\$ assay (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 DECIDED_ELSEWHERE = (
     (re.compile(r"\d{8}T\d{6}-[0-9a-f]{6}"), "RUN"),
     (re.compile(r"-{20,}"), "RULE"),  # as wide as the numbers of its table
+    (re.compile(r"worst at \[\d+(, \d+)*\]"), "PLACE"),
     (re.compile(r"[-+]?\d+(\.\d+)*e[-+]\d+|[-+]?\d+(\.\d+)+|\d{5,}|\d+(?= kB)"), "NUMBER"),
 )
 

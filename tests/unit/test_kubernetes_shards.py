@@ -59,4 +59,5 @@ def test_cases_that_fail_fail_no_pod(tmp_path: Path, code: str, ends_with: int) 
 
 
 def test_a_share_without_a_file_was_not_done(tmp_path: Path) -> None:
+    (tmp_path / "1.assay").write_text("of the Job before")
     assert _pod(tmp_path, 0, CODE="1", NO_FILE="yes")[0] == 1

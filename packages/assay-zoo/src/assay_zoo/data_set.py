@@ -95,7 +95,7 @@ def _fits(port: ValueInfoProto, array: np.ndarray[Any, Any]) -> None:
         raise UsageError(f"{port.name} is {array.dtype} here, and {dtype} in the model: {text}")
     sizes = [one.dim_value if one.HasField("dim_value") else one.dim_param or "?" for one in kind.shape.dim]
     fits = len(sizes) == array.ndim and all(
-        isinstance(size, str) or size == size for size, size in zip(sizes, array.shape, strict=False)
+        isinstance(declared, str) or declared == size for declared, size in zip(sizes, array.shape, strict=False)
     )
     if kind.HasField("shape") and not fits:
         shown = f"({', '.join(map(str, sizes))})"

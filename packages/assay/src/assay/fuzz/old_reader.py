@@ -21,7 +21,7 @@ def is_all_of_a_version(operator: str, names: Iterable[str]) -> bool:
 
 @cache
 def _brought(operator: str) -> tuple[frozenset[str], ...]:
-    """By version, the oldest first."""
+    """What each version but the first brought, the oldest first: the first has none before it."""
     from assay.generators.schemas import LATEST, NotMade, optional_names, schema_at
 
     seen, groups = set[str](), []
@@ -32,4 +32,4 @@ def _brought(operator: str) -> tuple[frozenset[str], ...]:
             continue
         groups.append(frozenset(names - seen))
         seen |= names
-    return tuple(groups)
+    return tuple(groups[1:])

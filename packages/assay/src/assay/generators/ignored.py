@@ -25,7 +25,7 @@ def ablate_fully(trial: Trial, ablated: Mapping[str, bool], run: Run) -> dict[st
     for name, case in _without_each(trial.case, nodes[0].op_type, [name for name, right in tried.items() if right]):
         due = CaseValues(case)
         if due.is_valid() and _is_evaluated(due):
-            tried[IGNORED + name] = not compare(dict(trial.answers), due).kind
+            tried[IGNORED + name] = tried.get(IGNORED + name, False) or not compare(dict(trial.answers), due).kind
     return tried
 
 
