@@ -185,7 +185,7 @@ def main() -> None:
                 flush=True,
             )
         print(
-            f"extra {extra:.0%}: {', '.join(f'{fromkey} {words.count(fromkey)}' for fromkey in dict.fromkeys(words))}",
+            f"extra {extra:.0%}: {', '.join(f'{word} {words.count(word)}' for word in dict.fromkeys(words))}",
             flush=True,
         )
 

@@ -26,7 +26,7 @@ _OUTCOMES = {VerdictStatus.PASS: CheckOutcome.PASSED, VerdictStatus.FAIL: CheckO
 
 
 def against_previous(place: SubmissionContext, inputs: Path, tools: SubmissionServices) -> Iterator[Check]:
-    """Slower by more than the policy's `slower` fails; what cannot be told asks a person. `inputs` is a folder as a golden is."""
+    """Slower by more than the policy's `slower` fails; an undecided comparison needs a person. `inputs` is a folder as a golden is."""
     assert place.metadata is not None
     if place.previous is None:
         yield _check(CheckOutcome.SKIPPED, "the zoo serves no earlier version")

@@ -122,7 +122,7 @@ def _largest(model: ModelProto, folder: Path) -> tuple[float, ...]:
                 top = np.concatenate([top, block])
                 top = np.partition(top, -_TAKEN)[-_TAKEN:] if top.size > _TAKEN else top
             found = np.unique(np.concatenate([found, top]))[-_KEPT:]
-    return tuple(float(f"{float64:.6g}") for float64 in found) if len(found) == _KEPT else ()
+    return tuple(float(f"{value:.6g}") for value in found) if len(found) == _KEPT else ()
 
 
 def _weights(model: ModelProto, folder: Path) -> str:

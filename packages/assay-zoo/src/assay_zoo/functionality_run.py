@@ -74,7 +74,7 @@ def _tolerance_job(case: Case, reference: Path, limits: Limits) -> DeriveToleran
 
 def derive_plain(every: Sequence[Asked], limits: Limits, services: Services) -> list[DeriveToleranceJob]:
     """The tolerances by which expected outputs, and flows of plain float32, are judged: the jobs that have derived them."""
-    jobs = [_tolerance_job(asked.case, asked.reference, limits) for asked in every if not asked.why]
+    jobs = [_tolerance_job(question.case, question.reference, limits) for question in every if not question.why]
     return services.jobs.complete(with_tolerances(jobs, services))
 
 
@@ -85,10 +85,14 @@ def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, servi
     scratch = str(services.scratch(run_id))
     jobs = tuple(
         VerifyJob(
-            asked.case, flow, limits=limits, scratch=scratch, reference_dir="" if asked.why else str(asked.reference)
+            question.case,
+            flow,
+            limits=limits,
+            scratch=scratch,
+            reference_dir="" if question.why else str(question.reference),
         )
         for flow in flows
-        for asked in every
+        for question in every
     )
     run = Run(
         id=run_id,

@@ -1,4 +1,4 @@
-"""What can be followed by nobody who only reads the code. What is not plainly harmless there, a person looks at."""
+"""Code that a static reader cannot follow. A person looks at what is not plainly harmless there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LEADING = ("symlink_to", "hardlink_to", "extractall", "unpack_archive", "LowLev
 
 
 class AskedCode(SourceFile):
-    """Of one file."""
+    """The code of one file that a static reader cannot follow."""
 
     def asked(self, node: ast.AST) -> Iterator[str]:
         for name in _written_names(node):
@@ -58,7 +58,7 @@ class AskedCode(SourceFile):
 
     def _brought(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         base = f"{imported_from(node)}." if isinstance(node, ast.ImportFrom) else ""
-        for path in (f"{base}{name.name}" for name in node.names):
+        for path in (f"{base}{alias.name}" for alias in node.names):
             if more_than_plain(path):
                 yield Unread(f"more than is plainly harmless ({path})")
 
@@ -104,7 +104,7 @@ class AskedCode(SourceFile):
         return bool(values) and all(self._is_own(value, seen | {id(node)}) for value in values)
 
     def _given_to(self, function: ast.AST | None, name: str) -> list[ast.expr]:
-        """What a parameter is given, where the function is only called, by its name; else nothing."""
+        """The arguments that calls give a parameter, if the function is only ever called by its name; else none."""
         if not isinstance(function, ast.FunctionDef) or name not in (names := [arg.arg for arg in function.args.args]):
             return []
         at = names.index(name)

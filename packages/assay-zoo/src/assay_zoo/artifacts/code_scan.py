@@ -179,7 +179,7 @@ class _Scan(AskedCode):
                 yield from self._value(node)
 
     def _value(self, node: ast.expr) -> Iterator[str]:
-        """A module, or what runs texts, that is neither called nor asked for a name, nor given a name by which it is known here."""
+        """Uses of a module, or of what runs texts, other than a call, an attribute, or a name that is followed here."""
         for path in self._bound.of(node):
             if path in _RUNNING and id(node) not in self._kept:
                 what = "stored as data" if path in LOADERS else "made while it runs"
@@ -216,7 +216,7 @@ class _Scan(AskedCode):
         yield from (what for name in node.kwd_attrs for what in reached_by("object", name))
 
     def _format(self, node: ast.expr) -> Iterator[str]:
-        """What a text that is put together asks of values."""
+        """What a format string reads from its values."""
         place = self._names_in(self._scopes.around(node))
         parts = [one for each in map(place.of, added(node)) for one in (each if len(each) == 1 else UNKNOWN)]
         if not isinstance(node, ast.Constant):
@@ -237,7 +237,7 @@ class _Scan(AskedCode):
             yield from self._called_as(node, path, plain)
 
     def _called_as(self, node: ast.Call, path: str, plain: str) -> Iterator[str]:
-        """What one of the functions does that the call may be of."""
+        """What the called function does, for each function that it may be."""
         name = path.rpartition(".")[2]
         if name == "import_module":
             yield from reached_by_import(imported_by(node))

@@ -106,9 +106,9 @@ def file_names(tree: ast.AST, path: str = "") -> FileNames:
 def _changed_by(node: ast.AST, names: WrittenNames, exported: set[int]) -> Iterator[str]:
     """Names of other modules that may be changed, or be handed on to whoever does, beside those of attributes."""
     if isinstance(node, ast.Import):
-        yield from (part for name in node.names for part in name.name.split("."))
+        yield from (part for alias in node.names for part in alias.name.split("."))
     elif isinstance(node, ast.ImportFrom):
-        yield from (name.name for name in node.names if name.asname not in (None, name.name))
+        yield from (alias.name for alias in node.names if alias.asname not in (None, alias.name))
     elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in exported:
         yield from node.value.split(".")
     elif isinstance(node, ast.MatchClass):

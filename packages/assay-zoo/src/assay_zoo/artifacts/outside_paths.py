@@ -58,7 +58,7 @@ def outside_text(node: ast.Constant) -> str:
 
 
 def outside_arguments(call: ast.Call, name: str, bound: FollowedNames, place: WrittenNames) -> Iterator[str]:
-    """What a call that opens or builds a path begins at the root with, and addresses that it reads."""
+    """Absolute paths that a call opens or builds, and addresses that it reads."""
     if _FETCHING.fullmatch(name) and not any(one.startswith("urllib.parse.") for one in bound.of(call.func)):
         for one in (*call.args, *(key.value for key in call.keywords)):
             texts = [(_start(one, bound),), *place.of(one)]
@@ -97,7 +97,7 @@ def _is_decoded(node: ast.AST, place: WrittenNames, seen: set[int]) -> bool:
 
 
 def made_text(node: ast.expr, place: WrittenNames) -> Iterator[str]:
-    """What the texts reach for that an expression puts together of some that reach for nothing."""
+    """What a joined text leads to although none of its parts does."""
     parts = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
     starts = [one[0] for one in place.of(node) if one[0]]
     if not any(map(outside_text, parts)):

@@ -38,7 +38,7 @@ def _merged(parts: Sequence[str | None]) -> Name:
 
 
 def before(signs: str, names: Sequence[Name]) -> list[Name]:
-    """Of texts that are filled in: what stands before the first place for it."""
+    """The part of each format string before its first placeholder."""
     found: list[Name] = []
     for name in names:
         first = name[0] or ""
@@ -54,7 +54,7 @@ _FIELDS = {
 
 
 def filled(signs: str, names: Sequence[Name], given: Sequence[Sequence[Name]]) -> list[Name]:
-    """Texts that are filled in by `%` or `format`: what is given to a plain place, in its order; what a place makes of it is not known."""
+    """Format strings of `%` or `format` with their placeholders filled in, in order; unknown if one of them is not plain."""
     found: list[Name] = []
     for name in names:
         text = name[0] if len(name) == 1 else None
@@ -123,7 +123,7 @@ def sliced(texts: Sequence[Name], part: ast.Slice) -> list[Name]:
 
 
 def sums(node: ast.expr) -> list[ast.BinOp]:
-    """`a + b + c`, and `a + b` in it."""
+    """A sum, and each sum that it begins with: `a + b + c`, then `a + b`."""
     found: list[ast.BinOp] = []
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         found.append(node)
@@ -132,6 +132,6 @@ def sums(node: ast.expr) -> list[ast.BinOp]:
 
 
 def added(node: ast.expr) -> list[ast.expr]:
-    """What is added up, in its order; of anything else it alone."""
+    """The summands of a sum, in order; any other expression alone."""
     every = sums(node)
     return [every[-1].left, *(bin_op.right for bin_op in reversed(every))] if every else [node]

@@ -98,7 +98,7 @@ class SourceFile:
         self._found_names = {each.id for expr in trees for each in ast.walk(expr) if isinstance(each, ast.Name)}
 
     def _given(self, node: ast.AST) -> int:
-        """How often a function gives the name a value whose parameter it is there; 0 where it is none, or one of the file."""
+        """How often the function that has this name as a parameter binds it, the parameter counted; 0 for any other name."""
         scope = self._scopes.around(node)
         while isinstance(node, ast.Name) and scope is not None:
             if node.id in parameters(scope) and not self._names[0].is_shared(node.id):
@@ -107,7 +107,7 @@ class SourceFile:
         return 0
 
     def _is_plain(self, call: ast.Call, names: Collection[str]) -> bool:
-        """Whether it calls one of these of Python's own."""
+        """Whether the call is to one of these names, and the file leaves it to Python."""
         return isinstance(call.func, ast.Name) and call.func.id in names and not self._names[0].binds(call.func.id)
 
     def _is_asked_plainly(self, base: str) -> bool:
@@ -183,7 +183,7 @@ def root_of(node: ast.AST) -> str:
 
 
 def _only_compared(node: ast.AST) -> Iterator[ast.expr]:
-    """Texts that only say what another text is asked for, or what is taken out of it."""
+    """Texts that are only compared with another text, or looked for in it."""
     if isinstance(node, ast.Compare):
         yield from (each for expr in (node.left, *node.comparators) for each in (expr, *_parts(expr)))
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _TAKING:

@@ -32,7 +32,7 @@ _COUNTED = {
 def report(
     findings: Sequence[ModelFinding], counts: Mapping[str, int], path: str, seconds: float, unseen: str = ""
 ) -> list[Check]:
-    """`seconds` are of all, told once; `unseen` says why the parts without findings cannot be called sound: they are skipped."""
+    """`seconds`: of all checks together. `unseen` says why the parts without findings cannot be called sound: they are skipped."""
     checks: list[Check] = []
     for area in Area:
         own = [finding for finding in findings if finding.area is area]

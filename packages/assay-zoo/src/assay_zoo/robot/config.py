@@ -155,13 +155,13 @@ def _alerts(parsed: AlertsFile, secrets: _Secrets, text: TomlFile, beside: Path)
     ):
         if key in text.data.get("alerts", {}):
             raise BadPolicy(text.sentence(("alerts", key), f"{why}; remove it"))
-    for number, file in enumerate(parsed.target):
+    for number, target in enumerate(parsed.target):
         place = ("alerts", "target", number, "url")
-        if not isinstance(file.url, AddressFile):
+        if not isinstance(target.url, AddressFile):
             sentence = 'must be { file = "PATH" } or { env = "NAME" }: no secret is written here'
             raise BadPolicy(text.sentence(place, sentence))
         secrets.read(
-            place, SecretPlace.model_validate({"env": file.url.env} if file.url.env else {"file": file.url.file})
+            place, SecretPlace.model_validate({"env": target.url.env} if target.url.env else {"file": target.url.file})
         )
     if parsed.only_with and not os.environ.get(parsed.only_with):
         return None

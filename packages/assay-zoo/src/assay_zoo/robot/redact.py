@@ -36,7 +36,7 @@ def hides_places(config: RobotConfig) -> Hides:
     own: list[str | Path] = [config.data, config.zoo.repository.removeprefix("file://"), config.path.parent]
     own += [*(Path(text).parent for text in (config.database, config.history) if text.startswith("/"))]
     programs = [
-        *(Path(str(module_type.__file__)).parent.parent for module_type in (assay, assay_zoo)),
+        *(Path(str(package.__file__)).parent.parent for package in (assay, assay_zoo)),
         Path(sys.prefix),
         Path(sys.base_prefix),
     ]

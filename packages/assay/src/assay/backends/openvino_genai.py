@@ -169,4 +169,4 @@ class _Pipeline:
             asked.top_p, asked.top_k = 1.0, 2**31
         given = openvino_genai.TokenizedInputs(openvino.Tensor(ids), openvino.Tensor(mask))
         found = self._pipeline.generate(given, asked)
-        return [tuple(map(int, token)) for token in found.tokens], [float(score) for score in found.scores]
+        return [tuple(map(int, row)) for row in found.tokens], [float(score) for score in found.scores]

@@ -45,12 +45,12 @@ def list_(
     from assay.commands.baseline import damaged_baselines, kept_baselines
 
     damaged = damaged_baselines(history)
-    found = [baseline for baseline in kept_baselines(history) if every or baseline.id == "current"]
-    for kept in found:
-        print(_line(kept.baseline, f"{kept.id}: " if every else "", kept.trouble))
+    entries = [entry for entry in kept_baselines(history) if every or entry.id == "current"]
+    for entry in entries:
+        print(_line(entry.baseline, f"{entry.id}: " if every else "", entry.trouble))
     for sentence in damaged:
         print(sentence)
-    if not found and not damaged:
+    if not entries and not damaged:
         print("no baseline yet: assay baseline set MODEL --flow FLOW --reason WHY")
 
 

@@ -198,7 +198,7 @@ def _change(checked: Checked, model: Path, sides: _Sides) -> ModelChange:
 
 
 def speed_rule(options: UpgradeOptions) -> SpeedRule:
-    """The gate's own, with what the user lets an upgrade cost: another release lays its code out in another way. Raises BadPolicy."""
+    """The gate's rule, with the slowdown that an upgrade may cost: another release lays its code out in another way. Raises BadPolicy."""
     rule = load_policy(options.policy).speed if options.policy else with_floor(SpeedRule(), MOST_PERCENT)
     if options.max_slowdown is not None:
         rule = with_floor(rule, options.max_slowdown)
@@ -206,7 +206,7 @@ def speed_rule(options: UpgradeOptions) -> SpeedRule:
 
 
 def with_floor(rule: SpeedRule, percent: float) -> SpeedRule:
-    """As little apart from the margin as before, so that as many launches decide."""
+    """Keep the distance between slowdown and margin, so that the number of launches stays the same."""
     floor = percent / 100.0
     return replace(rule, min_slowdown=floor, margin=floor + rule.margin - rule.min_slowdown)
 
@@ -214,7 +214,7 @@ def with_floor(rule: SpeedRule, percent: float) -> SpeedRule:
 def _with_speed(
     model_change: ModelChange, path: Path, sides: _Sides, rule: SpeedRule, command: str, services: Services
 ) -> ModelChange:
-    """Fresh pairs, interleaved. Nothing is said where there are none."""
+    """The change with its speed, measured in fresh interleaved pairs; unchanged if there are none."""
     if model_change.answers in (Answers.NEWLY_REFUSED, Answers.NEWLY_SUPPORTED, Answers.REFUSED_BOTH, Answers.UNKNOWN):
         return model_change
     request = CompareRequest(
@@ -239,7 +239,7 @@ def _with_speed(
 
 
 def with_decision(model_change: ModelChange, seen: SpeedComparison, rule: SpeedRule) -> ModelChange:
-    """What the gate decides of that comparison."""
+    """The change with what the gate decides about that comparison."""
     decision, ratio = judge_comparison(seen, rule), seen.own_s / seen.rival_s
     speed, lost = speed_of(decision.word, ratio), None
     if speed is Speed.SLOWER and decision.observed is not None and decision.allowed is not None:
@@ -255,7 +255,7 @@ def _causes(
     services: Services,
     tell: Callable[[str], None],
 ) -> tuple[Cause, ...]:
-    """Of each model that is wrong, or refused, in the new release alone."""
+    """The cause for each model that is wrong or refused in the new release alone."""
     wrong = {change.model for change in changes if change.answers in (Answers.WRONG, Answers.NEWLY_REFUSED)}
     results = {result.job_key: result for result in checked.results}
     causes: list[Cause] = []

@@ -15,15 +15,15 @@ def alert_rules(folder: Path, parsed: AlertsFile) -> AlertRules | None:
     """None where no target is named. Paths are relative to `folder`."""
     if not parsed.target:
         return None
-    everything = tuple(AlertKind(one) for one in parsed.on)
+    everything = tuple(AlertKind(name) for name in parsed.on)
     targets = tuple(
         AlertTarget(
-            file.name,
-            _place(folder, file.url),
-            everything if file.on is None else tuple(AlertKind(name) for name in file.on),
-            always=not file.quiet_hours,
+            target.name,
+            _place(folder, target.url),
+            everything if target.on is None else tuple(AlertKind(name) for name in target.on),
+            always=not target.quiet_hours,
         )
-        for file in parsed.target
+        for target in parsed.target
     )
     return AlertRules(
         targets,

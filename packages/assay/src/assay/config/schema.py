@@ -227,7 +227,7 @@ class AlertsFile(_Table):
 
     @model_validator(mode="after")
     def _named_once(self) -> AlertsFile:
-        names = [file.name for file in self.target]
+        names = [target.name for target in self.target]
         twice = next((name for name in names if names.count(name) > 1), "")
         if twice:
             raise ValueError(f"has two targets called '{twice}': give one of them another name")

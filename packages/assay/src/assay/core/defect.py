@@ -22,7 +22,7 @@ class DefectKind(enum.StrEnum):
 
 
 class Defect(msgspec.Struct, frozen=True):
-    """One that is built into the same model: at which node or tensor ("": at all inputs), and how large it is (0: it has no size)."""
+    """One defect: the node or tensor that it is at ("": all inputs), and its size (0: none)."""
 
     kind: DefectKind
     at: str = ""

@@ -6,7 +6,7 @@ import msgspec
 
 
 class Step(msgspec.Struct, frozen=True):
-    """At the sample `sample` of `samples`, and of its noisy evaluations at `draw` of `draws`: from 1; 0 where nothing is known."""
+    """The sample `sample` of `samples`, and `draw` of the `draws` noisy evaluations of it. Counts begin at 1; 0: unknown."""
 
     sample: int = 0
     samples: int = 0

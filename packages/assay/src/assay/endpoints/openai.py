@@ -61,7 +61,7 @@ class OpenAi:
         self._connection, self._vocabulary, self._most = connection, vocabulary, most
         self.address = connection.address
         with readable(connection.address, _PROTOCOL):
-            known = [listed.id for listed in msgspec.convert(connection.get("/models"), Models).data]
+            known = [model_entry.id for model_entry in msgspec.convert(connection.get("/models"), Models).data]
         self.model = model or (known[0] if known else "")
         if known and self.model not in known:
             raise UsageError(

@@ -43,7 +43,7 @@ def _executed(facts: EngineInfo) -> Counter[str]:
 
 
 def _kernels(facts: EngineInfo, *, fused: bool) -> Counter[str]:
-    """The fused ones, or the others."""
+    """Kernels that are fused, or those that are not."""
     return _counted(
         placement
         for placement in facts.placements
@@ -52,13 +52,13 @@ def _kernels(facts: EngineInfo, *, fused: bool) -> Counter[str]:
 
 
 def _more(these: EngineInfo, those: EngineInfo, *, fused: bool) -> dict[str, int]:
-    """Kernels that the first executes more of, by operator: among the fused ones, or among the others."""
+    """How many more kernels the first engine executes, by operator: fused ones, or those that are not."""
     more, fewer = (_kernels(facts, fused=fused) for facts in (these, those))
     return {kind: count - fewer[kind] for kind, count in sorted(more.items()) if count > fewer[kind]}
 
 
 def _gone(before: EngineInfo, after: EngineInfo, fewer: int) -> dict[str, int]:
-    """So many fused kernels, by name where no kernel of another name may have taken the place of one."""
+    """The fused kernels that are gone, by name if no kernel of another name can have taken the place of one."""
     gone = _more(before, after, fused=True)
     return gone if sum(gone.values()) == fewer else {"fused kernel" if fewer == 1 else "fused kernels": fewer}
 

@@ -49,13 +49,13 @@ class Kept:
 def kept_baselines(services: Services, case: str = "", flow: str = "", *, current: bool = False) -> list[Kept]:
     """All of this cell ("": of any), by case and flow, the current one first, then the latest. `current`: none that was replaced."""
     services.files.bring(cell_name(case, flow) if case and flow else f"{FOLDER}/")
-    found = [
-        kept
-        for kept in _all(services, current)
-        if case in ("", kept.baseline.case) and flow in ("", kept.baseline.flow.name)
+    entries = [
+        entry
+        for entry in _all(services, current)
+        if case in ("", entry.baseline.case) and flow in ("", entry.baseline.flow.name)
     ]
-    newest = sorted(found, key=lambda one: one.id, reverse=True)
-    return sorted(newest, key=lambda one: (one.baseline.case, one.baseline.flow.name, one.id != CURRENT))
+    newest = sorted(entries, key=lambda entry: entry.id, reverse=True)
+    return sorted(newest, key=lambda entry: (entry.baseline.case, entry.baseline.flow.name, entry.id != CURRENT))
 
 
 def damaged_baselines(services: Services) -> list[str]:

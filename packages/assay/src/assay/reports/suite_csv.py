@@ -30,8 +30,8 @@ _ERRORS = [column for column in columns_of("suite-csv") if column.part == "error
 _COSTS = [column for column in columns_of("suite-csv") if column.part == "cost"]
 OURS = (
     "run", "case", "verdict", "reason", "outcome", "stage", "cause", "node", "seed", "inputs",
-    *(error.field for error in _ERRORS), "rtol", "atol",
-    *(f"{stage.value}_s" for stage in Stage if stage is not Stage.START), "seconds", *(cost.field for cost in _COSTS),
+    *(column.field for column in _ERRORS), "rtol", "atol",
+    *(f"{stage.value}_s" for stage in Stage if stage is not Stage.START), "seconds", *(column.field for column in _COSTS),
     "precision", "backend_version", "attempts", "repro",
 )  # fmt: skip
 

@@ -55,18 +55,18 @@ def nameless_process_and_exit() -> None:
 
 
 def process_beside_it() -> None:
-    """A child of the driver, by clone(2)."""
+    """Starts a process whose parent is the driver (clone with CLONE_PARENT)."""
     if not ctypes.CDLL(None).syscall(_CLONE[platform.machine()], _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0):
         _sleep()
 
 
 def adopts_nobody() -> None:
-    """What it starts and leaves would be no descendant of it any more."""
+    """Gives up adoption: what the worker starts and leaves would no longer be its descendant."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
 def leaves_process_to_driver() -> None:
-    """It adopts nobody, and a grandchild has lost its parent."""
+    """The worker adopts nobody and leaves a grandchild whose parent has ended."""
     adopts_nobody()
     child = os.fork()
     if child:
@@ -93,14 +93,14 @@ def leaves_stray_process() -> None:
 
 
 def traced_by_driver() -> None:
-    """Each of its stops would look there like its end."""
+    """Lets the driver trace the worker: each stop of the worker would look to the driver like its end."""
     if ctypes.CDLL(None, use_errno=True).ptrace(0, 0, None, None):
         raise OSError(ctypes.get_errno(), "not to be traced")
     os.kill(os.getpid(), signal.SIGUSR1)
 
 
 def child_stops_it() -> None:
-    """From outside it looks as if somebody else had done it."""
+    """A child stops the worker. From outside it looks as if somebody else had done it."""
     if not os.fork():
         os.kill(os.getppid(), signal.SIGSTOP)
         _sleep()
@@ -108,7 +108,7 @@ def child_stops_it() -> None:
 
 
 def child_kills_it() -> None:
-    """From outside it looks as if somebody else had done it."""
+    """A child kills the worker. From outside it looks as if somebody else had done it."""
     if not os.fork():
         os.kill(os.getppid(), signal.SIGKILL)
         _sleep()

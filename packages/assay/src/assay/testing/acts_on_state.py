@@ -23,12 +23,12 @@ _held: list[object] = []
 
 
 def chdir() -> None:
-    """Elsewhere."""
+    """Changes the working directory."""
     os.chdir("/")
 
 
 def directory_gone() -> None:
-    """Into a folder that is removed then."""
+    """Changes into a folder, which is then removed."""
     folder = tempfile.mkdtemp()
     os.chdir(folder)
     os.rmdir(folder)
@@ -40,12 +40,12 @@ def umask() -> None:
 
 
 def environ() -> None:
-    """As libraries set the number of their threads."""
+    """Sets the number of threads, as libraries do."""
     os.environ["OMP_NUM_THREADS"] = "3"
 
 
 def environ_cleared() -> None:
-    """All of it."""
+    """Clears the environment."""
     os.environ.clear()
 
 
@@ -55,7 +55,7 @@ def native_environ() -> None:
 
 
 def tempdir() -> None:
-    """For all temporary files from here on."""
+    """Changes the folder of all later temporary files."""
     tempfile.tempdir = "/"
 
 
@@ -80,7 +80,7 @@ def timer() -> None:
 
 
 def rounding() -> None:
-    """Upwards."""
+    """Makes arithmetic round upwards."""
     mode = {"x86_64": 0x800, "aarch64": 0x400000}[platform.machine()]
     assert ctypes.CDLL("libm.so.6").fesetround(mode) == 0
 
@@ -173,12 +173,12 @@ def _patch(module: Any, name: str, function: object) -> None:
 
 
 def garbage_collector() -> None:
-    """Off."""
+    """Turns the garbage collector off."""
     gc.disable()
 
 
 def recursion_limit() -> None:
-    """Far too deep."""
+    """Allows recursion far too deep."""
     sys.setrecursionlimit(1_000_000)
 
 

@@ -60,17 +60,17 @@ class Rewriter:
         self.model.graph.node.remove(node)
 
     def attribute(self, node: NodeProto, name: str, value: Any) -> None:
-        """Set, whatever it was."""
+        """Overwrites the attribute."""
         from onnx import helper
 
-        for one in list(node.attribute):
-            if one.name == name:
-                node.attribute.remove(one)
+        for attribute in list(node.attribute):
+            if attribute.name == name:
+                node.attribute.remove(attribute)
         node.attribute.append(helper.make_attribute(name, value))
 
 
 def _folded_pad(graph: Rewriter) -> None:
-    """Zeros become no elements at all."""
+    """The zeros of the Pad are lost: the padding of MaxPool adds no elements."""
     for pad, pool in graph.prepared("Pad", "MaxPool"):
         graph.remove(pad)
         graph.attribute(pool, "pads", [1, 1, 1, 1])
@@ -110,7 +110,7 @@ def _wrong_function(graph: Rewriter) -> None:
 
 
 def _born_nan(graph: Rewriter) -> None:
-    """Of numbers below zero."""
+    """Softplus becomes Sqrt: NaN for negative inputs."""
     for (node,) in graph.chains("Softplus"):
         node.op_type = "Sqrt"
 

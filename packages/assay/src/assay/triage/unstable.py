@@ -117,7 +117,7 @@ async def _parting(
                 found[error.window] = replace(error, kind=UNSTABLE, rel_l2=max(before.rel_l2, error.rel_l2))
         if found:
             break
-    return max(found.values(), key=lambda one: one.rel_l2, default=None)
+    return max(found.values(), key=lambda region_error: region_error.rel_l2, default=None)
 
 
 async def _in_halves(
@@ -135,7 +135,7 @@ async def _in_halves(
         right = replace(right, window=right.window + half)
     return max(
         (region_error for region_error in (left, right) if region_error is not None),
-        key=lambda one: one.rel_l2,
+        key=lambda region_error: region_error.rel_l2,
         default=None,
     )
 

@@ -82,7 +82,7 @@ def causes(site: Site, query: Mapping[str, str]) -> Answer:
     text = query.get("q", "").strip().lower()
     if len(text) > LONGEST:
         raise UsageError(f"what is searched for has {len(text)} characters; it may have {LONGEST}")
-    cause_lives = [live for live in read_lives(site) if _fits(live, text, query)]
+    cause_lives = [life for life in read_lives(site) if _fits(life, text, query)]
     page = page_number(query.get("page", ""))
     shown = cause_lives[(page - 1) * SHOWN : page * SHOWN]
     if page > 1 and not shown:
@@ -100,7 +100,7 @@ def causes(site: Site, query: Mapping[str, str]) -> Answer:
 def cause(site: Site, query: Mapping[str, str]) -> Answer:
     """One of them."""
     wanted = query.get("id", "")
-    one = next((live for live in read_lives(site) if live.id == wanted), None)
+    one = next((life for life in read_lives(site) if life.id == wanted), None)
     if one is None:
         raise NotFound("no cause has that id here: /causes lists them")
     return Answer("cause.html.j2", {"one": one}, one, HEADER, [_row(one)])

@@ -49,7 +49,7 @@ def upgrades(site: Site, query: Mapping[str, str]) -> Answer:
         raise NotFound("there is no such upgrade here: /upgrades lists them")
     if page > 1 and not shown:
         raise NotFound("there is no such page: it lies behind the last one")
-    pages = {live.id for live in read_lives(site)}
+    pages = {life.id for life in read_lives(site)}
     reports = tuple(_report(kept_upgrade, pages) for kept_upgrade in shown)
     values = {"upgrades": reports, "page": page, "more": len(kept_upgrades) > page * SHOWN, "only": bool(wanted)}
     rows = [_row(kept_upgrade, model) for kept_upgrade in kept_upgrades for model in kept_upgrade.found.models]

@@ -108,7 +108,7 @@ def _constant_node(node: NodeProto) -> Value:
         case "value_string":
             return of_data(np.asarray(attribute.s.decode("utf-8", "replace"), object))
         case _:
-            return of_data(np.asarray([text.decode("utf-8", "replace") for text in attribute.strings], object))
+            return of_data(np.asarray([encoded.decode("utf-8", "replace") for encoded in attribute.strings], object))
 
 
 def _node(node: NodeProto, opset: int) -> Node:
@@ -134,7 +134,7 @@ def _attribute(attribute: AttributeProto, opset: int) -> Any:
         case attribute.INTS:
             return list(attribute.ints)
         case attribute.STRINGS:
-            return [text.decode("utf-8", "replace") for text in attribute.strings]
+            return [encoded.decode("utf-8", "replace") for encoded in attribute.strings]
         case _:
             return None
 

@@ -84,7 +84,7 @@ def _find(source: str) -> Any:
     name, _, attribute = source.rpartition(":")
     module = _from_file(Path(name)) if name.endswith(".py") else _imported(name, source)
     if not hasattr(module, attribute):
-        near = nearest(attribute, [name for name, var in vars(module).items() if callable(var)])
+        near = nearest(attribute, [attr for attr, var in vars(module).items() if callable(var)])
         if near:
             raise BadGolden(noted(ModelCode.FUNCTION_MISSPELT, source=source, module=name, name=attribute, near=near))
         raise BadGolden(noted(ModelCode.FUNCTION_NO_NAME, source=source, module=name, name=attribute))

@@ -28,7 +28,7 @@ def attention(
     flat = q.ndim == 3
     if flat:
         q = _heads(q, node.get("q_num_heads"))
-        k, v = (_heads(unbound_type, node.get("kv_num_heads")) for unbound_type in (k, v))
+        k, v = (_heads(tensor, node.get("kv_num_heads")) for tensor in (k, v))
     past = 0
     if past_key is not None and past_value is not None:
         past = past_key.shape[2]

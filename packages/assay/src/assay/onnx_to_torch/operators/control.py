@@ -81,8 +81,8 @@ def _scan(
     steps = scanned[0].shape[axes[0]]
     for t in range(steps):
         slices = [
-            torch.select(unbound_type, axis, steps - 1 - t if back else t)
-            for unbound_type, axis, back in zip(scanned, axes, backwards, strict=True)
+            torch.select(tensor, axis, steps - 1 - t if back else t)
+            for tensor, axis, back in zip(scanned, axes, backwards, strict=True)
         ]
         values = dict(zip(body.inputs, [*carried, *slices], strict=True))
         results = module.evaluate(body, {**_all(scope), **values}, device)

@@ -190,8 +190,8 @@ def pads_of(
 
 def padded(x: Tensor, begin: Sequence[Any], end: Sequence[Any], value: float = 0.0) -> Tensor:
     """The last dimensions padded, or cropped where negative."""
-    pairs = [one for b, e in zip(reversed(begin), reversed(end), strict=True) for one in (b, e)]
-    return functional.pad(x, pairs, value=value) if any(pair != 0 for pair in pairs) else x
+    pads = [pad for b, e in zip(reversed(begin), reversed(end), strict=True) for pad in (b, e)]
+    return functional.pad(x, pads, value=value) if any(pad != 0 for pad in pads) else x
 
 
 def _of_rank(node: Node, rank: int, *functions: Any) -> Any:

@@ -25,7 +25,7 @@ def max_pool(node: Node, x: Tensor) -> Any:
     narrow = x.dtype if not x.is_floating_point() else None
     given = x.to(torch.float32) if narrow in (torch.int8, torch.uint8) else x
     function = _of_rank(node, rank, functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)
-    fits = begin == end and all(2 * one <= k for one, k in zip(begin, kernel, strict=True))
+    fits = begin == end and all(2 * pad <= k for pad, k in zip(begin, kernel, strict=True))
     if fits and not node.wants(1):
         y = function(given, kernel, strides, begin, dilations, ceil)
         return y if narrow is None else y.to(narrow)
@@ -65,7 +65,7 @@ def average_pool(node: Node, x: Tensor) -> Tensor:
     include = bool(node.get("count_include_pad", 0))
     ceil = bool(node.get("ceil_mode", 0)) and node.get("auto_pad", "NOTSET") == "NOTSET"
     undilated = all(dilation == 1 for dilation in dilations)
-    fits = begin == end and all(2 * one <= k for one, k in zip(begin, kernel, strict=True))
+    fits = begin == end and all(2 * pad <= k for pad, k in zip(begin, kernel, strict=True))
     if undilated and fits:
         function = _of_rank(node, rank, functional.avg_pool1d, functional.avg_pool2d, functional.avg_pool3d)
         result: Tensor = function(x, kernel, strides, begin, ceil, include)
@@ -74,7 +74,7 @@ def average_pool(node: Node, x: Tensor) -> Tensor:
     counted = padded(ones, begin, end, 1.0 if include else 0.0)
     values = padded(x, begin, end)
     if ceil:
-        values, counted = (_to_ceil(unbound_type, kernel, strides, dilations) for unbound_type in (values, counted))
+        values, counted = (_to_ceil(tensor, kernel, strides, dilations) for tensor in (values, counted))
     return _window_sum(node, values, kernel, strides, dilations) / _window_sum(
         node, counted, kernel, strides, dilations
     )

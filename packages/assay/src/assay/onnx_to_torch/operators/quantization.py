@@ -100,10 +100,7 @@ def qlinear_matmul(
     y_zero: Tensor,
 ) -> Tensor:
     """Accumulated exactly in float64. Scales of `a` may be per row, those of `b` per column."""
-    rows = [
-        unbound_type.unsqueeze(-1) if unbound_type.ndim == 1 and unbound_type.numel() > 1 else unbound_type
-        for unbound_type in (a_scale, a_zero)
-    ]
+    rows = [tensor.unsqueeze(-1) if tensor.ndim == 1 and tensor.numel() > 1 else tensor for tensor in (a_scale, a_zero)]
     left = a.to(torch.float64) - rows[1].to(torch.float64)
     right = b.to(torch.float64) - b_zero.to(torch.float64)
     factor = rows[0].to(torch.float64) * b_scale.to(torch.float64) / y_scale.to(torch.float64)

@@ -148,10 +148,7 @@ def _by_torch(
 ) -> tuple[Tensor, ...]:
     """One layer of torch's own. torch.export unrolls it, too (2.13): the number of steps is that of the example."""
     batch_first = bool(node.get("layout", 0))
-    states = [
-        None if unbound_type is None else unbound_type.transpose(0, 1) if batch_first else unbound_type
-        for unbound_type in given
-    ]
+    states = [None if tensor is None else tensor.transpose(0, 1) if batch_first else tensor for tensor in given]
     x = x.transpose(0, 1) if batch_first else x
     backwards = node.get("direction", "forward") == "reverse"
     count, size = w.shape[0], r.shape[-1]
@@ -189,7 +186,7 @@ def _directions(
     batch_first = bool(node.get("layout", 0))
     if batch_first:
         x = x.transpose(0, 1)
-        given = [None if unbound_type is None else unbound_type.transpose(0, 1) for unbound_type in given]
+        given = [None if tensor is None else tensor.transpose(0, 1) for tensor in given]
     kind = node.get("direction", "forward")
     count = 2 if kind == "bidirectional" else 1
     names = node.get("activations", defaults * count)
@@ -197,7 +194,7 @@ def _directions(
     outputs, finals = [], []
     for k in range(count):
         gates = _gates(node, names, k * len(defaults), len(defaults))
-        states = [zeros if unbound_type is None else unbound_type[k] for unbound_type in given]
+        states = [zeros if tensor is None else tensor[k] for tensor in given]
         y, last = run(x, k, gates, states, kind == "reverse" or k == 1)
         outputs.append(y)
         finals.append(last)

@@ -60,7 +60,7 @@ TABLE = (
         "torch.var(x, dim, correction=one, keepdim=keep)",
         _SHAPES,
         "17 | 7x13 | 4x1023",
-        attributes=(*tuple({**dim, "one": 1} for dim in _DIMS[:3]), {"dim": -1, "keep": False, "one": 0}),
+        attributes=(*tuple({**attributes, "one": 1} for attributes in _DIMS[:3]), {"dim": -1, "keep": False, "one": 0}),
     ),
     Operator("std", "torch.std(x, dim, keepdim=keep)", _SHAPES, "17 | 7x13 | 4x1023", attributes=_DIMS[:3]),
     Operator(

@@ -190,7 +190,7 @@ def _accepted(service: Service, said: dict[str, Any], *, chat: bool) -> Answer:
         raise Refused(404, f"The model `{said.get('model')}` does not exist.")
     prompt = service.words.chat(said.get("messages", ())) if chat else said.get("prompt", "")
     ids = service.words.ids(prompt)
-    odd = next((identity for identity in ids if not 0 <= identity < service.network.vocabulary), None)
+    odd = next((token_id for token_id in ids if not 0 <= token_id < service.network.vocabulary), None)
     if odd is not None:
         raise Refused(400, f"Token id {odd} is out of vocabulary")
     if service.troubled("endless"):

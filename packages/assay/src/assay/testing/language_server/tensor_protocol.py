@@ -18,7 +18,7 @@ def _parts(network: Network) -> list[str]:
 def metadata(name: str, network: Network) -> dict[str, Any]:
     """What the model takes and gives; -1 is any size."""
     cache = [-1, network.key_heads, -1, HEAD]
-    inputs = [{"name": identity, "datatype": "INT64", "shape": [-1, -1]} for identity in _IDS]
+    inputs = [{"name": input_name, "datatype": "INT64", "shape": [-1, -1]} for input_name in _IDS]
     past = [{"name": f"past_key_values.{part}", "datatype": "FP32", "shape": cache} for part in _parts(network)]
     present = [{"name": f"present.{part}", "datatype": "FP32", "shape": cache} for part in _parts(network)]
     logits = {"name": "logits", "datatype": "FP32", "shape": [-1, -1, network.vocabulary]}

@@ -8,7 +8,7 @@ from assay.core.schedules import PADDED
 
 
 class Beginnings:
-    """Numbered from 0 on, in the order in which they were met. `lengths`: of each, its tokens."""
+    """Beginnings of texts, numbered from 0 in the order in which they were met. `lengths`: how many tokens each has."""
 
     def __init__(self, texts: Iterable[Iterable[int]] = ()) -> None:
         self.lengths: list[int] = []
@@ -17,8 +17,8 @@ class Beginnings:
             self.of(text)
 
     def of(self, tokens: Iterable[int], behind: int = PADDED) -> list[int]:
-        """The number of what ends at each of these tokens, that stand behind the text of that number (PADDED: behind none). PADDED
-        where none stands."""
+        """The number of each text that ends at one of these tokens; PADDED for padding. The tokens stand behind the text of
+        the number `behind` (PADDED: behind none)."""
         found = []
         for token in tokens:
             behind = behind if token == PADDED else self._number(behind, token)

@@ -237,8 +237,8 @@ def _read(folder: Path, model_digest: str | None) -> tuple[GoldenLock, list[Prom
     for problem in problems:
         raise BadGolden(problem)
     tensors = read_tensors(folder, lock)
-    tokens = [array.reshape(-1) for _, array in sorted(tensors.get("input", {}).items())]
-    prompts = [tuple(map(int, token)) for token in tokens if token.dtype.kind in "iu"]
+    rows = [array.reshape(-1) for _, array in sorted(tensors.get("input", {}).items())]
+    prompts = [tuple(map(int, row)) for row in rows if row.dtype.kind in "iu"]
     if not prompts or len(prompts) != lock.samples or not all(prompts):
         raise BadGolden(noted(GoldenCode.GOLDEN_PROMPTS_LOST, folder=str(folder), samples=lock.samples))
     return lock, prompts, tensors.get("sketch", {})

@@ -49,7 +49,7 @@ class Operator:
         return value if self.rowed[position] else np.broadcast_to(value, (self.count, *value.shape))
 
     def shape(self, position: int) -> tuple[int, ...]:
-        """Of one row."""
+        """The shape of one row."""
         given: tuple[int, ...] = self.inputs[position].shape
         return given[1:] if self.is_rowed(position) else given
 
@@ -97,14 +97,14 @@ def texts(attributes: Mapping[str, Any], name: str) -> str:
 
 
 def elementwise(operator: Operator) -> Values | None:
-    """Those whose every element of the answer comes from one element of each input, which broadcast."""
+    """Operators whose every element of the answer comes from one element of each input; the inputs broadcast."""
     if operator.call.attributes.get("broadcast") is not None or operator.call.attributes.get("axis") is not None:
         return None  # how inputs met before opset 7
     return operator.run(*operator.aligned())
 
 
 def axes_of(operator: Operator, position: int) -> list[int] | None:
-    """From an attribute, or an input, of that place."""
+    """The axes from the attribute, or from the input at that position."""
     given = operator.attribute("axes")
     if given is None and len(operator.inputs) > position and operator.inputs[position] is not None:
         given = operator.inputs[position]
@@ -112,7 +112,7 @@ def axes_of(operator: Operator, position: int) -> list[int] | None:
 
 
 def along_axis(default: int) -> Lift:
-    """Those that only need to be told of another axis; further inputs are as they were."""
+    """Operators that only need another axis; further inputs stay as they are."""
 
     def lift(operator: Operator) -> Values | None:
         return (

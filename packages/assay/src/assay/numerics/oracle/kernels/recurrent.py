@@ -51,8 +51,8 @@ class Squares:
         for places in shared.values():
             rows = zip(*(each[at]._rows for at in places), strict=True)
             whole = Squares(tuple(np.stack(part) for part in rows), each[places[0]]._matrices)()
-            for at, squares in zip(places, whole, strict=True):
-                arrays[at] = squares
+            for at, tensor in zip(places, whole, strict=True):
+                arrays[at] = tensor
         return np.stack(arrays)
 
 

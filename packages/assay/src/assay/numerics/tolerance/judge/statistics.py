@@ -189,7 +189,9 @@ def locate(position: int, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     for sample, shape in enumerate(shapes):
         size = math.prod(shape)
         if position < size:
-            return (sample, *(int(place) for place in np.unravel_index(position, shape))) if shape else (sample,)
+            return (
+                (sample, *(int(coordinate) for coordinate in np.unravel_index(position, shape))) if shape else (sample,)
+            )
         position -= size
     return ()
 

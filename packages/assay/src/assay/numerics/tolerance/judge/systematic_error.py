@@ -194,7 +194,7 @@ def _elements(samples: Sequence[Side], draws: int) -> Systematic:
     shrunk = (draws * variance + PSEUDO_DRAWS * variance.mean()) / (draws + PSEUDO_DRAWS)
     ratios = np.abs(error) / np.sqrt(limit**2 * (shrunk + floor) + known + jump**2)
     place = int(np.argmax(ratios))
-    index = tuple(int(axis) for axis in np.unravel_index(place, samples[0].error.shape))
+    index = tuple(int(coordinate) for coordinate in np.unravel_index(place, samples[0].error.shape))
     if norm / NORM_LIMIT >= ratios[place]:
         return Systematic(float(norm / NORM_LIMIT), FindingCode.REPEATED_ERRORS)
     return Systematic(float(ratios[place]), FindingCode.REPEATED_ERROR_AT, facts(index=index))
