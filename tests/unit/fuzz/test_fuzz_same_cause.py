@@ -62,7 +62,11 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("LSTM", "LSTM.clip"), _bucket("LSTM", "LSTM.clip LSTM.activations"), SAME),
         (_bucket("LSTM", "LSTM.clip"), _bucket("LSTM", "LSTM.input_forget"), DIFFERENT),
         # No reader is of the version before the first.
-        (_bucket("CumSum", "CumSum.exclusive ignored~CumSum.exclusive"), _bucket("CumSum", "CumSum.reverse ignored~CumSum.reverse"), DIFFERENT),
+        (
+            _bucket("CumSum", "CumSum.exclusive ignored~CumSum.exclusive"),
+            _bucket("CumSum", "CumSum.reverse ignored~CumSum.reverse"),
+            DIFFERENT,
+        ),
         (_bucket("TopK", "inputs"), _bucket("TopK", "-inputs TopK.axis", attributes="TopK.axis"), DIFFERENT),
         (_bucket("TopK", "inputs"), _bucket("TopK", attributes="TopK.axis"), UNDECIDED),
         (_bucket("GRU", "GRU.layout"), _bucket("RNN", "RNN.layout"), SAME),
