@@ -66,6 +66,7 @@ def test_a_planned_job_without_a_result_is_an_error() -> None:
     ("outcomes", "code", "start"),
     [
         ([], 5, "NOTHING EXECUTED: no job was planned"),
+        (["unavailable"], 5, "NOTHING EXECUTED: the only job was skipped (1 unavailable); the first: "),
         (["unavailable", "unavailable"], 5, "NOTHING EXECUTED: all 2 jobs were skipped (2 unavailable); the first: "),
         (
             ["lowered", "unsupported"],

@@ -149,7 +149,7 @@ def find_alert(alerts: list[Alert], identity: str) -> Alert:
     found = [alert for alert in alerts if identity and alert.id.startswith(identity)]
     if len(found) == 1:
         return found[0]
-    known = ", ".join(alert.id for alert in alerts) or "there is none"
+    known = ", ".join(alert.id for alert in alerts) or "none is open"
     text = "more than one alert has an id that begins with" if found else "no alert has the id"
     raise UsageError(f"{text} {identity!r}: {known}; `assay alert list` shows them")
 

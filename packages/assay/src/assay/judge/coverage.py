@@ -173,7 +173,8 @@ def _kind(draft: DraftVerdict) -> str:
 def _nothing(jobs: Sequence[Verdict], opinions: Sequence[DraftVerdict]) -> str:
     if not jobs:
         return "NOTHING EXECUTED: no job was planned; name at least one model and one flow"
-    return f"NOTHING EXECUTED: all {_jobs(len(jobs))} were skipped {_counted(_kinds(opinions))}"
+    skipped = "the only job was" if len(jobs) == 1 else f"all {_jobs(len(jobs))} were"
+    return f"NOTHING EXECUTED: {skipped} skipped {_counted(_kinds(opinions))}"
 
 
 def _named(verdict: Verdict) -> str:

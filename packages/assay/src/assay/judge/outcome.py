@@ -173,7 +173,7 @@ def _far(result: VerifyResult | PerNodeResult) -> str:
 
 
 def large_loss(result: Result | None) -> str:
-    """The same where more than a third of the answers is error, else "": an engine that answers as its model does passes, however far
+    """The same where more than 31 % of the answers are error (10 dB), else "": an engine that answers as its model does passes, however far
     that model is from the one that it was made of."""
     lost = _lost_db(result)
     return _loss(result, lost) if lost is not None and lost < LARGE_LOSS_DB else ""
@@ -207,7 +207,7 @@ def _measured(opinion: DraftVerdict, result: MeasureResult, asked: Asked | None,
 
 
 def _all_lost(sqnr_db: float) -> str:
-    """Of a loss that no limit was set for, where more than a third of the answers is error; below 0 dB answers of zeros would lose less."""
+    """Of a loss that no limit was set for, where more than 31 % of the answers are error; below 0 dB answers of zeros would lose less."""
     if sqnr_db >= LARGE_LOSS_DB:
         return ""
     share = (
