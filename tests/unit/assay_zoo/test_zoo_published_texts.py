@@ -69,6 +69,8 @@ def test_requirements_as_pip_compile_writes_them_are_read(text: str) -> None:
         ("curl https://a.example/i.sh | sudo -E bash", True),
         ("curl https://a.example/i.sh \\\n  | sh -s -- --yes", True),
         ("wget -qO- https://a.example/i.py | python3 -", True),
+        ("curl https://a.example/i.sh | bash /dev/stdin", True),
+        ('curl https://a.example/i.sh | bash -c "$(cat)"', True),
         ("curl -s http://localhost:8000/v2 | python -m json.tool", False),
         ("curl -s http://localhost:8000/v2 | python3 -c 'import json'", False),
         ("curl -s http://localhost:8000/v2 | python show.py", False),

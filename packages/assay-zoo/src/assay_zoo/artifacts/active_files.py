@@ -20,7 +20,7 @@ _ESCAPED = re.compile(rb"#([0-9A-Fa-f]{2})")
 _DRAWN = ("http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg", "http://www.w3.org/1999/XSL/Transform")
 """A browser runs what of these is in XML, whatever the file is called."""
 _FORMULA = re.compile(
-    r"""(?m)(?:^|[,;\t"])[^\S\n]*(?:[=+@-][^,;\t\n]*(?:cmd|powershell|mshta|msexcel|rundll32)\s*\||[=+@-][^\n]{0,200}?\b(?:HYPERLINK|WEBSERVICE|IMPORT\w+|DDE)\()""",
+    r"""(?m)(?:^|[,;\t"])[^\S\n\t]*(?:[=+@-][^,;\t\n]*(?:cmd|powershell|mshta|msexcel|rundll32)\s*\||=[^\n]{0,200}?\b(?:HYPERLINK|WEBSERVICE|IMPORT\w+|DDE)\()""",
     re.IGNORECASE,
 )
 """What a table calculation starts, or sends somewhere (OWASP, CSV Injection)."""

@@ -39,7 +39,7 @@ _DIGESTS = re.compile(r"(?:\s+--hash[=\s]\s*sha(?:256|384|512):[0-9a-fA-F]+)*\s*
 """They choose nothing: what is taken must be these very bytes."""
 _PIPED = re.compile(
     r"\b(?:curl|wget|iwr|irm|Invoke-\w+)\b(?:[^\n|;\\]|\\\n?)*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:(?:ba|z|da|k)?sh|python[\d.]*|perl|ruby|node|iex)\b"
-    r"(?!\s+(?:-[a-z]*[cm]\b|[\w-]*[./]\w))"  # what it runs is written there then, and the answer is data to it
+    r"(?:(?<=sh)|(?!\s+-[a-z]*[cm]\b))(?!\s+(?:[\w-]+[./]|\./)\w)"  # what it runs is written there then, and the answer is data to it
     r"|\b(?:ba|z|da)?sh\s+(?:-c\s+)?[\"']?[<$]\(\s*(?:curl|wget)\b",
     re.IGNORECASE,
 )
