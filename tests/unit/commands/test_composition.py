@@ -45,7 +45,7 @@ def test_a_store_is_picked_by_the_scheme_of_its_location(tmp_path: Path, monkeyp
     assert store.closed
     with open_services(str(tmp_path / "own")) as services:
         assert isinstance(services.store, SqlStore)
-    with pytest.raises(StoreError), open_services("nobody://somewhere"):
+    with pytest.raises(UsageError), open_services("nobody://somewhere"):
         pass
 
 
