@@ -9,7 +9,7 @@ import pytest
 
 from assay import plugins
 from assay.commands.composition import STORES, open_services
-from assay.errors import RunNotFound, StoreError
+from assay.errors import RunNotFound, UsageError
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_job, make_result, make_run
 
