@@ -50,7 +50,12 @@ def _answered(folder: Path, change: Callable[[np.ndarray], np.ndarray]) -> None:
         _rewrite(data / "output_0.pb", lambda _, logits=logits: logits)
 
 
-@broken("golden-of-zeros", "every test data set is an empty picture, answered rightly", "functionality.inputs", also=("functionality.golden",))
+@broken(
+    "golden-of-zeros",
+    "every test data set is an empty picture, answered rightly",
+    "functionality.inputs",
+    also=("functionality.golden",),
+)
 def _(folder: Path) -> None:
     _answered(folder, np.zeros_like)
 
