@@ -152,6 +152,8 @@ from assay_zoo.artifacts.code_scan import reaches
         ("open(f'/{x}')", "files outside"),
         ("open('/opt/Conv_output_0')", "files outside"),
         ("import os, io\nprint(os.environ['DB'], file=io.StringIO())", "the environment"),
+        ("import os\nprint(int(os.environ['HF_TOKEN']))", "the environment"),
+        ("import os\nprint(int(os.environ['TOKEN_IDENTITY']))", "the environment"),
     ],
 )
 def test_what_code_reaches_for(code: str, what: str) -> None:
@@ -168,6 +170,7 @@ def test_what_code_reaches_for(code: str, what: str) -> None:
         "from os import environ, getenv\nx = 'CI' in environ\ny = float(getenv('SCALE') or 1)\nprint(environ['OMP_NUM_THREADS'])",
         "import PIL.Image\nPIL.Image.MAX_IMAGE_PIXELS = None\nimport matplotlib.pyplot as plt\nplt.rcParams['font.size'] = 8",
         "import os\npad = int(os.environ.get('PAD_TOKEN_ID', '0'))\nlong = int(os.getenv('MAX_TOKEN_LENGTH', '9'))",
+        "import os\nmost = int(os.getenv('MAX_TOKENS_PER_CALL', '9'))",
         "import os\nlong = int(os.getenv('MAX_TOKENS', '128'))\nwide = not os.environ.get('FAST')",
         "from urllib.parse import quote",
         "import numpy as np\nx = np.load('images.npy')",

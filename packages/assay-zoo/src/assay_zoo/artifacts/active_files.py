@@ -6,6 +6,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 
 from assay_zoo.artifacts.markup import active_html
 
@@ -31,7 +32,7 @@ def active_pdf(data: bytes) -> list[tuple[int, str]]:
     found: dict[str, None] = {}
     for part in _objects(data):
         found.update(dict.fromkeys(match[1].decode() for match in _PDF.finditer(_unescaped(part))))
-    for part in (data, *_unpacked(data)):
+    for part in chain([data], _unpacked(data)):
         found.update(dict.fromkeys(match[1].decode() for match in _LONG_NAMES.finditer(_unescaped(part))))
     return [(0, f"/{name} in a PDF") for name in found]
 

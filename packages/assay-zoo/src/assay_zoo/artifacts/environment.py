@@ -39,12 +39,16 @@ def set_for_programs(names: Sequence[ast.expr | None], written: WrittenNames) ->
 
 
 _SECRET = re.compile(
-    r".*(?:TOKEN(?!S?_?(?:ID|LEN|LENGTH|COUNT|LIMIT|NUM)|S$|IZ)|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|COOKIE).*"
+    r".*(?:TOKEN(?!S|IZ|_?(?:ID|LEN|LENGTH|COUNT|LIMIT|NUM)(?:_|$))|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|COOKIE).*"
     r"|(?:.*_)?(?:PWD|KEYS?|CREDS?|O?AUTH|BEARER|PRIVATE|CERT|LOGIN|ACCOUNT|JWT|DSN|WEBHOOK)(?:_.*)?|.*_PASS",
     re.IGNORECASE,
 )
 _FOLDERS = re.compile(r"HOME|HOMEPATH|HOMEDRIVE|USERPROFILE|(?:LOCAL)?APPDATA|OLDPWD|XDG_.*", re.IGNORECASE)
 """Of whoever runs it."""
+
+
+_SHAPES = ("sep", "end", "flush", "base")
+"""Keywords of `print` and `int` that say how, and not where to."""
 
 
 def asked_names(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[ast.expr, ast.AST]]]:
@@ -63,11 +67,8 @@ def only_counted(node: ast.AST, is_plain: Callable[[ast.Call, Collection[str]], 
     """Values of which a number is made, that decide something, or that are printed: nothing else is ever done with them here."""
     nodes: list[ast.AST] = []
     if isinstance(node, ast.Call) and is_plain(node, ("int", "float", "bool", "print")):
-        nodes = (
-            []
-            if node.keywords and {word.arg for word in node.keywords} - {"sep", "end", "flush", "base"}
-            else [*node.args]
-        )
+        to_elsewhere = any(word.arg not in _SHAPES for word in node.keywords)
+        nodes = [] if to_elsewhere else [*node.args]
     elif isinstance(node, ast.If | ast.IfExp | ast.While):
         nodes = [node.test]
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
