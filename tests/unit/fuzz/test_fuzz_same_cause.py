@@ -16,7 +16,7 @@ def _bucket(
     brought: str = "",
     attributes: str = "",
     known: str = "",
-    detail: str = "",
+    signal: str = "",
 ) -> Bucket:
     """`ablated` names what makes it right, with a minus before what leaves it wrong."""
     tried = {part.strip("-").replace("~", " "): not part.startswith("-") for part in ablated.split()}
@@ -31,7 +31,7 @@ def _bucket(
         brought=tuple(brought.split()),
         ablated=tried,
         known=known,
-        detail=detail,
+        signal=signal,
         title=operators,
     )
 
@@ -82,21 +82,21 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("Neg", "inputs"), _bucket("Neg", kind="shape"), DIFFERENT),
         (_bucket("QuantizeLinear Neg", "type~int8"), _bucket("QuantizeLinear Abs", "type~int8"), DIFFERENT),
         (_bucket("Neg", "-inputs", kind="range"), _bucket("Neg", "-inputs"), SAME),
-        (_bucket("Neg", kind="crash", detail="SIGSEGV"), _bucket("Neg", kind="crash", detail="SIGSEGV"), SAME),
-        (_bucket("Neg", kind="crash", detail="SIGSEGV"), _bucket("Neg", kind="crash", detail="SIGABRT"), UNDECIDED),
+        (_bucket("Neg", kind="crash", signal="SIGSEGV"), _bucket("Neg", kind="crash", signal="SIGSEGV"), SAME),
+        (_bucket("Neg", kind="crash", signal="SIGSEGV"), _bucket("Neg", kind="crash", signal="SIGABRT"), UNDECIDED),
         (
-            _bucket("AveragePool", "-as~MaxPool", kind="crash", detail="SIGSEGV"),
-            _bucket("MaxPool", kind="crash", detail="SIGSEGV"),
+            _bucket("AveragePool", "-as~MaxPool", kind="crash", signal="SIGSEGV"),
+            _bucket("MaxPool", kind="crash", signal="SIGSEGV"),
             SAME,
         ),
         (
-            _bucket("AveragePool", "as~MaxPool", kind="crash", detail="SIGSEGV"),
-            _bucket("MaxPool", kind="crash", detail="SIGSEGV"),
+            _bucket("AveragePool", "as~MaxPool", kind="crash", signal="SIGSEGV"),
+            _bucket("MaxPool", kind="crash", signal="SIGSEGV"),
             DIFFERENT,
         ),
         (
-            _bucket("AveragePool", "-as~MaxPool", kind="crash", detail="SIGSEGV"),
-            _bucket("MaxPool", kind="crash", detail="SIGFPE"),
+            _bucket("AveragePool", "-as~MaxPool", kind="crash", signal="SIGSEGV"),
+            _bucket("MaxPool", kind="crash", signal="SIGFPE"),
             DIFFERENT,
         ),
         (_bucket("Pad", kind="crash", attributes="Pad.mode"), _bucket("Pad", kind="crash"), UNDECIDED),

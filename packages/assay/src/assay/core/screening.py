@@ -36,6 +36,14 @@ ANY_OPERATOR = "as any operator"
 alone is the cause."""
 INPUT = " input "
 """Between an operator and its input that was left out ("Clip input min")."""
+AS_KIN = "as "
+"""Before the name of the operator that was put into the place of another one that is made alike."""
+INSTEAD = "instead "
+"""Before the name of an operator that was put into the place of another one which is not made alike."""
+NOT_TYPE = "not "
+"""Before the type that all operands had, and how many these are ("not 2 operands of uint8"), where a plain one was put into its place."""
+SCALES = "scales"
+"""One scale for all was put into the place of one for each row or channel."""
 IGNORED = "ignored "
 """Before the name of what was left out: the answer of the whole case is the one that is due without it."""
 
@@ -77,7 +85,8 @@ class Suspect(msgspec.Struct, frozen=True):
     compiled, and does not run), "crash" or "timeout". `operators` are those of its nodes with the opsets in which these changed,
     `attributes` the names of those that its nodes state. `budget` None: no tolerance could be derived. `rel_l2` None: it is not finite.
     `ablated` says, by what was left out or replaced ("Conv.pads", "type int16"), whether the case is right then,
-    and by what the engine did not read ("ignored Shape.start") whether its answer is the one without."""
+    and by what the engine did not read ("ignored Shape.start") whether its answer is the one without.
+    `signal` is the name of the one that ended its process."""
 
     case: CaseId
     kind: str
@@ -90,6 +99,7 @@ class Suspect(msgspec.Struct, frozen=True):
     unspecified: tuple[Unspecified, ...] = ()
     detail: str = ""
     ablated: dict[str, bool] = {}
+    signal: str = ""
 
 
 def is_of_use(ablated: Mapping[str, bool]) -> bool:

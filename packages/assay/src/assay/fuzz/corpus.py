@@ -51,6 +51,7 @@ class Bucket(msgspec.Struct, frozen=True):
     "undecided": perhaps the same cause as `like`, which nothing that could be tried says or denies.
     `operators` are those of the smallest model, `brought` what cures it. `at` is how many processor seconds the session had
     used in all when it was found, `found_at` and `last_at` when it was met first and last.
+    `signal` is the name of the one that ended its process.
     `known` is the finding that it is, or the folder of an earlier cause: such a one is counted, not shown."""
 
     key: str
@@ -79,6 +80,7 @@ class Bucket(msgspec.Struct, frozen=True):
     last_at: str = ""
     ablated: dict[str, bool] = {}
     like: str = ""
+    signal: str = ""
 
 
 class Waiting(msgspec.Struct, frozen=True):

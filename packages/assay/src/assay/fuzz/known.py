@@ -106,7 +106,7 @@ def _screened(places: Sequence[Path], flow: Flow, folder: Path, services: Servic
             found.add(screen_kept(places[:ended], first, flow, folder, services))
         if result.outcome in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
             case = CaseId(KEPT, KEPT_VERSION, 0, ended)
-            found.suspects.append(Suspect(case, result.outcome.value, _operators(places[ended]), detail=result.signal))
+            found.suspects.append(_ended(case, result, places[ended]))
         found.done = ended + 1
     return found
 
@@ -139,7 +139,17 @@ def _bucket(suspect: Suspect, case: KnownCase, flow: Flow) -> Bucket:
         dtypes=suspect.dtypes,
         known=case.finding,
         detail=suspect.detail,
+        signal=suspect.signal,
         ablated=suspect.ablated,
+    )
+
+
+def _ended(case: CaseId, result: Result, place: Path) -> Suspect:
+    from assay.generators.files import types_of
+
+    dtypes = types_of(place.with_name(f"{place.name}.onnx"))
+    return Suspect(
+        case, result.outcome.value, _operators(place), dtypes=dtypes, detail=result.signal, signal=result.signal
     )
 
 

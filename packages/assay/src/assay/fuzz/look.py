@@ -20,7 +20,9 @@ from assay.core.result_parts import ComparedResult
 from assay.core.screening import Suspect, Unspecified, Use, is_of_use
 from assay.errors import AssayError
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
-from assay.fuzz.same_cause import Relation, cures, nearest
+from assay.fuzz.crash_experiments import try_crash
+from assay.fuzz.deciding_fact import fact_of
+from assay.fuzz.same_cause import Relation, cures, cures_of, nearest
 from assay.fuzz.screening import Rescreen
 from assay.fuzz.suspect_signature import bucket_key, signature
 from assay.judge.witnesses import Side, side_of
@@ -91,7 +93,7 @@ class Look:
                 status, one = self._again_in_use(one, flows[one.flow])
             elif status in SEARCHED and time.monotonic() < deadline:
                 cause = self._cause(job, result, min(TRIAGE_S, max(5.0, deadline - time.monotonic())))
-                one = self._with_kin(one, flows[one.flow])
+                one = self._with_experiments(one, flows[one.flow])
             yield one, self._bucket(self._named(one), flows[one.flow], status, cause, result)
 
     def asked_before(self, waiting: Waiting, flow: Flow, session: Session) -> Bucket | None:
@@ -119,12 +121,13 @@ class Look:
         ablated = self._again.with_plain_model(self._path(waiting, ""), flow)
         return "in_use", replace(waiting, suspect=replace(waiting.suspect, detail=smaller, ablated=ablated))
 
-    def _with_kin(self, waiting: Waiting, flow: Flow) -> Waiting:
+    def _with_experiments(self, waiting: Waiting, flow: Flow) -> Waiting:
         """What ended its worker, cut down to the node that does so alone, and what was tried of that."""
         place, suspect = self._path(waiting, ""), waiting.suspect
         if suspect.kind != Outcome.CRASH.value or not self._again.node_that_ends(place, flow):
             return waiting
-        return replace(waiting, suspect=replace(suspect, ablated=self._again.with_kin(place, flow, suspect.detail)))
+        ablated = try_crash(place, flow, suspect.detail, self._corpus.folder, self._services)
+        return replace(waiting, suspect=replace(suspect, ablated=ablated))
 
     def _named(self, waiting: Waiting) -> Waiting:
         """With the operators of its model: of a case that ended its worker nobody has told them, and they part causes."""
@@ -158,9 +161,13 @@ class Look:
         attributes = _attributes(suspect, operators)
         brought = tuple(name for cure in cause.cures[:1] for name in cure.names) if cause is not None else ()
         kind = _kind(suspect, cause)
+        fact = fact_of(kind, suspect.ablated)
+        signal = suspect.signal or (result.signal if result is not None else "")
         bucket_detail = detail or suspect.detail or (result.detail if result is not None else "")
         return Bucket(
-            key=bucket_key(flow.backend, kind, operators, attributes, brought, status)
+            key=bucket_key(
+                flow.backend, kind, operators, (*attributes, *_decided_by(kind, suspect, signal)), brought, status
+            )
             if kind != "failed"
             else bucket_key(flow.backend, signature(flow.name, suspect), (), (), (), status),
             flow=flow.name,
@@ -174,7 +181,10 @@ class Look:
             first=str(suspect.case),
             generator=suspect.case.generator,
             smallest=cause.folder if cause is not None else str(self._path(waiting, ".onnx")),
-            title=title_of(cause) if cause is not None else f"{flow.backend}: {_named(suspect, operators, attributes)}",
+            title=(
+                title_of(cause) if cause is not None else f"{flow.backend}: {_named(suspect, operators, attributes)}"
+            )
+            + (f", as others on {fact}" if fact else ""),
             workaround=workaround(cause) if cause is not None else "",
             script=cause.script if cause is not None else "",
             folder=cause.folder if cause is not None else "",
@@ -184,6 +194,7 @@ class Look:
             detail=bucket_detail[:300],
             known=cause.known_as if cause is not None else "",
             ablated=suspect.ablated,
+            signal=signal if kind == Outcome.CRASH.value else "",
         )
 
 
@@ -191,6 +202,12 @@ def _kind(suspect: Suspect, cause: Cause | None) -> str:
     """Of an operator that ended its worker that, though it may give a wrong answer another time: it reads what is not its own."""
     ended = suspect.kind in ENDED and cause is not None and {*_operators(suspect)} == {*cause.operators}
     return suspect.kind if cause is None or ended else cause.symptom.kind
+
+
+def _decided_by(kind: str, suspect: Suspect, signal: str) -> tuple[str, ...]:
+    """What tells crashes of one operator apart: the signal, and what their process outlives. Whether they are one cause nevertheless is
+    asked of the experiments."""
+    return (signal, *sorted(cures_of(suspect.ablated))) if kind == Outcome.CRASH.value else ()
 
 
 def _operators(suspect: Suspect) -> tuple[str, ...]:

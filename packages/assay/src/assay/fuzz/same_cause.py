@@ -6,10 +6,11 @@ Where each cure of one leaves the other wrong they are two. Where nothing could 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from assay.core.screening import ANY_OPERATOR, IGNORED, INPUT, Use, is_of_use
+from assay.core.screening import ANY_OPERATOR, AS_KIN, IGNORED, INPUT, INSTEAD, SCALES, Use, is_of_use
 from assay.fuzz.corpus import CAUSES, Bucket, is_compared
+from assay.fuzz.deciding_fact import of_one_fact
 from assay.fuzz.old_reader import ignored_of, is_all_of_a_version
 
 NEUTRAL = frozenset(
@@ -24,8 +25,6 @@ ANSWERS = frozenset(("values", "shape"))
 """Kinds of failure that one cause may have, as sizes happen to be."""
 EXACT = frozenset(("shape", "type", "missing", "crash", "timeout", "out_of_memory", "failed", *Use))
 """Kinds that are never taken for one another; the rest is about values."""
-AS_KIN = "as "
-"""Before the name of the operator that was put into the place of another one that is made alike."""
 ENDED = frozenset(("crash", "timeout", "out_of_memory"))
 """Those that their process did not outlive."""
 
@@ -60,9 +59,13 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         or (mine == theirs and shared - WEAK)
     ):
         return Relation.SAME
-    if families == {"crash"} and _of_one_signal(bucket, other) and _as_each_other(bucket, other):
+    is_one_crash = families == {"crash"} and _of_one_signal(bucket, other)
+    if (families <= ANSWERS or is_one_crash) and _scaled_alike(bucket, other, shared):
         return Relation.SAME
-    uncured = mine == theirs and not (cures(bucket) or cures(other))
+    if is_one_crash and (of_one_fact(bucket, other) or _as_each_other(bucket, other)):
+        return Relation.SAME
+    is_untried = families <= ENDED and not (bucket.ablated and other.ablated)
+    uncured = mine == theirs and (is_untried or not (cures(bucket) or cures(other)))
     if uncured and (len(families) == 1 or families <= ANSWERS):
         return Relation.SAME if _fail_alike(bucket, other) else Relation.UNDECIDED
     if len(families) > 1:
@@ -100,8 +103,7 @@ def _fail_alike(bucket: Bucket, other: Bucket) -> bool:
 
 
 def _of_one_signal(bucket: Bucket, other: Bucket) -> bool:
-    """Of two crashes, whose detail is the name of the signal."""
-    return len({bucket.detail, other.detail}) == 1
+    return bucket.signal == other.signal
 
 
 def _crossed(bucket: Bucket, other: Bucket) -> Relation:
@@ -133,6 +135,15 @@ def _as_each_other(bucket: Bucket, other: Bucket) -> bool:
         return False
     swapped = (bucket.ablated.get(f"{AS_KIN}{theirs[0]}"), other.ablated.get(f"{AS_KIN}{mine[0]}"))
     return False in swapped and True not in swapped and _agree(bucket, other)
+
+
+def _scaled_alike(one: Bucket, other: Bucket, shared: set[str]) -> bool:
+    """Both right with one scale for all, one of them as wrong with the operator of the other, and no experiment tells them apart."""
+    mine, theirs = pattern(one.operators), pattern(other.operators)
+    if SCALES not in shared or len(mine) != 2 or len(theirs) != 2 or not _agree(one, other):
+        return False
+    swapped = [one.ablated.get(f"{INSTEAD}{theirs[-1]}"), other.ablated.get(f"{INSTEAD}{mine[-1]}")]
+    return mine == theirs or (False in swapped and True not in swapped)
 
 
 def _agree(one: Bucket, other: Bucket) -> bool:
@@ -181,10 +192,14 @@ def pattern(operators: Sequence[str]) -> tuple[str, ...]:
 
 def cures(bucket: Bucket) -> set[str]:
     """Names of what makes it right, a pass among them."""
-    made_right = {
-        _unsigned(name) for name, right in bucket.ablated.items() if right and not name.startswith((AS_KIN, IGNORED))
+    return cures_of(bucket.ablated) | {f"pass {name}" for name in bucket.brought}
+
+
+def cures_of(ablated: Mapping[str, bool]) -> set[str]:
+    """Of what was tried of one case."""
+    return {
+        _unsigned(name) for name, right in ablated.items() if right and not name.startswith((AS_KIN, INSTEAD, IGNORED))
     }
-    return made_right | {f"pass {name}" for name in bucket.brought}
 
 
 def _unsigned(name: str) -> str:

@@ -73,15 +73,18 @@ class Rescreen:
             return self._first_that_ends([*parts, whole], place, flow, Path(folder))
 
     def node_that_ends(self, place: Path, flow: Flow) -> bool:
-        """Whether a node of the case ends a process alone, at one of its sizes: the files at `place` are then those of that node. All
-        nodes are tried in one job, which ends at the first that does."""
-        from assay.generators.case_parts import nodes_alone
+        """Whether a node of the case ends a process alone, or with the quantizers before it, at one of its sizes: the files at `place` are
+        then those of that node. All are tried in one job, which ends at the first that does."""
+        from assay.generators.case_parts import behind_quantizers, nodes_alone
         from assay.generators.files import keep_case, read_case
 
         whole = read_case(place)
         sizes = [*whole.others[::-1], whole.inputs]
         parts = [
-            generated_case for inputs in sizes for generated_case in nodes_alone(GeneratedCase(whole.model, inputs))
+            part
+            for parted in (nodes_alone, behind_quantizers)
+            for inputs in sizes
+            for part in parted(GeneratedCase(whole.model, inputs))
         ]
         if not parts:
             return False
@@ -96,24 +99,6 @@ class Rescreen:
             return False
         _replace(place, parts[at])
         return True
-
-    def with_kin(self, place: Path, flow: Flow, signal: str) -> dict[str, bool]:
-        """Of a node that ends its process alone: whether it is outlived with each operator that is made alike in its place ("as MaxPool").
-        One that ends otherwise is not named."""
-        from assay.generators.ablations import as_kin
-        from assay.generators.files import keep_case, read_case
-
-        found = dict[str, bool]()
-        with TemporaryDirectory(prefix="kin-", dir=self._corpus.folder.absolute()) as name:
-            folder = Path(name)
-            for number, (what, case) in enumerate(as_kin(read_case(place))):
-                keep_case(case, folder, str(number))
-                tried = screen_kept([folder / str(number)], 0, flow, folder / "suspects", self._services)
-                if tried.outcome in ENDED and tried.signal == signal:
-                    found[what] = False
-                elif isinstance(tried, ScreenResult) and tried.right:
-                    found[what] = True
-        return found
 
     def with_plain_model(self, place: Path, flow: Flow) -> dict[str, bool]:
         """Whether a plain model of another operator goes well in the use of the case at `place`; empty where that could not be tried."""

@@ -138,7 +138,7 @@ class Fuzzing:
         index = reached(job)
         case = CaseId(arm.generator, arm.version, self.session.seed, index)
         kind = result.outcome.value
-        self._meet(arm.flow, Suspect(case, kind, detail=result.signal))
+        self._meet(arm.flow, Suspect(case, kind, detail=result.signal, signal=result.signal))
         _add(self.session.counts, arm.name, {kind: 1})
         self.session.arms[arm.name] = ended(spent(arm, result.seconds), index)
 

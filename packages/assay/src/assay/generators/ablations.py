@@ -12,9 +12,10 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.core.dtype import dtype_name
-from assay.core.screening import INPUT, Screened
+from assay.core.screening import AS_KIN, INPUT, NOT_TYPE, Screened
 from assay.generators.narrowing import Run, Trial, fails_alike, with_inferred_shapes
 from assay.generators.operators import forms
+from assay.generators.other_operators import in_place_of, with_one_scale
 from assay.generators.schemas import LATEST, NotMade, schema_at
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
@@ -34,10 +35,10 @@ PLAIN: dict[int, int] = {
 }
 """By an element type the one that every engine has more use of."""
 WHOLE = {*PLAIN, TensorProto.UINT8, TensorProto.INT32} - {TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE}
+WIDE = (TensorProto.FLOAT, TensorProto.INT32, TensorProto.BOOL)
 FLOATS = "floats"
 """Where all numbers of a case are whole: float32 in their place."""
 TYPED = ("to", "dtype", "output_dtype")
-AS_KIN = "as "
 MOST_KIN = 10
 """Where more operators are made alike, their being alike says little."""
 MOST_WHOLE = 100
@@ -72,12 +73,12 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
         yield "stored", _fed(case)
     yield from without_optional(case)
     yield from as_kin(case)
-    for element in sorted({*_elements(model)} & PLAIN.keys()):
-        yield f"type {_name(element)}", _of_type(case, element, PLAIN[element])
+    yield from on_a_grid(case)
+    yield from in_plain_types(case)
     if {*_elements(model)} <= WHOLE:
         real = case
         for element in {*_elements(model)}:
-            real = _of_type(real, element, TensorProto.FLOAT)
+            real = of_type(real, element, TensorProto.FLOAT)
         yield FLOATS, real
     model = onnx.load_from_string(case.model)
     for one in model.opset_import:
@@ -147,7 +148,33 @@ def as_kin(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
         yield f"{AS_KIN}{name}", dataclasses.replace(case, model=_bytes(other))
 
 
-def _of_type(case: GeneratedCase, element: int, plain: int) -> GeneratedCase:
+def on_a_grid(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
+    """Where quantizers have a scale for each row or channel: one for all, and other operators behind them."""
+    scaled = [*with_one_scale(case)]
+    yield from scaled
+    if scaled:
+        yield from in_place_of(case)
+
+
+def in_plain_types(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
+    """Each odd type alone replaced by a plain one ("type int16")."""
+    for element in sorted({*_elements(onnx.load_from_string(case.model))} & PLAIN.keys()):
+        yield f"type {_name(element)}", of_type(case, element, PLAIN[element])
+
+
+def of_wide_type(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
+    """A node alone whose operands have one type: int32 or float32 in its place ("not 2 operands of uint8"). The number of operands is part
+    of the name: an engine has code of its own for two."""
+    model = onnx.load_from_string(case.model)
+    types = {*_elements(model)}
+    if len(model.graph.node) != 1 or len(types) != 1 or (element := types.pop()) in WIDE:
+        return
+    whole = element in WHOLE
+    name = f"{NOT_TYPE}{len(model.graph.node[0].input)} operands of {_name(element)}"
+    yield name, of_type(case, element, TensorProto.INT32 if whole else TensorProto.FLOAT)
+
+
+def of_type(case: GeneratedCase, element: int, plain: int) -> GeneratedCase:
     """Values of that type in a plain one."""
     model = onnx.load_from_string(case.model)
     dtype = helper.tensor_dtype_to_np_dtype(plain)

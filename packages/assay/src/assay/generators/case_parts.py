@@ -10,6 +10,7 @@ from onnx import helper
 
 from assay.errors import Lowering
 from assay.generators.case_values import CaseValues
+from assay.generators.other_operators import GRID
 from assay.generators.schemas import NotMade
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
@@ -35,6 +36,42 @@ def nodes_alone(case: GeneratedCase) -> list[GeneratedCase]:
     parts = [*single_nodes(values)]
     whole = None if len(values.model.graph.node) > 1 else part_of(values, [0], [*values.outputs])
     return [*parts, *([whole] if whole is not None else [])]
+
+
+def behind_quantizers(case: GeneratedCase) -> list[GeneratedCase]:
+    """Each node that is no quantizer, with the quantizers that its operands come through. None where nobody can evaluate it."""
+    try:
+        values = CaseValues(case)
+        values.evaluate()
+    except (Lowering, NotMade):
+        return []
+    nodes = values.model.graph.node
+    makers = {name: place for place, node in enumerate(nodes) for name in node.output if name}
+    parts = []
+    for place, node in enumerate(nodes):
+        places, reads = [place], [*node.input]
+        for name in reads if node.op_type not in GRID else ():
+            maker = makers.get(name)
+            if maker is not None and maker not in places and nodes[maker].op_type in GRID:
+                places.append(maker)
+                reads += nodes[maker].input
+        if 1 < len(places) < len(nodes):
+            parts.append(part_of(values, sorted(places), [name for name in node.output if name]))
+    return [part for part in parts if part is not None]
+
+
+def without_quantizers(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
+    """Without those that its inputs come through; those of constants stay."""
+    try:
+        values = CaseValues(case)
+        values.evaluate()
+    except (Lowering, NotMade):
+        return
+    nodes = values.model.graph.node
+    stored = {constant.name for constant in values.model.graph.initializer}
+    kept = [place for place, node in enumerate(nodes) if node.op_type not in GRID or node.input[0] in stored]
+    if 1 < len(kept) < len(nodes) and (part := part_of(values, kept, [*values.outputs])) is not None:
+        yield "quantizers", part
 
 
 def shorter(values: CaseValues, output: str) -> Iterator[GeneratedCase]:

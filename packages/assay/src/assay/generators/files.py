@@ -61,3 +61,16 @@ def operators_of(model: Path) -> tuple[str, ...]:
     import onnx
 
     return tuple(dict.fromkeys(node.op_type for node in onnx.load(model).graph.node))
+
+
+def types_of(model: Path) -> tuple[str, ...]:
+    """Of its inputs, outputs and constants, each once."""
+    import onnx
+
+    from assay.core.dtype import dtype_name
+
+    graph = onnx.load(model).graph
+    elements = [value.type.tensor_type.elem_type for value in (*graph.input, *graph.output)]
+    elements += [constant.data_type for constant in graph.initializer]
+    known = [element for element in dict.fromkeys(elements) if element]
+    return tuple(dtype_name(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(element))) for element in known)

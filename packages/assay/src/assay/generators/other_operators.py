@@ -1,0 +1,85 @@
+"""What tells whether the operator matters in a case of one node: another one in its place that is not made alike and takes the same
+operands; and one scale for all in place of one for each row."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import onnx
+from onnx import helper, numpy_helper
+
+from assay.core.screening import INSTEAD, SCALES
+from assay.generators.operators import forms
+from assay.generators.schemas import LATEST, NotMade, schema_at
+from assay.ports.generator import GeneratedCase
+
+GRID = ("QuantizeLinear", "DequantizeLinear")
+OTHERS = {1: ("Relu", "Abs", "Neg", "Not"), 2: ("Add", "Min", "MatMul", "Gemm", "And")}
+"""By the number of operands those that are tried; what makes no valid case says nothing."""
+
+
+def in_place_of(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
+    """Others in the place of the one node that is no quantizer ("instead Add")."""
+    model = onnx.load_from_string(case.model)
+    place = _place(model)
+    if place is None:
+        return
+    node = model.graph.node[place]
+    opset = next(imported.version for imported in model.opset_import if imported.domain == "")
+    for name in OTHERS.get(len(node.input), ()):
+        if name == node.op_type or forms().get(name) is forms().get(node.op_type, name):
+            continue
+        other = onnx.load_from_string(case.model)
+        other.graph.node[place].CopyFrom(helper.make_node(name, node.input, node.output, name=node.name))
+        for version in dict.fromkeys((opset, LATEST)):  # the newest takes more types
+            for imported in other.opset_import:
+                imported.version = version if imported.domain == "" else imported.version
+            if _is_made(name, version):
+                yield f"{INSTEAD}{name}", dataclasses.replace(case, model=_bytes(other))
+
+
+def with_one_scale(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
+    """The first scale and zero point of each quantizer for all: "scales" where one of them has several."""
+    model = onnx.load_from_string(case.model)
+    stored = {one.name: one for one in model.graph.initializer}
+    changed = False
+    for node in model.graph.node:
+        if node.op_type not in GRID:
+            continue
+        grids = [stored[name] for name in node.input[1:3] if name in stored]
+        if len(grids) != len([name for name in node.input[1:3] if name]) or any(len(one.dims) > 1 for one in grids):
+            continue
+        for one in grids:
+            if [*one.dims] not in ([], [1]):
+                array = numpy_helper.to_array(one)
+                one.CopyFrom(numpy_helper.from_array(array[0].reshape(()), one.name))
+                changed = True
+        if all(not one.dims for one in grids):
+            kept = [given for given in node.attribute if given.name != "axis"]
+            del node.attribute[:]
+            node.attribute.extend(kept)
+    if changed:
+        yield SCALES, dataclasses.replace(case, model=_bytes(model))
+
+
+def _is_made(name: str, opset: int) -> bool:
+    try:
+        schema_at(name, opset)
+    except NotMade:
+        return False
+    return True
+
+
+def _place(model: Any) -> int | None:
+    """Of the one node that is no quantizer and has all its inputs; None where there are none or several."""
+    places = [place for place, node in enumerate(model.graph.node) if node.op_type not in GRID]
+    if len(places) != 1:
+        return None
+    node = model.graph.node[places[0]]
+    return places[0] if len(node.output) == 1 and all(node.input) else None
+
+
+def _bytes(model: Any) -> bytes:
+    return bytes(model.SerializeToString(deterministic=True))

@@ -1,0 +1,93 @@
+"""Crashes are one cause where one fact decides both. Where another operator of the same type lives, the type is not that fact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+from onnx import parser
+
+from assay.fuzz.corpus import Bucket
+from assay.fuzz.crash_experiments import experiments
+from assay.fuzz.deciding_fact import fact_of
+from assay.fuzz.same_cause import Relation, relation
+from assay.ports.generator import GeneratedCase
+
+BYTES = {"not 2 operands of uint8": True}
+MIN, ADD = BYTES | {"instead Add": False}, BYTES | {"instead Min": False}
+OTHER_LIVES = BYTES | {"instead Add": True}
+ANY_TYPE = {"not 2 operands of uint8": False, "instead Add": False}
+
+
+def _crash(operator: str, ablated: dict[str, bool], signal: str = "SIGSEGV", dtypes: tuple[str, ...] = ()) -> Bucket:
+    return Bucket(
+        operator, "flow", "engine", "crash", "crash", (operator,), signal=signal, ablated=ablated, dtypes=dtypes
+    )
+
+
+@pytest.mark.parametrize(
+    ("bucket", "other", "due"),
+    [
+        (_crash("Min", MIN), _crash("Add", ADD), Relation.SAME),
+        (_crash("Min", MIN), _crash("Add", ADD, "SIGABRT"), Relation.DIFFERENT),
+        (
+            _crash("Min", BYTES | {"instead Xor": False}),
+            _crash("Add", BYTES | {"instead Mod": False}),
+            Relation.DIFFERENT,
+        ),
+        (_crash("Min", MIN | {"as Max": True}), _crash("Add", ADD), Relation.DIFFERENT),
+        (_crash("Min", OTHER_LIVES), _crash("Add", ADD), Relation.DIFFERENT),
+        (_crash("Min", ANY_TYPE), _crash("Add", ADD), Relation.DIFFERENT),
+        (_crash("Min", MIN), _crash("Add", {}, dtypes=("uint8",)), Relation.SAME),
+        (_crash("Min", MIN), _crash("Add", {}, dtypes=("float16",)), Relation.DIFFERENT),
+        (_crash("Min", ANY_TYPE), _crash("Add", {}, dtypes=("uint8",)), Relation.DIFFERENT),
+        (_crash("Add", ADD), _crash("Add", {}, dtypes=("uint8",)), Relation.SAME),
+    ],
+)
+def test_a_type_that_decides_both_is_one_cause(bucket: Bucket, other: Bucket, due: Relation) -> None:
+    assert relation(bucket, other) is due
+    assert relation(other, bucket) is due
+
+
+def test_a_type_decides_where_no_other_operator_lives() -> None:
+    assert fact_of("crash", MIN) == "2 operands of uint8"
+    assert [fact_of("crash", ablated) for ablated in (OTHER_LIVES, ANY_TYPE, BYTES)] == [""] * 3
+
+
+def _scaled(operator: str, ablated: dict[str, bool]) -> Bucket:
+    return Bucket(operator, "flow", "engine", "values", "wrong", ("DequantizeLinear", operator), ablated=ablated)
+
+
+def test_products_that_one_scale_makes_right_are_one_cause() -> None:
+    known = _scaled("MatMul", {"scales": True, "instead Gemm": False})
+    assert relation(_scaled("Gemm", {"scales": True}), known) is Relation.SAME
+    assert relation(_scaled("Gemm", {"scales": False}), known) is Relation.DIFFERENT
+    assert relation(_scaled("Gemm", {"scales": True, "instead MatMul": True}), known) is Relation.DIFFERENT
+
+
+def test_a_crash_and_a_wrong_answer_are_two() -> None:
+    cured = {"scales": True, "DequantizeLinear.axis": True}
+    known = _scaled("MatMul", cured | {"instead Gemm": False})
+    died = replace(_scaled("Gemm", cured | {"instead MatMul": False}), kind="crash", signal="SIGFPE")
+    assert relation(died, known) is Relation.DIFFERENT
+    assert relation(replace(died, operators=known.operators), known) is Relation.DIFFERENT
+    dead_too = replace(known, kind="crash", signal="SIGFPE")
+    assert relation(died, dead_too) is Relation.SAME
+    assert relation(died, replace(dead_too, signal="SIGSEGV")) is Relation.DIFFERENT
+
+
+def test_another_operator_is_tried_where_the_node_stands() -> None:
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 13]>
+      g (uint8[3] a, uint8[3] b) => (uint8[3] y) { y = Min(a, b) }""")
+    fed = {name: np.ones(3, np.uint8) for name in "ab"}
+    names = [name for name, _ in experiments(GeneratedCase(model.SerializeToString(), fed))]
+    assert names[0] == "not 2 operands of uint8"
+    assert "instead Add" in names
+
+
+def test_one_scale_is_tried_for_those_of_rows() -> None:
+    model = parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+      g (float[1,2] x) => (float[1,2] y) <int8[2,2] w = {1,2,3,4}, float[2] s = {1,10}>
+      { r = DequantizeLinear <axis = 0> (w, s) y = Gemm (x, r) }""")
+    found = dict(experiments(GeneratedCase(model.SerializeToString(), {"x": np.ones((1, 2), np.float32)})))
+    assert {"scales", "instead MatMul"} <= {*found}
