@@ -132,6 +132,25 @@ def test_a_weight_that_the_file_stores_in_few_bits_gets_the_grid_of_the_engine(
     assert used(profile, answering(on_grid(real.T.copy(), 7).T.copy()), feeds) > 1, "four bits"
 
 
+def test_a_table_whose_rows_are_looked_up_may_be_stored_in_eight_bits_where_a_flow_says_so() -> None:
+    """LiteRT's quantizer stores what it looks up so."""
+    model = parsed("g (int64[4] x) => (float[4, 16] y) <float[10, 16] t> { y = Gather (t, x) }")
+    table = noise(10, 16)
+    table[3] *= np.float32(50)  # one scale for all rows would be too coarse
+    model.graph.initializer.append(numpy_helper.from_array(table, "t"))
+    feeds = {"x": np.array([2, 3, 9, 0])}
+    stored = changed(model, "t", on_grid)
+    profile = derive_model(model, [feeds], "int8", allowances=("int8-operands", "int8-tables"))
+    assert 0.02 < used(profile, stored, feeds) < 1
+    assert used(profile, changed(model, "t", lambda value: on_grid(value, 7)), feeds) > 1, "four bits"
+    assert used(profile, changed(stored, "t", lambda value: value * np.float32(0.9)), feeds) > 1
+    assert used(profile, stored, {"x": feeds["x"][::-1].copy()}) > 1, "other rows"
+
+    exact = derive_model(model, [feeds], "int8", allowances=("int8-operands",))
+    assert used(exact, stored, feeds) > 1
+    assert used(exact, model, feeds) == 0
+
+
 def test_an_int8_flow_has_no_arithmetic_unless_only_its_weights_are_stored_so() -> None:
     assert arithmetic_of("int8", ALLOWED).weight_levels == 127
     assert arithmetic_of("int8", ALLOWED).storage == arithmetic_of("float32").storage

@@ -61,7 +61,7 @@ class LiteRt:
             environment="litert",
             options={"weights": "int8"},
             precision="int8",
-            allowances=("int8-operands",),
+            allowances=("int8-operands", "int8-tables"),
         ),
     )
 

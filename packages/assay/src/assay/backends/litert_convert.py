@@ -22,6 +22,7 @@ _OPERATOR = re.compile(r"(?:aten|prims|quantized_decomposed)[.:]+([A-Za-z0-9_]+)
 
 def converted(program: Program, flow: Flow, weights: str) -> tuple[Program, dict[str, int], bytes]:
     """The program at fixed sizes, those sizes, and the file. Raises Unsupported, Lowering or MemoryError."""
+    _refuse_double(program)
     import litert_torch
 
     dims = sizes_to_build(flow, program.inputs)
@@ -43,6 +44,15 @@ def converted(program: Program, flow: Flow, weights: str) -> tuple[Program, dict
         except Exception as error:  # the converter raises whatever torch, MLIR or itself raised
             raise failure(error) from error
         return program, sizes, path.read_bytes()
+
+
+def _refuse_double(program: Program) -> None:
+    """litert-torch 0.10 makes float32 of what is fed and answered in double, and computes in it."""
+    for spec in (*program.inputs, *program.outputs):
+        if spec.dtype in ("float64", "complex128"):
+            raise Unsupported(
+                noted(BackendCode.TYPE_NOT_PASSED, tensor=spec.name, dtype=spec.dtype, library="litert-torch")
+            )
 
 
 def _quantized(path: Path) -> Path:

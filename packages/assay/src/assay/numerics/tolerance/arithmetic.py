@@ -25,6 +25,7 @@ ALLOWANCES = {
     "fp16-accumulation": "sums are accumulated in float16",
     "int8-weights": "an int8 flow stores weights of products in eight bits, a scale for each output channel, and computes in float32",
     "int8-operands": "the same, and what is multiplied is rounded to eight bits while it runs, a scale for each tensor",
+    "int8-tables": "beside one of these: tables whose rows are looked up are stored in eight bits, too, a scale for each row",
     "ties-after-zero-point": "a value between two steps of a grid is rounded half to even when the zero point has been added",
     "elementwise-ties-after-zero-point": "the same of sums and products of two numbers and of average pools, and of nothing else",
     "ties-away-from-zero": "a value between two steps of a grid is rounded away from zero",
@@ -60,7 +61,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
     `ties` names the rule other than half to even by which exact ties may be rounded (assay.numerics.tolerance.rules.ties), "" for none.
     `mixed`: what the model declares in double is computed in double, the rest as told here. `weight_levels`: weights of products lie on
     a grid of so many steps to each side of zero, one grid for each output channel; 0: they do not. `operand_levels`: so does what goes
-    into a product, one grid for each tensor."""
+    into a product, one grid for each tensor. `table_levels`: so do tables whose rows are looked up, one grid for each row."""
 
     storage: float
     multiply: float
@@ -75,6 +76,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
     ties: str = ""
     weight_levels: int = 0
     operand_levels: int = 0
+    table_levels: int = 0
 
     def of(self, dtype: str) -> Arithmetic:
         """The arithmetic of a value that the model declares in this type: a coarser one than the flow's is stored as
@@ -94,8 +96,12 @@ def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmeti
         if name not in ALLOWANCES:
             raise UsageError(noted(UsageCode.NO_ALLOWANCE, allowance=name, known=tuple(ALLOWANCES)))
     if precision == "int8" and (both := "int8-operands" in allowances) | ("int8-weights" in allowances):
-        operands = _EIGHT_BITS if both else 0
-        return replace(arithmetic_of("float32", allowances), weight_levels=_EIGHT_BITS, operand_levels=operands)
+        return replace(
+            arithmetic_of("float32", allowances),
+            weight_levels=_EIGHT_BITS,
+            operand_levels=_EIGHT_BITS if both else 0,
+            table_levels=_EIGHT_BITS if "int8-tables" in allowances else 0,
+        )
     if precision not in UNIT_ROUNDOFF:
         raise UsageError(noted(UsageCode.NO_ARITHMETIC, precision=precision))
     unit = UNIT_ROUNDOFF[precision]

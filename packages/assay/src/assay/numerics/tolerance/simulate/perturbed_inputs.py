@@ -32,7 +32,7 @@ class PerturbedInputs:
         spreads = {bias.name: spread_on_grid(weights[bias.name], bias, weights) for bias in graph.biases}
         self.regridded = frozenset(name for name, spread in spreads.items() if spread is not None and spread.any())
         levels = arithmetic.weight_levels
-        self._on_grid = spreads_on_grid(graph, weights, levels) if levels else {}
+        self._on_grid = spreads_on_grid(graph, weights, levels, arithmetic.table_levels) if levels else {}
 
     @property
     def kept(self) -> frozenset[str]:

@@ -14,14 +14,27 @@ from assay.numerics.tolerance.simulate.graph_study import WEIGHTS, Graph
 from assay.ports import Tensor
 
 
-def spreads_on_grid(graph: Graph, weights: Mapping[str, Tensor], levels: int) -> dict[str, Tensor]:
-    """The standard deviation of each stored weight of a product: a step of its channel's grid, uniformly."""
-    found = {}
+def spreads_on_grid(graph: Graph, weights: Mapping[str, Tensor], levels: int, tables: int = 0) -> dict[str, Tensor]:
+    """The standard deviation of each stored weight of a product: a step of its channel's grid, uniformly. With `tables` levels, that
+    of each table whose rows are looked up, too: a step of the row's grid."""
+    spreads = {}
     for node in graph.producers.values():
         for at in WEIGHTS.get(node.op_type, ()):
             if at < len(node.input) and (name := node.input[at]) in graph.weights and weights[name].ndim > 1:
-                found[name] = _spread(weights[name], _axis(node, at), levels)
-    return found
+                spreads[name] = _spread(weights[name], _axis(node, at), levels)
+    if tables:
+        for name in _looked_up(graph).intersection((*graph.weights, *graph.others)):
+            if weights[name].ndim < 2:
+                continue
+            spread = _spread(weights[name], 0, tables)
+            spreads[name] = np.maximum(spreads[name], spread) if name in spreads else spread
+    return spreads
+
+
+def _looked_up(graph: Graph) -> set[str]:
+    """What a Gather along the first axis takes rows of."""
+    gathers = [node for node in graph.producers.values() if node.op_type == "Gather" and not node.domain]
+    return {node.input[0] for node in gathers if not any(one.name == "axis" and one.i for one in node.attribute)}
 
 
 def _axis(node: NodeProto, at: int) -> int | None:
