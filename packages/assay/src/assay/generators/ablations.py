@@ -64,10 +64,10 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     if any(array is not case.inputs[name] for name, array in inputs.items()):
         yield "inputs", dataclasses.replace(case, inputs=inputs)
     model = onnx.load_from_string(case.model)
-    floats = [one for one in model.graph.initializer if one.data_type == TensorProto.FLOAT]
+    floats = [tensor for tensor in model.graph.initializer if tensor.data_type == TensorProto.FLOAT]
     if floats:
-        for one in floats:
-            one.CopyFrom(numpy_helper.from_array(_distinct(numpy_helper.to_array(one)), one.name))
+        for tensor in floats:
+            tensor.CopyFrom(numpy_helper.from_array(_distinct(numpy_helper.to_array(tensor)), tensor.name))
         yield "constants", dataclasses.replace(case, model=_bytes(model))
     if model.graph.initializer:
         yield "stored", _fed(case)
@@ -81,9 +81,9 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
             real = of_type(real, element, TensorProto.FLOAT)
         yield FLOATS, real
     model = onnx.load_from_string(case.model)
-    for one in model.opset_import:
-        if one.domain == "" and one.version < LATEST:
-            one.version = LATEST
+    for entry in model.opset_import:
+        if entry.domain == "" and entry.version < LATEST:
+            entry.version = LATEST
             yield "opset", dataclasses.replace(case, model=_bytes(model))
 
 
@@ -101,9 +101,10 @@ def _distinct(array: Tensor) -> Tensor:
 def _fed(case: GeneratedCase) -> GeneratedCase:
     """Constants as inputs."""
     model = onnx.load_from_string(case.model)
-    fed = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    fed = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     model.graph.input.extend(
-        helper.make_tensor_value_info(one.name, one.data_type, list(one.dims)) for one in model.graph.initializer
+        helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
+        for tensor in model.graph.initializer
     )
     del model.graph.initializer[:]
     return dataclasses.replace(case, model=_bytes(model), inputs={**case.inputs, **fed})
@@ -112,13 +113,13 @@ def _fed(case: GeneratedCase) -> GeneratedCase:
 def without_optional(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     """Each optional input of a node left out ("LSTM input P"); with the sizes that the case declares, then with those that follow."""
     model = onnx.load_from_string(case.model)
-    opset = next(one.version for one in model.opset_import if one.domain == "")
+    opset = next(entry.version for entry in model.opset_import if entry.domain == "")
     for number, node in enumerate(model.graph.node):
         known = schema_at(node.op_type, opset).inputs
         for place, name in enumerate(node.input):
             if name and place < len(known) and known[place].option is onnx.defs.OpSchema.FormalParameterOption.Optional:
                 without = onnx.load_from_string(case.model)
-                kept = ["" if at == place else one for at, one in enumerate(node.input)]
+                kept = ["" if at == place else input_name for at, input_name in enumerate(node.input)]
                 while kept and not kept[-1]:
                     kept.pop()
                 del without.graph.node[number].input[:]
@@ -135,7 +136,7 @@ def as_kin(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     model = onnx.load_from_string(case.model)
     if len(model.graph.node) != 1:
         return
-    opset = next(one.version for one in model.opset_import if one.domain == "")
+    opset = next(entry.version for entry in model.opset_import if entry.domain == "")
     operator = model.graph.node[0].op_type
     kin = [name for name, form in forms().items() if form is forms().get(operator) and name != operator]
     for name in kin if len(kin) <= MOST_KIN else ():
@@ -178,13 +179,13 @@ def of_type(case: GeneratedCase, element: int, plain: int) -> GeneratedCase:
     """Values of that type in a plain one."""
     model = onnx.load_from_string(case.model)
     dtype = helper.tensor_dtype_to_np_dtype(plain)
-    for one in (*model.graph.input, *model.graph.output):
-        if one.type.tensor_type.elem_type == element:
-            one.type.tensor_type.elem_type = plain
+    for value in (*model.graph.input, *model.graph.output):
+        if value.type.tensor_type.elem_type == element:
+            value.type.tensor_type.elem_type = plain
     del model.graph.value_info[:]
-    for one in model.graph.initializer:
-        if one.data_type == element:
-            one.CopyFrom(numpy_helper.from_array(_within(numpy_helper.to_array(one), dtype), one.name))
+    for tensor in model.graph.initializer:
+        if tensor.data_type == element:
+            tensor.CopyFrom(numpy_helper.from_array(_within(numpy_helper.to_array(tensor), dtype), tensor.name))
     for node in model.graph.node:
         for given in node.attribute:
             if given.name in TYPED and given.i == element:
@@ -205,10 +206,10 @@ def _within(array: Tensor, dtype: Any) -> Tensor:
 
 
 def _elements(model: Any) -> Iterator[int]:
-    for one in (*model.graph.input, *model.graph.output):
-        yield one.type.tensor_type.elem_type
-    for one in model.graph.initializer:
-        yield one.data_type
+    for value in (*model.graph.input, *model.graph.output):
+        yield value.type.tensor_type.elem_type
+    for tensor in model.graph.initializer:
+        yield tensor.data_type
     for node in model.graph.node:
         yield from (given.i for given in node.attribute if given.name in TYPED)
 

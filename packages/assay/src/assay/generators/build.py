@@ -61,7 +61,7 @@ class Build:
 
     def dtypes(self, operator: str, place: int = 0, among: Sequence[str] = ()) -> tuple[str, ...]:
         """The types that its input may have here, of those in `among`."""
-        found = tuple(one for one in allowed(operator, self.opset, place) if not among or one in among)
+        found = tuple(dtype for dtype in allowed(operator, self.opset, place) if not among or dtype in among)
         if not found:
             raise NotMade
         return found
@@ -249,7 +249,7 @@ class Build:
             ir_version=ir_of(self.opset),
             producer_name="assay fuzz",
         )
-        feeds = {one.name: self.feeds[one.name] for one in inputs}
+        feeds = {value.name: self.feeds[value.name] for value in inputs}
         return GeneratedCase(model.SerializeToString(deterministic=True), feeds)
 
 

@@ -85,13 +85,13 @@ def shorter(values: CaseValues, output: str) -> Iterator[GeneratedCase]:
             yield part
     kept = [*values.outputs]
     for left in kept[::-1] if len(kept) > 2 else ():
-        rest = [one for one in kept if one != left]
+        rest = [name for name in kept if name != left]
         if left != output and (part := part_of(values, _needed(nodes, {*rest}), rest)) is not None:
             yield part
     for place in range(len(nodes)):
         if any(name in kept for name in nodes[place].output):
             continue
-        part = part_of(values, [one for one in range(len(nodes)) if one != place], kept)
+        part = part_of(values, [number for number in range(len(nodes)) if number != place], kept)
         if part is not None:
             yield part
 
@@ -112,7 +112,7 @@ def part_of(values: CaseValues, places: Sequence[int], outputs: Sequence[str]) -
     nodes = [model.graph.node[place] for place in places]
     made = {name for node in nodes for name in node.output}
     reads = dict.fromkeys(name for node in nodes for name in node.input if name and name not in made)
-    stored = {one.name: one for one in model.graph.initializer}
+    stored = {tensor.name: tensor for tensor in model.graph.initializer}
     fed = [name for name in reads if name not in stored]
     if not fed or not outputs or any(name not in types or name not in shapes for name in (*fed, *outputs)):
         return None

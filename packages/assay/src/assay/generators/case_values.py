@@ -33,14 +33,14 @@ class CaseValues:
         self.model: Any = as_fed(onnx.load_from_string(case.model), case.inputs)
         self.wide: dict[str, Tensor] = {}
         self.outputs = {
-            one.name: dtype_name(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(one.type.tensor_type.elem_type)))
-            for one in self.model.graph.output
+            value.name: dtype_name(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)))
+            for value in self.model.graph.output
         }
         self.declared = {
-            one.name: tuple(int(axis.dim_value) for axis in one.type.tensor_type.shape.dim)
-            for one in self.model.graph.output
+            value.name: tuple(int(axis.dim_value) for axis in value.type.tensor_type.shape.dim)
+            for value in self.model.graph.output
         }
-        opset = next(one.version for one in self.model.opset_import if one.domain == "")
+        opset = next(entry.version for entry in self.model.opset_import if entry.domain == "")
         self._opset = opset
         nodes = self.model.graph.node
         self.operators = tuple(f"{node.op_type}@{schema_at(node.op_type, opset).since_version}" for node in nodes)
@@ -58,7 +58,9 @@ class CaseValues:
     def is_valid(self) -> bool:
         """Whether onnx's checker takes it, shapes included, and every output has a known one."""
         shapes = [
-            one.type.tensor_type.shape for one in self.model.graph.output if one.type.tensor_type.HasField("shape")
+            value.type.tensor_type.shape
+            for value in self.model.graph.output
+            if value.type.tensor_type.HasField("shape")
         ]
         if len(shapes) < len(self.outputs) or any(
             not axis.HasField("dim_value") for shape in shapes for axis in shape.dim
@@ -109,11 +111,11 @@ class CaseValues:
         """The same of any value: an evaluation that goes another way in the middle says nothing of the end."""
         inferred = onnx.shape_inference.infer_shapes(self.model, data_prop=True).graph.value_info
         return any(
-            one.name in self.wide
-            and one.type.tensor_type.HasField("shape")
-            and all(axis.HasField("dim_value") for axis in one.type.tensor_type.shape.dim)
-            and self.wide[one.name].shape != tuple(axis.dim_value for axis in one.type.tensor_type.shape.dim)
-            for one in inferred
+            value.name in self.wide
+            and value.type.tensor_type.HasField("shape")
+            and all(axis.HasField("dim_value") for axis in value.type.tensor_type.shape.dim)
+            and self.wide[value.name].shape != tuple(axis.dim_value for axis in value.type.tensor_type.shape.dim)
+            for value in inferred
         )
 
     def expected(self, name: str) -> Tensor:
@@ -122,14 +124,16 @@ class CaseValues:
 
     def all(self) -> dict[str, Tensor]:
         """Those that are fed and stored, too."""
-        stored = {one.name: numpy_helper.to_array(one) for one in self.model.graph.initializer}
+        stored = {tensor.name: numpy_helper.to_array(tensor) for tensor in self.model.graph.initializer}
         return {**stored, **self.case.inputs, **self.wide}
 
     def types(self) -> dict[str, int]:
         """onnx's number of the element type of each value whose type can be inferred."""
         graph = onnx.shape_inference.infer_shapes(self.model).graph
-        known = {one.name: one.type.tensor_type.elem_type for one in (*graph.input, *graph.value_info, *graph.output)}
-        return known | {one.name: one.data_type for one in graph.initializer}
+        known = {
+            value.name: value.type.tensor_type.elem_type for value in (*graph.input, *graph.value_info, *graph.output)
+        }
+        return known | {tensor.name: tensor.data_type for tensor in graph.initializer}
 
     def forms(self) -> Iterator[str]:
         """What is covered by it: of each node its operator, type and rank, and each attribute ("Conv@11 .auto_pad=VALID")."""
@@ -148,17 +152,17 @@ class CaseValues:
 
 def as_fed(model: Any, inputs: Mapping[str, Tensor]) -> Any:
     """The same model without symbolic dimensions: in the sizes of these inputs, and with the shapes of outputs that follow."""
-    if all(axis.HasField("dim_value") for one in model.graph.input for axis in one.type.tensor_type.shape.dim):
+    if all(axis.HasField("dim_value") for value in model.graph.input for axis in value.type.tensor_type.shape.dim):
         return model
     fed = onnx.ModelProto()
     fed.CopyFrom(model)
-    for one in fed.graph.input:
-        del one.type.tensor_type.shape.dim[:]
-        one.type.tensor_type.shape.dim.extend(
-            onnx.TensorShapeProto.Dimension(dim_value=size) for size in inputs[one.name].shape
+    for value in fed.graph.input:
+        del value.type.tensor_type.shape.dim[:]
+        value.type.tensor_type.shape.dim.extend(
+            onnx.TensorShapeProto.Dimension(dim_value=size) for size in inputs[value.name].shape
         )
-    for one in fed.graph.output:
-        one.type.tensor_type.ClearField("shape")
+    for value in fed.graph.output:
+        value.type.tensor_type.ClearField("shape")
     del fed.graph.value_info[:]
     return onnx.shape_inference.infer_shapes(fed, data_prop=True)
 

@@ -32,7 +32,7 @@ class Far(msgspec.Struct, frozen=True):
 
 def compare(given: dict[str, Tensor], values: CaseValues) -> Far:
     """The first output that is off."""
-    coarse = any(one in ("float16", "bfloat16") for one in (*values.dtypes, *values.outputs.values()))
+    coarse = any(type_name in ("float16", "bfloat16") for type_name in (*values.dtypes, *values.outputs.values()))
     close = CLOSE_HALF if coarse else CLOSE
     for name, dtype in values.outputs.items():
         if name not in given:
@@ -79,7 +79,7 @@ def judge(given: dict[str, Tensor], values: CaseValues, far: Far, flow: Flow, se
     }
     if far.kind == "range" or not used:
         return far
-    name = max(used, key=lambda one: used[one])
+    name = max(used, key=lambda operator: used[operator])
     if used[name] <= 1.0:
         return Far()
     return Far("values", name, distance(given[name], values.wide[name]), used[name])

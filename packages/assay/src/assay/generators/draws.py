@@ -26,7 +26,7 @@ class Draws:
     def below(self, end: int) -> int:
         """A whole number from 0 to `end` - 1."""
         if not self._words:
-            self._words = [int(one) for one in self._bits.random_raw(_BLOCK)][::-1]
+            self._words = [int(word) for word in self._bits.random_raw(_BLOCK)][::-1]
         return (self._words.pop() >> 11) * end >> 53
 
     def between(self, first: int, last: int) -> int:

@@ -85,7 +85,7 @@ def _slice(build: Build, value: Operand) -> Operand:
     axis = build.draws.below(value.rank)
     if build.opset < 10:
         return _one(build, "Slice", [value], starts=[0], ends=[2**31 - 1], axes=[axis])
-    return _one(build, "Slice", [value, *(build.steering([one]) for one in (0, 2**31 - 1, axis))])
+    return _one(build, "Slice", [value, *(build.steering([number]) for number in (0, 2**31 - 1, axis))])
 
 
 def _parts(build: Build, value: Operand) -> Operand:

@@ -66,17 +66,19 @@ def own_patterns() -> tuple[MinedPattern, ...]:
 def mine(model: Any, length: int = MOST_NODES) -> Iterator[MinedPattern]:
     """Each window of neighbours: a node and what leads to it, of at most `length` nodes. What has no fixed shape is left out."""
     graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
-    opset = next((one.version for one in model.opset_import if one.domain == ""), 0)
+    opset = next((entry.version for entry in model.opset_import if entry.domain == ""), 0)
     beside = onnx.TensorProto.EXTERNAL  # is not read: such a weight is an input of its window
-    stored = {one.name: numpy_helper.to_array(one) for one in graph.initializer if one.data_location != beside}
+    stored = {
+        tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer if tensor.data_location != beside
+    }
     for node in graph.node:
         if node.op_type == "Constant" and (held := _constant(node)) is not None:
             stored[node.output[0]] = held
     known = {
         name: found
-        for one in (*graph.input, *graph.value_info, *graph.output)
-        if (found := _typed(one))
-        for name in (one.name,)
+        for value in (*graph.input, *graph.value_info, *graph.output)
+        if (found := _typed(value))
+        for name in (value.name,)
     }
     nodes = [node for node in graph.node if node.op_type != "Constant"]
     producer = {name: node for node in nodes for name in node.output}
@@ -117,7 +119,7 @@ def _pattern(
     places = {name: place for place, name in enumerate((*outside, *(name for node in nodes for name in node.output)))}
     found = []
     for node in nodes:
-        attributes = {one.name: _plain(helper.get_attribute_value(one)) for one in node.attribute}
+        attributes = {attribute.name: _plain(helper.get_attribute_value(attribute)) for attribute in node.attribute}
         if node.domain or any(value is None for value in attributes.values()) or not _is_known(node.op_type, opset):
             return None
         reads = tuple(places[name] if name else -1 for name in node.input)
@@ -136,7 +138,7 @@ def _is_known(operator: str, opset: int) -> bool:
 def _kept(array: Any) -> MinedValue:
     array = np.asarray(array)
     numbers = (
-        tuple(float(one) for one in array.reshape(-1))
+        tuple(float(number) for number in array.reshape(-1))
         if 0 < array.size <= MOST_NUMBERS or array.dtype.kind in "iu"
         else None
     )
@@ -151,19 +153,19 @@ def _plain(value: Any) -> Any:
         return value.decode(errors="replace")
     if isinstance(value, int | float):
         return value
-    if isinstance(value, list | tuple) and all(isinstance(one, int | float) for one in value):
+    if isinstance(value, list | tuple) and all(isinstance(number, int | float) for number in value):
         return list(value)
     return None
 
 
 def _constant(node: Any) -> Any:
-    for one in node.attribute:
-        value = helper.get_attribute_value(one)
-        if one.name == "value":
+    for attribute in node.attribute:
+        value = helper.get_attribute_value(attribute)
+        if attribute.name == "value":
             return numpy_helper.to_array(value)
-        if one.name in ("value_float", "value_floats"):
+        if attribute.name in ("value_float", "value_floats"):
             return np.asarray(value, np.float32)
-        if one.name in ("value_int", "value_ints"):
+        if attribute.name in ("value_int", "value_ints"):
             return np.asarray(value, np.int64)
     return None
 

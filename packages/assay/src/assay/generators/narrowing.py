@@ -53,7 +53,7 @@ def localized(trial: Trial, run: Run) -> Trial:
     while shrunk:
         output = best.far.output or next(iter(best.values.outputs))
         tried_parts = (run(dataclasses.replace(part, uses=uses)) for part in shorter(best.values, output))
-        less = next((one for one in tried_parts if fails_alike(one, trial)), None)
+        less = next((candidate for candidate in tried_parts if fails_alike(candidate, trial)), None)
         best, shrunk = less or best, less is not None
     return best
 
@@ -68,14 +68,16 @@ def simplified(trial: Trial, run: Run) -> tuple[Trial, dict[str, bool]]:
     that it cannot be made without is not named."""
     best, ablated = trial, dict[str, bool]()
     nodes = trial.values.model.graph.node
-    for place, name in [(n, one.name) for n, node in enumerate(nodes) for one in node.attribute][:MOST_ATTRIBUTES]:
+    for place, name in [(n, attribute.name) for n, node in enumerate(nodes) for attribute in node.attribute][
+        :MOST_ATTRIBUTES
+    ]:
         without = [run(without_attribute(best.case, place, name, fixed=True))]
         if not fails_alike(without[0], trial):
             without.append(run(without_attribute(best.case, place, name, fixed=False)))
         if fails_alike(without[-1], trial):
             best = without[-1]
-        elif any(one.became in (Screened.RIGHT, Screened.SUSPECT) for one in without):
-            ablated[f"{nodes[place].op_type}.{name}"] = any(one.became is Screened.RIGHT for one in without)
+        elif any(attempt.became in (Screened.RIGHT, Screened.SUSPECT) for attempt in without):
+            ablated[f"{nodes[place].op_type}.{name}"] = any(attempt.became is Screened.RIGHT for attempt in without)
     return best, ablated
 
 
@@ -83,7 +85,7 @@ def without_attribute(case: GeneratedCase, place: int, name: str, *, fixed: bool
     """The same case with the default of that attribute; `fixed`: with the shapes that it declares."""
     model = onnx.load_from_string(case.model)
     node = model.graph.node[place]
-    kept = [one for one in node.attribute if one.name != name]
+    kept = [attribute for attribute in node.attribute if attribute.name != name]
     del node.attribute[:]
     node.attribute.extend(kept)
     del model.graph.value_info[:]
@@ -93,6 +95,6 @@ def without_attribute(case: GeneratedCase, place: int, name: str, *, fixed: bool
 
 def with_inferred_shapes(model: Any) -> Any:
     """Outputs have the sizes that follow from what was changed: where they cannot be inferred, the case is not valid."""
-    for one in model.graph.output:
-        one.type.tensor_type.ClearField("shape")
+    for value in model.graph.output:
+        value.type.tensor_type.ClearField("shape")
     return onnx.shape_inference.infer_shapes(model, data_prop=True)

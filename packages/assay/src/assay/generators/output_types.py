@@ -35,21 +35,21 @@ def inferred(schema: Any, node: Any, reads: Sequence[Read], opset: int) -> dict[
         found = onnx.shape_inference.infer_node_outputs(
             schema,
             node,
-            {name: one.type for name, one in types.items()},
+            {name: type_proto.type for name, type_proto in types.items()},
             data,
             opset_imports=imports,
             ir_version=ir_of(opset),
         )
-        if schema.has_function and any(_known(one) is None for one in found.values()):
+        if schema.has_function and any(_known(type_proto) is None for type_proto in found.values()):
             graph = helper.make_graph(
                 [node], "one", [*types.values()], [helper.make_empty_tensor_value_info(name) for name in node.output]
             )
             whole = helper.make_model(graph, opset_imports=imports, ir_version=ir_of(opset))
             shaped = onnx.shape_inference.infer_shapes(whole, strict_mode=True).graph
-            found = {one.name: one.type for one in shaped.output}
+            found = {value.name: value.type for value in shaped.output}
     except Exception as error:  # whatever inference raises of a form that is not valid
         raise NotMade from error
-    return {name: known for name, one in found.items() if (known := _known(one)) is not None}
+    return {name: known for name, type_proto in found.items() if (known := _known(type_proto)) is not None}
 
 
 def ir_of(opset: int) -> int:
@@ -66,7 +66,7 @@ def _known(found: Any) -> Known | None:
     tensor = found.tensor_type
     if tensor.elem_type in (0, onnx.TensorProto.STRING) or not tensor.HasField("shape"):
         return None
-    if any(not one.HasField("dim_value") for one in tensor.shape.dim):
+    if any(not dim.HasField("dim_value") for dim in tensor.shape.dim):
         return None
     dtype = dtype_name(np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type)))
-    return dtype, tuple(int(one.dim_value) for one in tensor.shape.dim)
+    return dtype, tuple(int(dim.dim_value) for dim in tensor.shape.dim)

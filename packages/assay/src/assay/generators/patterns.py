@@ -117,7 +117,7 @@ def _changed(build: Build, node: MinedNode, reads: list[Operand | None]) -> list
         return _node(build, node.operator, draws.shuffled(reads), node)
     if way == 1 and node.attributes:
         return _node(build, node.operator, reads, node, _other_attribute(build, node, reads))
-    if way == 2 and (kin := next((one for one in KIN if node.operator in one), None)):
+    if way == 2 and (kin := next((family for family in KIN if node.operator in family), None)):
         return _node(build, draws.one_of(kin), reads, node)
     if way == 3 and (stored := [at for at, read in enumerate(reads) if read is not None and read.constant is not None]):
         at = draws.one_of(stored)

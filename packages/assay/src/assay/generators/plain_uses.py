@@ -48,8 +48,8 @@ def plain_cases(case: GeneratedCase) -> Iterator[GeneratedCase]:
     """One node of an operator that the case has not, on one of its inputs, in its type and sizes: floats first."""
     model = onnx.load_from_string(case.model)
     present = {node.op_type for node in model.graph.node}
-    inputs = [one for one in model.graph.input if one.name in case.inputs]
-    for given in sorted(inputs, key=lambda one: one.type.tensor_type.elem_type not in FLOATS):
+    inputs = [value for value in model.graph.input if value.name in case.inputs]
+    for given in sorted(inputs, key=lambda value: value.type.tensor_type.elem_type not in FLOATS):
         for operator in _operators(given.type.tensor_type.elem_type):
             if operator not in present:
                 yield GeneratedCase(
@@ -74,7 +74,7 @@ def _model(model: Any, given: Any, operator: str) -> bytes:
     answer.name = f"{given.name}_plain"
     operands = [given.name] * (1 if operator in ONE_OPERAND else 2)
     graph = helper.make_graph([helper.make_node(operator, operands, [answer.name])], "plain", [given], [answer])
-    opsets = [one for one in model.opset_import if one.domain == ""]
+    opsets = [entry for entry in model.opset_import if entry.domain == ""]
     made = helper.make_model(graph, opset_imports=opsets, ir_version=model.ir_version)
     return bytes(made.SerializeToString(deterministic=True))
 

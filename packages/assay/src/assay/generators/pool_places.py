@@ -18,7 +18,7 @@ def equal_maxima(node: Any, values: Mapping[str, Tensor]) -> bool:
     x, most = values.get(node.input[0]), values.get(node.output[0])
     if x is None or most is None:
         return False
-    given = {one.name: helper.get_attribute_value(one) for one in node.attribute}
+    given = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
     kernel, sizes, windows = given["kernel_shape"], x.shape[2:], most.shape[2:]
     strides, dilations = (given.get(name, [1] * len(kernel)) for name in ("strides", "dilations"))
     begins = given.get("pads", [0] * 2 * len(kernel))[: len(kernel)]
@@ -29,7 +29,7 @@ def equal_maxima(node: Any, values: Mapping[str, Tensor]) -> bool:
             max(0, (count - 1) * stride + wide - size)
             for count, stride, wide, size in zip(windows, strides, reach, sizes, strict=True)
         ]
-        begins = [(one + (way == "SAME_LOWER")) // 2 for one in whole]
+        begins = [(total + (way == "SAME_LOWER")) // 2 for total in whole]
     array = np.zeros(most.shape, np.int64)
     for offset in product(*map(range, kernel)):
         places = [

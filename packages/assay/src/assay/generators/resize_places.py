@@ -15,7 +15,7 @@ NEAR = 1e-4
 
 def rounding_decides(node: Any, sizes: Sequence[int], resized: Sequence[int]) -> bool:
     """Of an engine's choice at any axis. A scale that float32 holds exactly leaves nothing open."""
-    given = {one.name: one.s.decode() for one in node.attribute if one.s}
+    given = {attribute.name: attribute.s.decode() for attribute in node.attribute if attribute.s}
     if given.get("mode", "nearest") != "nearest":
         return False
     rule = given.get("nearest_mode", "round_prefer_floor")
@@ -36,12 +36,15 @@ def rounding_decides(node: Any, sizes: Sequence[int], resized: Sequence[int]) ->
 
 def fractional_length(node: Any, values: Mapping[str, Tensor]) -> bool:
     """Whether places follow from the length of a result that a scale does not make whole."""
-    way = next((one.s.decode() for one in node.attribute if one.name == "coordinate_transformation_mode"), "half_pixel")
+    way = next(
+        (attribute.s.decode() for attribute in node.attribute if attribute.name == "coordinate_transformation_mode"),
+        "half_pixel",
+    )
     scales = values.get(node.input[2] if len(node.input) > 2 else node.input[-1])
     x = values.get(node.input[0])
     if way not in ("align_corners", "pytorch_half_pixel", "half_pixel_symmetric") or scales is None or x is None:
         return False
-    axes = next((list(one.ints) for one in node.attribute if one.name == "axes"), range(x.ndim))
+    axes = next((list(attribute.ints) for attribute in node.attribute if attribute.name == "axes"), range(x.ndim))
     if scales.size != len(axes) or scales.dtype.kind != "f":
         return False
     lengths = np.asarray([x.shape[axis] for axis in axes]) * scales

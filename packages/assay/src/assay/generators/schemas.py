@@ -46,7 +46,7 @@ def changes_of(operator: str, latest: int = LATEST) -> tuple[int, ...]:
             found.add(int(schema_at(operator, opset).since_version))
         except NotMade:
             continue
-    return tuple(sorted(max(7, one) for one in found))
+    return tuple(sorted(max(7, version) for version in found))
 
 
 @cache
@@ -57,7 +57,7 @@ def allowed(operator: str, opset: int, place: int) -> tuple[str, ...]:
         place = len(schema.inputs) - 1
     texts = sorted(schema.inputs[place].types)
     inner = [text[7:-1] for text in texts if text.startswith("tensor(")]
-    names = [_ELEMENTS.get(one, one) for one in inner]
+    names = [_ELEMENTS.get(text, text) for text in inner]
     return tuple(name for name in names if name in GENERATED)
 
 

@@ -36,7 +36,7 @@ def unspecified(model: Any, values: Mapping[str, Tensor]) -> tuple[Unspecified, 
     """Of a case: `values` of all names, real ones in float64, whole ones in the types of the model."""
     computed = {name for node in model.graph.node for name in node.output}
     found = {reason for node in model.graph.node for reason in _of_node(node, values, computed)}
-    read = {one.name for one in model.graph.output} | {name for node in model.graph.node for name in node.input}
+    read = {value.name for value in model.graph.output} | {name for node in model.graph.node for name in node.input}
     if any(
         node.op_type == "MaxPool" and {*node.output[1:]} & read & values.keys() and equal_maxima(node, values)
         for node in model.graph.node
@@ -95,21 +95,26 @@ _POOLS = ("MaxPool", "AveragePool", "LpPool")
 
 
 def _is_dilated(node: Any) -> bool:
-    return any(one.name == "dilations" and any(size != 1 for size in one.ints) for one in node.attribute)
+    return any(
+        attribute.name == "dilations" and any(size != 1 for size in attribute.ints) for attribute in node.attribute
+    )
 
 
 def _number(node: Any, name: str, default: float = 0) -> float:
     """An attribute of one number."""
-    return next((float(helper.get_attribute_value(one)) for one in node.attribute if one.name == name), default)
+    return next(
+        (float(helper.get_attribute_value(attribute)) for attribute in node.attribute if attribute.name == name),
+        default,
+    )
 
 
 def _attributes(node: Any) -> dict[str, Any]:
-    given = {one.name: helper.get_attribute_value(one) for one in node.attribute}
+    given = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
     return {name: value.decode() if isinstance(value, bytes) else value for name, value in given.items()}
 
 
 def _word(node: Any, name: str) -> str:
-    return next((one.s.decode() for one in node.attribute if one.name == name), "")
+    return next((attribute.s.decode() for attribute in node.attribute if attribute.name == name), "")
 
 
 _SLOPED = {"Affine": 2, "ScaledTanh": 2, "HardSigmoid": 2, "LeakyRelu": 1, "Elu": 1, "ThresholdedRelu": 1}
@@ -119,8 +124,8 @@ _SLOPED = {"Affine": 2, "ScaledTanh": 2, "HardSigmoid": 2, "LeakyRelu": 1, "Elu"
 def _activations_share_numbers(node: Any) -> bool:
     """Numbers "are consumed in the order of activation functions": whether those that read none take their turn is not said, nor what
     Affine and ScaledTanh, which are no operators any more, have by default."""
-    given = {one.name: helper.get_attribute_value(one) for one in node.attribute}
-    names = [one.decode() for one in given.get("activations", [])]
+    given = {proto.name: helper.get_attribute_value(proto) for proto in node.attribute}
+    names = [name.decode() for name in given.get("activations", [])]
     for place, attribute in ((1, "activation_alpha"), (2, "activation_beta")):
         readers = [name for name in names if _SLOPED.get(name, 0) >= place]
         numbers = given.get(attribute, [])
@@ -171,7 +176,7 @@ def _overflows(node: Any, reads: list[Tensor], given: Tensor) -> bool:
 
 
 def _out_of_range(node: Any, x: Tensor) -> bool:
-    to = next(one.i for one in node.attribute if one.name == "to")
+    to = next(attribute.i for attribute in node.attribute if attribute.name == "to")
     wanted = np.dtype(helper.tensor_dtype_to_np_dtype(to))
     if wanted.kind not in "iu" or x.dtype.kind == "b":
         return False
@@ -186,7 +191,7 @@ def _on_the_edge(node: Any, reads: list[Tensor]) -> bool:
     """Whether any quotient lies between two steps. Scales of blocks are not looked at."""
     x, scale = reads[0].astype(np.float64), reads[1].astype(np.float64)
     if scale.ndim == 1 and scale.size > 1:
-        axis = next((one.i for one in node.attribute if one.name == "axis"), 1)
+        axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 1)
         if scale.size != x.shape[axis]:
             return False
         scale = scale.reshape([-1 if place == axis % x.ndim else 1 for place in range(x.ndim)])
@@ -198,7 +203,7 @@ def _on_the_edge(node: Any, reads: list[Tensor]) -> bool:
 
 
 def _equal_keys(node: Any, x: Tensor) -> bool:
-    axis = next((one.i for one in node.attribute if one.name == "axis"), -1)
+    axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), -1)
     ordered = np.sort(x, axis=axis)
     return bool((np.diff(ordered, axis=axis) == 0).any())
 
@@ -212,6 +217,6 @@ def _repeats(node: Any, reads: list[Tensor]) -> bool:
         sizes = np.asarray(data.shape[: indices.shape[-1]])
         rows = np.reshape(indices % sizes, (-1, indices.shape[-1]))
         return len(np.unique(rows, axis=0)) < len(rows)
-    axis = next((one.i for one in node.attribute if one.name == "axis"), 0) % data.ndim
+    axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 0) % data.ndim
     ordered = np.sort(indices % data.shape[axis], axis=axis)
     return bool((np.diff(ordered, axis=axis) == 0).any())

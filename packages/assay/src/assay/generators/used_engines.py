@@ -53,16 +53,16 @@ def _used(build: Build, case: GeneratedCase) -> GeneratedCase:
     draws = build.draws
     model: Any = onnx.load_from_string(case.model)
     symbolic: dict[str, set[int]] = {}
-    for one in model.graph.input:
-        for place, axis in enumerate(one.type.tensor_type.shape.dim):
+    for value in model.graph.input:
+        for place, axis in enumerate(value.type.tensor_type.shape.dim):
             if axis.dim_value > 0 and draws.chance(SYMBOLIC):
                 axis.Clear()
-                axis.dim_param = f"{one.name}_{place}"
-                symbolic.setdefault(one.name, set()).add(place)
-    for one in model.graph.output:
-        for place, axis in enumerate(one.type.tensor_type.shape.dim if symbolic else ()):
+                axis.dim_param = f"{value.name}_{place}"
+                symbolic.setdefault(value.name, set()).add(place)
+    for value in model.graph.output:
+        for place, axis in enumerate(value.type.tensor_type.shape.dim if symbolic else ()):
             axis.Clear()
-            axis.dim_param = f"{one.name}_{place}"
+            axis.dim_param = f"{value.name}_{place}"
     others = [found for _ in range(OTHERS) if (found := _other(build, case, symbolic)) is not None]
     uses = draws.shuffled([Use.AGAIN, Use.RELOADED, Use.SIDE_BY_SIDE])[: draws.between(1, 3)]
     return GeneratedCase(model.SerializeToString(deterministic=True), case.inputs, tuple(others), tuple(uses))

@@ -76,11 +76,11 @@ def _beside(first: Engine, second: Engine, inputs: Mapping[str, Tensor]) -> Iter
 
         return run
 
-    threads = [threading.Thread(target=calls(one)) for one in (first, second)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    threads = [threading.Thread(target=calls(call)) for call in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     if raised:
         raise raised[0]
     yield from found

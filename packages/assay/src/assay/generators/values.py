@@ -18,7 +18,7 @@ SPECIAL_NUMBERS = (0.0, 1.0, -1.0, 2.0, 0.5)
 
 def with_special(draws: Draws, array: Tensor, low: float, high: float) -> Tensor:
     """A special number in place of all elements, or of the first, or of every second."""
-    known = [one for one in SPECIAL_NUMBERS if low <= one <= high]
+    known = [special for special in SPECIAL_NUMBERS if low <= special <= high]
     if not known or array.dtype.kind not in "fi" or not array.size:
         return array
     number = np.asarray(draws.one_of(known)).astype(array.dtype)

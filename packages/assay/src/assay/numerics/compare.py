@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import msgspec
 import numpy as np
@@ -39,13 +40,15 @@ def compare_outputs(
     left = [{name: np.asarray(tensor) for name, tensor in sample.items()} for sample in actual]
     right = [{name: np.asarray(tensor) for name, tensor in sample.items()} for sample in expected]
     # Samples of a sequence may have more parts than the first.
-    names = list(expected_names if expected_names is not None else dict.fromkeys(name for one in right for name in one))
+    names = list(expected_names if expected_names is not None else dict.fromkeys(chain(*right)))
     declared = {name: dtype for name, dtype in (expected_dtypes or {}).items() if dtype not in CONTAINERS}
     findings = list(check_structure(left, right, names, declared))
     comparisons = []
     for name in names:
         pairs = [
-            (one[name], other[name]) for one, other in zip(left, right, strict=False) if name in one and name in other
+            (sample[name], other[name])
+            for sample, other in zip(left, right, strict=False)
+            if name in sample and name in other
         ]
         if not pairs:
             continue
@@ -61,8 +64,8 @@ def compare_outputs(
             comparison = _without_doubt(comparison)
         findings += comparison.findings
         comparisons.append(_with_findings(comparison, known))
-    if contract.published or any(one.elements for one in comparisons):
-        comparisons = [one if one.elements or one.findings else _empty(one) for one in comparisons]
+    if contract.published or any(part.elements for part in comparisons):
+        comparisons = [part if part.elements or part.findings else _empty(part) for part in comparisons]
     return tuple(comparisons), tuple(findings)
 
 

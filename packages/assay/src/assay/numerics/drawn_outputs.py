@@ -35,8 +35,8 @@ def drawn_outputs(model: ModelProto, samples: Sequence[Mapping[str, Tensor]] = (
         _Walk(model).through(model.graph.node, scope)
     except Exception:  # noqa: BLE001  functions that call one another too often, or trouble of our own: no fault of the model
         draw = Draw(_named(drawing), _named(drawing))
-        return {one.name: draw for one in model.graph.output}
-    found = {one.name: scope.draw(one.name) for one in model.graph.output}
+        return {value.name: draw for value in model.graph.output}
+    found = {value.name: scope.draw(value.name) for value in model.graph.output}
     return {name: draw for name, draw in found.items() if draw}
 
 
@@ -73,7 +73,7 @@ class _Walk:
         key = (domain_of(node.domain), node.op_type, node.overload)
         if key in self._functions and key not in self._within:
             return self._call(key, node, scope)
-        bodies = {one.name: one.g for one in node.attribute if one.HasField("g")}
+        bodies = {attribute.name: attribute.g for attribute in node.attribute if attribute.HasField("g")}
         if bodies and not key[0] and node.op_type in self._control:
             return self._control[node.op_type](node, bodies, scope)
         given = [scope.draw(name) for name in node.input]
@@ -102,9 +102,9 @@ class _Walk:
 
     def _body(self, body: GraphProto, given: Sequence[Draw], scope: Scope) -> list[Draw]:
         inner = graph_scope(body, scope.opsets, outer=scope)
-        inner.drawn = {one.name: draw for one, draw in zip(body.input, given, strict=False)}
+        inner.drawn = {value.name: draw for value, draw in zip(body.input, given, strict=False)}
         self.through(body.node, inner)
-        return [inner.draw(one.name) for one in body.output]
+        return [inner.draw(value.name) for value in body.output]
 
     def _if(self, node: NodeProto, bodies: Mapping[str, GraphProto], scope: Scope) -> list[Draw]:
         known = scope.numbers(node.input[0])

@@ -54,23 +54,23 @@ class Scope:
 
     def attribute(self, node: NodeProto, name: str) -> Any:
         """None where the node does not state it; of a function's body, what the call states."""
-        found = next((one for one in node.attribute if one.name == name), None)
+        found = next((attribute for attribute in node.attribute if attribute.name == name), None)
         if found is not None and found.ref_attr_name:
             found = self.attributes.get(found.ref_attr_name)
         return None if found is None else onnx.helper.get_attribute_value(found)
 
     def _as_called(self, node: NodeProto) -> NodeProto:
         """With the attributes that a call states in place of the references to them."""
-        if not any(one.ref_attr_name for one in node.attribute):
+        if not any(attribute.ref_attr_name for attribute in node.attribute):
             return node
         called = NodeProto()
         called.CopyFrom(node)
         del called.attribute[:]
-        for one in node.attribute:
-            stated = self.attributes.get(one.ref_attr_name) if one.ref_attr_name else one
+        for attribute in node.attribute:
+            stated = self.attributes.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
             if stated is not None:
                 called.attribute.add().CopyFrom(stated)
-                called.attribute[-1].name = one.name
+                called.attribute[-1].name = attribute.name
         return called
 
     def numbers(self, name: str) -> Samples | None:
@@ -97,7 +97,11 @@ class Scope:
             return [self.bound[name]]
         if name in self.producers:
             node = self.producers[name]
-            return [] if self.draw(name) or _has_body(node) else [(self, one) for one in node.input if one]
+            return (
+                []
+                if self.draw(name) or _has_body(node)
+                else [(self, read_name) for read_name in node.input if read_name]
+            )
         return [(self.outer, name)] if self.outer is not None and name not in self.formal else []
 
     def _numbers(self, name: str) -> Samples | None:
@@ -109,12 +113,12 @@ class Scope:
         return next((other.known[need] for other, need in self._needs(name)), None)
 
     def _evaluated(self, node: NodeProto, name: str) -> Samples | None:
-        given = {one: self.known[one] for one in node.input if one}
-        known = {one: values for one, values in given.items() if values is not None}
+        given = {read_name: self.known[read_name] for read_name in node.input if read_name}
+        known = {read_name: values for read_name, values in given.items() if values is not None}
         if len(known) < len(given):
             return None
         count = max((len(values) for values in known.values()), default=1)
-        fed = [{one: values[at % len(values)] for one, values in known.items()} for at in range(count)]
+        fed = [{read_name: values[at % len(values)] for read_name, values in known.items()} for at in range(count)]
         try:
             return tuple(_answers(self._as_called(node), name, self.opsets, fed))
         except Exception:  # noqa: BLE001  onnx.reference has no class for it, or refuses the numbers: then they are not known
@@ -122,7 +126,7 @@ class Scope:
 
 
 def _has_body(node: NodeProto) -> bool:
-    return any(one.HasField("g") or one.graphs for one in node.attribute)
+    return any(attribute.HasField("g") or attribute.graphs for attribute in node.attribute)
 
 
 def domain_of(name: str) -> str:
@@ -131,7 +135,7 @@ def domain_of(name: str) -> str:
 
 
 def opsets_of(proto: ModelProto | FunctionProto) -> dict[str, int]:
-    return {domain_of(one.domain): one.version for one in proto.opset_import}
+    return {domain_of(entry.domain): entry.version for entry in proto.opset_import}
 
 
 def graph_scope(
@@ -141,9 +145,9 @@ def graph_scope(
     outer: Scope | None = None,
 ) -> Scope:
     """Of a whole graph, with what is fed to it, or of a body within another."""
-    formal = frozenset(one.name for one in graph.input)
+    formal = frozenset(value.name for value in graph.input)
     scope = Scope(opsets, outer, formal=formal, attributes=outer.attributes if outer is not None else {})
-    scope.stored = {one.name: one for one in graph.initializer}
+    scope.stored = {tensor.name: tensor for tensor in graph.initializer}
     fed = [name for name in formal if samples and all(name in sample for sample in samples)]
     scope.known = {name: tuple(np.asarray(sample[name]) for sample in samples) for name in fed}
     scope.add_nodes(graph.node)
@@ -154,11 +158,11 @@ def function_scope(function: FunctionProto, node: NodeProto, caller: Scope) -> S
     """Of the body of a function of the model, as `node` calls it."""
     given = [*node.input, *[""] * (len(function.input) - len(node.input))]
     bound = {formal: (caller, outside) for formal, outside in zip(function.input, given, strict=False)}
-    stated = {one.name: one for one in function.attribute_proto}
-    for one in node.attribute:
-        own = caller.attributes.get(one.ref_attr_name) if one.ref_attr_name else one
+    stated = {attribute.name: attribute for attribute in function.attribute_proto}
+    for attribute in node.attribute:
+        own = caller.attributes.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
         if own is not None:
-            stated[one.name] = own
+            stated[attribute.name] = own
     scope = Scope(opsets_of(function), bound=bound, attributes=stated)
     scope.drawn = {formal: caller.draw(outside) for formal, outside in zip(function.input, given, strict=False)}
     scope.add_nodes(function.node)
@@ -179,7 +183,9 @@ def _answers(
     from onnx.reference import ReferenceEvaluator
 
     unknown = onnx.TypeProto()
-    inputs = [onnx.helper.make_value_info(one, unknown) for one in dict.fromkeys(filter(None, node.input))]
+    inputs = [
+        onnx.helper.make_value_info(input_name, unknown) for input_name in dict.fromkeys(filter(None, node.input))
+    ]
     graph = onnx.helper.make_graph([node], "one", inputs, [onnx.helper.make_value_info(name, unknown)])
     imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
     model = onnx.helper.make_model(graph, opset_imports=imports)
@@ -199,6 +205,6 @@ def _check_small(model: ModelProto, sample: Mapping[str, Tensor]) -> None:
     fed.graph.initializer.extend(onnx.numpy_helper.from_array(array, name) for name, array in sample.items())
     fed.ir_version = max(fed.ir_version, 4)
     kind = onnx.shape_inference.infer_shapes(fed, data_prop=True).graph.output[0].type.tensor_type
-    known = kind.HasField("shape") and all(one.HasField("dim_value") for one in kind.shape.dim)
-    if not known or prod(one.dim_value for one in kind.shape.dim) > _MOST_EVALUATED:
+    known = kind.HasField("shape") and all(dim.HasField("dim_value") for dim in kind.shape.dim)
+    if not known or prod(dim.dim_value for dim in kind.shape.dim) > _MOST_EVALUATED:
         raise ValueError(_MOST_EVALUATED)

@@ -23,9 +23,9 @@ def differences(actual: Sequence[Tensor], expected: Sequence[Tensor]) -> list[tu
     found: list[tuple[int, str, str]] = []
     start = 0
     for left, right in zip(actual, expected, strict=True):
-        for at, (one, other) in enumerate(zip(left.reshape(-1).tolist(), right.reshape(-1).tolist(), strict=True)):
-            if _plain(one) != _plain(other) and not _same_number(_plain(one), _plain(other)):
-                found.append((start + at, _plain(other), _plain(one)))
+        for at, (element, other) in enumerate(zip(left.reshape(-1).tolist(), right.reshape(-1).tolist(), strict=True)):
+            if _plain(element) != _plain(other) and not _same_number(_plain(element), _plain(other)):
+                found.append((start + at, _plain(other), _plain(element)))
         start += left.size
     return found
 

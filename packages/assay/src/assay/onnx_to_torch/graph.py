@@ -73,14 +73,14 @@ def read_graph(proto: GraphProto, opsets: Mapping[str, int], folder: str = "") -
     if proto.sparse_initializer:
         raise Unsupported(noted(ConversionCode.SPARSE_INITIALIZERS))
     _check_types(proto)
-    constants = {one.name: numpy_helper.to_array(one, folder) for one in proto.initializer}
+    constants = {tensor.name: numpy_helper.to_array(tensor, folder) for tensor in proto.initializer}
     nodes = []
-    for one in proto.node:
-        node = read_node(one, opsets.get(one.domain, opsets.get("", 1)))
+    for node_proto in proto.node:
+        node = read_node(node_proto, opsets.get(node_proto.domain, opsets.get("", 1)))
         if node.operator == "Constant" and not node.domain:
             constants[node.outputs[0]] = _constant(node)
         else:
-            nodes.append(_with_subgraphs(node, one, opsets, folder))
+            nodes.append(_with_subgraphs(node, node_proto, opsets, folder))
     outputs = tuple(value.name for value in proto.output)
     return Graph(
         inputs=tuple(value.name for value in proto.input if value.name not in constants),
@@ -94,11 +94,11 @@ def read_graph(proto: GraphProto, opsets: Mapping[str, int], folder: str = "") -
 def missing_operators(proto: GraphProto) -> set[tuple[str, str]]:
     """(domain, name) of the operators that are not there."""
     found = set()
-    for one in proto.node:
-        domain = one.domain if one.domain != "ai.onnx" else ""
-        if (domain, one.op_type) not in OPERATORS and one.op_type not in (*HOST, "Constant"):
-            found.add((domain, one.op_type))
-        for attribute in one.attribute:
+    for node in proto.node:
+        domain = node.domain if node.domain != "ai.onnx" else ""
+        if (domain, node.op_type) not in OPERATORS and node.op_type not in (*HOST, "Constant"):
+            found.add((domain, node.op_type))
+        for attribute in node.attribute:
             if attribute.HasField("g"):
                 found |= missing_operators(attribute.g)
     return found

@@ -54,7 +54,7 @@ def _array(elements: list[Any]) -> Array:
 
 def _settled(array: Array) -> Array:
     """Back to int64 once nothing in it is symbolic any more."""
-    if array.dtype == object and all(isinstance(one, int | np.integer) for one in array.flat):
+    if array.dtype == object and all(isinstance(element, int | np.integer) for element in array.flat):
         return array.astype(np.int64)
     return array
 
@@ -177,13 +177,13 @@ def concat(node: Node, *arrays: Array) -> Any:
 
 @host_operator("Unsqueeze")
 def unsqueeze(node: Node, x: Array, axes: Array | None = None) -> Any:
-    where = node.get("axes") if axes is None else [int(one) for one in axes.reshape(-1)]
+    where = node.get("axes") if axes is None else [int(axis) for axis in axes.reshape(-1)]
     return (np.expand_dims(x, tuple(where)),)
 
 
 @host_operator("Squeeze")
 def squeeze(node: Node, x: Array, axes: Array | None = None) -> Any:
-    where = node.get("axes") if axes is None else [int(one) for one in axes.reshape(-1)]
+    where = node.get("axes") if axes is None else [int(axis) for axis in axes.reshape(-1)]
     return (np.squeeze(x, None if where is None else tuple(where)),)
 
 
@@ -191,7 +191,7 @@ def squeeze(node: Node, x: Array, axes: Array | None = None) -> Any:
 def reshape(node: Node, x: Array, shape: Array) -> Any:
     if shape.dtype == object or (shape == 0).any():
         return None
-    return (x.reshape([int(one) for one in shape]),)
+    return (x.reshape([int(length) for length in shape]),)
 
 
 @host_operator("Transpose")
@@ -212,8 +212,8 @@ def slice_(
     if starts is None or ends is None or starts.dtype == object or ends.dtype == object:
         return None
     count = starts.size
-    where = range(count) if axes is None else [int(one) for one in axes]
-    stride = [1] * count if steps is None else [int(one) for one in steps]
+    where = range(count) if axes is None else [int(stated_axis) for stated_axis in axes]
+    stride = [1] * count if steps is None else [int(stated_step) for stated_step in steps]
     index: list[slice] = [slice(None)] * x.ndim
     for axis, start, end, step in zip(where, starts.tolist(), ends.tolist(), stride, strict=True):
         stop: int | None = end
@@ -225,7 +225,7 @@ def slice_(
 
 @host_operator("ReduceProd", "ReduceSum", "ReduceMax", "ReduceMin")
 def reduce(node: Node, x: Array, axes: Array | None = None) -> Any:
-    where = node.get("axes") if axes is None else [int(one) for one in axes.reshape(-1)]
+    where = node.get("axes") if axes is None else [int(stated_axis) for stated_axis in axes.reshape(-1)]
     if where is not None and len(where) == 0:
         where = None
         if node.get("noop_with_empty_axes", 0):
@@ -262,4 +262,4 @@ def constant_of_shape(node: Node, shape: Array) -> Any:
     if value.dtype.kind not in "ib":
         return None
     torch_dtype(value.dtype.name)
-    return (np.full([int(one) for one in shape], value.reshape(-1)[0], value.dtype),)
+    return (np.full([int(length) for length in shape], value.reshape(-1)[0], value.dtype),)

@@ -80,8 +80,8 @@ class TorchGraph(torch.nn.Module):
                 return known
             operator = OPERATORS[node.domain, node.operator]
             arguments = [
-                value if index in operator.host and (value := numbers(one)) is not None else tensor(one, device)
-                for index, one in enumerate(inputs)
+                value if index in operator.host and (value := numbers(operand)) is not None else tensor(operand, device)
+                for index, operand in enumerate(inputs)
             ]
             if node.operator in ("If", "Loop", "Scan", "SequenceMap"):
                 results = operator.function(node, self, scope, device, *arguments)
@@ -132,8 +132,8 @@ def _on_host(node: Node, inputs: Sequence[Any]) -> tuple[Any, ...] | None:
     if node.operator in ("Shape", "Size"):
         result = function(node, inputs[0])
     else:
-        known = [numbers(one) if one is not None else None for one in inputs]
-        if any(array is None and one is not None for array, one in zip(known, inputs, strict=True)):
+        known = [numbers(value) if value is not None else None for value in inputs]
+        if any(array is None and value is not None for array, value in zip(known, inputs, strict=True)):
             return None
         if sum(array.size for array in known if array is not None) > LARGEST_HOST:
             return None

@@ -59,7 +59,7 @@ def read_node(proto: NodeProto, opset: int) -> Node:
         opset=opset,
         inputs=tuple(proto.input),
         outputs=tuple(proto.output),
-        attributes={one.name: _plain(get_attribute_value(one)) for one in proto.attribute},
+        attributes={attribute.name: _plain(get_attribute_value(attribute)) for attribute in proto.attribute},
     )
 
 
@@ -67,5 +67,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, list) and value and isinstance(value[0], bytes):
-        return [one.decode("utf-8", "replace") for one in value]
+        return [text.decode("utf-8", "replace") for text in value]
     return value

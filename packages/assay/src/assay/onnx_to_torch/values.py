@@ -37,17 +37,17 @@ def tensor(value: Any, device: torch.device | None = None) -> Any:
         return value
     if value.dtype != object:
         return from_numpy(value).to(device)
-    if all(isinstance(one, int) for one in value.flat):
+    if all(isinstance(element, int) for element in value.flat):
         return from_numpy(value.astype(np.int64)).to(device)
-    parts = [torch.scalar_tensor(one, dtype=torch.int64, device=device) for one in value.flat]
+    parts = [torch.scalar_tensor(element, dtype=torch.int64, device=device) for element in value.flat]
     return torch.stack(parts).reshape(value.shape)
 
 
 def ints(value: Any) -> list[Any]:
     """The elements as Python integers or torch.SymInt. A tensor is read, which torch.export may refuse."""
     if isinstance(value, torch.Tensor):
-        return [int(one) if isinstance(one, float) else one for one in value.reshape(-1).tolist()]
-    return [one if isinstance(one, torch.SymInt) else int(one) for one in np.asarray(value).reshape(-1)]
+        return [int(number) if isinstance(number, float) else number for number in value.reshape(-1).tolist()]
+    return [number if isinstance(number, torch.SymInt) else int(number) for number in np.asarray(value).reshape(-1)]
 
 
 def integer(value: Any) -> Any:

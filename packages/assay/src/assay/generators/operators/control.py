@@ -133,8 +133,8 @@ def scan(build: Build, operator: str) -> list[Operand]:
             helper.make_node(draws.one_of(("Identity", "Neg")), [draws.one_of((step, *inside))], [kept]),
         ],
         "body",
-        [declared(one, numpy_of(dtype), slice_) for one in inside],
-        [declared(one, numpy_of(dtype), slice_) for one in (step, kept)],
+        [declared(value_name, numpy_of(dtype), slice_) for value_name in inside],
+        [declared(value_name, numpy_of(dtype), slice_) for value_name in (step, kept)],
     )
     rank = len(slice_) + 1
 

@@ -157,8 +157,8 @@ def clip(build: Build, operator: str) -> list[Operand]:
     if version_has(build, operator, "min"):
         return build.node(operator, [x], min=least, max=most)
     ends: list[Operand | None] = []
-    for one in (least, most):
-        number = None if one is None else _scalar(max(one, 0.0) if dtype.startswith("uint") else one, dtype)
+    for bound in (least, most):
+        number = None if bound is None else _scalar(max(bound, 0.0) if dtype.startswith("uint") else bound, dtype)
         ends.append(None if number is None else build.constant(number) if draws.chance(70) else build.input(number))
     while ends and ends[-1] is None:
         ends.pop()

@@ -127,7 +127,7 @@ def _output_of_transposed(build: Build, given: dict[str, Any], sizes: tuple[int,
     elif given.get("auto_pad") != "VALID" and draws.chance(20):
         given.pop("pads", None)
         whole = [(size - 1) * strides[n] + (kernel[n] - 1) * dilations[n] + 1 for n, size in enumerate(sizes)]
-        given["output_shape"] = [draws.between(max(1, one - 2), one) for one in whole]
+        given["output_shape"] = [draws.between(max(1, total - 2), total) for total in whole]
 
 
 _EQUATIONS: tuple[tuple[str, tuple[tuple[int, ...], ...]], ...] = (
@@ -163,12 +163,12 @@ def _equation(build: Build) -> tuple[str, tuple[tuple[int, ...], ...]]:
         terms.append(letters)
     lead = (draws.between(1, 3),) if draws.chance(20) else ()
     dots = "..." if lead else ""
-    used = sorted({one for term in terms for one in term})
+    used = sorted({letter for term in terms for letter in term})
     out = draws.shuffled(used)[: draws.between(0, len(used))]
     left = ",".join(dots + "".join(term) for term in terms)
     if draws.chance(30):
-        return left, tuple((*lead, *(sizes[one] for one in term)) for term in terms)
-    return f"{left}->{dots}{''.join(out)}", tuple((*lead, *(sizes[one] for one in term)) for term in terms)
+        return left, tuple((*lead, *(sizes[letter] for letter in term)) for term in terms)
+    return f"{left}->{dots}{''.join(out)}", tuple((*lead, *(sizes[letter] for letter in term)) for term in terms)
 
 
 @form("Einsum")

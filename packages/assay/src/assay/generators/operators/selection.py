@@ -66,7 +66,7 @@ def counted(build: Build, operator: str) -> list[Operand]:
     count = max(-((last - first) // -step), 0)
     if not count:
         raise NotMade
-    numbers = [np.asarray(one * scale).astype(dtype) for one in (first, last, step)]
+    numbers = [np.asarray(bound * scale).astype(dtype) for bound in (first, last, step)]
     reads = [
         build.input(number) if draws.chance(40) or not place else build.constant(number)
         for place, number in enumerate(numbers)

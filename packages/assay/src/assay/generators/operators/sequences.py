@@ -83,10 +83,14 @@ def joined(build: Build, operator: str) -> list[Operand]:
         shape = [*shapes[0]]
         shape.insert(axis % (rank + 1), len(shapes))
         return build.node(operator, [made], axis=axis, new_axis=1, known=[(dtype, tuple(shape))])
-    if rank == 0 or place >= rank or len({(*one[:place], *one[place + 1 :]) for one in shapes}) > 1:
+    if (
+        rank == 0
+        or place >= rank
+        or len({(*part_shape[:place], *part_shape[place + 1 :]) for part_shape in shapes}) > 1
+    ):
         return build.node("SequenceLength", [made], known=[("int64", ())])
     shape = [*shapes[0]]
-    shape[place] = sum(one[place] for one in shapes)
+    shape[place] = sum(part_shape[place] for part_shape in shapes)
     axis = place - rank if build.draws.chance(50) else place
     return build.node(
         operator, [made], axis=axis, new_axis=build.draws.one_of((None, 0)), known=[(dtype, tuple(shape))]

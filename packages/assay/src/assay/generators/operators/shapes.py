@@ -32,7 +32,7 @@ def reshape(build: Build, operator: str) -> list[Operand]:
     for _ in range(draws.between(0, 3)):
         if left == 0:
             break
-        size = draws.one_of([one for one in range(1, min(left, 17) + 1) if left % one == 0])
+        size = draws.one_of([divisor for divisor in range(1, min(left, 17) + 1) if left % divisor == 0])
         sizes.append(size)
         left //= size
     sizes.append(left)
@@ -60,7 +60,7 @@ def flatten(build: Build, operator: str) -> list[Operand]:
 def squeeze(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
     if operator == "Squeeze":
-        shape = tuple(1 if draws.chance(40) else one for one in build.shape((1, 2, 3, 4)))
+        shape = tuple(1 if draws.chance(40) else size for size in build.shape((1, 2, 3, 4)))
         x = build.operand(build.dtype(operator, among=MOVED), shape)
         ones = [place for place, size in enumerate(x.shape) if size == 1]
         axes = draws.shuffled(ones)[: draws.between(1, max(1, len(ones)))] or None
@@ -136,7 +136,7 @@ def slice_(build: Build, operator: str) -> list[Operand]:
     if dtype == "int32":
         ends = [max(-(2**31), min(2**31 - 1, end)) for end in ends]
     named = [axis - x.rank if build.opset >= 11 and draws.chance(30) else axis for axis in axes]
-    reads = [x, *(build.steering(one, dtype) for one in (starts, ends, named))]
+    reads = [x, *(build.steering(numbers, dtype) for numbers in (starts, ends, named))]
     return build.node(operator, reads if steps == [1] * len(axes) else [*reads, build.steering(steps, dtype)])
 
 
@@ -145,11 +145,11 @@ def expand(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
     target = build.shape((1, 2, 3, 4))
     kept = target[draws.between(0, len(target)) :]
-    shape = tuple(1 if draws.chance(40) else one for one in kept)
+    shape = tuple(1 if draws.chance(40) else size for size in kept)
     x = build.operand(build.dtype(operator, among=MOVED), shape)
     asked = [
-        1 if len(kept) == len(target) and one == size and draws.chance(30) else one
-        for one, size in zip(target, (*[0] * (len(target) - len(shape)), *shape), strict=True)
+        1 if len(kept) == len(target) and length == size and draws.chance(30) else length
+        for length, size in zip(target, (*[0] * (len(target) - len(shape)), *shape), strict=True)
     ]
     return build.node(operator, [x, build.steering(asked)])
 

@@ -62,8 +62,8 @@ def mel(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
     bins, length, rate = draws.between(2, 6), draws.one_of((8, 16, 32)), draws.one_of((4000, 8000))
     low, high = draws.one_of((0.0, 20.0, 125.0)), draws.one_of((rate / 2, rate / 4))
-    reads = [build.steering(one) for one in (bins, length, rate)]
-    reads += [build.steering(one, "float32") for one in (low, high)]
+    reads = [build.steering(count) for count in (bins, length, rate)]
+    reads += [build.steering(frequency, "float32") for frequency in (low, high)]
     (made,) = build.node(operator, reads, known=[("float32", (length // 2 + 1, bins))])
     return build.node("Mul", [made, build.operand("float32", made.shape)])
 

@@ -24,7 +24,7 @@ def _centres(count: int, aligned: bool, dtype: np.dtype[np.generic]) -> Tensor:
 def affine_grid(call: Call) -> Values | None:
     """(x, y[, z], 1) of every pixel times theta, the last axis first: coordinates in the order x, y, z."""
     theta, size = call.inputs[:2]
-    counts = [int(one) for one in size[2:]]
+    counts = [int(count) for count in size[2:]]
     if theta.ndim != 3 or theta.shape[1:] != (len(counts), len(counts) + 1):
         return None
     aligned = bool(call.attributes.get("align_corners"))

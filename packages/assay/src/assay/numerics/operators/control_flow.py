@@ -22,7 +22,7 @@ def _if_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
         return walk.enter(branches[0 if bool(known.reshape(-1)[0]) else 1])
     # Nobody knows which is taken: sizes that both take are preferred, and those of one are taken where there are none.
     found = [_tried(branch, walk) for branch in branches]
-    return [_merged(one, other) for one, other in zip(*found, strict=False)]
+    return [_merged(first, other) for first, other in zip(*found, strict=False)]
 
 
 def _tried(branch: Any, walk: Walk) -> Sequence[Value]:

@@ -28,7 +28,7 @@ def _einsum_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
                 equal(sizes[letter], size, ConstraintCode.EINSUM_SIZES, letter=letter, equation=equation)
     if not arrow:
         flat = terms.replace(",", "")
-        result = "".join(sorted(one for one in set(flat) if flat.count(one) == 1))
+        result = "".join(sorted(term_letter for term_letter in set(flat) if flat.count(term_letter) == 1))
     return plain(tuple(sizes.get(letter) for letter in result))
 
 

@@ -50,7 +50,7 @@ def grid_sample(call: Call) -> Values | None:
     for corner in itertools.product(*neighbours):
         weight = np.ones(flat.shape[:2], x.dtype)
         index = []
-        for at, share, size in ((*one, size) for one, size in zip(corner, sizes, strict=True)):
+        for at, share, size in ((*neighbour, size) for neighbour, size in zip(corner, sizes, strict=True)):
             place, inside = _padded(at, size, padding, corners)
             weight = weight * np.where(inside, share, 0).astype(x.dtype)
             index.append(place)

@@ -20,11 +20,11 @@ class TwoRecords(ValueError):
 def onnx_operators() -> dict[tuple[str, str], OnnxOperator]:
     """By domain and name. Raises TwoRecords."""
     found: dict[tuple[str, str], OnnxOperator] = {}
-    for module in sorted(one.name for one in iter_modules(room.__path__)):
-        for one in getattr(import_module(f"{room.__name__}.{module}"), "OPERATORS", ()):
-            if (one.domain, one.name) in found:
-                raise TwoRecords(one.domain, one.name, module)
-            found[one.domain, one.name] = one
+    for module in sorted(entry.name for entry in iter_modules(room.__path__)):
+        for record in getattr(import_module(f"{room.__name__}.{module}"), "OPERATORS", ()):
+            if (record.domain, record.name) in found:
+                raise TwoRecords(record.domain, record.name, module)
+            found[record.domain, record.name] = record
     return found
 
 
@@ -49,7 +49,7 @@ def names_where(fact: Callable[[OnnxOperator], Any]) -> frozenset[str]:
 @cache
 def operators_by_name() -> dict[str, OnnxOperator]:
     """All records, by the name alone."""
-    return by_name(lambda one: one)
+    return by_name(lambda record: record)
 
 
 def record_of(name: str) -> OnnxOperator:
@@ -60,7 +60,7 @@ def record_of(name: str) -> OnnxOperator:
 @cache
 def open_to(mutation: str) -> frozenset[str]:
     """The operators at which this mutation may be made."""
-    return names_where(lambda one: mutation in one.mutations)
+    return names_where(lambda record: mutation in record.mutations)
 
 
 def _standard_last() -> Iterator[OnnxOperator]:

@@ -47,7 +47,7 @@ def _gather_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         return [UNKNOWN]
     axis = axis_of(node.attributes.get("axis", 0), len(shape))
     size, wanted = shape[axis], ints(places)
-    if size is not None and wanted and not all(-size <= one < size for one in wanted):
+    if size is not None and wanted and not all(-size <= place < size for place in wanted):
         raise Conflict(
             ConstraintCode.INDEX_OUTSIDE,
             (size, max(wanted) + 1),
@@ -98,7 +98,7 @@ def _scatter_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 def _several_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     skipped = node.attributes.get("batch_dims", 0)
     length = size_of(inputs, 1, -1)
-    sizes = [size_of(inputs, 0, skipped + one) for one in range(length or 1)]
+    sizes = [size_of(inputs, 0, skipped + offset) for offset in range(length or 1)]
     known = [size for size in sizes if size is not None]
     yield 1, index_into(min(known) if len(known) == len(sizes) else None, INDEX if node.op == "GatherND" else UNIQUE)
 

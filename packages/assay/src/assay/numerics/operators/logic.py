@@ -41,7 +41,7 @@ def _compared_text_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     for place, other in ((0, 1), (1, 0)):
         known = inputs[other].data
         if known is not None and known.dtype == object and known.size:
-            texts = tuple(dict.fromkeys(str(one) for one in known.reshape(-1)[:MOST_TEXTS]))
+            texts = tuple(dict.fromkeys(str(text) for text in known.reshape(-1)[:MOST_TEXTS]))
             yield place, Need(texts=(*texts, "other"))
 
 

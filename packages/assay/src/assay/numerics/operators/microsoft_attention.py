@@ -142,12 +142,13 @@ def _several_heads(body: Body) -> None:
         behind = body.size(bias, 0) - 2 * width
         parts = body.parts(bias, [width, width, behind], 0)
         query, keys, values = (
-            body.step("Add", one, part) for one, part in zip((query, keys, values), parts, strict=True)
+            body.step("Add", operand, part) for operand, part in zip((query, keys, values), parts, strict=True)
         )
     query = body.step("Transpose", body.reshape(query, 0, 0, heads, -1), perm=[0, 2, 1, 3])
     if bias:
         keys, values = (
-            body.step("Transpose", body.reshape(one, 0, 0, heads, -1), perm=[0, 2, 1, 3]) for one in (keys, values)
+            body.step("Transpose", body.reshape(tensor, 0, 0, heads, -1), perm=[0, 2, 1, 3])
+            for tensor in (keys, values)
         )
     else:
         keys, values = _heads(body, keys, heads), _heads(body, values, heads)
@@ -174,7 +175,7 @@ def _rotary(body: Body) -> None:
     else:
         size = 2 * half
     value = x if rank == 4 else body.step("Transpose", body.reshape(x, 0, 0, -1, size), perm=[0, 2, 1, 3])
-    angles = [body.unsqueeze(_angle(body, one, positions, value), 1) for one in (cosines, sines)]
+    angles = [body.unsqueeze(_angle(body, table, positions, value), 1) for table in (cosines, sines)]
     turned, rest = (value, "") if size == 2 * half else body.parts(value, [2 * half, size - 2 * half], 3)
     found = half_turned(body, turned, half, *angles, interleaved=bool(body.attribute("interleaved", 0)))
     found = body.step("Concat", found, rest, axis=3) if rest else found

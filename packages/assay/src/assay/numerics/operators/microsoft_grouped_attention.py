@@ -122,10 +122,10 @@ def _grouped(body: Body) -> None:
     new = length_of(body, query, 2)
     past = _past(body, new)
     if body.attribute("do_rotary", 0):
-        query, keys = (_rotated(body, one, past, size) for one in (query, keys))
+        query, keys = (_rotated(body, operand, past, size) for operand in (query, keys))
     stored = length_of(body, body.input(3), 2) if body.input(3) else body.whole(0)
     found, filled = _places(body, past, new, stored)
-    keys, values = (_cached(body, body.input(at), one, found, filled) for at, one in ((3, keys), (4, values)))
+    keys, values = (_cached(body, body.input(at), operand, found, filled) for at, operand in ((3, keys), (4, values)))
     query = body.step("Reshape", query, body.whole(0, groups, heads // groups, -1, size))
     turned = body.unsqueeze(body.step("Transpose", keys, perm=[0, 1, 3, 2]), 2)
     scores = body.times(body.step("MatMul", query, turned), float(body.attribute("scale", 0.0)) or 1 / math.sqrt(size))

@@ -38,9 +38,12 @@ def _matmul(body: Body) -> None:
     """alpha A B, each turned as told."""
     left, right = (
         _turned(
-            body, body.input(at), bool(body.attribute(f"trans{one}", 0)), bool(body.attribute(f"transBatch{one}", 0))
+            body,
+            body.input(at),
+            bool(body.attribute(f"trans{letter}", 0)),
+            bool(body.attribute(f"transBatch{letter}", 0)),
         )
-        for at, one in enumerate("AB")
+        for at, letter in enumerate("AB")
     )
     body.give(body.times(body.step("MatMul", left, right), body.attribute("alpha", 1.0)))
 
@@ -60,7 +63,7 @@ def _convolution(body: Body) -> None:
 
 
 def _transposed_convolution(body: Body) -> None:
-    pads = [int(one) for one in body.stored(body.input(2))] if body.input(2) else None
+    pads = [int(pad) for pad in body.stored(body.input(2))] if body.input(2) else None
     attributes = body.attributes(*_WINDOW, "output_padding")
     if pads is not None:
         attributes["pads"] = pads

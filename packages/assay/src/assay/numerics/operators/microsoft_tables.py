@@ -68,7 +68,7 @@ def _distances(body: Body) -> None:
     if metric not in ("sqeuclidean", "euclidean"):
         raise Unknown
     a, b = body.input(0), body.input(1)
-    squares = [body.total(body.step("Mul", one, one), 1) for one in (a, b)]
+    squares = [body.total(body.step("Mul", operand, operand), 1) for operand in (a, b)]
     both = body.step("Add", body.unsqueeze(squares[0], 1), body.unsqueeze(squares[1], 0))
     product = body.step("MatMul", a, body.step("Transpose", b, perm=[1, 0]))
     distance = body.step("Sub", both, body.times(product, 2.0))

@@ -52,14 +52,14 @@ def _tile_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     equal(len(shape), len(repeats), ConstraintCode.REPEATS)
     if inputs[0].data is not None:
         return [of_data(np.tile(inputs[0].data, repeats))]
-    return plain(tuple(None if one is None else one * times for one, times in zip(shape, repeats, strict=True)))
+    return plain(tuple(None if size is None else size * times for size, times in zip(shape, repeats, strict=True)))
 
 
 def _depth_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape = inputs[0].shape
     if shape is None or None in shape:
         return [UNKNOWN] if shape is None else plain((None,) * len(shape))
-    count, channels, height, width = (one or 0 for one in shape)
+    count, channels, height, width = (size or 0 for size in shape)
     block = node.attributes["blocksize"]
     if node.op == "DepthToSpace":
         _demand_multiple(channels, block * block, "channels")

@@ -21,8 +21,8 @@ def non_max_suppression(call: Call) -> Values:
     """Of each class of each picture, best first: boxes that overlap no better one by more than the limit."""
     boxes, scores, *limits = call.inputs
     most, overlap, least = (
-        float(one.reshape(-1)[0]) if one is not None and one.size else default
-        for one, default in zip([*limits, None, None, None][:3], (0.0, 0.0, -np.inf), strict=True)
+        float(limit.reshape(-1)[0]) if limit is not None and limit.size else default
+        for limit, default in zip([*limits, None, None, None][:3], (0.0, 0.0, -np.inf), strict=True)
     )
     corners = _corners(boxes, bool(call.attributes.get("center_point_box", 0)))
     found = []

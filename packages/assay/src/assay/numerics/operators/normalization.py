@@ -83,7 +83,7 @@ def _group(call: Call) -> Values | None:
     split = x.reshape(x.shape[0], groups, -1)
     normal, _, _ = standardized(call, split, (2,), _number(call, "epsilon", 1e-5))
     if scale.shape[0] != x.shape[1]:  # until opset 20 there is one scale for each group
-        scale, bias = (np.repeat(one, x.shape[1] // groups) for one in (scale, bias))
+        scale, bias = (np.repeat(parameter, x.shape[1] // groups) for parameter in (scale, bias))
     return (_affine(call, normal.reshape(x.shape), _per_channel(scale, x.ndim), _per_channel(bias, x.ndim)),)
 
 

@@ -26,7 +26,7 @@ def _pad_kernel(call: Call) -> Values | None:
     pads = np.asarray(call.input(1) if named is None else named, np.int64).reshape(-1)
     if not np.any(pads < 0):
         return None
-    axes = range(x.ndim) if call.input(3) is None else [int(one) for one in np.asarray(call.input(3)).reshape(-1)]
+    axes = range(x.ndim) if call.input(3) is None else [int(number) for number in np.asarray(call.input(3)).reshape(-1)]
     if len(pads) != 2 * len(axes):
         return None
     around = [(0, 0)] * x.ndim
@@ -82,12 +82,12 @@ def _concat_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if len(data) == len(inputs):
         return [of_data(np.concatenate([np.atleast_1d(array) for array in data], axis=axis))]
     dims: list[int | None] = list(known[0])
-    for one in known[1:]:
-        equal(rank, len(one), ConstraintCode.CONCATENATED_RANKS)
+    for part in known[1:]:
+        equal(rank, len(part), ConstraintCode.CONCATENATED_RANKS)
         for place in range(rank):
             if place != axis:
-                dims[place] = equal(dims[place], one[place], ConstraintCode.CONCATENATED_SIZES, axis=place)
-    sizes = [one[axis] for one in known]
+                dims[place] = equal(dims[place], part[place], ConstraintCode.CONCATENATED_SIZES, axis=place)
+    sizes = [part[axis] for part in known]
     dims[axis] = None if None in sizes or len(known) < len(shapes) else sum(size for size in sizes if size is not None)
     return plain(tuple(dims))
 
@@ -118,7 +118,7 @@ def _split_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if given and size is not None and sum(given) != size:
         raise Conflict(ConstraintCode.SPLIT_INTO, (size, sum(given)), axis=axis, size=size, parts=tuple(given))
     if inputs[0].data is not None and None not in parts:
-        places = np.cumsum([one or 0 for one in parts])[:-1]
+        places = np.cumsum([part or 0 for part in parts])[:-1]
         return [of_data(array) for array in np.split(inputs[0].data, places, axis=axis)]
     return [Value((*shape[:axis], part, *shape[axis + 1 :])) for part in parts]
 
@@ -138,7 +138,7 @@ def _slice_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         if len(inputs) > 4 and node.inputs[4] and steps is None:
             steps = [0] * rank
     count = len(starts or ends or at(inputs, 1).shape or ())
-    axes = [axis_of(one, rank) for one in (axes if axes is not None else range(count))]
+    axes = [axis_of(stated_axis, rank) for stated_axis in (axes if axes is not None else range(count))]
     steps = steps or [1] * len(axes)
     dims = list(shape)
     if starts is None or ends is None or 0 in steps:
@@ -168,7 +168,7 @@ def _pad_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if pads is None:
         return plain((None,) * len(shape))
     given = ints(at(inputs, 3))
-    axes = [axis_of(one, len(shape)) for one in given] if given else list(range(len(shape)))
+    axes = [axis_of(stated_axis, len(shape)) for stated_axis in given] if given else list(range(len(shape)))
     dims: list[int | None] = list(shape)
     for place, axis in enumerate(axes):
         before, after, size = pads[place], pads[place + len(axes)], shape[axis]
@@ -202,11 +202,13 @@ def _cropped_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
 def _slice_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     shape = inputs[0].shape or (1,)
     axes = inputs[3].data if len(inputs) > 3 and node.inputs[3] else None
-    chosen = [int(one) for one in axes.reshape(-1)] if axes is not None else list(range(len(shape)))
-    sizes = [shape[one] for one in chosen if -len(shape) <= one < len(shape)]
+    chosen = [int(axis) for axis in axes.reshape(-1)] if axes is not None else list(range(len(shape)))
+    sizes = [shape[axis] for axis in chosen if -len(shape) <= axis < len(shape)]
     least = min((size for size in sizes if size is not None), default=1)
     fixed = inputs[1].data if len(inputs) > 1 else None
-    start = max((int(one) for one in fixed.reshape(-1)), default=0) if fixed is not None else max(least // 2 - 1, 0)
+    start = (
+        max((int(number) for number in fixed.reshape(-1)), default=0) if fixed is not None else max(least // 2 - 1, 0)
+    )
     yield 1, Need(0, max(least // 2 - 1, 0), COUNT)
     yield 2, Need(min(start + 1, least), least, COUNT)
     count = size_of(inputs, 1, 0) or 1
@@ -219,7 +221,7 @@ def _pad_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     ends: tuple[float, ...] = ()
     if node.attributes.get("mode", "constant") != "constant" and shape is not None and None not in shape:
         # What is reflected is longer than its border.
-        ends = tuple(float((one or 0) > 1) for one in shape) * 2
+        ends = tuple(float((size or 0) > 1) for size in shape) * 2
     yield 1, Need(0, 1, COUNT, exact=ends)
     yield 3, first_axes(size_of(inputs, 3, 0) or 1)
 
@@ -236,7 +238,7 @@ def _own_shape_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     shape = inputs[0].shape or ()
     if None in shape:
         return
-    sizes = [float(one or 0) for one in shape]
+    sizes = [float(size or 0) for size in shape]
     axes = stated(node.attributes, "axes", range(len(sizes)))
     yield 1, Need(1, inf, COUNT, exact=tuple(sizes[axis] for axis in axes))
 

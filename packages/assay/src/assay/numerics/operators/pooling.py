@@ -44,7 +44,7 @@ def _unpooled_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     shape = inputs[0].shape or ()
     if None in shape:
         return
-    sizes = [float(one or 0) for one in shape]
+    sizes = [float(size or 0) for size in shape]
     wide = [*sizes[:2], *(2 * size for size in sizes[2:])]
     yield 1, Need(0, max(1.0, sizes[-1] * sizes[-2] - 1), UNIQUE)
     yield 2, Need(1, inf, COUNT, exact=tuple(wide))

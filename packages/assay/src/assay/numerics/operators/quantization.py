@@ -91,11 +91,14 @@ def _dequantized(x: Tensor, scale: Tensor, zero: Tensor | None, axis: int) -> Te
 
 def _matmul(call: Call) -> Values | None:
     a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = call.inputs[:8]
-    if any(one.ndim > 0 and one.size > 1 for one in (a_scale, b_scale, y_scale)) or y_zero.dtype.name not in _WHOLE:
+    if (
+        any(scale.ndim > 0 and scale.size > 1 for scale in (a_scale, b_scale, y_scale))
+        or y_zero.dtype.name not in _WHOLE
+    ):
         return None
-    a_scale, b_scale, y_scale = (one.reshape(()) for one in (a_scale, b_scale, y_scale))
+    a_scale, b_scale, y_scale = (scale.reshape(()) for scale in (a_scale, b_scale, y_scale))
     left, right = (
-        _dequantized(*one, 0) for one in ((a, a_scale, a_zero.reshape(())), (b, b_scale, b_zero.reshape(())))
+        _dequantized(*operand, 0) for operand in ((a, a_scale, a_zero.reshape(())), (b, b_scale, b_zero.reshape(())))
     )
     return (on_grid(call, left @ right / y_scale, y_zero.reshape(()), y_zero.dtype),)
 
@@ -110,7 +113,7 @@ def _convolution(call: Call) -> Values | None:
     if not fits or x_scale.size > 1 or y_scale.size > 1 or y_zero.dtype.name not in _WHOLE:
         return None
     left = _dequantized(x, x_scale.reshape(()), x_zero.reshape(()), 0)
-    w_scale, w_zero = (one.reshape(()) if one.size == 1 else one for one in (w_scale, w_zero))
+    w_scale, w_zero = (parameter.reshape(()) if parameter.size == 1 else parameter for parameter in (w_scale, w_zero))
     right = _dequantized(w, w_scale, w_zero, 0)
     offset = None if bias is None else bias.astype(left.dtype) * (x_scale.reshape(()) * w_scale.reshape(-1))
     steps = convolved(left, right, offset, attributes) / y_scale.reshape(())

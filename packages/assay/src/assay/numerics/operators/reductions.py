@@ -57,7 +57,7 @@ def _reduce_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
             return plain(shape)
         reduced = set(range(len(shape)))
     else:
-        reduced = {axis_of(one, len(shape)) for one in axes}
+        reduced = {axis_of(axis, len(shape)) for axis in axes}
     data = inputs[0].data
     fold = _TOTALS.get(node.op)
     if data is not None and data.size and fold is not None:
@@ -72,7 +72,7 @@ def _total_carry(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
     if asked.high == inf or asked.kind == COUNT:
         yield 0, replace(asked, low=max(asked.low, 0.0), choices=(), exact=())
         return
-    count = max((one or 1 for one in inputs[0].shape or ()), default=1)
+    count = max((size or 1 for size in inputs[0].shape or ()), default=1)
     low, high = ceil(max(asked.low, 0) / count), max(1.0, floor(asked.high / count))
     yield 0, replace(asked, low=low, high=high, choices=(), exact=())
 

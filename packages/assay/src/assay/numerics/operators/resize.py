@@ -34,22 +34,24 @@ def _resize_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
     old = node.op == "Upsample" or scope.opset < 11
     scales = at(inputs, 1 if old else 2)
     factors = stated(
-        node.attributes, "scales", None if scales.data is None else [float(one) for one in scales.data.reshape(-1)]
+        node.attributes,
+        "scales",
+        None if scales.data is None else [float(factor) for factor in scales.data.reshape(-1)],
     )
     sizes = None if old else ints(at(inputs, 3))
-    axes = [axis_of(one, len(shape)) for one in stated(node.attributes, "axes", range(len(shape)))]
+    axes = [axis_of(number, len(shape)) for number in stated(node.attributes, "axes", range(len(shape)))]
     dims: list[int | None] = list(shape)
     given = sizes or factors
     if not given:
         return plain((None,) * len(shape))
     equal(len(given), len(axes), ConstraintCode.RESIZED_AXES)
     keep = node.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch"
-    for axis, one in zip(axes, given, strict=True):
+    for axis, number in zip(axes, given, strict=True):
         size = shape[axis]
-        dims[axis] = None if size is None or keep else int(one) if sizes else int(np.floor(size * one))
+        dims[axis] = None if size is None or keep else int(number) if sizes else int(np.floor(size * number))
         if dims[axis] == 0 and size:
             raise Conflict(
-                ConstraintCode.RESIZED_TO_NOTHING, (size, ceil(1 / one) if one else size), axis=axis, size=size
+                ConstraintCode.RESIZED_TO_NOTHING, (size, ceil(1 / number) if number else size), axis=axis, size=size
             )
     return plain(tuple(dims))
 
@@ -57,7 +59,7 @@ def _resize_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
 def _resize_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     shape = inputs[0].shape
     known = shape is not None and None not in shape
-    sizes = [float(one or 0) for one in shape or ()]
+    sizes = [float(size or 0) for size in shape or ()]
     yield 2, Need(1.0, 2.0, COUNT, exact=(1.0, 1.0, *[2.0] * (len(sizes) - 2)) if known else ())
     yield 3, Need(4, 16, COUNT, exact=(*sizes[:2], *(2 * size for size in sizes[2:])) if known else ())
 

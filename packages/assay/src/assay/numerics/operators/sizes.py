@@ -79,8 +79,8 @@ def _expand_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         known = inputs[0].shape
         return [UNKNOWN] if length is None or known is None else plain((None,) * max(length, len(known)))
     shape = broadcast((inputs[0].shape, tuple(wanted)))
-    if inputs[0].data is not None and shape is not None and np.prod([one or 0 for one in shape]) <= 4096:
-        return [of_data(np.broadcast_to(inputs[0].data, [one or 0 for one in shape]))]
+    if inputs[0].data is not None and shape is not None and np.prod([size or 0 for size in shape]) <= 4096:
+        return [of_data(np.broadcast_to(inputs[0].data, [size or 0 for size in shape]))]
     return plain(shape)
 
 
@@ -164,7 +164,7 @@ def _squeeze_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
             return [UNKNOWN]
         dropped = {place for place, size in enumerate(shape) if size == 1}
     else:
-        dropped = {axis_of(one, len(shape)) for one in axes}
+        dropped = {axis_of(stated_axis, len(shape)) for stated_axis in axes}
         for axis in dropped:
             if shape[axis] not in (None, 1):
                 raise Conflict(ConstraintCode.DROPPED_AXIS, (shape[axis] or 0, 1), axis=axis, shape=text(shape))
@@ -189,7 +189,7 @@ def _shape_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     if shape is None or count is None:
         return
     if len(shape) == count and None not in shape:
-        yield 1, Need(1, inf, COUNT, exact=tuple(float(one or 0) for one in shape))
+        yield 1, Need(1, inf, COUNT, exact=tuple(float(size or 0) for size in shape))
     elif node.op == "Reshape":
         yield 1, Need(-1, 1, COUNT, exact=(-1.0, *[1.0] * (count - 1)))
     else:

@@ -37,9 +37,9 @@ class TakenBranches(Hook):
 
 def branches_of(graph: GraphProto) -> tuple[Branch, ...]:
     """All that depend on an input; those of a constant condition are decided once and for all."""
-    stored = {one.name for one in graph.initializer}
-    given = {one.name for one in graph.input} - stored
-    dims = (dim for one in graph.input if one.name in given for dim in one.type.tensor_type.shape.dim)
+    stored = {tensor.name for tensor in graph.initializer}
+    given = {value.name for value in graph.input} - stored
+    dims = (dim for value in graph.input if value.name in given for dim in value.type.tensor_type.shape.dim)
     are_open = any(not dim.HasField("dim_value") for dim in dims)
     sources = dict(_sources(graph))
     found = []
@@ -63,7 +63,7 @@ def _sources(graph: GraphProto) -> Iterator[tuple[str, tuple[str, tuple[str, ...
         reads = (*node.input, *(name for body in bodies for name in _reads(body)))
         yield from ((name, (node.op_type, reads)) for name in node.output if name)
         for body in bodies:
-            yield from ((one.name, (node.op_type, tuple(node.input))) for one in body.input)
+            yield from ((value.name, (node.op_type, tuple(node.input))) for value in body.input)
             yield from _sources(body)
 
 
@@ -93,7 +93,7 @@ def _deciding(
 
 
 def _bodies(node: NodeProto) -> Iterator[GraphProto]:
-    return (one.g for one in node.attribute if one.type == AttributeProto.GRAPH)
+    return (attribute.g for attribute in node.attribute if attribute.type == AttributeProto.GRAPH)
 
 
 def _nodes(graph: GraphProto) -> Iterator[NodeProto]:

@@ -60,7 +60,7 @@ class _Control(OpRun):
     def _elements(self, number: int) -> Tensor:
         """No element of the body's output `number`, of its declared type and shape, for a body that never ran."""
         declared = self.body.output_types_[number].tensor_type
-        shape = [one.dim_value for one in declared.shape.dim]
+        shape = [dim.dim_value for dim in declared.shape.dim]
         dtype = onnx.helper.tensor_dtype_to_np_dtype(declared.elem_type or onnx.TensorProto.FLOAT)
         return np.zeros((0, *shape), dtype)
 
@@ -93,8 +93,8 @@ class Loop(_Control):
             found = turn.body(dict(zip(self.body.input_names, [*start, *values], strict=False)))
             going = bool(turn.number(found[0]))
             values = found[1 : 1 + len(values)]
-            for stack, one in zip(stacks, found[1 + len(values) :], strict=True):
-                stack.append(one)
+            for stack, value in zip(stacks, found[1 + len(values) :], strict=True):
+                stack.append(value)
             count += 1
         return (*values, *self.stacked(stacks, 1 + len(values), turn))
 
@@ -135,8 +135,8 @@ class Scan(_Control):
                 dict(zip(self.body.input_names, [*values, *(array[step] for array in scanned)], strict=False))
             )
             values = found[: len(values)]
-            for stack, one in zip(stacks, found[len(values) :], strict=True):
-                stack.append(one)
+            for stack, value in zip(stacks, found[len(values) :], strict=True):
+                stack.append(value)
         return values, self.stacked(stacks, len(values), turn)
 
     def _batch(self, args: Sequence[Any], scanned: int, directions: Any, turn: Turn) -> tuple[Any, ...]:

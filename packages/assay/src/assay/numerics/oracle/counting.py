@@ -57,7 +57,7 @@ def with_bounds_types(model: ModelProto) -> None:
     types = _types(model)
     for node in nodes:
         known = next((types[name] for name in (*node.input, *node.output) if name in types), 0)
-        if known in _NARROW and not any(one.name == BOUNDS_TYPE for one in node.attribute):
+        if known in _NARROW and not any(attribute.name == BOUNDS_TYPE for attribute in node.attribute):
             node.attribute.append(helper.make_attribute(BOUNDS_TYPE, known))
 
 
@@ -67,7 +67,7 @@ def _types(model: ModelProto) -> dict[str, int]:
         light = onnx.shape_inference.infer_shapes(light)
     found: dict[str, int] = {}
     for graph in _graphs(light.graph):
-        found |= {one.name: one.data_type for one in graph.initializer}
+        found |= {tensor.name: tensor.data_type for tensor in graph.initializer}
         for info in (*graph.input, *graph.value_info, *graph.output):
             if info.type.tensor_type.elem_type:
                 found[info.name] = info.type.tensor_type.elem_type
@@ -83,4 +83,4 @@ def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
 
 
 def _nodes(graph: GraphProto) -> Iterator[NodeProto]:
-    return (node for one in _graphs(graph) for node in one.node)
+    return (node for body in _graphs(graph) for node in body.node)

@@ -7,7 +7,7 @@ from onnx import AttributeProto, ModelProto, defs, helper, inliner
 from assay.numerics.operators.index import names_where
 from assay.numerics.oracle.contrib.decompose import decomposed
 
-EXPANDED = names_where(lambda one: one.expanded)
+EXPANDED = names_where(lambda record: record.expanded)
 """Defined by the standard as functions of others; onnx.reference computes some of them in float32 only."""
 
 
@@ -37,16 +37,16 @@ def _described(proto: ModelProto, operators: set[str]) -> ModelProto:
     no default, and no type of an initializer."""
     copy = ModelProto()
     copy.CopyFrom(proto)
-    known = {one.name for one in (*copy.graph.input, *copy.graph.value_info)}
+    known = {value.name for value in (*copy.graph.input, *copy.graph.value_info)}
     copy.graph.value_info.extend(
-        helper.make_tensor_value_info(one.name, one.data_type, one.dims)
-        for one in copy.graph.initializer
-        if one.name not in known
+        helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+        for tensor in copy.graph.initializer
+        if tensor.name not in known
     )
-    opset = next((one.version for one in copy.opset_import if one.domain in ("", "ai.onnx")), 1)
+    opset = next((entry.version for entry in copy.opset_import if entry.domain in ("", "ai.onnx")), 1)
     for node in copy.graph.node:
         if node.op_type in operators and node.domain in ("", "ai.onnx"):
-            named = {one.name for one in node.attribute}
+            named = {attr.name for attr in node.attribute}
             schema = defs.get_schema(node.op_type, opset)
             for name, attribute in schema.attributes.items():
                 if name not in named and attribute.default_value.type != AttributeProto.UNDEFINED:

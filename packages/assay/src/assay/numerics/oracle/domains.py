@@ -14,13 +14,13 @@ _OTHER = "ai.onnx"
 
 def normalize(model: ModelProto) -> bool:
     """Write it as "" throughout, in place; whether anything changed."""
-    imports = (one for owner in (model, *model.functions) for one in owner.opset_import)
-    training = (one for each in model.training_info for one in (each.initialization, each.algorithm))
+    imports = (entry for owner in (model, *model.functions) for entry in owner.opset_import)
+    training = (graph for each in model.training_info for graph in (each.initialization, each.algorithm))
     graphs = (node for graph in (model.graph, *training) for node in _nodes(graph.node))
     bodies = (node for function in model.functions for node in _nodes(function.node))
-    spelled = [one for one in (*imports, *model.functions, *graphs, *bodies) if one.domain == _OTHER]
-    for one in spelled:
-        one.domain = ""
+    spelled = [proto for proto in (*imports, *model.functions, *graphs, *bodies) if proto.domain == _OTHER]
+    for proto in spelled:
+        proto.domain = ""
     return bool(spelled)
 
 

@@ -33,11 +33,11 @@ from assay.numerics.shapes.constraints import Conflict
 from assay.ports import Tensors
 
 _REAL = ("float64", "float32", "float16", "bfloat16")
-_NARROW_INSIDE = names_where(lambda one: one.single_inside)
-KERNELS: dict[str, Kernel] = in_domain("", lambda one: one.kernel)
+_NARROW_INSIDE = names_where(lambda record: record.single_inside)
+KERNELS: dict[str, Kernel] = in_domain("", lambda record: record.kernel)
 """Operators in numpy, by name. Each is compared with onnx.reference on every node case of the standard."""
-_ANY_TYPE = names_where(lambda one: one.takes_halves)
-_KERNELS = {"": KERNELS, "ai.onnx": KERNELS, MICROSOFT: in_domain(MICROSOFT, lambda one: one.kernel)}
+_ANY_TYPE = names_where(lambda record: record.takes_halves)
+_KERNELS = {"": KERNELS, "ai.onnx": KERNELS, MICROSOFT: in_domain(MICROSOFT, lambda record: record.kernel)}
 _PYTHON = (ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RuntimeError)
 
 
@@ -123,7 +123,7 @@ class Evaluator(ReferenceEvaluator):
         """`wanted`, evaluated from `values` through the operators that give `names`, in that order."""
         known: dict[str, Any] = {"": None, **self.rt_inits_, **values}
         for name in names:
-            node = next(one for one in self.rt_nodes_ if name in one.output)
+            node = next(node_run for node_run in self.rt_nodes_ if name in node_run.output)
             for output, value in zip(node.output, self._step(node, known, None), strict=False):
                 known.setdefault(output, value)
         return known[wanted]
@@ -283,8 +283,10 @@ def kernel_of(domain: str, operator: str) -> Kernel | None:
 def _is_plain(inputs: Values) -> bool:
     """Narrower types go to onnx.reference's own code, whose rounding they are there to show."""
     return not any(
-        isinstance(one, np.ndarray) and one.dtype.itemsize == 2 and dtype_name(one.dtype) in ("float16", "bfloat16")
-        for one in inputs
+        isinstance(array, np.ndarray)
+        and array.dtype.itemsize == 2
+        and dtype_name(array.dtype) in ("float16", "bfloat16")
+        for array in inputs
     )
 
 

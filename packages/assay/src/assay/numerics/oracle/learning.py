@@ -174,7 +174,7 @@ class DictVectorizer(Real, _DictVectorizer):
     def _run(self, x: Any, int64_vocabulary: Any = None, string_vocabulary: Any = None) -> tuple[Tensor]:
         maps = [x] if isinstance(x, dict) else list(x)
         words = string_vocabulary or int64_vocabulary
-        values = [[one.get(word, "" if _holds_text(one) else 0) for word in words] for one in maps]
+        values = [[mapping.get(word, "" if _holds_text(mapping) else 0) for word in words] for mapping in maps]
         kind: Any = np.float64 if self.one_type else np.float32
         return (np.array(values, object if _holds_text(maps[0]) else kind),)
 
@@ -196,12 +196,12 @@ class LabelEncoder(_LabelEncoder):
         flat = np.asarray(x).reshape(-1)
         if x.dtype.kind in "iu":
             other = stated(attributes, "default_string", "_Unused")
-            names = [classes[one] if 0 <= one < len(classes) else other for one in flat]
+            names = [classes[number] if 0 <= number < len(classes) else other for number in flat]
             return (np.array(names, object).reshape(x.shape),)
         places = {name: place for place, name in enumerate(classes)}
         missing = attributes.get("default_int64")
         return (
-            np.array([places.get(str(one), -1 if missing is None else missing) for one in flat], np.int64).reshape(
+            np.array([places.get(str(value), -1 if missing is None else missing) for value in flat], np.int64).reshape(
                 x.shape
             ),
         )
@@ -222,9 +222,11 @@ class CategoryMapper(OpRun):
     ) -> tuple[Tensor]:
         if x.dtype.kind in "iu":
             words = dict(zip(cats_int64s, cats_strings, strict=True))
-            return (np.array([words.get(int(one), default_string) for one in x.reshape(-1)], object).reshape(x.shape),)
+            return (
+                np.array([words.get(int(text), default_string) for text in x.reshape(-1)], object).reshape(x.shape),
+            )
         numbers = dict(zip(cats_strings, cats_int64s, strict=True))
-        return (np.array([numbers.get(str(one), default_int64) for one in x.reshape(-1)], np.int64).reshape(x.shape),)
+        return (np.array([numbers.get(str(text), default_int64) for text in x.reshape(-1)], np.int64).reshape(x.shape),)
 
 
 def _labels(labels: Any, attributes: Any) -> Tensor:

@@ -110,7 +110,7 @@ class Concat(OpRun):
     op_domain = ""
 
     def __init__(self, node: Any, parameters: Any, schema: Any = None) -> None:
-        if not any(one.name == "axis" for one in node.attribute) and parameters["opsets"][node.domain] < 4:
+        if not any(attribute.name == "axis" for attribute in node.attribute) and parameters["opsets"][node.domain] < 4:
             node = type(node).FromString(node.SerializeToString())
             node.attribute.add(name="axis", i=1, type=2)
         super().__init__(node, parameters, schema)
@@ -151,7 +151,7 @@ class Reshape(OpRun):
     op_domain = ""
 
     def _run(self, x: Tensor, given: Any = None, shape: Any = None, allowzero: Any = None, **_: Any) -> tuple[Tensor]:
-        sizes = [int(one) for one in np.asarray(shape if given is None else given).reshape(-1)]
+        sizes = [int(size) for size in np.asarray(shape if given is None else given).reshape(-1)]
         if min(sizes, default=0) < -1:
             raise Conflict(ConstraintCode.NO_SHAPE, sizes=tuple(sizes))
         if not allowzero:

@@ -79,7 +79,7 @@ class _OfRows:
         if _version(node) >= 13 or not x.ndim or not x.size:
             arrays: tuple[Tensor, ...] = super()._run(x, axis=axis)
             return arrays
-        first = next((one.i for one in node.onnx_node.attribute if one.name == "axis"), 1)
+        first = next((attribute.i for attribute in node.onnx_node.attribute if attribute.name == "axis"), 1)
         rows = x.reshape(math.prod(x.shape[: first % x.ndim]), -1)
         return (super()._run(rows, axis=1)[0].reshape(x.shape),)
 

@@ -27,8 +27,8 @@ class Shape(OpRun):
 
     def _run(self, x: Tensor, start: int | None = None, end: int | None = None) -> tuple[Tensor]:
         ends = [
-            x.ndim if one is None else min(max(one + x.ndim if one < 0 else one, 0), x.ndim)
-            for one in (start or 0, end)
+            x.ndim if bound is None else min(max(bound + x.ndim if bound < 0 else bound, 0), x.ndim)
+            for bound in (start or 0, end)
         ]
         return (np.asarray(x.shape[ends[0] : ends[1]], np.int64),)
 

@@ -19,7 +19,7 @@ from assay.numerics.operators.record import OnnxOperator
 def reference_classes(*, one_type: bool) -> tuple[type[OpRun], ...]:
     """`one_type`: for a model that was widened, whose operators give the type of what they take."""
     found = (_class_of(operator, one_type=one_type) for operator in onnx_operators().values() if operator.reference)
-    return tuple(one for one in found if one is not None)
+    return tuple(operator_class for operator_class in found if operator_class is not None)
 
 
 def _class_of(operator: OnnxOperator, *, one_type: bool) -> type[OpRun] | None:

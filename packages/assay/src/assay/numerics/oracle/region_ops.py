@@ -39,7 +39,7 @@ class MaxRoiPool(OpRun):
     def _run(
         self, x: Tensor, regions: Tensor, pooled_shape: Sequence[int] = (), spatial_scale: float = 1.0
     ) -> tuple[Tensor]:
-        tall, wide = (int(one) for one in pooled_shape)
+        tall, wide = (int(size) for size in pooled_shape)
         y = np.zeros((len(regions), x.shape[1], tall, wide), x.dtype)
         for number, (batch, *corners) in enumerate(regions):
             left, top, right, bottom = (_half_away(float(corner) * spatial_scale) for corner in corners)

@@ -22,11 +22,11 @@ def split_weights(proto: ModelProto) -> tuple[ModelProto, dict[str, Tensor]]:
     graph.value_info.extend(given.value_info)
     graph.sparse_initializer.extend(given.sparse_initializer)
     weights = {}
-    for one in given.initializer:
-        if uses_external_data(one):
-            graph.initializer.append(one)
+    for tensor in given.initializer:
+        if uses_external_data(tensor):
+            graph.initializer.append(tensor)
         else:
-            weights[one.name] = numpy_helper.to_array(one)
+            weights[tensor.name] = numpy_helper.to_array(tensor)
     return light, weights
 
 
@@ -41,11 +41,11 @@ def lightened(proto: ModelProto) -> ModelProto:
     graph.node.extend(proto.graph.node)
     graph.output.extend(proto.graph.output)
     graph.value_info.extend(proto.graph.value_info)
-    names = {one.name for one in proto.graph.input}
+    names = {value.name for value in proto.graph.input}
     graph.input.extend(proto.graph.input)
-    for one in proto.graph.initializer:
-        if len(one.dims) <= 1 and sum(one.dims) <= 64:
-            graph.initializer.append(one)
-        elif one.name not in names:
-            graph.input.append(helper.make_tensor_value_info(one.name, one.data_type, list(one.dims)))
+    for tensor in proto.graph.initializer:
+        if len(tensor.dims) <= 1 and sum(tensor.dims) <= 64:
+            graph.initializer.append(tensor)
+        elif tensor.name not in names:
+            graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
     return light

@@ -72,7 +72,7 @@ class _Rewriter:
         if node.op_type == "ConstantOfShape" and not node.attribute:
             zero = numpy_helper.from_array(np.zeros(1, self._dtype))
             node.attribute.append(onnx.helper.make_attribute("value", zero))
-        for name in _types_by_default(node.op_type, node.domain) - {one.name for one in node.attribute}:
+        for name in _types_by_default(node.op_type, node.domain) - {attr.name for attr in node.attribute}:
             node.attribute.append(onnx.helper.make_attribute(name, self._to))
         for attribute in node.attribute:
             if node.op_type == "Constant" and attribute.name in ("value_float", "value_floats"):
@@ -110,17 +110,17 @@ class _Rewriter:
             tensor.CopyFrom(numpy_helper.from_array(other, tensor.name))
 
     def _types(self, types: Iterable[TypeProto]) -> None:
-        for one in types:
-            match one.WhichOneof("value"):
-                case "tensor_type" if one.tensor_type.elem_type in self._others:
-                    one.tensor_type.elem_type = self._to
-                case "sparse_tensor_type" if one.sparse_tensor_type.elem_type in self._others:
-                    one.sparse_tensor_type.elem_type = self._to
+        for type_proto in types:
+            match type_proto.WhichOneof("value"):
+                case "tensor_type" if type_proto.tensor_type.elem_type in self._others:
+                    type_proto.tensor_type.elem_type = self._to
+                case "sparse_tensor_type" if type_proto.sparse_tensor_type.elem_type in self._others:
+                    type_proto.sparse_tensor_type.elem_type = self._to
                 case "sequence_type":
-                    self._types([one.sequence_type.elem_type])
+                    self._types([type_proto.sequence_type.elem_type])
                 case "optional_type":
-                    self._types([one.optional_type.elem_type])
+                    self._types([type_proto.optional_type.elem_type])
                 case "map_type":
-                    self._types([one.map_type.value_type])
+                    self._types([type_proto.map_type.value_type])
                 case _:
                     pass

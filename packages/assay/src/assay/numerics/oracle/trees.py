@@ -61,7 +61,9 @@ def _leaves(x: Tensor, attributes: Mapping[str, Any]) -> Tensor:
     trees, ids = attributes["nodes_treeids"], attributes["nodes_nodeids"]
     position = {key: place for place, key in enumerate(zip(trees, ids, strict=True))}
     count = len(ids)
-    modes = np.array([_MODES.index(one) if one in _MODES else -1 for one in map(_text, attributes["nodes_modes"])])
+    modes = np.array(
+        [_MODES.index(mode_name) if mode_name in _MODES else -1 for mode_name in map(_text, attributes["nodes_modes"])]
+    )
     yes, no = (
         np.array([position.get((tree, node), 0) for tree, node in zip(trees, attributes[name], strict=True)])
         for name in ("nodes_truenodeids", "nodes_falsenodeids")

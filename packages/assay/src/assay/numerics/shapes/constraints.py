@@ -45,7 +45,7 @@ def at(inputs: Inputs, place: int) -> Value:
 
 def ints(value: Value) -> list[int] | None:
     """The values of a small integer tensor."""
-    return None if value.data is None else [int(one) for one in value.data.reshape(-1)]
+    return None if value.data is None else [int(number) for number in value.data.reshape(-1)]
 
 
 def text(dims: Dims | Sequence[int | None]) -> str:
@@ -69,15 +69,15 @@ def broadcast(shapes: Sequence[Dims | None]) -> Dims | None:
     result: list[int | None] = []
     for axis in range(-rank, 0):
         size: int | None = 1
-        for one in known:
-            if -axis > len(one) or one[axis] == 1:
+        for dims in known:
+            if -axis > len(dims) or dims[axis] == 1:
                 continue
             if size == 1:
-                size = one[axis]
-            elif size is None or one[axis] is None:
-                size = one[axis] if size is None else size
-            elif size != one[axis]:
-                pairs = (size, one[axis] or 0), (one[axis] or 0, size)
+                size = dims[axis]
+            elif size is None or dims[axis] is None:
+                size = dims[axis] if size is None else size
+            elif size != dims[axis]:
+                pairs = (size, dims[axis] or 0), (dims[axis] or 0, size)
                 raise Conflict(ConstraintCode.BROADCAST, *pairs, shapes=tuple(map(text, known)))
         result.append(size)
     return tuple(result)

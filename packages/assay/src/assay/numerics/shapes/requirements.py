@@ -114,6 +114,6 @@ def positive(_: Node, __: Sequence[Value]) -> Demands:
 def known_texts(node: Node, _: Sequence[Value]) -> Demands:
     """What the operator knows: other texts all become one."""
     lists = (node.attributes.get(name) for name in ("keys_strings", "cats_strings", "pool_strings"))
-    texts = next((one for one in lists if one), None)
+    texts = next((strings for strings in lists if strings), None)
     if texts:
         yield 0, Need(texts=tuple(texts[:MOST_TEXTS]))

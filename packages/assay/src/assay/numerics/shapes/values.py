@@ -59,4 +59,4 @@ class Node:
 def product(sizes: Iterable[int | None]) -> int | None:
     """None where any is unknown."""
     known = list(sizes)
-    return None if None in known else reduce(mul, (one for one in known if one is not None), 1)
+    return None if None in known else reduce(mul, (size for size in known if size is not None), 1)

@@ -41,7 +41,7 @@ SPARSE = 0.004
 def work(proto: Any, inputs: Sequence[Tensors]) -> int:
     """How much there is to derive, roughly, and the same on every machine: elements of inputs times operators, and of weights."""
     fed = sum(value.size for sample in inputs for value in sample.values())
-    weights = sum(math.prod(one.dims) for one in proto.graph.initializer)
+    weights = sum(math.prod(tensor.dims) for tensor in proto.graph.initializer)
     return int(fed * len(proto.graph.node) + len(inputs) * weights)
 
 
@@ -70,8 +70,8 @@ def _is_even(profile: DerivedTolerance) -> bool:
 
 
 def _of_one_order(name: str, storage: float, profile: DerivedTolerance) -> bool:
-    variance = np.concatenate([np.square(one[name].astype(np.float64)).reshape(-1) for one in profile.deviation])
-    oracle = np.concatenate([np.ravel(one[name]).astype(np.float64) for one in profile.oracle])
+    variance = np.concatenate([np.square(sample[name].astype(np.float64)).reshape(-1) for sample in profile.deviation])
+    oracle = np.concatenate([np.ravel(sample[name]).astype(np.float64) for sample in profile.oracle])
     counts = np.isfinite(variance) & np.isfinite(oracle)
     with np.errstate(all="ignore"):
         allowed = variance[counts] + storage**2 * np.square(oracle[counts]) / 3

@@ -256,11 +256,13 @@ class ToleranceComparator:
         if self.profile is None:
             return {}
         oracle = all(
-            np.array_equal(one[name], other[name], equal_nan=one[name].dtype.kind == "f")
-            for one, other in zip(expected, self.profile.oracle, strict=False)
+            np.array_equal(sample[name], other[name], equal_nan=sample[name].dtype.kind == "f")
+            for sample, other in zip(expected, self.profile.oracle, strict=False)
             for name in other
-            if name in one and one[name].dtype == other[name].dtype and other[name].dtype.kind in "fbiu"
-        ) and all(one[name].dtype == np.float64 for one in expected for name in one if one[name].dtype.kind == "f")
+            if name in sample and sample[name].dtype == other[name].dtype and other[name].dtype.kind in "fbiu"
+        ) and all(
+            sample[name].dtype == np.float64 for sample in expected for name in sample if sample[name].dtype.kind == "f"
+        )
         suspected = {} if oracle else suspects(expected, self.profile)
         judged = judge_outputs(actual, None if oracle else expected, self.profile)
         if self.profile.header.coarse and suspected:

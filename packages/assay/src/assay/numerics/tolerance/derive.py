@@ -82,14 +82,14 @@ def derive_each(
         for allowance in allowances
     ]
     closed = msgspec.structs.replace(each[0], ties="")
-    assert all(msgspec.structs.replace(one, ties="") == closed for one in each)
+    assert all(msgspec.structs.replace(tolerance, ties="") == closed for tolerance in each)
     try:
         deriving = Deriving(whole, closed, seed, graph)
     except Lowering as error:
-        return [derive_bits(whole, inputs, graph, precision, one, error) for one in each]
+        return [derive_bits(whole, inputs, graph, precision, tolerance, error) for tolerance in each]
     cost = work(whole, inputs)
     tied = graph.rounds and may_meet_ties(whole.graph)
-    rules = [choices(deriving, inputs, one.ties, cost) if tied else [] for one in each]
+    rules = [choices(deriving, inputs, tolerance.ties, cost) if tied else [] for tolerance in each]
     coarse = coarse and cost >= WORTH
     common = _tried(deriving, inputs, precision, coarse) if any(rule is not None for rule in rules) else None
     found = []
@@ -98,7 +98,7 @@ def derive_each(
             found.append(_tried(Deriving(whole, arithmetic, seed, graph), inputs, precision, coarse))
             continue
         tried = common.header.selftest
-        others = [_by_rules(Deriving(whole, closed, seed, graph), one, inputs, precision) for one in chosen]
+        others = [_by_rules(Deriving(whole, closed, seed, graph), choice, inputs, precision) for choice in chosen]
         others = [other.with_header(selftest=tried) for other in others if not is_alike(other, common)]
         found.append(replace(common, others=others))
     return found

@@ -117,7 +117,7 @@ class Deriving:
         at_once = self._at_once([inputs[place] for place in places], found[first])
         while rest:
             part, rest = rest[:at_once], rest[at_once:]
-            parts = self._together(part[0], [inputs[one] for one in part], found[first]) if len(part) > 1 else None
+            parts = self._together(part[0], [inputs[place] for place in part], found[first]) if len(part) > 1 else None
             if parts is None:
                 at_once, rest = 1, part[1:] + rest
                 parts = [self._sample(part[0], inputs[part[0]])]

@@ -94,7 +94,7 @@ def _worst_first(elements: tuple[WorstElement, ...], rtol: float, atol: float) -
         for worst_element in shares
         if math.isfinite(worst_element.actual) and math.isfinite(worst_element.expected) and shares[worst_element] > 0.0
     ]
-    return tuple(sorted(numbers, key=lambda one: -shares[one])[:10])
+    return tuple(sorted(numbers, key=lambda number: -shares[number])[:10])
 
 
 def _beyond(comparison: Comparison, rtol: float, atol: float, outside: int | None, worst: WorstElement) -> Finding:

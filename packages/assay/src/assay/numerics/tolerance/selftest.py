@@ -121,7 +121,7 @@ def _seen(defect: Defect, outputs: dict[str, Tensor], names: Sequence[str], firs
     if not changed_at:
         return None
     judged = judge_outputs([outputs], None, first.only(changed_at), worst=1)
-    budgets = {one: _budget(judged.get(one), outputs[one], first.oracle[0][one]) for one in changed_at}
+    budgets = {name: _budget(judged.get(name), outputs[name], first.oracle[0][name]) for name in changed_at}
     known = {name: budget for name, budget in budgets.items() if budget is not None}
     if not known:
         return None
@@ -203,7 +203,7 @@ def _coarsened(value: Tensor, unit: float) -> Tensor:
 
 def _term_lost(deriving: Deriving, node: Any, weight: str) -> Tensor:
     value: Tensor = deriving.wide.rt_inits_[weight].copy()
-    attributes = {one.name: one.i for one in node.attribute}
+    attributes = {attribute.name: attribute.i for attribute in node.attribute}
     if node.op_type == "Conv":
         value.reshape(value.shape[0], -1)[:, -1] = 0
     elif node.op_type == "ConvTranspose":

@@ -104,7 +104,7 @@ def _scan_batched(
     count = node.get("num_scan_inputs")
     rows = []
     for row in range(inputs[0].shape[0]):
-        values = [one[row] for one in inputs]
+        values = [tensor[row] for tensor in inputs]
         rows.append(_scan(node, module, scope, device, body, values[:-count], values[-count:]))
     return tuple(torch.stack(parts) for parts in zip(*rows, strict=True))
 

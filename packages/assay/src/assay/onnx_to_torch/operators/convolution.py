@@ -65,7 +65,7 @@ def conv_transpose(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = 
         if is_negative_same(kernel, node.attributes):
             raise node.unsupported(noted(ConversionCode.NEGATIVE_SAME, padding=auto))
     if wanted is not None:
-        totals = [size - one for size, one in zip(full, wanted, strict=True)]
+        totals = [size - wanted_size for size, wanted_size in zip(full, wanted, strict=True)]
         small = [total // 2 for total in totals]
         large = [total - half for total, half in zip(totals, small, strict=True)]
         begin, end = (small, large) if auto == "SAME_UPPER" else (large, small)
@@ -78,14 +78,14 @@ def conv_transpose(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = 
     group = node.get("group", 1)
     if (
         begin == end
-        and all(one >= 0 for one in begin)
+        and all(pad >= 0 for pad in begin)
         and all(o < max(s, d) for o, s, d in zip(extra, strides, dilations, strict=True))
     ):
         result: Tensor = function(x, weight, bias, strides, begin, extra, group, dilations)
         return result
     # torch takes an output padding below the stride only; zeros at the end are what it stands for.
     result = function(x, weight, None, strides, 0, 0, group, dilations)
-    result = padded(result, [-one for one in begin], [o - one for o, one in zip(extra, end, strict=True)])
+    result = padded(result, [-pad for pad in begin], [o - pad for o, pad in zip(extra, end, strict=True)])
     return result if bias is None else result + bias.reshape(1, -1, *[1] * rank)
 
 
@@ -154,12 +154,12 @@ def _col2im_any_rank(node: Node, x: Tensor, size: Sequence[int], kernel: Sequenc
         shape[i], shape[rank + i] = kernel[i], counts[i]
         index = index * whole[i] + (taps[:, None] + steps[None, :]).reshape(shape)
     elements = 1
-    for one in kernel:
-        elements *= one
+    for length in kernel:
+        elements *= length
     values = x.reshape(x.shape[0], x.shape[1] // elements, -1)
     total = 1
-    for one in whole:
-        total *= one
+    for length in whole:
+        total *= length
     result = torch.zeros(*values.shape[:2], total, dtype=x.dtype, device=x.device)
     result = result.index_add(2, index.reshape(-1), values).reshape(*values.shape[:2], *whole)
     return padded(result, [-pad for pad in pads[:rank]], [-pad for pad in pads[rank:]])

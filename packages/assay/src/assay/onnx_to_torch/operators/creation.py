@@ -26,8 +26,8 @@ def constant_of_shape(node: Node, shape: Any) -> Tensor:
 @operator("Range", host=(0, 1, 2))
 def range_(node: Node, start: Any, limit: Any, delta: Any) -> Tensor:
     """start + i * delta, ceil((limit - start) / delta) of them."""
-    bounds = [scalar(one) for one in (start, limit, delta)]
-    kinds = [one.dtype if isinstance(one, Tensor) else onnx_kind(one) for one in (start, limit, delta)]
+    bounds = [scalar(bound) for bound in (start, limit, delta)]
+    kinds = [bound.dtype if isinstance(bound, Tensor) else onnx_kind(bound) for bound in (start, limit, delta)]
     numbers = [bound.item() if isinstance(bound, Tensor) else bound for bound in bounds]
     return torch.arange(*numbers, dtype=kinds[0])
 

@@ -23,11 +23,14 @@ def in_int64(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def widened(node: Node, *inputs: Any) -> Any:
-        kinds = {one.dtype for one in inputs if isinstance(one, Tensor)}
+        kinds = {value.dtype for value in inputs if isinstance(value, Tensor)}
         unsigned = kinds & set(_UNSIGNED)
         if not unsigned:
             return function(node, *inputs)
-        wide = [one.to(torch.int64) if isinstance(one, Tensor) and one.dtype in _UNSIGNED else one for one in inputs]
+        wide = [
+            value.to(torch.int64) if isinstance(value, Tensor) and value.dtype in _UNSIGNED else value
+            for value in inputs
+        ]
         result = function(node, *wide)
         return result.to(unsigned.pop()) if isinstance(result, Tensor) and result.dtype == torch.int64 else result
 
@@ -150,7 +153,7 @@ def clip(node: Node, x: Tensor, low: Any = None, high: Any = None) -> Tensor:
     high = node.get("max") if high is None else _limit(high)
     if low is None and high is None:
         return x
-    tensors = [one for one in (low, high) if isinstance(one, Tensor)]
+    tensors = [bound for bound in (low, high) if isinstance(bound, Tensor)]
     if not tensors:
         return torch.clamp(x, low, high)
     x = x if low is None else torch.maximum(x, torch.as_tensor(low, dtype=x.dtype, device=x.device))

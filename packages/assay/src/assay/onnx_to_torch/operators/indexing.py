@@ -84,8 +84,8 @@ def scatter_nd(node: Node, x: Tensor, indices: Tensor, updates: Tensor) -> Tenso
         total = total * size
     rest = list(x.shape[depth:])
     count: Any = 1
-    for one in rest:
-        count = count * one
+    for length in rest:
+        count = count * length
     rows = x.reshape(total, count)
     index = flat.reshape(-1, 1).expand(-1, count)
     values = updates.reshape(-1, count)

@@ -140,8 +140,8 @@ def max_unpool(node: Node, x: Tensor, indices: Tensor, shape: Any = None) -> Ten
     ]
     small = [*x.shape[:2], *sizes]
     total = 1
-    for one in small:
-        total *= one
+    for size in small:
+        total *= size
     flat = torch.zeros(total, dtype=x.dtype, device=x.device)
     result = flat.scatter(0, indices.reshape(-1), x.reshape(-1)).reshape(small)
     if shape is None:

@@ -138,7 +138,7 @@ _ORDER = {"RNN": (0,), "LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2)}
 def _is_plain(node: Node, defaults: list[str], lengths: Tensor | None) -> bool:
     names = node.get("activations")
     usual = names is None or [name.lower() for name in names] == [
-        one.lower() for one in defaults * (len(names) // len(defaults))
+        name.lower() for name in defaults * (len(names) // len(defaults))
     ]
     return usual and lengths is None and node.get("clip") is None
 
@@ -162,7 +162,7 @@ def _by_torch(
     for k in range(count):
         weights += [sorted_gates(w[k]), sorted_gates(r[k])]
         if b is not None:
-            weights += [sorted_gates(one) for one in b[k].chunk(2)]
+            weights += [sorted_gates(part) for part in b[k].chunk(2)]
     zeros = x.new_zeros(count, x.shape[1], size)
     start = [zeros if state is None else state for state in states]
     function: Any = {"RNN": torch.rnn_tanh, "LSTM": torch.lstm, "GRU": torch.gru}[node.operator]
@@ -221,7 +221,7 @@ def _unroll(
         if lengths is not None:
             alive = (lengths > t).unsqueeze(-1)
             out = torch.where(alive, out, torch.zeros_like(out))
-            new = [torch.where(alive, one, old) for one, old in zip(new, states, strict=True)]
+            new = [torch.where(alive, state, old) for state, old in zip(new, states, strict=True)]
         outputs.append(out)
         states = new
     return torch.stack(outputs[::-1] if backwards else outputs), states

@@ -106,7 +106,7 @@ def max_roi_pool(node: Node, x: Tensor, rois: Tensor) -> Tensor:
     results = []
     for roi in rois.tolist():
         batch = int(roi[0])
-        left, top, right, bottom = (int(torch.round(torch.tensor(one * scale))) for one in roi[1:])
+        left, top, right, bottom = (int(torch.round(torch.tensor(edge * scale))) for edge in roi[1:])
         high, wide = max(bottom - top + 1, 1), max(right - left + 1, 1)
         cells = x.new_zeros(x.shape[1], height, width)
         for i in range(height):

@@ -21,22 +21,22 @@ def reshape(node: Node, x: Tensor, shape: Any) -> Tensor:
     """0 copies the dimension, unless allowzero."""
     wanted = ints(shape)
     if not node.get("allowzero", 0):
-        wanted = [x.shape[i] if isinstance(one, int) and one == 0 else one for i, one in enumerate(wanted)]
-    if any(isinstance(one, int) and one == 0 for one in x.shape) and -1 in [
-        one for one in wanted if isinstance(one, int)
+        wanted = [x.shape[i] if isinstance(size, int) and size == 0 else size for i, size in enumerate(wanted)]
+    if any(isinstance(size, int) and size == 0 for size in x.shape) and -1 in [
+        size for size in wanted if isinstance(size, int)
     ]:
         # Nothing is left to tell the size of -1 from: what is given is compared with what is there.
-        wanted = [_missing(x, wanted) if isinstance(one, int) and one == -1 else one for one in wanted]
+        wanted = [_missing(x, wanted) if isinstance(size, int) and size == -1 else size for size in wanted]
     return torch.reshape(x, wanted)
 
 
 def _missing(x: Tensor, wanted: list[Any]) -> Any:
     """The size for -1 in a tensor without elements: what the non-empty dimensions leave over."""
     there, given = 1, 1
-    for one in x.shape:
-        there *= one or 1
-    for one in wanted:
-        given *= one if isinstance(one, int) and one > 0 else 1
+    for size in x.shape:
+        there *= size or 1
+    for size in wanted:
+        given *= size if isinstance(size, int) and size > 0 else 1
     return there // given if 0 in wanted else 0
 
 
@@ -49,11 +49,11 @@ def flatten(node: Node, x: Tensor) -> Tensor:
     if axis == 0:
         return x.reshape(1, x.numel())
     rows: Any = 1
-    for one in x.shape[:axis]:
-        rows = rows * one
+    for size in x.shape[:axis]:
+        rows = rows * size
     columns: Any = 1
-    for one in x.shape[axis:]:
-        columns = columns * one
+    for size in x.shape[axis:]:
+        columns = columns * size
     return x.reshape(rows, columns)
 
 
@@ -164,7 +164,7 @@ def pad(node: Node, x: Tensor, pads: Any = None, value: Any = None, axes: Any = 
 
 
 def _constant_pad(x: Tensor, begin: list[Any], end: list[Any], fill: Any) -> Tensor:
-    pairs = [one for low, high in zip(reversed(begin), reversed(end), strict=True) for one in (low, high)]
+    pairs = [pad_width for low, high in zip(reversed(begin), reversed(end), strict=True) for pad_width in (low, high)]
     while len(pairs) > 2 and pairs[-2:] == [0, 0]:
         pairs = pairs[:-2]
     if isinstance(fill, Tensor):

@@ -64,7 +64,8 @@ def mel_weight_matrix(node: Node, bins: Any, length: Any, rate: Any, low: Any, h
 
     count, spectrum = integer(bins), integer(length) // 2 + 1
     lower, upper = (
-        2595 * torch.log10(1 + torch.tensor(float(scalar(one)), dtype=torch.float64) / 700) for one in (low, high)
+        2595 * torch.log10(1 + torch.tensor(float(scalar(frequency)), dtype=torch.float64) / 700)
+        for frequency in (low, high)
     )
     mels = lower + torch.arange(count + 2, dtype=torch.float64) * (upper - lower) / (count + 2)
     hertz = 700 * (10 ** (mels / 2595) - 1)

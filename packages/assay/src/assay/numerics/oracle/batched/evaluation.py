@@ -18,8 +18,8 @@ from assay.numerics.oracle.evaluator import Evaluator, kernel_of
 from assay.numerics.oracle.hooks import Hook, Values, observed_by
 from assay.ports import Tensor, Tensors
 
-LIFTS: dict[str, Lift] = in_domain("", lambda one: one.batched)
-_LIFTS = {"": LIFTS, "ai.onnx": LIFTS, MICROSOFT: in_domain(MICROSOFT, lambda one: one.batched)}
+LIFTS: dict[str, Lift] = in_domain("", lambda record: record.batched)
+_LIFTS = {"": LIFTS, "ai.onnx": LIFTS, MICROSOFT: in_domain(MICROSOFT, lambda record: record.batched)}
 _FORMS = (
     ArithmeticError,
     AttributeError,
@@ -131,7 +131,7 @@ class _Rowed:
     def _lifted(self, lift: Lift, inputs: Values) -> Values | None:
         node = self._node
         if self._probe.in_single(tuple(node.output)):
-            inputs = tuple(_cast(one, np.float64, np.float32) for one in inputs)
+            inputs = tuple(_cast(array, np.float64, np.float32) for array in inputs)
         call = self._evaluator.call(node, inputs)
         call.probe = self._probe
         rowed = self._rowed
@@ -140,7 +140,7 @@ class _Rowed:
             call.inputs = (np.broadcast_to(inputs[0], (self._count, *inputs[0].shape)), *inputs[1:])
             rowed = (True, *rowed[1:])
         found = lift(Operator(node, call, rowed, self._count, kernel_of(node.domain, node.op_type)))
-        if found is None or not all(_has_rows(one, self._count) for one in found):
+        if found is None or not all(_has_rows(result, self._count) for result in found):
             return None
         return found if call.marked else self._seen(found, inputs)
 
@@ -162,7 +162,7 @@ class _Rowed:
         rowed = [name for name, is_rowed in zip(body.input_names, self._rowed, strict=True) if is_rowed]
         values, many = _evaluate(body, tensors, rowed, self._count, self._probe, body.output_names)
         found = ((values[name], name in many) for name in body.output_names)
-        return tuple(one if has else np.broadcast_to(one, (self._count, *one.shape)) for one, has in found)
+        return tuple(value if has else np.broadcast_to(value, (self._count, *value.shape)) for value, has in found)
 
     def _wide(self, name: str) -> Any:
         """A value as the evaluator expects it, whatever it was computed in."""
@@ -178,7 +178,7 @@ class _Rowed:
             }
             with observed_by(self._probe.row(number)):
                 rows.append(self._evaluator.step(self._node, row))
-        return tuple(_stacked(one, self._node.op_type) for one in zip(*rows, strict=True))
+        return tuple(_stacked(results, self._node.op_type) for results in zip(*rows, strict=True))
 
 
 def _has_rows(value: Any, count: int) -> bool:
@@ -192,7 +192,7 @@ def _cast(value: Any, one: type[np.generic], other: type[np.generic]) -> Any:
 
 
 def _row(value: Any, number: int) -> Any:
-    return [one[number] for one in value] if isinstance(value, list) else value[number]
+    return [tensor[number] for tensor in value] if isinstance(value, list) else value[number]
 
 
 def _stacked(rows: Sequence[Any], operator: str) -> Any:

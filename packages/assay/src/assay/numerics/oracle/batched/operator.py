@@ -41,7 +41,7 @@ class Operator:
 
     def only(self, *positions: int) -> bool:
         """Whether no other input has rows."""
-        return not any(one for position, one in enumerate(self.rowed) if position not in positions)
+        return not any(has_rows for position, has_rows in enumerate(self.rowed) if position not in positions)
 
     def rows(self, position: int) -> Tensor:
         """An input with the axis, repeated without a copy where it had none."""
@@ -55,7 +55,7 @@ class Operator:
 
     def aligned(self, rank: int = 0) -> list[Any]:
         """All inputs, those with rows in one rank at least, so that they broadcast as one row of each would."""
-        present = [position for position, one in enumerate(self.inputs) if one is not None]
+        present = [position for position, value in enumerate(self.inputs) if value is not None]
         rank = max(rank, *(len(self.shape(position)) for position in present))
         found = list(self.inputs)
         for position in present:

@@ -61,9 +61,9 @@ class Body:
         return position < len(self.node.output) and bool(self.node.output[position])
 
     def attribute(self, name: str, default: Any = None) -> Any:
-        for one in self.node.attribute:
-            if one.name == name:
-                value = helper.get_attribute_value(one)
+        for attribute in self.node.attribute:
+            if attribute.name == name:
+                value = helper.get_attribute_value(attribute)
                 return value.decode() if isinstance(value, bytes) else value
         return default
 

@@ -77,6 +77,8 @@ def _sampled(picture: Tensor, rows: Tensor, columns: Tensor, *, nearest: bool) -
 
 def _between(picture: Tensor, places: Tensor, axis: int) -> Tensor:
     low, high = np.floor(places).astype(np.int64), np.ceil(places).astype(np.int64)
-    share = (places - low).astype(picture.dtype).reshape([-1 if one == axis else 1 for one in range(picture.ndim)])
+    share = (
+        (places - low).astype(picture.dtype).reshape([-1 if number == axis else 1 for number in range(picture.ndim)])
+    )
     first, second = np.take(picture, low, axis), np.take(picture, high, axis)
     return np.asarray(first + (second - first) * share)

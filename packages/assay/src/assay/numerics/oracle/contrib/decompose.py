@@ -22,12 +22,12 @@ _PASSES = 64
 
 def decomposed(proto: ModelProto) -> ModelProto:
     """The model itself where there is nothing to take apart; else a copy. A node whose steps depend on what is not known stays."""
-    states = in_domain(MICROSOFT, lambda one: one.result_ranks)
+    states = in_domain(MICROSOFT, lambda record: record.result_ranks)
     if not any(_steps(node, proto) or node.op_type in states for node in _nodes(proto.graph)):
         return proto
     model = ModelProto()
     model.CopyFrom(proto)
-    if not any(one.domain in _STANDARD for one in model.opset_import):
+    if not any(entry.domain in _STANDARD for entry in model.opset_import):
         model.opset_import.append(helper.make_opsetid("", _LATEST))
     for _ in range(_PASSES):
         _declare(model.graph, states)
@@ -38,7 +38,7 @@ def decomposed(proto: ModelProto) -> ModelProto:
 
 
 def _version(model: ModelProto) -> int:
-    return next((one.version for one in model.opset_import if one.domain in _STANDARD), _LATEST)
+    return next((entry.version for entry in model.opset_import if entry.domain in _STANDARD), _LATEST)
 
 
 def _steps(node: NodeProto, model: ModelProto) -> Decomposition | None:
@@ -76,8 +76,8 @@ class _Taking:
     def graph(self, graph: GraphProto) -> tuple[int, int]:
         """How many nodes were taken apart, and how many could not be yet."""
         known = self._known
-        known.stored.update({one.name: one for one in graph.initializer})
-        known.types.update({one.name: one.data_type for one in graph.initializer})
+        known.stored.update({tensor.name: tensor for tensor in graph.initializer})
+        known.types.update({tensor.name: tensor.data_type for tensor in graph.initializer})
         known.stored.update(_constants(graph))
         done = left = 0
         nodes: list[NodeProto] = []
@@ -99,7 +99,7 @@ class _Taking:
             nodes += body.finished()
             graph.initializer.extend(body.initializers)
         if done:
-            kept = [NodeProto.FromString(one.SerializeToString()) for one in nodes]
+            kept = [NodeProto.FromString(new_node.SerializeToString()) for new_node in nodes]
             del graph.node[:]
             graph.node.extend(kept)
         return done, left
@@ -117,7 +117,7 @@ def _constants(graph: GraphProto) -> dict[str, TensorProto]:
 
 def _declare(graph: GraphProto, states: Mapping[str, tuple[int | None, ...]]) -> None:
     """Types and ranks of what kernels give, where the model does not say: the inference does not know the operators."""
-    declared = {one.name for one in (*graph.value_info, *graph.output, *graph.input)}
+    declared = {value.name for value in (*graph.value_info, *graph.output, *graph.input)}
     for node in graph.node:
         if node.domain == MICROSOFT and node.op_type in states:
             for name, rank in zip(node.output, states[node.op_type], strict=False):
@@ -140,6 +140,6 @@ def _known(model: ModelProto) -> Known:
             known.types[info.name] = kind.elem_type
         if kind.HasField("shape"):
             known.shapes[info.name] = tuple(
-                one.dim_value if one.HasField("dim_value") else None for one in kind.shape.dim
+                dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim
             )
     return known

@@ -62,7 +62,7 @@ def _ahead(call: Call, x: Tensor, axes: tuple[int, ...]) -> Tensor:
 def _weights(call: Call, at: int, scale: int, dtype: Any) -> Tensor:
     """As LSTM has them: (directions, gates, input or size)."""
     whole = call.input(at).astype(dtype)
-    by, zero = (call.input(one).reshape(len(whole), 1, -1).astype(dtype) for one in (scale, scale + 1))
+    by, zero = (call.input(number).reshape(len(whole), 1, -1).astype(dtype) for number in (scale, scale + 1))
     whole -= zero
     whole *= by
     return np.asarray(whole).swapaxes(1, 2)

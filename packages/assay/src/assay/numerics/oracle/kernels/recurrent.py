@@ -151,7 +151,7 @@ class _Cell:
     def _parameter(self, name: str, which: int, defaults: Mapping[str, float]) -> float:
         """ "Consumed in the order of activation functions": by those alone that have one."""
         given = self.call.attributes.get(name) or ()
-        at = sum(one in defaults for one in self.all_names[: self.first + which])
+        at = sum(activation in defaults for activation in self.all_names[: self.first + which])
         function = self.names[which]
         return float(given[at]) if function in defaults and at < len(given) else defaults.get(function, 0.0)
 
@@ -220,7 +220,7 @@ def recurrent(call: Call) -> Values | None:
     layout = call.attributes.get("layout") or 0
     if layout:
         x = x.swapaxes(0, 1)
-        h0, c0 = (None if one is None else one.swapaxes(0, 1) for one in (h0, c0))
+        h0, c0 = (None if state is None else state.swapaxes(0, 1) for state in (h0, c0))
     y, last_h, last_c = unrolled(call, x, w, r, bias, h0, c0, call.input(7))
     if layout:
         y, last_h, last_c = y.transpose(2, 0, 1, 3), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1)

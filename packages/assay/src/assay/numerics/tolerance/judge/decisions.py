@@ -110,7 +110,7 @@ def _jumps(node: NodeProto, graph: Graph) -> bool:
 
 def ranking(decision: Decision, scores: Tensor, deviation: Tensor) -> dict[str, Tensor]:
     """What judging an index needs: the scores with the ranked axis last, and their noise."""
-    attributes = {one.name: one.i for one in decision.node.attribute}
+    attributes = {attribute.name: attribute.i for attribute in decision.node.attribute}
     default = -1 if decision.node.op_type == "TopK" else 0
     axis = attributes.get("axis", default)
     lowest = decision.node.op_type == "ArgMin" or attributes.get("largest", 1) == 0

@@ -58,7 +58,7 @@ def judge_float(
     seen = UNSEEN if profile.header.coarse else 1.0
     telling, left_out = (samples, []) if profile.header.coarse else _telling(samples)
     if left_out:
-        found = max(found, _statistics(telling, profile, worst), key=lambda one: one.budgets["budget_used"])
+        found = max(found, _statistics(telling, profile, worst), key=lambda candidate: candidate.budgets["budget_used"])
     share, near = _share(telling), _distance(samples) <= min(NEAR, NEAR_UNITS * profile.header.arithmetic.storage)
     budgets = found.budgets
     findings = _over(noise.name, found, actual, expected)
@@ -182,7 +182,7 @@ def _side(
 ) -> Side | None:
     """None where nothing is rounded to a grid."""
     margins = profile.margins[index] if index < len(profile.margins) else {}
-    kinds = [f"{name}/{one}" for one in ("tipped", "up", "down", "sums", "sums_tipped")]
+    kinds = [f"{name}/{suffix}" for suffix in ("tipped", "up", "down", "sums", "sums_tipped")]
     if not all(kind in margins for kind in kinds):
         return None
     tipped, up, down = (np.where(counts, margins[kind], 0.0).astype(np.float64) for kind in kinds[:3])
@@ -267,7 +267,7 @@ def _over(name: str, found: Statistics, actual: list[Tensor], expected: list[Ten
     budgets = found.budgets
     if not budgets["budget_used"] > 1.0:
         return ()
-    worst = max(("norm", "element", "slice"), key=lambda one: budgets[f"budget_{one}"])
+    worst = max(("norm", "element", "slice"), key=lambda kind: budgets[f"budget_{kind}"])
     first = worst_at(found.worst[0], actual, expected)
     code, seen = {
         "norm": (FindingCode.ERROR_NORM, facts(times=float(found.norm))),

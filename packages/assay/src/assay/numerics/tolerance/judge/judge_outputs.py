@@ -61,7 +61,7 @@ def _by_one(
 def _if_blind(judged: OutputJudgement, profile: DerivedTolerance) -> OutputJudgement:
     if judged.output not in profile.header.blind or judged.degenerate or judged.near:
         return judged
-    tried = tuple(one.defect for one in profile.header.selftest if judged.output in one.missed)
+    tried = tuple(attempt.defect for attempt in profile.header.selftest if judged.output in attempt.missed)
     kinds = tuple(defect.kind.value for defect in tried)
     seen = facts(kinds=kinds, places=tuple(defect.at for defect in tried), sizes=tuple(defect.size for defect in tried))
     blind = Finding("degenerate", judged.output, FindingCode.SELFTEST_BLIND, seen)

@@ -38,4 +38,4 @@ def clusters(allowed: Wide, noisy: Tensor) -> list[Any]:
         return [np.ones(allowed.size, bool)]
     labels = np.zeros(allowed.size, int)
     labels[noisy] = np.searchsorted(edges, levels)
-    return [labels == one for one in range(len(edges) + 1)]
+    return [labels == label for label in range(len(edges) + 1)]

@@ -99,13 +99,13 @@ def statistics(
     if len(masks) == 1:
         return _statistics(errors, variances, floors, draws, kept, None, tipped, reached, step)
     found = [_statistics(errors, variances, floors, draws, kept, mask, tipped, reached, step) for mask in masks]
-    worst = max(found, key=lambda one: one.budgets["budget_used"])
+    worst = max(found, key=lambda statistic: statistic.budgets["budget_used"])
     return msgspec.structs.replace(
         worst,
-        out=sum(one.out for one in found),
-        elements=sum(one.elements for one in found),
-        noise=min(one.noise for one in found),
-        most=max(one.most for one in found),
+        out=sum(statistic.out for statistic in found),
+        elements=sum(statistic.elements for statistic in found),
+        noise=min(statistic.noise for statistic in found),
+        most=max(statistic.most for statistic in found),
     )
 
 
@@ -123,7 +123,7 @@ def _statistics(
     """All sequences have one array per sample; elements that do not count are zero in all three. `worst` are the flat
     positions (all samples in a row) of the `kept` elements that use most of their limit."""
     shapes = [np.shape(array) for array in errors]
-    error, variance, floor = (_flat(one) for one in (errors, variances, floors))
+    error, variance, floor = (_flat(parts) for parts in (errors, variances, floors))
     if not error.size:
         return Statistics(0.0, 0.0, 0.0)
     places = np.arange(error.size) if mask is None else np.flatnonzero(mask)
@@ -157,7 +157,7 @@ def _statistics(
         elements=int(error.size),
         most=ELEMENT_LIMIT * float(scale.max()),
         noise=math.sqrt(float(variance.mean() + floor.mean())),
-        worst=tuple(int(places[one]) for one in order),
+        worst=tuple(int(places[number]) for number in order),
     )
 
 
@@ -247,7 +247,7 @@ def _slices(
         first = 0
     else:
         squared = ([np.square(array) for array in errors], *parts[1:])
-        sums = [None if one is None else np.array([float(np.sum(each)) for each in one]) for one in squared]
+        sums = [None if part is None else np.array([float(np.sum(each)) for each in part]) for part in squared]
         worst, place = _largest(sums, [float(array.size) for array in errors], draws, carried)
         where = (0, place)
         blocks = [[None if part is None else _block([part[at]]) for part in parts] for at in range(len(errors))]
@@ -259,7 +259,7 @@ def _slices(
             length = error.shape[axis]
             if length < 2 or error.size // length < FEWEST:
                 continue
-            across = tuple(one for one in range(error.ndim) if one != axis)
+            across = tuple(other for other in range(error.ndim) if other != axis)
             sums = [None if array is None else array.sum(axis=across) for array in (energy, *others)]
             ratio, place = _largest(sums, [error.size / length] * length, draws, carried)
             if ratio > worst:

@@ -82,7 +82,7 @@ class Sums:
                     error = noisy[name].astype(np.float64, order="C") - exact[name]
                 error = np.where(np.isfinite(error), error, 0.0).reshape(shape)
                 wide = value.astype(np.float64).reshape(shape)
-                found[name] = np.stack([sums(one, other) for one, other in zip(error, wide, strict=True)])
+                found[name] = np.stack([sums(part, other) for part, other in zip(error, wide, strict=True)])
         return found
 
     def margins(self) -> dict[str, Tensor]:
@@ -113,7 +113,7 @@ def sums(error: Wide, oracle: Wide) -> Wide:
     parts = []
     for weighted in (error, error * centred(oracle)):
         for axis, _ in groups(error.shape):
-            others = tuple(one for one in range(error.ndim) if one != axis)
+            others = tuple(other for other in range(error.ndim) if other != axis)
             parts.append(np.atleast_1d(weighted.sum(axis=others)).reshape(-1))
     array: Wide = np.concatenate(parts)
     return array
@@ -163,11 +163,11 @@ def _common(side: Side) -> Wide:
 def systematic(samples: Sequence[Side], draws: int) -> Systematic:
     """The worst of all sums; samples of one shape are added to each other."""
     by_shape: dict[tuple[int, ...], list[Side]] = {}
-    for one in samples:
-        by_shape.setdefault(one.error.shape, []).append(one)
+    for sample in samples:
+        by_shape.setdefault(sample.error.shape, []).append(sample)
     systematics = [_sums(alike, draws) for alike in by_shape.values()]
     systematics += [_elements(alike, draws) for alike in by_shape.values() if len(alike) >= MANY]
-    return max(systematics, key=lambda one: one.used, default=Systematic(0.0))
+    return max(systematics, key=lambda bias: bias.used, default=Systematic(0.0))
 
 
 def _added(parts: Sequence[Wide]) -> Wide:
@@ -260,7 +260,7 @@ def sums_of_sizes(oracle: Wide, weights: Wide | None = None) -> Wide:
     parts = []
     for weighted in (np.abs(finite), np.abs(finite * weights)):
         for axis, _ in groups(finite.shape):
-            others = tuple(one for one in range(finite.ndim) if one != axis)
+            others = tuple(other for other in range(finite.ndim) if other != axis)
             parts.append(np.atleast_1d(weighted.sum(axis=others)).reshape(-1))
     array: Wide = np.concatenate(parts)
     return array

@@ -37,7 +37,7 @@ def step_of(array: Tensor, axis: int | None = None, digits: int = SINGLE) -> Wid
 
 
 def _step(wide: Wide, axis: int | None, digits: int) -> Wide:
-    across = tuple(one for one in range(wide.ndim) if one != axis)
+    across = tuple(other for other in range(wide.ndim) if other != axis)
     if not np.isfinite(wide).all():
         return np.zeros((1,) * wide.ndim)
     if (together := _of_one_grid(wide, across, digits)) is not None:

@@ -53,7 +53,7 @@ def hard_sigmoid(site: RuleSite, unit: Arithmetic) -> Variance:
     """alpha x + beta between 0 and 1, times x of HardSwish: near 0 it cancels, and carries the roundings of its two terms."""
     x = site.x()
     swish = site.call.operator == "HardSwish"
-    alpha, beta = (1 / 6, 0.5) if swish else (float(site.call.attributes[one]) for one in ("alpha", "beta"))
+    alpha, beta = (1 / 6, 0.5) if swish else (float(site.call.attributes[name]) for name in ("alpha", "beta"))
     product = alpha * x
     terms = np.square(product) + beta**2
     beyond = np.abs(product + beta - np.clip(product + beta, 0, 1))

@@ -47,10 +47,10 @@ INNER: dict[str, Rule] = {
 }
 """Places inside our own kernels, by the kind that they mark."""
 
-RULES: dict[str, Rule] = by_name(lambda one: one.rounding)
+RULES: dict[str, Rule] = by_name(lambda record: record.rounding)
 """Whole operators, by type: what their records say (`numerics.operators`)."""
 
-MOVEMENT = names_where(lambda one: one.moves)
+MOVEMENT = names_where(lambda record: record.moves)
 """Operators that only move, choose or count: a correct backend gives every bit. Those with a rule above too (Range counts in whole
 numbers, and computes in real ones) round where their results are real."""
 

@@ -78,7 +78,9 @@ def held(value: Tensor, unit: float) -> bool:
 
 def stored(value: Tensor, unit: float) -> bool:
     """Whether rounding to the type of that roundoff leaves every one of these as it is."""
-    dtype = next((numpy_dtype(name) for name, one in UNIT_ROUNDOFF.items() if one == unit and name != "tf32"), None)
+    dtype = next(
+        (numpy_dtype(name) for name, roundoff in UNIT_ROUNDOFF.items() if roundoff == unit and name != "tf32"), None
+    )
     if dtype is None:
         return held(value, unit)
     with np.errstate(all="ignore"):
@@ -95,8 +97,8 @@ def arithmetic(site: RuleSite, unit: Arithmetic) -> Variance:
     if whole(*site.call.inputs) and fits(site.value, unit.storage):
         return EXACT
     left, right = site.call.inputs[:2]
-    steps = [float(step_of(one).min()) for one in (left, right)]
-    sizes = [largest(one) for one in (left, right)]
+    steps = [float(step_of(operand).min()) for operand in (left, right)]
+    sizes = [largest(operand) for operand in (left, right)]
     multiplies = site.call.operator == "Mul"
     step, size = (steps[0] * steps[1], sizes[0] * sizes[1]) if multiplies else (min(steps), sum(sizes))
     return EXACT if holds(size, step, unit.storage) else rounding(site, unit)

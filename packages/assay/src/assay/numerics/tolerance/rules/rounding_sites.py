@@ -57,7 +57,7 @@ class RoundingSites:
     @cached_property
     def noisy(self) -> list[int]:
         """Numbers of those that have noise."""
-        return [number for number, one in enumerate(self.each) if one.deviation is not None]
+        return [number for number, place in enumerate(self.each) if place.deviation is not None]
 
     @cached_property
     def sizes(self) -> Tensor:
@@ -134,9 +134,9 @@ class Together:
             if not alike:
                 stretches *= louder
             noise[:, quiet:] = np.multiply(stretches, deviation[:, None], out=stretches)
-            for one, column in zip(noise, columns, strict=True):
+            for row, column in zip(noise, columns, strict=True):
                 number = places.noisy[column]
-                self._made[number] = one.reshape(rows, *places.each[number].shape)
+                self._made[number] = row.reshape(rows, *places.each[number].shape)
 
     def noise(self, number: int) -> Tensor:
         """Of the place of that number, a row for each draw; to be written to."""

@@ -34,7 +34,7 @@ def exact_product(site: RuleSite, unit: Arithmetic) -> bool:
     if not grid.any():
         return False
     axis, along = _channels(site.call, np.asarray(site.value))
-    alpha, beta = (abs(float(stated(site.call.attributes, one, 1.0))) for one in ("alpha", "beta"))
+    alpha, beta = (abs(float(stated(site.call.attributes, name, 1.0))) for name in ("alpha", "beta"))
     if axis is not None:
         # The result of one channel mostly tells: no other need be looked at then.
         first = step_of(np.take(b, [0], axis), axis).reshape(()) * grid.reshape(()) * alpha
@@ -46,7 +46,9 @@ def exact_product(site: RuleSite, unit: Arithmetic) -> bool:
     array = grid.reshape(()) * step.reshape(along) * (alpha if is_power_of_two(alpha) else 0.0)
     if others and others[0] is not None:
         array = np.minimum(array, float(step_of(others[0]).min()) * (beta if is_power_of_two(beta) else 0.0))
-    magnitudes = np.asarray(site.again(*(None if one is None else np.abs(one) for one in site.call.inputs))[0])
+    magnitudes = np.asarray(
+        site.again(*(None if operand is None else np.abs(operand) for operand in site.call.inputs))[0]
+    )
     return holds(magnitudes, array, unit.accumulate) and holds(np.abs(site.value), array, unit.storage)
 
 
@@ -123,7 +125,7 @@ def product(terms: Callable[[Call], float], weights: int = 1) -> Rule:
 
 def einsum(site: RuleSite, unit: Arithmetic) -> Variance:
     inputs = site.call.inputs
-    terms = max(1.0, math.prod(one.size for one in inputs) ** 0.5 / max(1.0, site.value.size**0.5))
+    terms = max(1.0, math.prod(operand.size for operand in inputs) ** 0.5 / max(1.0, site.value.size**0.5))
     return total(terms, site.value, site.squared(*inputs), unit)
 
 
@@ -190,7 +192,7 @@ def _weighted_reach(call: Call, x: Tensor) -> Tensor:
     given = call.attributes.get("axes")
     if given is None and len(call.inputs) > 1 and call.inputs[1] is not None:
         given = np.asarray(call.inputs[1]).reshape(-1).tolist()
-    axes = tuple(int(one) for one in given) if given else tuple(range(x.ndim))
+    axes = tuple(int(axis) for axis in given) if given else tuple(range(x.ndim))
     with np.errstate(all="ignore"):
         below = x - np.max(x, axis=axes, keepdims=True)
         share = np.exp(below)
@@ -206,11 +208,11 @@ def variadic(site: RuleSite, unit: Arithmetic) -> Variance:
         return EXACT
     terms = float(len(site.call.inputs))
     scale = terms if site.call.operator == "Mean" else 1.0
-    step = min(float(step_of(one).min()) for one in site.call.inputs)
-    size = sum(largest(one) for one in site.call.inputs)
+    step = min(float(step_of(operand).min()) for operand in site.call.inputs)
+    size = sum(largest(operand) for operand in site.call.inputs)
     if is_power_of_two(scale) and holds(size, step, max(unit.accumulate, unit.storage)):
         return EXACT
-    squares = sum((np.square(one / scale) for one in site.call.inputs), np.zeros(1, site.value.dtype))
+    squares = sum((np.square(operand / scale) for operand in site.call.inputs), np.zeros(1, site.value.dtype))
     return total(terms, site.value, squares, unit)
 
 

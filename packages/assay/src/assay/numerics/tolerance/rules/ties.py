@@ -106,9 +106,12 @@ def _is_exact(site: RuleSite, unit: Arithmetic) -> bool | Tensor:
     if known.terms is None or len(known.scales) != _OF_PRODUCT:
         return False
     x, x_scale, x_zero, w, w_scale, w_zero, y_scale = call.inputs[:7]
-    if not all(are_powers_of_two(one) for one in (x_scale, w_scale, y_scale)):
+    if not all(are_powers_of_two(scale) for scale in (x_scale, w_scale, y_scale)):
         return False
-    most = [largest(one.astype(np.int32)) + largest(zero.astype(np.int32)) for one, zero in ((x, x_zero), (w, w_zero))]
+    most = [
+        largest(operand.astype(np.int32)) + largest(zero.astype(np.int32))
+        for operand, zero in ((x, x_zero), (w, w_zero))
+    ]
     bias = None if known.bias is None else call.input(known.bias)
     size = float(most[0] * most[1]) * known.terms(call) + (0.0 if bias is None else largest(bias))
     return size * unit.accumulate <= 1.0

@@ -17,7 +17,7 @@ from assay.numerics.tolerance.simulate.noise import SHARED, Draw, together
 from assay.numerics.tolerance.simulate.site_recorder import SiteRecorder
 from assay.ports import Tensor
 
-FRESH = frozenset({"steps", *(name.lower() for name in names_where(lambda one: one.fresh))})
+FRESH = frozenset({"steps", *(name.lower() for name in names_where(lambda record: record.fresh))})
 """What is computed into an array of its own, which nobody else holds: noise is added in place."""
 
 

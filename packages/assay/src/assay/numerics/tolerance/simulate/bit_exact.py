@@ -32,7 +32,7 @@ def derive_bits(
         raise why
     evaluator = Evaluator(copied(proto))
     with np.errstate(all="ignore"):
-        answers = [named(graph.outputs, evaluator.evaluate(dict(one))) for one in inputs]
+        answers = [named(graph.outputs, evaluator.evaluate(dict(sample))) for sample in inputs]
     header = Header(
         precision=precision,
         arithmetic=arithmetic,
@@ -56,4 +56,4 @@ def _moves(node: Any, graph: Graph) -> bool:
     """One with a rounding rule of its own does where its results are whole numbers."""
     if node.op_type not in MOVEMENT:
         return False
-    return node.op_type not in RULES or not any(is_floating(graph.types.get(one, "float32")) for one in node.output)
+    return node.op_type not in RULES or not any(is_floating(graph.types.get(name, "float32")) for name in node.output)

@@ -20,16 +20,16 @@ from assay.numerics.tolerance.simulate.quantized_biases import Bias, between_gri
 from assay.numerics.tolerance.simulate.quantized_regions import quantized_regions
 from assay.ports import Tensors
 
-CONTROL: dict[str, tuple[int, ...]] = by_name(lambda one: one.steers)
+CONTROL: dict[str, tuple[int, ...]] = by_name(lambda record: record.steers)
 """Inputs that steer an operator: shapes, scales, bounds. What only reaches these is exact in every backend."""
 
-WEIGHTS: dict[str, tuple[int, ...]] = by_name(lambda one: one.weights)
+WEIGHTS: dict[str, tuple[int, ...]] = by_name(lambda record: record.weights)
 """Operands that a backend may fold, pack or repack."""
 
-STEPPING = names_where(lambda one: one.jumps)
+STEPPING = names_where(lambda record: record.jumps)
 """Operators that jump: noise must not be amplified before them. Casts to whole numbers too."""
 
-ROUNDING = names_where(lambda one: one.rounds)
+ROUNDING = names_where(lambda record: record.rounds)
 """Those that round to a grid, as casts to whole numbers do: rare jumps of whole steps."""
 
 
@@ -77,10 +77,10 @@ def study(proto: ModelProto, inputs: Sequence[Tensors] = ()) -> Graph:
     graph = proto.graph
     types = _types(proto)
     producers = {name: node for node in graph.node for name in node.output if name}
-    data = _reach(producers, (one.name for one in graph.output), types)
-    floats = [one.name for one in graph.initializer if is_floating(types.get(one.name, ""))]
+    data = _reach(producers, (value.name for value in graph.output), types)
+    floats = [tensor.name for tensor in graph.initializer if is_floating(types.get(tensor.name, ""))]
     weighty = {node.input[at] for node in graph.node for at in WEIGHTS.get(node.op_type, ()) if at < len(node.input)}
-    smooth_outputs = [one.name for one in graph.output if is_floating(types.get(one.name, "float32"))]
+    smooth_outputs = [value.name for value in graph.output if is_floating(types.get(value.name, "float32"))]
     toward = _reach(producers, smooth_outputs, types)
     stepping = [node for node in graph.node if _steps(node, types) and any(name in toward for name in node.output)]
     return Graph(
@@ -92,10 +92,10 @@ def study(proto: ModelProto, inputs: Sequence[Tensors] = ()) -> Graph:
         rounds=any(node.op_type in ROUNDING or node.op_type == "Cast" for node in stepping),
         subgraphs=any(attribute.HasField("g") for node in graph.node for attribute in node.attribute),
         producers=producers,
-        outputs=tuple(one.name for one in graph.output),
+        outputs=tuple(value.name for value in graph.output),
         biases=between_grids(graph, types, producers),
         gridded=quantized_regions(graph, types, CONTROL) if stepping else frozenset(),
-        given=frozenset(one.name for one in (*graph.input, *graph.initializer)),
+        given=frozenset(value.name for value in (*graph.input, *graph.initializer)),
         drawn=drawn_outputs(proto, inputs),
     )
 
@@ -105,7 +105,7 @@ def _steps(node: NodeProto, types: dict[str, str]) -> bool:
     inputs = [types.get(name, "float32") for name in node.input if name]
     if node.op_type == "Cast":
         return is_floating(inputs[0]) and not is_floating(types.get(node.output[0], "float32"))
-    return node.op_type in STEPPING and (not inputs or any(is_floating(one) for one in inputs))
+    return node.op_type in STEPPING and (not inputs or any(is_floating(name) for name in inputs))
 
 
 def _steering(node: NodeProto, types: Mapping[str, str]) -> tuple[int, ...]:
@@ -127,8 +127,10 @@ def _reach(producers: dict[str, NodeProto], names: Iterable[str], types: Mapping
         node = producers.get(name)
         if node is None:
             continue
-        seen.update(one for one in node.output if one)
-        todo += [one for at, one in enumerate(node.input) if one and at not in _steering(node, types)]
+        seen.update(output_name for output_name in node.output if output_name)
+        todo += [
+            input_name for at, input_name in enumerate(node.input) if input_name and at not in _steering(node, types)
+        ]
         for attribute in node.attribute:
             if attribute.HasField("g"):
                 todo += list(_captured(attribute.g))
@@ -186,7 +188,7 @@ def _types(proto: ModelProto) -> dict[str, str]:
         for info in (*source.value_info, *source.input, *source.output)
         if info.type.HasField("tensor_type")
     }
-    found |= {one.name: one.data_type for one in graph.initializer}
+    found |= {tensor.name: tensor.data_type for tensor in graph.initializer}
     return {name: _dtype(kind) for name, kind in found.items() if kind}
 
 

@@ -74,7 +74,7 @@ def learn(
     loud: list[Answers] = []
     if perturbing.jumps:
         loud = list(_draws(perturbing, run, TIPPING, range(DRAWS + 1, DRAWS + LOUD + 1)))
-    names = [one.name for one in proto.graph.output if all(one.name in sample for sample in base)]
+    names = [value.name for value in proto.graph.output if all(value.name in sample for sample in base)]
     outputs = tuple(_output(name, base, draws, perturbing.graph, arithmetic) for name in names)
     real = [output.name for output in outputs if output.kind == "real"]
     profile = DerivedTolerance(
@@ -116,7 +116,9 @@ class _Perturbing:
             if is_floating(dtype_name(value.dtype)) and name not in steering
         ]
         self.weights = [
-            at for at, one in enumerate(proto.graph.initializer) if self._is_real(one.name) and one.name not in steering
+            at
+            for at, tensor in enumerate(proto.graph.initializer)
+            if self._is_real(tensor.name) and tensor.name not in steering
         ]
         if not self._fed and not self.weights:
             raise Lowering(noted(NoteCode.NOTHING_REAL))
@@ -169,7 +171,7 @@ class _Perturbing:
             defect = Defect(DefectKind.TENSOR_ENLARGED, initializers[at].name, _FAULT)
             yield defect, self.changed([at], _enlarged), self._inputs
         if not largest and not found:
-            larger = [{**one, **{name: _enlarged(one[name]) for name in self._fed}} for one in self._inputs]
+            larger = [{**sample, **{name: _enlarged(sample[name]) for name in self._fed}} for sample in self._inputs]
             yield Defect(DefectKind.INPUTS_ENLARGED, size=_FAULT), self._proto, larger
 
     def _is_real(self, name: str) -> bool:
@@ -222,7 +224,7 @@ def _output(name: str, base: Answers, draws: Sequence[Answers], graph: Graph, ar
     blank = OutputNoise(name, dtype, "none", storage=arithmetic.of(dtype).storage)
     if draw := graph.drawn.get(name):
         return OutputNoise(name, dtype, "random", margin=draw.numbers, storage=blank.storage)
-    shapes = {tuple(one[at][name].shape for at in range(len(base))) for one in (base, *draws)}
+    shapes = {tuple(answers[at][name].shape for at in range(len(base))) for answers in (base, *draws)}
     if len(shapes) > 1:
         of_a_sample = next(seen for at in range(len(base)) if len(seen := {shape[at] for shape in shapes}) > 1)
         unstable = of_another_shape(*sorted(of_a_sample)[:2])

@@ -92,7 +92,7 @@ class NoiseSimulation(NoisyEvaluation):
         with observed_by(steps if self.graph.rounds else recorder), np.errstate(all="ignore"):
             sample.values, sample.kept = self.exact(inputs, keep)
         sample.decided, sample.exact = (
-            frozenset(one.intersection(self.outputs)) for one in (recorder.decided, recorder.exact)
+            frozenset(group.intersection(self.outputs)) for group in (recorder.decided, recorder.exact)
         )
         for output, names in self.decisive.items():
             sample.margins.update((f"{output}/open", tie) for tie in recorder.open_ties(names))
@@ -147,17 +147,17 @@ class NoiseSimulation(NoisyEvaluation):
         loudness = [amplified] * (self.draws - straight - quieter) + [QUIETER] * quieter
 
         def draws(recorder: SiteRecorder | None) -> list[Draw]:
-            return [self.draw_of((number, turn), one, recorder, pool) for turn, one in enumerate(loudness)]
+            return [self.draw_of((number, turn), amplitude, recorder, pool) for turn, amplitude in enumerate(loudness)]
 
         base, evaluations = self._several(evaluator, inputs, draws, recorder, sample)
         spread = Spread(base)
         at_draw(1, self.draws)
-        for done, (noisy, one) in enumerate(zip(evaluations, loudness, strict=True), 1):
+        for done, (noisy, amplitude) in enumerate(zip(evaluations, loudness, strict=True), 1):
             at_draw(min(done + 1, self.draws), self.draws)
-            if one < amplified and not spread.is_continued(noisy, base, [*self.outputs, *self.taps], one):
+            if amplitude < amplified and not spread.is_continued(noisy, base, [*self.outputs, *self.taps], amplitude):
                 straight = True
                 break
-            spread.add(noisy, base, one)
+            spread.add(noisy, base, amplitude)
             if added is not None:
                 added.add(noisy, base)
         if straight:
@@ -217,9 +217,9 @@ class NoiseSimulation(NoisyEvaluation):
                 probe = TieRuns(others, tips.exact, count, probe)
             with np.errstate(all="ignore"):
                 values = evaluate_rows(evaluator, feeds, rowed, count, probe, names)
-            found += [named(names, one) for one in values]
+            found += [named(names, row) for row in values]
             quiet = 0
-        if any(value.shape != sample.values[name].shape for one in found for name, value in one.items()):
+        if any(value.shape != sample.values[name].shape for answers in found for name, value in answers.items()):
             raise NotBatchable
         if not needs_quiet:
             return sample.values, found

@@ -46,7 +46,7 @@ class NoisyEvaluation:
         self.graph = graph
         self.arithmetic = arithmetic
         self.seed = seed
-        self.outputs = [one.name for one in light.graph.output]
+        self.outputs = [value.name for value in light.graph.output]
         self.taps: tuple[str, ...] = ()
         self.wide = wide_evaluator(light, weights)
         self.draws = DRAWS

@@ -105,7 +105,7 @@ def excused(
             for name in _clashes(actual[at], expected[at]):
                 given, right = np.asarray(actual[at][name]), np.asarray(expected[at][name], np.float64)
                 limits, classes = (
-                    [one[name] for one in part if one[name].shape == given.shape] for part in (ranged, faded)
+                    [sample[name] for sample in part if sample[name].shape == given.shape] for part in (ranged, faded)
                 )
                 same = _explained(given.astype(np.float64), limits, [*limits[1:], *classes])
                 with np.errstate(all="ignore"):
@@ -124,7 +124,7 @@ def past_probes(proto: Any) -> tuple[Graph, Callable[[Tensors, Hook], dict[str, 
     whole = expanded(proto)
     graph = study(whole)
     evaluator = wide_evaluator(*split_weights(whole))
-    outputs = [one.name for one in whole.graph.output]
+    outputs = [value.name for value in whole.graph.output]
 
     def once(inputs: Tensors, probe: Hook) -> dict[str, Tensor]:
         with observed_by(probe), np.errstate(all="ignore"):

@@ -79,7 +79,7 @@ class PerturbedInputs:
         found: list[tuple[str, Tensor, float]] = []
         if self._coarse:
             real = [
-                one for one in feeds.items() if one[1].dtype == evaluator.computes_in and one[0] in self._graph.data
+                pair for pair in feeds.items() if pair[1].dtype == evaluator.computes_in and pair[0] in self._graph.data
             ]
             found = [(name, value, storage) for name, value in real if not stored(value, storage)]
         for name in self._inexact:

@@ -19,7 +19,7 @@ from assay.numerics.operators.index import names_where
 from assay.ports import Tensor, Tensors
 
 _BIAS = 2
-_BIASED = names_where(lambda one: one.contracted is not None and one.bias == _BIAS)
+_BIASED = names_where(lambda record: record.contracted is not None and record.bias == _BIAS)
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Bias:
 
 def between_grids(graph: GraphProto, types: Mapping[str, str], producers: Mapping[str, NodeProto]) -> tuple[Bias, ...]:
     """Those of a model whose operands come out of DequantizeLinear with stored scales."""
-    stored = {one.name for one in graph.initializer}
+    stored = {tensor.name for tensor in graph.initializer}
     return tuple(_found(graph, types, producers, stored))
 
 

@@ -20,7 +20,7 @@ def quantized_regions(
 ) -> frozenset[str]:
     """Values that go nowhere but onto a grid of eight bits and back, as data (not by an input that `control` names). None where
     there is control flow."""
-    outputs = {one.name for one in graph.output}
+    outputs = {value.name for value in graph.output}
     if any(attribute.HasField("g") for node in graph.node for attribute in node.attribute):
         return frozenset()
     readers: dict[str, list[tuple[NodeProto, int]]] = {}
@@ -32,7 +32,7 @@ def quantized_regions(
     def ends(node: NodeProto, position: int) -> bool:
         if node.op_type == "QuantizeLinear":
             whole = node.output[0]
-            back = all(at == 0 and one.op_type == "DequantizeLinear" for one, at in readers.get(whole, ()))
+            back = all(at == 0 and reader.op_type == "DequantizeLinear" for reader, at in readers.get(whole, ()))
             return position == 0 and types.get(whole) in _EIGHT and back and whole not in outputs
         return found.issuperset(filter(None, node.output)) and position not in control.get(node.op_type, ())
 

@@ -15,30 +15,32 @@ MOST = 64
 
 def may_join(proto: ModelProto, inputs: Sequence[Tensors]) -> bool:
     """Whether samples can be stacked along the first axis at all: a free first dimension everywhere, and equal shapes."""
-    given = {one.name for one in proto.graph.initializer}
+    given = {tensor.name for tensor in proto.graph.initializer}
     for info in proto.graph.input:
         if info.name in given:
             continue
         dims = info.type.tensor_type.shape.dim
         if not dims or dims[0].HasField("dim_value"):
             return False
-    shapes = {tuple((name, array.shape, array.dtype.str) for name, array in sorted(one.items())) for one in inputs}
-    rows = {array.shape[0] for one in inputs for array in one.values() if array.ndim}
+    shapes = {
+        tuple((name, array.shape, array.dtype.str) for name, array in sorted(sample.items())) for sample in inputs
+    }
+    rows = {array.shape[0] for sample in inputs for array in sample.values() if array.ndim}
     return len(shapes) == 1 and len(rows) == 1 and len(inputs) > 1
 
 
 def group_by_shape(inputs: Sequence[Tensors]) -> list[list[int]]:
     """The positions of the samples, those of one shape together, in the order of their first."""
     groups: dict[object, list[int]] = {}
-    for place, one in enumerate(inputs):
-        key = tuple((name, array.shape, array.dtype.str) for name, array in sorted(one.items()))
+    for place, sample in enumerate(inputs):
+        key = tuple((name, array.shape, array.dtype.str) for name, array in sorted(sample.items()))
         groups.setdefault(key, []).append(place)
     return list(groups.values())
 
 
 def join(inputs: Sequence[Tensors]) -> dict[str, Tensor]:
     """One feed of all samples."""
-    return {name: np.concatenate([one[name] for one in inputs]) for name in inputs[0]}
+    return {name: np.concatenate([sample[name] for sample in inputs]) for name in inputs[0]}
 
 
 def split(values: Tensors, count: int, single: Tensors) -> list[dict[str, Tensor]] | None:

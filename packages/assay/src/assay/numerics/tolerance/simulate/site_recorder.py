@@ -66,7 +66,7 @@ class SiteRecorder(Noisy):
 
     def before_steps(self, outputs: tuple[str, ...]) -> list[RoundingSite]:
         """The places before a grid of the operator that gives these, in their order; none where nothing is kept of it."""
-        return [one for one in self.places[outputs].each if one.kind == "steps"] if outputs in self.places else []
+        return [place for place in self.places[outputs].each if place.kind == "steps"] if outputs in self.places else []
 
     def open_ties(self, outputs: tuple[str, ...]) -> list[Tensor]:
         """Which elements are left to the flow's own tie rule by the operator that gives these, where nothing else is."""
@@ -87,9 +87,9 @@ class SiteRecorder(Noisy):
         """What is computed of exact values without a rounding, and whole numbers: no noise is left in them, though they may have
         jumped. What is not counted was not asked for its noise; a name that only the body of a function knows may be anything."""
         reads = [
-            (name, one)
-            for name, one in zip(call.reads, call.inputs, strict=False)
-            if one is not None and (name in self._graph.data or not self._graph.names(name))
+            (name, operand)
+            for name, operand in zip(call.reads, call.inputs, strict=False)
+            if operand is not None and (name in self._graph.data or not self._graph.names(name))
         ]
         silent = not self._rounded and self._counts(call)
         exact = silent and not call.marked and all(name in self.exact or is_whole(read) for name, read in reads)
@@ -97,8 +97,8 @@ class SiteRecorder(Noisy):
         self._note_partly(
             call, results, [name for name, read in reads if name not in self.exact and not is_whole(read)]
         )
-        for name, one in zip(call.outputs, results, strict=False):
-            if name in self._made and (exact or is_whole(one)):
+        for name, result in zip(call.outputs, results, strict=False):
+            if name in self._made and (exact or is_whole(result)):
                 self.exact.add(name)
             if name in self._made and decided:
                 self.decided.add(name)
@@ -184,7 +184,7 @@ def _apart(deviation: Deviation | None, count: int) -> list[Deviation | None]:
     if deviation is None:
         return [None] * count
     noisy = np.asarray(deviation.reshape(count, -1).any(axis=1))
-    return [one if is_noisy else None for one, is_noisy in zip(deviation, noisy, strict=True)]
+    return [row if is_noisy else None for row, is_noisy in zip(deviation, noisy, strict=True)]
 
 
 def _alike(sites: Sequence[RuleSite]) -> list[list[int]]:
@@ -217,5 +217,5 @@ def _stacked(sites: Sequence[RuleSite]) -> RuleSite:
         elif isinstance(operand, Squares):
             operands[name] = partial(Squares.of_all, each)
         else:
-            operands[name] = (lambda each=each: np.stack([one() for one in each])) if callable(operand) else operand
+            operands[name] = (lambda each=each: np.stack([read() for read in each])) if callable(operand) else operand
     return RuleSite(first.kind, np.stack([site.value for site in sites]), first.call, operands, no_again)

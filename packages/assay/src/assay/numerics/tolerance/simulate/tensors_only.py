@@ -13,13 +13,15 @@ _ML = "ai.onnx.ml"
 def tensors_only(proto: ModelProto) -> ModelProto:
     """The same model where all inputs and outputs are tensors; else a copy in which each output of a ZipMap is what went into it,
     under the name of its values (`probabilities[]{values}`). Raises Lowering where another input or output is none."""
-    nested = [one for one in (*proto.graph.input, *proto.graph.output) if _kind(one) not in ("tensor", "undefined")]
+    nested = [
+        value for value in (*proto.graph.input, *proto.graph.output) if _kind(value) not in ("tensor", "undefined")
+    ]
     if not nested:
         return proto
     zips = {node.output[0]: node for node in proto.graph.node if node.op_type == "ZipMap" and node.domain == _ML}
-    for one in nested:
-        if one.name not in zips or one.name in {name for node in proto.graph.node for name in node.input}:
-            raise Lowering(noted(NoteCode.NO_NOISE_IN, value=one.name, kind=_kind(one)))
+    for value in nested:
+        if value.name not in zips or value.name in {name for node in proto.graph.node for name in node.input}:
+            raise Lowering(noted(NoteCode.NO_NOISE_IN, value=value.name, kind=_kind(value)))
     changed = ModelProto()
     changed.CopyFrom(proto)
     for node in changed.graph.node:
@@ -28,7 +30,7 @@ def tensors_only(proto: ModelProto) -> ModelProto:
     for name, node in zips.items():
         width = len(_labels(node))
         changed.graph.initializer.append(helper.make_tensor(f"{name}{_WIDTH}", TensorProto.INT64, [2], [-1, width]))
-    outputs = [_value(one) if one.name in zips else one for one in proto.graph.output]
+    outputs = [_value(value) if value.name in zips else value for value in proto.graph.output]
     del changed.graph.output[:]
     changed.graph.output.extend(outputs)
     return changed

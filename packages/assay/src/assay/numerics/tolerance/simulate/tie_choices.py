@@ -53,9 +53,10 @@ class _Watch(SiteRecorder):
 def may_meet_ties(graph: Any) -> bool:
     """Whether any value of this graph can lie exactly between two steps of a grid: only by scales that are powers of two, and by those
     that are not stored."""
-    stored = {one.name: one for one in graph.initializer}
+    stored = {tensor.name: tensor for tensor in graph.initializer}
     return any(
-        _is_dyadic(node, stored) or any(may_meet_ties(one.g) for one in node.attribute if one.HasField("g"))
+        _is_dyadic(node, stored)
+        or any(may_meet_ties(attribute.g) for attribute in node.attribute if attribute.HasField("g"))
         for node in graph.node
     )
 
@@ -76,7 +77,7 @@ def choices(deriving: Deriving, inputs: Sequence[Tensors], declared: str, cost: 
         chosen = _combinations(deriving, inputs, declared, rule, min(MOST, max(2, AFFORDED // max(1, cost))))
         if chosen is None:
             return None
-        found += [one for one in chosen if one]
+        found += [choice for choice in chosen if choice]
     return found
 
 
@@ -90,7 +91,7 @@ def _combinations(
     while todo:
         rules = todo.pop()
         known[frozenset(rules)] = rules
-        more = [one for one in _decided(deriving, inputs, rules, declared, rule) if one not in grids]
+        more = [grid for grid in _decided(deriving, inputs, rules, declared, rule) if grid not in grids]
         if not more:
             continue
         grids.update(dict.fromkeys(more))
@@ -98,7 +99,7 @@ def _combinations(
             return None
         subsets = itertools.product((False, True), repeat=len(grids))
         every = [dict.fromkeys(itertools.compress(grids, subset), rule) for subset in subsets]
-        todo = [one for one in every if frozenset(one) not in known]
+        todo = [choice for choice in every if frozenset(choice) not in known]
     return list(known.values())
 
 

@@ -58,7 +58,7 @@ def underflown(
                 given = answers[at].get(name)
                 if given is None or np.asarray(given).dtype.kind not in "fV" or name not in ranged[0]:
                     continue
-                limits = [one[name] for one in ranged if one[name].shape == given.shape]
+                limits = [draw[name] for draw in ranged if draw[name].shape == given.shape]
                 if len(limits) == len(ranged):
                     answers[at][name], count = _outside(given, np.asarray(right, np.float64), limits)
                     counts[name] = counts.get(name, 0) + count

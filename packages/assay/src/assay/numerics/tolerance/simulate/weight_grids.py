@@ -40,12 +40,12 @@ def _looked_up(graph: Graph) -> set[str]:
 def _axis(node: NodeProto, at: int) -> int | None:
     """Of the output channels of a weight. Where the record does not say it the whole weight has one scale."""
     channels = record_of(node.op_type).channels
-    attributes = {one.name: one.i for one in node.attribute}
+    attributes = {attribute.name: attribute.i for attribute in node.attribute}
     return None if channels is None else channels(at, lambda name: attributes.get(name, 0))
 
 
 def _spread(weight: Tensor, axis: int | None, levels: int) -> Tensor:
-    others = None if axis is None else tuple(one for one in range(weight.ndim) if one != axis % weight.ndim)
+    others = None if axis is None else tuple(other for other in range(weight.ndim) if other != axis % weight.ndim)
     largest = np.max(np.abs(weight), axis=others, keepdims=True, initial=0.0)
     spread: Tensor = np.broadcast_to(largest / (levels * math.sqrt(12.0)), weight.shape).astype(weight.dtype)
     return spread
@@ -71,8 +71,8 @@ def with_stored_constants(model: ModelProto) -> ModelProto:
 
 
 def _fold(model: ModelProto) -> None:
-    stored = {one.name for one in model.graph.initializer}
-    answers = {one.name for one in model.graph.output}
+    stored = {tensor.name for tensor in model.graph.initializer}
+    answers = {info.name for info in model.graph.output}
     folded = []
     for node in model.graph.node:
         is_stored = node.op_type in FOLDED and not node.domain and stored.issuperset(filter(None, node.input))
