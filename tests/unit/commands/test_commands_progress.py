@@ -46,6 +46,16 @@ def test_something_is_shown_within_two_seconds_whatever_happens() -> None:
     assert told.texts == ["[  1.0 s] starting"]
 
 
+def test_a_command_that_lasts_hours_writes_a_line_each_minute_whatever_it_does() -> None:
+    told = _Told()
+    told.lines = Lines(told.texts.append, lambda: told.now, rest_s=60.0)
+    told.lines.start()
+    for number in range(40):
+        told.lines.doing(f"{number} cases")
+        told.ticks(4.0)
+    assert told.texts == ["[  0.0 s] starting", "[ 60.0 s] 14 cases", "[120.0 s] 29 cases"]
+
+
 def test_a_pipe_has_a_first_line_before_anything_that_takes_time_to_import() -> None:
     script = (
         "import sys\n"

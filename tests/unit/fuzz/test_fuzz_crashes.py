@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import cast
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
 from onnx import parser
 
-from assay.fuzz.corpus import Bucket
+from assay.core.flow import Flow
+from assay.core.screening import CaseId, Suspect
+from assay.fuzz.corpus import Bucket, Corpus, Waiting
 from assay.fuzz.crash_experiments import experiments
 from assay.fuzz.deciding_fact import fact_of
+from assay.fuzz.known import KnownCase, may_be_of
+from assay.fuzz.look import Look
 from assay.fuzz.same_cause import Relation, relation
+from assay.pipeline.services import Services
 from assay.ports.generator import GeneratedCase
+from assay.triage.cause import Cause, Symptom, Where
 
+FLOW = Flow("flow", "engine")
 BYTES = {"not 2 operands of uint8": True}
 MIN, ADD = BYTES | {"instead Add": False}, BYTES | {"instead Min": False}
 OTHER_LIVES = BYTES | {"instead Add": True}
@@ -47,6 +57,26 @@ def _crash(operator: str, ablated: dict[str, bool], signal: str = "SIGSEGV", dty
 def test_a_type_that_decides_both_is_one_cause(bucket: Bucket, other: Bucket, due: Relation) -> None:
     assert relation(bucket, other) is due
     assert relation(other, bucket) is due
+
+
+def test_a_known_crash_of_an_operator_that_ends_it_too_is_asked_for() -> None:
+    known = KnownCase("sum-of-bytes", "finding", ("Add",))
+    assert may_be_of(known, _crash("Max", MIN))
+    assert not may_be_of(known, _crash("Max", OTHER_LIVES))
+    assert not may_be_of(known, replace(_crash("Max", MIN), kind="values"))
+
+
+def test_what_ends_alone_is_the_cause_and_not_what_triage_had_no_time_to_cut_down(tmp_path: Path) -> None:
+    suspect = Suspect(CaseId("arithmetic", 2, 7, 0), "crash", ("Max@13",), ablated=MIN, signal="SIGSEGV")
+    symptom = Symptom("crash SIGSEGV")
+    cause = Cause("k", "m", "f", "engine", {}, Where.NODE, symptom, symptom, operators=("Max", "Min"))
+    look = Look(Corpus(tmp_path), cast(Services, None), lambda text: None)
+    bucket = look.bucket(Waiting("flow", suspect), FLOW, "crash", cause)
+    assert (bucket.kind, bucket.operators, bucket.signal) == ("crash", ("Max",), "SIGSEGV")
+    assert bucket.title == "engine: Max, crash, as others on 2 operands of uint8"
+    wider = replace(cause, operators=("Max",))
+    parts = replace(suspect, operators=("Max@13", "Min@13"), ablated={})
+    assert look.bucket(Waiting("flow", parts), FLOW, "crash", wider).operators == ("Max",)
 
 
 def test_a_type_decides_where_no_other_operator_lives() -> None:

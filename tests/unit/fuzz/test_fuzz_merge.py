@@ -125,7 +125,7 @@ def test_what_fails_in_a_use_whatever_the_operator_is_one_bucket(services: Servi
     assert found.title == "faulty: any operator, side_by_side"
     ended = replace(SUSPECT, kind="crash", detail=Use.AGAIN, ablated={ANY_OPERATOR: False})
     assert (
-        fuzzing.look._bucket(Waiting(FLOW.name, ended), FLOW, "in_use", None).title
+        fuzzing.look.bucket(Waiting(FLOW.name, ended), FLOW, "in_use", None).title
         == "faulty: any operator, crash, again"
     )
     fuzzing._meet(FLOW.name, replace(SUSPECT, kind=Use.SIDE_BY_SIDE, ablated={ANY_OPERATOR: True}))

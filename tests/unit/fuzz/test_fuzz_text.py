@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay.fuzz.corpus import Bucket, Session
-from assay.fuzz.text import coverage_lines, curve_lines, lines
+from assay.fuzz.corpus import Arm, Bucket, Session
+from assay.fuzz.text import coverage_lines, curve_lines, lines, looking_text, screening_text
 
 
 def _bucket(key: str, known: str = "") -> Bucket:
@@ -30,6 +30,13 @@ def test_known_causes_are_counted_and_not_shown() -> None:
     assert "known: 1 (found before; counted, not shown)\n  docs/findings/b.py, 3 cases" in told
     assert "engine: b" not in told
     assert "0 run, 1 cause" in told
+
+
+def test_what_goes_on_says_how_far_it_is() -> None:
+    arm = Arm("sweep", 1, "mnn-f32", cases=249)
+    session = Session(seed=7, arms={arm.name: arm}, buckets={"a": _bucket("a")})
+    assert screening_text(session, [arm]) == "249 cases, 1 cause; screening sweep on mnn-f32"
+    assert looking_text(session, ["mnn-f32"] * 2) == "249 cases, 1 cause; looking into 2 suspects on mnn-f32"
 
 
 def test_the_curve_has_each_cause_with_the_hours_before_it() -> None:

@@ -122,6 +122,27 @@ def test_of_equal_maxima_a_place_is_not_said(
     assert found(places=False) == ()
 
 
+@pytest.mark.parametrize(
+    ("pads", "axes", "mode", "reason"),
+    [
+        ([0, 0, 1, 2], None, "reflect", False),
+        ([0, 0, 2, 0], None, "reflect", True),
+        ([0, 3, 0, 0], None, "reflect", True),
+        ([0, 3, 0, 0], None, "edge", False),
+        ([1, 2], [1], "reflect", False),
+        ([0, 2], [-2], "reflect", True),
+    ],
+)
+def test_a_reflection_beyond_the_axis_is_not_said(
+    pads: list[int], axes: list[int] | None, mode: str, reason: bool
+) -> None:
+    node = helper.make_node("Pad", ["x", "pads", "", *(["axes"] if axes else [])], ["y"], mode=mode)
+    model = helper.make_model(helper.make_graph([node], "g", [], []))
+    values = {"x": np.zeros((2, 3), np.float32), "y": np.zeros((2, 3), np.float32), "pads": np.asarray(pads)}
+    found = unspecified(model, values | ({"axes": np.asarray(axes)} if axes else {}))
+    assert found == ((Unspecified.REFLECTED_TWICE,) if reason else ())
+
+
 def test_of_scores_before_the_softcap_text_and_body_differ() -> None:
     def found(**attributes: Any) -> tuple[Unspecified, ...]:
         node = helper.make_node("Attention", ["q", "k", "v"], ["y", "", "", "s"], **attributes)

@@ -16,7 +16,8 @@ from onnx import TensorProto, helper
 
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow, Option
-from assay.core.screening import ANY_OPERATOR, CaseId, Screened, Suspect, Use, is_of_use
+from assay.core.outcome import Outcome
+from assay.core.screening import ANY_OPERATOR, CaseId, Screened, Suspect, Unspecified, Use, is_of_use
 from assay.fuzz.corpus import Waiting
 from assay.fuzz.look import status_of
 from assay.fuzz.screening import KEPT, KEPT_VERSION
@@ -173,6 +174,13 @@ def test_a_worker_that_ended_in_use_and_not_in_a_check_is_no_case_that_is_right(
     assert status_of(ended, result) == "not_repeated"
     wrong = Waiting("faulty", Suspect(CaseId("used-engines", 2, 3, 0), "values"))
     assert status_of(wrong, result, used=True) == "not_repeated"
+
+
+@pytest.mark.parametrize("outcome", [Outcome.MISMATCH, Outcome.NONDETERMINISTIC])
+def test_where_the_standard_is_silent_no_answer_is_a_cause(tmp_path: Path, outcome: Outcome) -> None:
+    suspect = Suspect(CaseId("used-engines", 2, 3, 0), "values", unspecified=(Unspecified.REFLECTED_TWICE,))
+    result = replace(empty_result(screening_job(tmp_path)), outcome=outcome)
+    assert status_of(Waiting("faulty", suspect), result) == "unspecified"
 
 
 def test_a_saved_engine_is_asked_again_when_it_is_loaded(tmp_path: Path) -> None:

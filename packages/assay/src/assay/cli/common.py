@@ -32,10 +32,10 @@ INTERRUPTED = 130
 
 
 @contextmanager
-def progress_bar(hint: str = RESUMABLE) -> Iterator[Progress]:
-    """A live line on a terminal that people look at, plain lines elsewhere; Ctrl-C ends the command with a hint."""
+def progress_bar(hint: str = RESUMABLE, rest_s: float = 0.0) -> Iterator[Progress]:
+    """A live line on a terminal that people look at, plain lines elsewhere, so far apart; Ctrl-C ends the command with a hint."""
     try:
-        with _shown() as progress:
+        with _shown(rest_s) as progress:
             yield progress
     except KeyboardInterrupt:
         print(f"assay: interrupted; {hint}", file=sys.stderr)
@@ -43,14 +43,14 @@ def progress_bar(hint: str = RESUMABLE) -> Iterator[Progress]:
 
 
 @contextmanager
-def _shown() -> Iterator[Progress]:
+def _shown(rest_s: float) -> Iterator[Progress]:
     from assay.commands.progress import lines, live
 
     if sys.stderr.isatty():
         with live() as progress:
             yield progress
     else:
-        with lines(lambda text: print(text, file=sys.stderr, flush=True)) as progress:
+        with lines(lambda text: print(text, file=sys.stderr, flush=True), rest_s) as progress:
             yield progress
 
 

@@ -16,6 +16,8 @@ from assay.options.fuzz import FuzzOptions
 from assay.options.groups import DEFAULT_HISTORY
 
 app = typer.Typer(rich_markup_mode=None)
+LOG_S = 60.0
+"""A session lasts hours: so often a log hears how far it is."""
 
 
 @from_options(FuzzOptions)
@@ -25,8 +27,9 @@ def fuzz(given: Mapping[str, Any]) -> None:
     from assay.pipeline.progress import SILENT
 
     options = read_options(FuzzOptions, given, command=command_line(sys.argv[1:], FuzzOptions))
-    with progress_bar():
-        found = run_fuzz(options, SILENT, print_line)
+    hint = "what was screened is kept: the same command goes on with it, `assay fuzz report` shows it"
+    with progress_bar(hint, LOG_S) as progress:
+        found = run_fuzz(options, SILENT, print_line, progress.doing)
     for line in (*lines(found.session, {bucket.key for bucket in found.new}), f"corpus: {found.corpus}", *found.alerts):
         print_line(line)
     raise typer.Exit(found.exit_code)

@@ -56,9 +56,13 @@ def corpus_of(corpus: Path | None, history: str) -> Corpus:
 
 
 def run_fuzz(
-    options: FuzzOptions, progress: Progress = SILENT, tell: Callable[[str], None] = lambda text: None
+    options: FuzzOptions,
+    progress: Progress = SILENT,
+    tell: Callable[[str], None] = lambda text: None,
+    doing: Callable[[str], None] = lambda text: None,
 ) -> Fuzzed:
-    """Raises UsageError for a flow or a generator that is not there, and for a corpus of another seed or version."""
+    """`tell` is called with what is to stay, `doing` with what goes on. Raises UsageError for a flow or a generator that is not there,
+    and for a corpus of another seed or version."""
     flows = with_options([_flow(name) for name in options.flows or ("onnxruntime",)], options.options)
     corpus = corpus_of(options.corpus, options.history)
     session = _opened(corpus, options.seed, flows, options.generators)
@@ -80,9 +84,10 @@ def run_fuzz(
             arm.name for arm in session.arms.values() if not options.generators or arm.generator in options.generators
         }
         if options.learn:
+            doing("finding out which operators are compiled together")
             tell(f"{learn(flows, corpus, session, services, options.learn)} pairs of operators are compiled together")
         keep_known(corpus)
-        fuzzing = Fuzzing(corpus, session, flows, services, tell, chosen, used_s)
+        fuzzing = Fuzzing(corpus, session, flows, services, tell, chosen, used_s, doing)
         fuzzing.run(options.seconds, workers, options.cases)
         alerted = tell_causes(session, corpus, services, rules, options.alerts)
     session.processor_s = used_s()

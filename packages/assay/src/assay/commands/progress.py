@@ -155,11 +155,14 @@ def verdict_line(result: Result, verdict: str) -> str:
 
 
 class Lines(Activities):
-    """Lines for a pipe or a file: one for an activity that lasts, and one from time to time while it goes on."""
+    """Lines for a pipe or a file: one for an activity that lasts, and one from time to time while it goes on; `rest_s` apart at least, but
+    for verdicts."""
 
-    def __init__(self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic, rest_s: float = 0.0
+    ) -> None:
         super().__init__(clock)
-        self._write = write
+        self._write, self._rest_s = write, rest_s
         self._written, self._last = "", self.begin
         self._lock = threading.Lock()
 
@@ -179,7 +182,7 @@ class Lines(Activities):
         now, current = self.clock(), self.current
         quiet = now - self._last
         lasts = now - current.since
-        if current.text == NOTHING and lasts < OFTEN_S:
+        if (current.text == NOTHING and lasts < OFTEN_S) or quiet < self._rest_s:
             return
         if current.text != self._written:
             if lasts >= LASTS_S or quiet >= OFTEN_S:
@@ -239,9 +242,9 @@ class Live(Activities):
 
 
 @contextmanager
-def lines(write: Callable[[str], None]) -> Iterator[Lines]:
+def lines(write: Callable[[str], None], rest_s: float = 0.0) -> Iterator[Lines]:
     """Lines written by a thread of their own: what the driver waits for may take long."""
-    shown, ended = Lines(write), threading.Event()
+    shown, ended = Lines(write, rest_s=rest_s), threading.Event()
     shown.start()
 
     def ticking() -> None:

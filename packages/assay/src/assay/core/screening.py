@@ -66,6 +66,7 @@ class Unspecified(enum.StrEnum):
     DILATED_SAME = "dilated_same"
     NEGATIVE_SAME = "negative_same"
     EQUAL_MAXIMA = "equal_maxima"
+    REFLECTED_TWICE = "reflected_twice"
 
 
 class CaseId(msgspec.Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.core.outcome import Outcome
-from assay.core.screening import AS_KIN, INSTEAD, NOT_TYPE
+from assay.core.screening import AS_KIN, INSTEAD, NOT_TYPE, Suspect
 from assay.fuzz.corpus import Bucket
 
 
@@ -25,7 +25,7 @@ def of_one_fact(bucket: Bucket, other: Bucket) -> bool:
         return False
     facts = fact_of(bucket.kind, bucket.ablated), fact_of(other.kind, other.ablated)
     if all(facts):
-        return facts[0] == facts[1] and bool(_ends_as(bucket) & _ends_as(other))
+        return facts[0] == facts[1] and bool(ends_as(bucket) & ends_as(other))
     return _decides(facts[0], bucket, other) or _decides(facts[1], other, bucket)
 
 
@@ -33,10 +33,10 @@ def _decides(fact: str, bucket: Bucket, untried: Bucket) -> bool:
     if not fact or untried.ablated or len(untried.operators) != 1:
         return False
     is_of_type = len(untried.dtypes) == 1 and fact.endswith(f" {untried.dtypes[0]}")
-    return is_of_type and not _ends_as(untried).isdisjoint(_ends_as(bucket))
+    return is_of_type and not ends_as(untried).isdisjoint(ends_as(bucket))
 
 
-def _ends_as(bucket: Bucket) -> set[str]:
+def ends_as(bucket: Bucket | Suspect) -> set[str]:
     """The operators with which it ends: its own, and those that were tried in its place."""
     own = {operator.partition("@")[0] for operator in bucket.operators}
     tried = {

@@ -15,6 +15,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import Result, ScreenResult
 from assay.core.screening import CaseId, Suspect, Use, is_of_use
 from assay.fuzz.corpus import Bucket, Corpus, Session
+from assay.fuzz.deciding_fact import ends_as
 from assay.fuzz.same_cause import Relation, are_kin, pattern, relation
 from assay.fuzz.screening import KEPT, KEPT_VERSION, reached, screen_kept
 from assay.pipeline.services import Services
@@ -34,11 +35,14 @@ class KnownCase(msgspec.Struct, frozen=True):
 
 
 def may_be_of(case: KnownCase, one: Suspect | Bucket) -> bool:
-    """Whether the experiments could find that they are one cause: an operator of both, or two that are made alike; whatever the operators
-    where the use of the engine alone may be it. What triage names is compared with all cases of that name."""
+    """Whether the experiments could find that they are one cause: an operator of both, or two that are made alike, or one that ends the
+    process in its place; whatever the operators where the use of the engine alone may be it. What triage names is compared with all
+    cases of that name."""
     if one.kind in {*Use} or is_of_use(one.ablated) or (isinstance(one, Bucket) and one.known == case.finding):
         return True
     mine, theirs = pattern(one.operators), pattern(case.operators)
+    if one.kind == Outcome.CRASH.value:
+        mine = (*mine, *ends_as(one))
     return any(a == b or are_kin(a, b) for a in mine for b in theirs)
 
 

@@ -79,7 +79,7 @@ class Look:
             checked = check(request, self._services)
         except AssayError as error:
             for one in known:
-                yield one, self._bucket(one, flows[one.flow], "not_repeated", None, detail=str(error))
+                yield one, self.bucket(one, flows[one.flow], "not_repeated", None, detail=str(error))
             return
         jobs = {job.case.name: job for job in checked.run.jobs if isinstance(job, VerifyJob)}
         results = {one.case: one for one in checked.results}
@@ -94,18 +94,18 @@ class Look:
             elif status in SEARCHED and time.monotonic() < deadline:
                 cause = self._cause(job, result, min(TRIAGE_S, max(5.0, deadline - time.monotonic())))
                 one = self._with_experiments(one, flows[one.flow])
-            yield one, self._bucket(self._named(one), flows[one.flow], status, cause, result)
+            yield one, self.bucket(self._named(one), flows[one.flow], status, cause, result)
 
     def asked_before(self, waiting: Waiting, flow: Flow, session: Session) -> Bucket | None:
         """That of a cause which what makes this one right makes right, too: nothing has to be asked."""
-        mine = self._bucket(waiting, flow, "", None)
+        mine = self.bucket(waiting, flow, "", None)
         came, other = nearest(mine, session.buckets.values())
         return other if came is Relation.SAME and cures(mine) else None
 
     def unchecked(self, waiting: Waiting, flow: Flow) -> Bucket:
         """Of one that was compiled and does not run, whose words say all that a check would, and of one that the screen saw wrong in use,
         twice: a check asks an engine in one way only."""
-        return self._bucket(waiting, flow, UNCHECKED[waiting.suspect.kind], None)
+        return self.bucket(waiting, flow, UNCHECKED[waiting.suspect.kind], None)
 
     def _path(self, waiting: Waiting, ending: str) -> Path:
         return self._corpus.suspects(waiting.flow).absolute() / f"{waiting.suspect.case}{ending}"
@@ -147,7 +147,7 @@ class Look:
             return None
         return next((cause for cause in causes if cause.nodes), None)
 
-    def _bucket(
+    def bucket(
         self,
         waiting: Waiting,
         flow: Flow,
@@ -156,8 +156,9 @@ class Look:
         result: Result | None = None,
         detail: str = "",
     ) -> Bucket:
+        """What this suspect alone comes to, before it is compared with others."""
         suspect = waiting.suspect
-        operators = cause.operators if cause is not None else _operators(suspect)
+        operators = cause.operators if cause is not None and not _ends_alone(suspect, cause) else _operators(suspect)
         attributes = _attributes(suspect, operators)
         brought = tuple(name for cure in cause.cures[:1] for name in cure.names) if cause is not None else ()
         kind = _kind(suspect, cause)
@@ -182,7 +183,9 @@ class Look:
             generator=suspect.case.generator,
             smallest=cause.folder if cause is not None else str(self._path(waiting, ".onnx")),
             title=(
-                title_of(cause) if cause is not None else f"{flow.backend}: {_named(suspect, operators, attributes)}"
+                title_of(cause)
+                if cause is not None and operators == cause.operators
+                else f"{flow.backend}: {_named(suspect, operators, attributes)}"
             )
             + (f", as others on {fact}" if fact else ""),
             workaround=workaround(cause) if cause is not None else "",
@@ -200,8 +203,12 @@ class Look:
 
 def _kind(suspect: Suspect, cause: Cause | None) -> str:
     """Of an operator that ended its worker that, though it may give a wrong answer another time: it reads what is not its own."""
-    ended = suspect.kind in ENDED and cause is not None and {*_operators(suspect)} == {*cause.operators}
-    return suspect.kind if cause is None or ended else cause.symptom.kind
+    return suspect.kind if cause is None or _ends_alone(suspect, cause) else cause.symptom.kind
+
+
+def _ends_alone(suspect: Suspect, cause: Cause) -> bool:
+    """Whether what is left of the case, which ends its worker, has no more operators than what triage came to: it had less time."""
+    return suspect.kind in ENDED and 0 < len({*_operators(suspect)}) <= len({*cause.operators})
 
 
 def _decided_by(kind: str, suspect: Suspect, signal: str) -> tuple[str, ...]:
@@ -253,7 +260,7 @@ def status_of(waiting: Waiting, result: Result, *, used: bool = False) -> str:
     silent = {*waiting.suspect.unspecified}
     if waiting.suspect.kind == "shape":  # the text says of it what values do not follow from
         silent -= {Unspecified.DILATED_SAME}
-    if silent and result.outcome is Outcome.MISMATCH:
+    if silent and result.outcome in (Outcome.MISMATCH, Outcome.NONDETERMINISTIC):
         return "unspecified"
     if result.outcome in _OUTCOMES:
         return _OUTCOMES[result.outcome]

@@ -29,6 +29,7 @@ from assay.fuzz.known import is_believed, may_be_of, refer
 from assay.fuzz.look import UNCHECKED, Look
 from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.suspect_signature import signature
+from assay.fuzz.text import looking_text, screening_text
 from assay.pipeline.services import Services
 
 BATCH_S = 4.0
@@ -47,8 +48,8 @@ REST_S = 20.0
 
 
 class Fuzzing:
-    """`arms` are the names of those that are asked; `tell` is called with each sentence that a person who waits should see; `used_s` says
-    what processor time the session has used in all."""
+    """`arms` are the names of those that are asked; `tell` is called with each sentence that a person who waits should see, `doing` with
+    what goes on; `used_s` says what processor time the session has used in all."""
 
     def __init__(
         self,
@@ -59,7 +60,9 @@ class Fuzzing:
         tell: Callable[[str], None],
         arms: Collection[str],
         used_s: Callable[[], float],
+        doing: Callable[[str], None] = lambda text: None,
     ) -> None:
+        self._doing = doing
         self.arms, self.ends, self.used_s = arms, dict[str, int](), used_s
         self.corpus, self.session, self.services, self.tell = corpus, session, services, tell
         self.flows = {flow.name: flow for flow in flows}
@@ -105,6 +108,7 @@ class Fuzzing:
         return [arm for name, arm in self.session.arms.items() if name in self.arms and arm.flow in self.flows]
 
     def _screen(self, arms: Sequence[Arm], seconds: float) -> None:
+        self._doing(screening_text(self.session, arms))
         jobs = {job.key: (arm, job) for arm in arms for job in [self._job(arm, seconds)]}
         results = self.services.jobs.complete(self._all([job for _, job in jobs.values()]))
         for result in results:
@@ -201,6 +205,7 @@ class Fuzzing:
             else:
                 rest.append(waiting)
         self.session.waiting = rest
+        self._doing(looking_text(self.session, [waiting.flow for waiting in chosen]))
         for waiting, bucket in self.look.into(chosen, {**self.flows}, self.session, left):
             self.keep(waiting, bucket)
         self.session.looking_s += time.monotonic() - begin

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from assay.core.screening import Screened, Unspecified
-from assay.fuzz.corpus import CAUSES, Bucket, Session, is_cause
+from assay.fuzz.corpus import CAUSES, Arm, Bucket, Session, is_cause
 from assay.fuzz.same_cause import cures
 
 STATUSES = {
@@ -36,6 +36,7 @@ SILENT_STANDARD = {
     Unspecified.NEGATIVE_SAME: "ConvTranspose: SAME is negative where a stride is wider than the kernel: text and shape inference differ",
     Unspecified.SAMPLED_MAXIMUM: "RoiAlign, max: whether samples are compared, or the weighted elements around them, is not said",
     Unspecified.EQUAL_MAXIMA: "MaxPool: of equal maxima of one window nothing says whose place is given",
+    Unspecified.REFLECTED_TWICE: "Pad, reflect: what lies further outside than the axis is long inside is not said",
     Unspecified.ROUNDED_STEP: "a quotient lies on the edge between two steps of the grid, and no type of the division is named",
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
 }
@@ -67,6 +68,22 @@ def lines(session: Session, new: Set[str]) -> Iterator[str]:
         for place, count in sorted(counts.items()):
             yield f"  {place}, {count} case{'s' if count > 1 else ''}"
     yield from _spent(session)
+
+
+def screening_text(session: Session, arms: Sequence[Arm]) -> str:
+    """What goes on: "249 cases, 1 cause; screening sweep on onnxruntime"."""
+    return f"{_so_far(session)}; screening {', '.join(arm.name for arm in arms)}"
+
+
+def looking_text(session: Session, flows: Sequence[str]) -> str:
+    """The same, where suspects of these flows are looked into."""
+    several = f"{len(flows)} suspects" if len(flows) != 1 else "a suspect"
+    return f"{_so_far(session)}; looking into {several} on {', '.join(dict.fromkeys(flows))}"
+
+
+def _so_far(session: Session) -> str:
+    cases, causes = sum(arm.cases for arm in session.arms.values()), sum(map(is_cause, session.buckets.values()))
+    return f"{cases} case{'s' if cases != 1 else ''}, {causes} cause{'s' if causes != 1 else ''}"
 
 
 def _bucket(bucket: Bucket, new: bool) -> Iterator[str]:

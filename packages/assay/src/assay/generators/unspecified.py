@@ -78,6 +78,8 @@ def _of_node(node: Any, values: Mapping[str, Tensor], computed: Collection[str])
         yield Unspecified.DILATED_SAME
     if node.op_type == "ConvTranspose" and len(reads) > 1 and is_negative_same(reads[1].shape[2:], _attributes(node)):
         yield Unspecified.NEGATIVE_SAME
+    if node.op_type == "Pad" and _word(node, "mode") == "reflect" and _reflects_twice(node, values):
+        yield Unspecified.REFLECTED_TWICE
     if node.op_type == "RoiAlign" and _word(node, "mode") == "max":
         yield Unspecified.SAMPLED_MAXIMUM
     if node.op_type in ("RNN", "GRU", "LSTM") and _activations_share_numbers(node):
@@ -89,6 +91,17 @@ def _of_node(node: Any, values: Mapping[str, Tensor], computed: Collection[str])
         and not _number(node, "qk_matmul_output_mode")
     ):
         yield Unspecified.BODY_DIFFERS
+
+
+def _reflects_twice(node: Any, values: Mapping[str, Tensor]) -> bool:
+    """Whether it pads an axis by more than its length less one: engines refuse, go on back and forth, or read what is not theirs."""
+    sizes = values[node.input[0]].shape
+    pads, axes = _attributes(node).get("pads"), [*range(len(sizes))]
+    if len(node.input) > 1:
+        pads = values[node.input[1]].tolist()
+    if len(node.input) > 3 and node.input[3]:
+        axes = values[node.input[3]].tolist()
+    return any(pad > max(sizes[axis] - 1, 0) for pad, axis in zip(pads or (), [*axes, *axes], strict=False))
 
 
 _POOLS = ("MaxPool", "AveragePool", "LpPool")
