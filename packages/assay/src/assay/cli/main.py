@@ -20,6 +20,7 @@ USAGE = 2
 NOTHING = 5
 HARNESS = 4
 _NO_RIGHTS = (errno.EACCES, errno.EPERM, errno.EROFS)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 GARBAGE = 50_000
 """Objects made, less those freed, before the garbage collector looks at the new ones."""
 
@@ -65,6 +66,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(error, OSError) and error.errno in _NO_RIGHTS and error.filename:
             _say(f"{error.filename}: {error.strerror}; change its permissions or those of its folder, or name another")
             sys.exit(USAGE)
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            place = f"{error.filename}: " if error.filename else ""
+            _say(f"{place}{error.strerror}; free some space, or name folders on another disk (--history, --corpus)")
+            sys.exit(HARNESS)
         traceback.print_exc()
         _say("that was a defect of assay itself, and no verdict; please report the lines above")
         sys.exit(HARNESS)

@@ -182,12 +182,7 @@ class Look:
             first=str(suspect.case),
             generator=suspect.case.generator,
             smallest=cause.folder if cause is not None else str(self._path(waiting, ".onnx")),
-            title=(
-                title_of(cause)
-                if cause is not None and operators == cause.operators
-                else f"{flow.backend}: {_named(suspect, operators, attributes)}"
-            )
-            + (f", as others on {fact}" if fact else ""),
+            title=_title(flow, suspect, cause, operators, attributes) + (f", as others on {fact}" if fact else ""),
             workaround=workaround(cause) if cause is not None else "",
             script=cause.script if cause is not None else "",
             folder=cause.folder if cause is not None else "",
@@ -229,6 +224,14 @@ def _attributes(suspect: Suspect, operators: Sequence[str]) -> tuple[str, ...]:
         return (suspect.detail if suspect.kind in ENDED else suspect.kind,)
     names = {*operators} if len(operators) == 1 else set[str]()
     return tuple(name for name in suspect.attributes if name.partition(".")[0] in names)
+
+
+def _title(
+    flow: Flow, suspect: Suspect, cause: Cause | None, operators: tuple[str, ...], attributes: Sequence[str]
+) -> str:
+    if cause is not None and operators == cause.operators:
+        return title_of(cause)
+    return f"{flow.backend}: {_named(suspect, operators, attributes)}"
 
 
 def _named(suspect: Suspect, operators: Sequence[str], attributes: Sequence[str]) -> str:
