@@ -17,15 +17,17 @@ from assay.ports.generator import GeneratedCase
 MOST = 24
 """Processes."""
 LONGEST_S = 60.0
-"""What is not tried by then is not known."""
+"""What is not tried by then is not known, nor what the session has no time for."""
 
 
-def try_crash(place: Path, flow: Flow, signal: str, folder: Path, services: Services) -> dict[str, bool]:
+def try_crash(
+    place: Path, flow: Flow, signal: str, folder: Path, services: Services, seconds: float = LONGEST_S
+) -> dict[str, bool]:
     """By what was left out or replaced whether the process outlives it twice with a right answer; one that ends otherwise is not named."""
     from assay.generators.files import read_case
 
     ablated = dict[str, bool]()
-    end = time.monotonic() + LONGEST_S
+    end = time.monotonic() + min(LONGEST_S, seconds)
     case = read_case(place)
     with TemporaryDirectory(prefix="crash-", dir=folder.absolute()) as name:
         runs = _Runs(Path(name), flow, services)

@@ -35,6 +35,8 @@ from assay.triage.triage import RedVerdict, triage_verdict
 
 TRIAGE_S = 45.0
 LIMIT_S = 60.0
+LEAST_S = 5.0
+"""Of each search, though the session is over: what was begun is worth that."""
 _SIDES = {Side.REFERENCE: "wrong", Side.ENGINE: "disputed", Side.NOBODY: "one_witness", Side.UNASKED: "one_witness"}
 _OUTCOMES = {
     Outcome.CRASH: "crash",
@@ -92,8 +94,8 @@ class Look:
             if status == "in_use":
                 status, one = self._again_in_use(one, flows[one.flow])
             elif status in SEARCHED and time.monotonic() < deadline:
-                cause = self._cause(job, result, min(TRIAGE_S, max(5.0, deadline - time.monotonic())))
-                one = self._with_experiments(one, flows[one.flow])
+                cause = self._cause(job, result, min(TRIAGE_S, max(LEAST_S, deadline - time.monotonic())))
+                one = self._with_experiments(one, flows[one.flow], deadline)
             yield one, self.bucket(self._named(one), flows[one.flow], status, cause, result)
 
     def asked_before(self, waiting: Waiting, flow: Flow, session: Session) -> Bucket | None:
@@ -121,12 +123,13 @@ class Look:
         ablated = self._again.with_plain_model(self._path(waiting, ""), flow)
         return "in_use", replace(waiting, suspect=replace(waiting.suspect, detail=smaller, ablated=ablated))
 
-    def _with_experiments(self, waiting: Waiting, flow: Flow) -> Waiting:
+    def _with_experiments(self, waiting: Waiting, flow: Flow, deadline: float) -> Waiting:
         """What ended its worker, cut down to the node that does so alone, and what was tried of that."""
         place, suspect = self._path(waiting, ""), waiting.suspect
         if suspect.kind != Outcome.CRASH.value or not self._again.node_that_ends(place, flow):
             return waiting
-        ablated = try_crash(place, flow, suspect.detail, self._corpus.folder, self._services)
+        left = max(LEAST_S, deadline - time.monotonic())
+        ablated = try_crash(place, flow, suspect.signal, self._corpus.folder, self._services, left)
         return replace(waiting, suspect=replace(suspect, ablated=ablated))
 
     def _named(self, waiting: Waiting) -> Waiting:
