@@ -16,7 +16,7 @@ from assay.suites.torch_case import MakeRequest, RandomArg, TorchCase
 MAKER = """
     import os, signal, sys, threading
     from pathlib import Path
-    from assay.suites.build_torch import serve
+    from assay.suites.build_torch import prepare, serve
 
     def make(asked, folder):
         if asked.case.name == "own/kill":
@@ -25,7 +25,7 @@ MAKER = """
 
     if os.environ.get("OWN_THREAD"):
         threading.Thread(target=threading.Event().wait, daemon=True).start()
-    serve(make)
+    serve(make, prepare if os.environ.get("OWN_TORCH") else lambda: None)
 """
 
 
@@ -40,7 +40,11 @@ def _asked(folder: Path, name: str) -> MakeRequest:
     return MakeRequest(TorchCase(f"own/{name}", "x", (RandomArg("x", "float32", (2,)),)), 0, str(folder / name))
 
 
-def test_all_but_the_first_are_forked_from_it_and_end_with_their_requests(module: str, tmp_path: Path) -> None:
+def test_all_but_the_first_are_forked_from_it_and_end_with_their_requests(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What torch and its exporters import leaves no thread."""
+    monkeypatch.setenv("OWN_TORCH", "1")
     started = start_makers(module, 3)
     answers = [maker.make(_asked(tmp_path, f"c{place}")) for place, maker in enumerate(started)]
     told = [answer.reason.split() for answer in answers if answer]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +20,7 @@ from assay.errors import Unsupported, UsageError
 from assay.models.conversion import convert_to
 from assay.models.files import file_digest
 from assay.models.program import open_program, save_program
-from assay.ports import Tensors
+from assay.ports import Tensor, Tensors
 from assay.testing.tiny_models import INPUT, OUTPUTS, tiny_expected, tiny_model
 from assay.transforms.xnnpack_int8 import XnnpackInt8
 from assay.worker.reference.reference_evaluation import QUANTIZED, evaluate
@@ -39,16 +41,27 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return convert_to(tiny_model(folder / "tiny.onnx"), "torch", folder)
 
 
-@pytest.mark.parametrize("kind", XnnpackInt8.arguments[:2])
-def test_quantized_and_near_at_another_batch(tiny: Path, tmp_path: Path, kind: str) -> None:
-    before = file_digest(tiny)
-    written = XnnpackInt8().apply(tiny, tmp_path, kind, _samples(8))
-    assert file_digest(tiny) == before
+@pytest.fixture(scope="module")
+def quantized(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """`tiny` quantized in each way, once for all."""
+
+    def apply(kind: str) -> Path:
+        before = file_digest(tiny)
+        written = XnnpackInt8().apply(tiny, tmp_path_factory.mktemp("quantized"), kind, _samples(8))
+        assert file_digest(tiny) == before
+        return written
+
+    return cache(apply)
+
+
+@pytest.mark.parametrize("kind", ["", "static-per-tensor"])
+def test_quantized_and_near_at_another_batch(quantized: Callable[[str], Path], kind: str) -> None:
+    written = quantized(kind)
     program = open_program(written)
     assert [spec.name for spec in program.outputs] == list(OUTPUTS)
     assert program.inputs[0].shape == ("batch", 3, 8, 8)
     scales = [str(node.target) for node in program.exported.graph.nodes if "dequantize_per_channel" in str(node.target)]
-    assert bool(scales) == (kind == "static-per-channel")
+    assert bool(scales) == (kind == ""), "as a rule, each channel has a scale"
     (sample,) = _samples(1, batch=5)
     (answers,) = evaluate(written, [sample], oracles=QUANTIZED)
     expected = tiny_expected(sample[INPUT])["features"].astype(np.float64)
@@ -56,8 +69,8 @@ def test_quantized_and_near_at_another_batch(tiny: Path, tmp_path: Path, kind: s
     assert 20 < 10 * np.log10(float(np.sum(expected**2)) / error) < 60
 
 
-def test_the_delegate_computes_what_torch_says_of_the_quantized_model(tiny: Path, tmp_path: Path) -> None:
-    written = XnnpackInt8().apply(tiny, tmp_path, "", _samples(8))
+def test_the_delegate_computes_what_torch_says_of_the_quantized_model(quantized: Callable[[str], Path]) -> None:
+    written = quantized("")
     flow = Flow(name="f", backend="executorch", options={"delegate": "xnnpack"}, precision="int8")
     engine = ExecuTorch().lower(written, flow)
     facts = engine.facts()
@@ -98,36 +111,46 @@ class _Words(torch.nn.Module):
         return self.down(torch.relu(self.up(x) * 1.5 + 0.25))  # type: ignore[no-any-return]
 
 
-def _words(folder: Path) -> tuple[torch.nn.Module, Path, list[Tensors]]:
-    torch.manual_seed(0)
-    net = _Words().eval()
-    program = torch.export.export(net, (torch.ones(2, 7, dtype=torch.int64),))
-    path = save_program(program, folder / "words.pt2", (TensorSpec("ids", "int64", (2, 7)),), ["y"])
-    return net, path, [{"ids": np.random.default_rng(one).integers(0, 38, (2, 7))} for one in range(8)]
+class _QuantizedWords:
+    """`_Words` as a program, quantized in each way once for all."""
+
+    def __init__(self, folder: Path) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            XnnpackInt8().prepare()
+        torch.manual_seed(0)
+        self.net = _Words().eval()
+        program = torch.export.export(self.net, (torch.ones(2, 7, dtype=torch.int64),))
+        self._path = save_program(program, folder / "words.pt2", (TensorSpec("ids", "int64", (2, 7)),), ["y"])
+        self.sample, *self._others = ({"ids": np.random.default_rng(seed).integers(0, 38, (2, 7))} for seed in range(8))
+        self.answer = cache(self._answer)
+
+    def _answer(self, kind: str, calibrated: bool = True) -> Tensor:
+        """Of torch, to `sample`."""
+        (folder := self._path.with_name(f"{kind}-{calibrated}")).mkdir()
+        written = XnnpackInt8().apply(self._path, folder, kind, self._others if calibrated else ())
+        (answers,) = evaluate(written, [self.sample], oracles=QUANTIZED)
+        return answers["y"]
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> _QuantizedWords:
+    return _QuantizedWords(tmp_path_factory.mktemp("words"))
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", XnnpackInt8.arguments)
-def test_whole_numbers_stay_whole(tmp_path: Path, kind: str) -> None:
-    XnnpackInt8().prepare()
-    net, words, (sample, *others) = _words(tmp_path)
-    written = XnnpackInt8().apply(words, tmp_path, kind, others)
-    (answers,) = evaluate(written, [sample], oracles=QUANTIZED)
-    expected = net(torch.from_numpy(sample["ids"])).detach().numpy()
-    error = float(np.sum((answers["y"] - expected).astype(np.float64) ** 2))
+def test_whole_numbers_stay_whole(words: _QuantizedWords, kind: str) -> None:
+    answer = words.answer(kind)
+    expected = words.net(torch.from_numpy(words.sample["ids"])).detach().numpy()
+    error = float(np.sum((answer - expected).astype(np.float64) ** 2))
     assert 25 < 10 * np.log10(float(np.sum(expected.astype(np.float64) ** 2)) / error) < 60
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_ranges_found_while_running_need_no_samples(tmp_path: Path) -> None:
-    XnnpackInt8().prepare()
-    _, words, (sample, *others) = _words(tmp_path)
-    answers = []
-    for number, given in enumerate(((), others)):
-        (folder := tmp_path / str(number)).mkdir()
-        written = XnnpackInt8().apply(words, folder, "dynamic-per-channel", given)
-        answers.append(evaluate(written, [sample], oracles=QUANTIZED)[0]["y"])
-    np.testing.assert_array_equal(*answers)
+def test_ranges_found_while_running_need_no_samples(words: _QuantizedWords) -> None:
+    kind = "dynamic-per-channel"
+    np.testing.assert_array_equal(words.answer(kind, calibrated=False), words.answer(kind))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -13,6 +13,8 @@ from assay.config.assay_toml import load_config
 from assay.errors import BadPolicy, UsageError
 from assay.options.run import RunOptions
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 NOWHERE = '[launch]\non = "nowhere"\n'
 RUN = ["run", "operators", "--filter", "relu-float32*", "--flow", "onnxruntime"]
 SLURM = RunOptions(suites=("operators",), flows=("onnxruntime",), command="assay run operators --flow onnxruntime")

@@ -15,6 +15,8 @@ from assay.pipeline.progress import SILENT
 from assay.plugins import find_flow
 from assay.ports import Availability
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 HERE = Availability(available=True, version="1.2")
 
 

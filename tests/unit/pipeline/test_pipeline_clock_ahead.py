@@ -19,6 +19,8 @@ from assay.web.app import make_app
 from assay.web.site import Site
 from small_models import linear_model
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 NOW = datetime(2026, 11, 27, 10, tzinfo=UTC)
 
 

@@ -48,26 +48,18 @@ LIMIT_S = 600
 
 
 def main() -> None:
-    serve(_make)
+    serve(_make, prepare)
 
 
-def serve(make: Callable[[MakeRequest, Path], None]) -> None:
-    """`make` writes the files of a case into an empty folder: a model and its golden."""
-    import logging
-
+def serve(make: Callable[[MakeRequest, Path], None], prepare: Callable[[], None]) -> None:
+    """`make` writes the files of a case into an empty folder: a model and its golden. `prepare` comes before everything else, once for
+    this process and all that are forked from it."""
     gc.disable()
-    import torch
-
-    torch.set_num_threads(1)
-    logging.disable(logging.WARNING)
-    warnings.simplefilter("ignore")
-    quicken()
-    remember_registry()
     requests: IO[bytes] = sys.stdin.buffer
     answers: IO[bytes] = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # what libraries print must not look like an answer
     signal.alarm(LIMIT_S)
-    _warm_up()
+    prepare()
     signal.alarm(0)
     # What was imported is never looked through for garbage.
     gc.freeze()
@@ -84,8 +76,17 @@ def serve(make: Callable[[MakeRequest, Path], None]) -> None:
         answers.write(msgspec.json.encode(answer) + b"\n")
 
 
-def _warm_up() -> None:
-    """The exporters import what they need when they are first used."""
+def prepare() -> None:
+    """Imports torch and what its exporters need: they import that when they are first used."""
+    import logging
+
+    import torch
+
+    torch.set_num_threads(1)
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
+    quicken()
+    remember_registry()
     with suppress(ImportError):  # of a release of the exporters without progress bars
         # Otherwise the first bar begins a thread that looks at all bars for ever, and no process with threads is forked.
         importlib.import_module("tqdm").tqdm.monitor_interval = 0

@@ -18,7 +18,7 @@ import numpy as np
 from assay.core.model import Model
 from assay.models.goldens import write_golden
 from assay.models.model_precision import readable_coarse_types
-from assay.suites.build_torch import as_tensor, build, number_of, save_models, serve
+from assay.suites.build_torch import as_tensor, build, number_of, prepare, save_models, serve
 from assay.suites.gradients.vjp import DIRECTIONS, Joint, disagreement, joint
 from assay.suites.random_tensors import random_tensors
 from assay.suites.torch_case import MakeRequest, RandomArg
@@ -32,7 +32,7 @@ class Contradicted(Exception):
 
 
 def main() -> None:
-    serve(make)
+    serve(make, prepare)
 
 
 def make(asked: MakeRequest, folder: Path) -> None:
