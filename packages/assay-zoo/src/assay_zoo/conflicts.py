@@ -59,7 +59,7 @@ def not_newer(entry: Entry, version: str) -> str:
     known = entry.version(version)
     if known is not None and known.withdrawn is not None:
         return f"version {version}, which was withdrawn ({known.withdrawn.reason}): give it a higher one"
-    newest = max((one.version for one in entry.versions), key=ordered, default="")
+    newest = max((known_version.version for known_version in entry.versions), key=ordered, default="")
     if not newest or (known is not None and version == entry.current):
         return ""
     if known is not None and entry.current:
@@ -86,7 +86,7 @@ def copies_of(
 
 def _near(some: Sequence[float], others: Sequence[float]) -> bool:
     """Rounded, or with noise on them, they are still the same weights: rounding makes one of two, or a whole number of a fraction."""
-    found = [one for one in some if any(math.isclose(one, other, rel_tol=_NOISE) for other in others)]
+    found = [number for number in some if any(math.isclose(number, other, rel_tol=_NOISE) for other in others)]
     return len(some) > 0 and len(found) >= _SHARE * max(len(some), len(others))
 
 

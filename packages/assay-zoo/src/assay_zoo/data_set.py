@@ -52,26 +52,26 @@ def write_data_set(folder: Path, model: Path, arrays: Arrays) -> Path:
         raise UsageError(
             f"{model} is no ONNX model that can be read ({type(error).__name__}): put it there first"
         ) from None
-    weights = {one.name for one in whole.graph.initializer}
-    inputs = [one for one in whole.graph.input if one.name not in weights]
+    weights = {tensor.name for tensor in whole.graph.initializer}
+    inputs = [value for value in whole.graph.input if value.name not in weights]
     outputs = list(whole.graph.output)
     given = _named(arrays, inputs)
-    known = [one.name for one in (*inputs, *outputs)]
+    known = [value.name for value in (*inputs, *outputs)]
     for name in given:
         if name not in known:
             raise UsageError(
                 f"the model has no input or output {name!r}{nearest(name, known)}: it has {', '.join(known)}"
             )
-    if missing := [one.name for one in inputs if one.name not in given]:
+    if missing := [value.name for value in inputs if value.name not in given]:
         raise UsageError(
-            f"no array for the input {', '.join(missing)}: the model reads {', '.join(one.name for one in inputs)}"
+            f"no array for the input {', '.join(missing)}: the model reads {', '.join(value.name for value in inputs)}"
         )
-    for one in (*inputs, *outputs):
-        if one.name in given:
-            _fits(one, given[one.name])
+    for value in (*inputs, *outputs):
+        if value.name in given:
+            _fits(value, given[value.name])
     expected = {output.name: given[output.name] for output in outputs if output.name in given}
     if len(expected) < len(outputs):
-        expected = {**_answers(whole, model, {one.name: given[one.name] for one in inputs}), **expected}
+        expected = {**_answers(whole, model, {value.name: given[value.name] for value in inputs}), **expected}
     return _written(folder, {"input": (inputs, given), "output": (outputs, expected)})
 
 
@@ -93,7 +93,7 @@ def _fits(port: ValueInfoProto, array: np.ndarray[Any, Any]) -> None:
     if array.dtype != dtype:
         text = f"write it as .astype({str(dtype)!r}), where that is what you mean"
         raise UsageError(f"{port.name} is {array.dtype} here, and {dtype} in the model: {text}")
-    sizes = [one.dim_value if one.HasField("dim_value") else one.dim_param or "?" for one in kind.shape.dim]
+    sizes = [dim.dim_value if dim.HasField("dim_value") else dim.dim_param or "?" for dim in kind.shape.dim]
     fits = len(sizes) == array.ndim and all(
         isinstance(declared, str) or declared == size for declared, size in zip(sizes, array.shape, strict=False)
     )

@@ -98,9 +98,9 @@ def _lists(model: ModelProto) -> Iterator[np.ndarray]:
     import numpy as np
 
     places = [model.graph, *model.functions]
-    places += [graph for one in model.training_info for graph in (one.initialization, one.algorithm)]
+    places += [graph for info in model.training_info for graph in (info.initialization, info.algorithm)]
     while places:
-        for attribute in (one for node in places.pop().node for one in node.attribute):
+        for attribute in (attr for node in places.pop().node for attr in node.attribute):
             yield np.array(attribute.floats, np.float32)
             yield np.array(attribute.ints, np.int64)
             yield np.array(list(attribute.strings), object)
@@ -138,5 +138,5 @@ def _contents(array: np.ndarray) -> bytes:
     """The values; of an array of texts its memory would be addresses."""
     if array.dtype != object:
         return array.tobytes()
-    texts = [one if isinstance(one, bytes) else str(one).encode() for one in array.reshape(-1)]
+    texts = [element if isinstance(element, bytes) else str(element).encode() for element in array.reshape(-1)]
     return b"".join(len(text).to_bytes(8, "little") + text for text in texts)

@@ -36,15 +36,18 @@ def read_data(request: DataRequest) -> Data:
     inputs: list[Sample] = []
     outputs: list[Sample] = []
     problems: list[str] = []
-    for one in sorted(folder.glob("test_data_set_*"), key=set_number):
-        if not one.is_dir():
+    for set_folder in sorted(folder.glob("test_data_set_*"), key=set_number):
+        if not set_folder.is_dir():
             continue
         try:
-            given, expected = read_side(one, "input", fed(graph)), read_side(one, "output", list(graph.output))
+            given, expected = (
+                read_side(set_folder, "input", fed(graph)),
+                read_side(set_folder, "output", list(graph.output)),
+            )
         except (AssayError, OSError, ValueError, KeyError, TypeError) as error:
             problems.append(" ".join(str(error).replace(f"{folder}/", "").split())[:500])
             continue
-        names.append(one.name)
+        names.append(set_folder.name)
         inputs.append(given)
         outputs.append(expected)
     if not names:

@@ -68,7 +68,10 @@ def _same(samples: Sequence[Mapping[str, np.ndarray[Any, Any]]]) -> bool:
         name: [row for sample in samples for row in (sample[name] if sample[name].ndim else [sample[name]])]
         for name in named
     }
-    return bool(named) and all(len(one) > 1 and all(_equal(row, one[0]) for row in one) for one in rows.values())
+    return bool(named) and all(
+        len(output_rows) > 1 and all(_equal(row, output_rows[0]) for row in output_rows)
+        for output_rows in rows.values()
+    )
 
 
 def _equal(row: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
@@ -93,7 +96,7 @@ def _structure(expected: Golden, oracle: Golden, model: Model, sets: tuple[str, 
             wanted = specs[name].dtype if name in specs else dtype_name(array.dtype)
             if dtype_name(ours[name].dtype) != wanted:
                 yield f"{place}: the expected output {name!r} is {dtype_name(ours[name].dtype)}, and the model gives {wanted}"
-            declared = [sizes.get(one, one) for one in specs[name].shape] if name in specs else ["..."]
+            declared = [sizes.get(size, size) for size in specs[name].shape] if name in specs else ["..."]
             if ours[name].shape != array.shape:
                 shapes = f"{list(ours[name].shape)}, and the model gives {list(array.shape)}"
                 yield f"{place}: the expected output {name!r} has shape {shapes}"
@@ -108,9 +111,9 @@ def _sizes(model: Model, given: Mapping[str, np.ndarray[Any, Any]]) -> dict[int 
     """A name of an input's dimension stands for one size; one that stands for two is left a name."""
     found: dict[int | str, set[int]] = {}
     for spec in model.inputs:
-        for one, size in zip(spec.shape, given[spec.name].shape if spec.name in given else (), strict=False):
-            if isinstance(one, str) and one not in ("?", "..."):
-                found.setdefault(one, set()).add(size)
+        for dim, size in zip(spec.shape, given[spec.name].shape if spec.name in given else (), strict=False):
+            if isinstance(dim, str) and dim not in ("?", "..."):
+                found.setdefault(dim, set()).add(size)
     return {name: next(iter(sizes)) for name, sizes in found.items() if len(sizes) == 1}
 
 
@@ -118,7 +121,7 @@ def _fits(declared: Sequence[int | str], shape: Sequence[int]) -> bool:
     """What is still a name is free."""
     return "..." in declared or (
         len(declared) == len(shape)
-        and all(isinstance(one, str) or one == size for one, size in zip(declared, shape, strict=True))
+        and all(isinstance(dim, str) or dim == size for dim, size in zip(declared, shape, strict=True))
     )
 
 

@@ -61,7 +61,7 @@ def write(item: dict[str, Any]) -> int:
     from assay_zoo.fresh_inputs import drawn_again
 
     case = msgspec.convert(item["case"], Case)
-    inputs, outputs = data_sets(Path(case.model.source), [Path(one) for one in item["sets"]])
+    inputs, outputs = data_sets(Path(case.model.source), [Path(path) for path in item["sets"]])
     if item["fresh"]:
         inputs, outputs = drawn_again(inputs), [{"nothing": np.zeros(1, np.float32)}] * len(inputs)
     write_golden(

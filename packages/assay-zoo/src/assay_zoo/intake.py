@@ -84,7 +84,7 @@ def take_in(folder: Path, into: Path, limits: FileLimits = FileLimits()) -> Inta
         copier.walk(top, ())
     finally:
         os.close(top)
-    entries = sorted(copier.entries, key=lambda one: one.path)
+    entries = sorted(copier.entries, key=lambda entry: entry.path)
     return Intake(folder=into, entries=tuple(entries), left_out=tuple(sorted(copier.left_out)))
 
 

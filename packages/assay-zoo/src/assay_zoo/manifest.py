@@ -78,7 +78,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     def version(self, name: str) -> Version | None:
         """The version of that name."""
-        return next((one for one in self.versions if one.version == name), None)
+        return next((version for version in self.versions if version.version == name), None)
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):

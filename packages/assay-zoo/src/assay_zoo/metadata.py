@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 def _plain(path: str) -> str:
     """Raises ValueError."""
-    odd = next((one for one in path if not one.isprintable()), None)
+    odd = next((character for character in path if not character.isprintable()), None)
     if odd is not None:
         raise ValueError(f"must be a path that can be printed, and has the character U+{ord(odd):04X} in it")
     return path

@@ -110,7 +110,7 @@ def silence(path: str) -> Any:
     from onnx import helper
 
     model = onnx.load(path, load_external_data=False)
-    if not any(one.domain in ("", "ai.onnx") for one in model.opset_import):
+    if not any(entry.domain in ("", "ai.onnx") for entry in model.opset_import):
         raise ValueError("the model imports no operators of ONNX")
     made = 0
     for port in model.graph.output:

@@ -73,9 +73,9 @@ def _limits(
 ) -> tuple[list[Check], Case]:
     """The checks, and the case that could be measured."""
     assert place.scenario is not None
-    here = [one for one in place.scenario.measures if _of_this_kind(one, machine)]
-    elsewhere = [one for one in place.scenario.measures if one not in here]
-    flows = list(dict.fromkeys(one.flow for one in here)) or ([] if elsewhere else [place.policy.flows[0]])
+    here = [limit for limit in place.scenario.measures if _of_this_kind(limit, machine)]
+    elsewhere = [limit for limit in place.scenario.measures if limit not in here]
+    flows = list(dict.fromkeys(limit.flow for limit in here)) or ([] if elsewhere else [place.policy.flows[0]])
     checks, case = [], speed.fresh
     for flow in flows:
         begin = time.perf_counter()
@@ -88,11 +88,11 @@ def _limits(
             case = speed.published()
         checks.append(_measured(found, machine, time.perf_counter() - begin))
         checks += [fresh] if fresh is not None else []
-        held = (one for one in here if one.flow == flow and found.outcome is CheckOutcome.PASSED)
-        checks += [_held(one, found, machine) for one in held]
-    for one in elsewhere:
-        text = f"asked of machines of the kind {one.machine!r}; this is {machine.cpu or 'unknown'}"
-        checks.append(_check(f"performance.{one.metric}", CheckOutcome.SKIPPED, text))
+        held = (limit for limit in here if limit.flow == flow and found.outcome is CheckOutcome.PASSED)
+        checks += [_held(limit, found, machine) for limit in held]
+    for limit in elsewhere:
+        text = f"asked of machines of the kind {limit.machine!r}; this is {machine.cpu or 'unknown'}"
+        checks.append(_check(f"performance.{limit.metric}", CheckOutcome.SKIPPED, text))
     return checks, case
 
 

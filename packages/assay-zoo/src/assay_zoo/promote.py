@@ -226,7 +226,7 @@ def _placed(staged: Path, place: Path, *, named: bool) -> None:
 
 def _serving(manifest: Manifest, root: Path, name: str, version: Version) -> Manifest:
     entry = manifest.models.get(name, Entry(current=""))
-    others = tuple(one for one in entry.versions if one.version != version.version)
+    others = tuple(other for other in entry.versions if other.version != version.version)
     models = {**manifest.models, name: Entry(current=version.version, versions=(*others, version))}
     return msgspec.structs.replace(manifest, zoo=read_policy(root).name, models=dict(sorted(models.items())))
 

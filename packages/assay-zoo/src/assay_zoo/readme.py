@@ -122,7 +122,7 @@ def differences(text: str, metadata: Metadata) -> list[Difference]:
     )
     problems += missing_sections(text)
     for name, section in zip(TITLES, wanted, strict=True):
-        here = [(one.line, _trimmed(one.text)) for one in blocks if one.heading == name.casefold()]
+        here = [(block.line, _trimmed(block.text)) for block in blocks if block.heading == name.casefold()]
         problems += [
             Difference(
                 line,
@@ -160,8 +160,16 @@ def _placed(text: str) -> list[_Block]:
         heads = heads[1:]
     begins, ends = [0, *(at for at, _ in heads)], [*(at for at, _ in heads), len(lines)]
     texts = ["\n".join(lines[begin:end]) for begin, end in zip(begins, ends, strict=True)]
-    headings = ["", *(_heading(one) if level == 2 else "" for one, (_, level) in zip(texts[1:], heads, strict=True))]
-    return [_Block(at + 1, one, heading) for at, one, heading in zip(begins, texts, headings, strict=True)]
+    headings = [
+        "",
+        *(
+            _heading(heading_text) if level == 2 else ""
+            for heading_text, (_, level) in zip(texts[1:], heads, strict=True)
+        ),
+    ]
+    return [
+        _Block(at + 1, section_text, heading) for at, section_text, heading in zip(begins, texts, headings, strict=True)
+    ]
 
 
 def _level(token: Token) -> int:

@@ -52,7 +52,7 @@ def outputs_check(reports: dict[str, Report]) -> Check:
     wrong = []
     for path, cell in kept:
         if pair := difference(cell.stored, cell.text):
-            there, here = (one[:_SHOWN] for one in pair)
+            there, here = (text[:_SHOWN] for text in pair)
             wrong.append(
                 (path, cell.line, f"cell {cell.cell} of {path} shows {there!r}, and gives {here!r} when it is executed")
             )

@@ -22,8 +22,8 @@ _DECIDING: dict[str, tuple[int, ...]] = {
 def depends_on_values(model: ModelProto) -> bool:
     """Conservative: a function of the model's own is taken to be given values in every input."""
     own = [_walk(function, set(function.input)) for function in model.functions]
-    constants = {one.name for one in model.graph.initializer}
-    given = {one.name for one in model.graph.input} - constants
+    constants = {tensor.name for tensor in model.graph.initializer}
+    given = {value.name for value in model.graph.input} - constants
     return any(own) or _walk(model.graph, given)
 
 
@@ -37,9 +37,9 @@ def _node(node: NodeProto, values: set[str]) -> bool:
     fed = any(name in values for name in node.input)
     for graph in _graphs(node):
         settings = 2 if node.op_type == "Loop" else 0  # the number of the turn, and that there is one
-        inside = values | {one.name for one in graph.input[settings:] if fed}
+        inside = values | {value.name for value in graph.input[settings:] if fed}
         dependent |= _walk(graph, inside)
-        ends = [one.name in inside for one in graph.output]
+        ends = [value.name in inside for value in graph.output]
         fed |= any(ends)
         dependent |= node.op_type == "Loop" and ends[:1] == [True]  # whether there is another turn
     if fed and node.op_type not in _OF_SHAPES:
@@ -48,6 +48,6 @@ def _node(node: NodeProto, values: set[str]) -> bool:
 
 
 def _graphs(node: NodeProto) -> Iterator[GraphProto]:
-    for one in node.attribute:
-        graphs: Sequence[GraphProto] = (one.g, *one.graphs)
+    for attribute in node.attribute:
+        graphs: Sequence[GraphProto] = (attribute.g, *attribute.graphs)
         yield from (graph for graph in graphs if graph.node or graph.output)

@@ -128,7 +128,7 @@ class AskedCode(SourceFile):
         is_kind = last_name(of) in ("type", "__class__") and (of is not node.func or last_name(of) == "__class__")
         if many > 1 and is_kind and not _is_of_self(node.func):
             yield Unread("what is made by the class of another value (type(x)(...))")
-        yield from (f"the insides of Python or IPython ({one})" for one in words if one in OF_FRAMES)
+        yield from (f"the insides of Python or IPython ({word})" for word in words if word in OF_FRAMES)
         fills = (
             name in ("format", "format_map") and isinstance(node.func, ast.Attribute) and not self._bound.of(node.func)
         )
@@ -148,19 +148,19 @@ class AskedCode(SourceFile):
         """Names of files of code, given to what may write them; libraries given to a runtime; folders given to the search for modules."""
         place = self._names_in(self._scopes.around(node))
         given = [*node.args, *(keyword.value for keyword in node.keywords)]
-        for one in given:
-            for text in place.of(one) if not _LOOKING.fullmatch(name) or isinstance(node.func, ast.Call) else ():
+        for argument in given:
+            for text in place.of(argument) if not _LOOKING.fullmatch(name) or isinstance(node.func, ast.Call) else ():
                 if _CODE.fullmatch(text[-1] or "") and not (name == "write" and " " in (text[-1] or "")):
                     yield Unread(f"a file of code ({(text[-1] or '')[-40:]!r}, given to {name or 'what a call gives'})")
         if name == "InferenceSession":
             tables = [each for expr in given for each in ast.walk(expr) if isinstance(each, ast.Dict)]
             texts = [text[-1] or "" for table in tables for each in table.values for text in place.of(each)]
-            if any(re.search(r"[/\\]|\.\w+$", one) for one in texts):
+            if any(re.search(r"[/\\]|\.\w+$", path) for path in texts):
                 yield Unread("native code (an option of a provider that is a file)")
         changed = self._bound.of(node.func.value) if isinstance(node.func, ast.Attribute) and name in _CHANGING else ()
         if "sys.path" in changed and not all(map(self._is_source_folder, node.args[-1:])):
             yield Unread("code from elsewhere (sys.path is changed)")
-        pictures = name == "open" and any(one.startswith("PIL") for one in self._bound.of(node.func))
+        pictures = name == "open" and any(path.startswith("PIL") for path in self._bound.of(node.func))
         if pictures and any(re.search(r"(?i)\.e?ps$", text[-1] or "") for expr in given for text in place.of(expr)):
             yield Unread("other processes (a picture in PostScript is drawn by another program)")
         if name in ("write_text", "write_bytes") and isinstance(node.func, ast.Attribute):
@@ -170,13 +170,15 @@ class AskedCode(SourceFile):
 
     def _is_source_folder(self, node: ast.expr) -> bool:
         """The folder of the file, or one that holds sources."""
-        texts = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+        texts = [
+            part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+        ]
         known = all(
             text.strip("./") == ""
             or any(file.startswith(f"{text.strip('./').replace('/', '.')}.") for file in self._others.hands_on)
             for text in texts
         )
-        names = {last_name(one) for one in ast.walk(node)}
+        names = {last_name(part) for part in ast.walk(node)}
         return known and (bool(texts) or bool(names & {"__file__", "getcwd", "cwd"}))
 
     def _fetched(self, node: ast.Call, name: str, words: Mapping[str | None, ast.expr]) -> Iterator[str]:
@@ -184,7 +186,7 @@ class AskedCode(SourceFile):
         place = self._names_in(self._scopes.around(node))
         given = [*node.args, *words.values()]
         named = "url" in words or any(_ADDRESS.match(text[0] or "") for expr in given for text in place.of(expr))
-        if named and any(one.startswith("IPython.display") for one in self._bound.of(node.func)):
+        if named and any(path.startswith("IPython.display") for path in self._bound.of(node.func)):
             yield f"the network ({name} of an address)"
         fetches = name in _FETCHERS or _FETCHING.fullmatch(name)
         if fetches and self._addresses and any((None,) in place.of(arg) for arg in node.args[:1]):

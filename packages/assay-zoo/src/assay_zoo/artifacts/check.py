@@ -96,7 +96,7 @@ def _opened(place: SubmissionContext) -> list[Check]:
         if findings or not lost:
             checks += _checks(name, findings)
     checks += check_published(place, read, list(zip(published, answers[len(own) :], strict=True)))
-    return sorted(checks, key=lambda one: (one.name, one.path, one.line))
+    return sorted(checks, key=lambda check: (check.name, check.path, check.line))
 
 
 def _own_items(place: SubmissionContext, table: Path) -> tuple[list[dict[str, object]], dict[str, Looked]]:

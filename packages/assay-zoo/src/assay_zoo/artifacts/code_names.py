@@ -31,9 +31,9 @@ def meanings(tree: ast.AST, harmless: tuple[str, ...], folder: Sequence[str] = (
 
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            for one in node.names:
-                top = one.name.partition(".")[0]
-                add(one.asname or top, one.name if one.asname else top)
+            for alias in node.names:
+                top = alias.name.partition(".")[0]
+                add(alias.asname or top, alias.name if alias.asname else top)
         elif isinstance(node, ast.ImportFrom):
             module = imported_from(node, folder)
             names = {alias.asname or alias.name: alias.name for alias in node.names}
@@ -46,7 +46,9 @@ def meanings(tree: ast.AST, harmless: tuple[str, ...], folder: Sequence[str] = (
                 add(target.id, written_path(node.value))
         elif isinstance(node, ast.NamedExpr):
             add(node.target.id, written_path(node.value))
-    starred = any(isinstance(one, ast.ImportFrom) and one.names[0].name == "*" for one in ast.walk(tree))
+    starred = any(
+        isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*" for statement in ast.walk(tree)
+    )
     return _of_modules({name: list(paths) for name, paths in found.items()}, starred=starred)
 
 

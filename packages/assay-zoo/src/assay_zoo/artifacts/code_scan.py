@@ -71,8 +71,8 @@ def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles 
     own = file_names(tree, others.path)
     if own.too_many():
         return [reached(1, Unread(f"more than can be read: over {MOST_NAMES} names of modules and tables"))]
-    found = dict.fromkeys(reached(*one) for one in _Scan(tree, own, packages, others).found())
-    seen = {one.line for one in found if one.certain}
+    found = dict.fromkeys(reached(*finding) for finding in _Scan(tree, own, packages, others).found())
+    seen = {reached_name.line for reached_name in found if reached_name.certain}
     found.update(dict.fromkeys(reached(*call) for call in dangerous_calls(text) if call[0] not in seen))
     return sorted(found)
 
@@ -94,7 +94,7 @@ class _Scan(AskedCode):
             yield from ((getattr(node, "lineno", 0), what) for what in self.asked(node))
             if type(node) in of:
                 yield from ((getattr(node, "lineno", 0), what) for what in of[type(node)](node))
-        lines = {one.id: one.lineno for one in reversed(self._nodes) if isinstance(one, ast.Name)}
+        lines = {node.id: node.lineno for node in reversed(self._nodes) if isinstance(node, ast.Name)}
         for name in self._bound.too_many:
             yield (
                 lines.get(name, 1),
@@ -144,7 +144,7 @@ class _Scan(AskedCode):
     def _environment(self, node: ast.Name | ast.Attribute | ast.Call) -> Iterator[str]:
         """What is done with variables where they are asked for, and with all of them anywhere else."""
         place = self._names_in(self._scopes.around(node))
-        for path in (one for one in self._bound.of(node) if one in (TABLE, READER)):
+        for path in (bound_path for bound_path in self._bound.of(node) if bound_path in (TABLE, READER)):
             name, value = self._variables.get(id(node), (None, node))
             if id(node) in self._written and path == TABLE:
                 yield from set_for_programs(self._written[id(node)], place)
@@ -218,9 +218,9 @@ class _Scan(AskedCode):
     def _format(self, node: ast.expr) -> Iterator[str]:
         """What a format string reads from its values."""
         place = self._names_in(self._scopes.around(node))
-        parts = [one for each in map(place.of, added(node)) for one in (each if len(each) == 1 else UNKNOWN)]
+        parts = [name for each in map(place.of, added(node)) for name in (each if len(each) == 1 else UNKNOWN)]
         if not isinstance(node, ast.Constant):
-            yield from reached_by_format("".join(part or "\0" for one in parts for part in one))
+            yield from reached_by_format("".join(part or "\0" for text in parts for part in text))
 
     def _subscript(self, node: ast.Subscript) -> Iterator[str]:
         if isinstance(node.slice, ast.Constant) and node.slice.value in ("__builtins__", "__globals__", "__import__"):
@@ -231,7 +231,9 @@ class _Scan(AskedCode):
         plain = node.func.id if isinstance(node.func, ast.Name) else ""
         if plain in ("setattr", "delattr") and node.args:
             of = self._bound.of(node.args[0])
-            for changed in (one for one in of if self._is_other_file(one) or self._is_shared(one)):
+            for changed in (
+                candidate for candidate in of if self._is_other_file(candidate) or self._is_shared(candidate)
+            ):
                 yield Unread(f"what a name of another file, or of a package, stands for ({changed})")
         for path in self._bound.of(node.func) or (last_name(node.func),):
             yield from self._called_as(node, path, plain)
@@ -281,8 +283,8 @@ class _Scan(AskedCode):
         place = self._names_in(self._scopes.around(node))
         for base in bases:
             for written in names:
-                for one in place.of(written):
-                    yield from self._named(base, name, written, one, is_discarded=id(node) in self._shown)
+                for text in place.of(written):
+                    yield from self._named(base, name, written, text, is_discarded=id(node) in self._shown)
 
     def _named(self, base: str, name: str, written: ast.expr, one: Name, *, is_discarded: bool) -> Iterator[str]:
         """`is_discarded`: what it gives goes nowhere."""

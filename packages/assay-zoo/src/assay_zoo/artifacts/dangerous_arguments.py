@@ -13,7 +13,7 @@ _PICKLED = {
     "numpy.lib._format_impl.read_array": 1, "numpy.lib.npyio.NpzFile": 2, "numpy.lib._npyio_impl.NpzFile": 2,
 }  # fmt: skip
 """These unpickle where this argument says so."""
-LOADERS = tuple(one for one in _PICKLED if not one.endswith("NpzFile"))
+LOADERS = tuple(loader for loader in _PICKLED if not loader.endswith("NpzFile"))
 """They are called by their own names, so that the argument can be read."""
 _EVALUATING = ("inspect.signature", "inspect.get_annotations", "inspect.Signature.from_callable")
 

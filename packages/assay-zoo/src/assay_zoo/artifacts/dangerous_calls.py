@@ -43,7 +43,7 @@ def _issues(text: str) -> Iterator[tuple[int, str]]:
         asked = BanditManager(BanditConfig(), "file", quiet=True, profile={"include": list(_BANDIT)}, ignore_nosec=True)
         asked.discover_files([f"/proc/self/fd/{descriptor}"])
         asked.run_tests()
-        for one in asked.get_issue_list():
-            yield one.lineno, f"something dangerous ({one.test_id}: {' '.join(str(one.text).split())[:120]})"
+        for issue in asked.get_issue_list():
+            yield issue.lineno, f"something dangerous ({issue.test_id}: {' '.join(str(issue.text).split())[:120]})"
     finally:
         os.close(descriptor)

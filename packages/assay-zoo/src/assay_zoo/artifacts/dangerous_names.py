@@ -28,12 +28,12 @@ _THROUGH = (*GUARDED, "subprocess", "socket", "builtins", "bltns", "ctypes", "ct
 BUILTINS = ("exec", "eval", "compile", "__import__", "globals", "locals", "breakpoint")
 _OF_IMPORTLIB = ("import_module", "reload", "metadata", "resources", "invalidate_caches")
 OF_FRAMES = frozenset(
-    one
+    attribute
     for kind in (
         types.FrameType, types.CodeType, types.TracebackType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType,
     )
-    for one in dir(kind)
-    if re.match(r"(?:f|co|tb|gi|cr|ag)_", one)
+    for attribute in dir(kind)
+    if re.match(r"(?:f|co|tb|gi|cr|ag)_", attribute)
 )  # fmt: skip
 """What Python's frames, code and generators have: it leads to what is run, and to what can be changed in it."""
 HIDDEN = (
@@ -52,10 +52,10 @@ _PLAIN_DUNDERS = {
 } - {"__reduce__", "__reduce_ex__", "__getattribute__", "__self__", "__class_getitem__", "__setstate__"}  # fmt: skip
 """Of numbers, texts, tables and exceptions, and what is often asked of classes and files."""
 _DUNDERS = {
-    one
+    attribute
     for kind in (*vars(types).values(), *vars(builtins).values(), property)
-    for one in dir(kind)
-    if one.startswith("__") and one.endswith("__")
+    for attribute in dir(kind)
+    if attribute.startswith("__") and attribute.endswith("__")
 } - _PLAIN_DUNDERS
 """What Python's own values have beyond that: ways to functions, to what is copied or pickled, to annotations."""
 _INSIDES = ("modules", "meta_path", "path_hooks", "_getframe", "_current_frames", "settrace", "setprofile", "__dict__")
@@ -147,8 +147,8 @@ def may_reach(module: str, name: Name) -> bool:
         return True
     there = in_python(module, HARMLESS) if module else None
     names = {*HIDDEN, *_DUNDERS, *_INSIDES, *_NATIVE, *_OF_OS, *_OF_MODULES, *(dir(there) if there is not None else ())}
-    names.update("_" * many + one for one in _THROUGH for many in range(3))
-    return any(pattern.fullmatch(one) and any(reached_by(module, one)) for one in names)
+    names.update("_" * many + way for way in _THROUGH for many in range(3))
+    return any(pattern.fullmatch(candidate) and any(reached_by(module, candidate)) for candidate in names)
 
 
 def reached_by_format(text: str) -> Iterator[str]:

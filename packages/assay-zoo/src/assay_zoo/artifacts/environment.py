@@ -32,10 +32,12 @@ def set_names(node: ast.AST, unused: Collection[int]) -> Iterator[tuple[ast.expr
 def set_for_programs(names: Sequence[ast.expr | None], written: WrittenNames) -> Iterator[str]:
     """Those of `names` that may be of a program to start."""
     for node in names:
-        for one in written.of(node) if node is not None else [(None,)]:
-            if None in one or _PROGRAMS.fullmatch("".join(part or "" for part in one)):
-                what = f"other processes (a variable that may name a program: {''.join(part or '...' for part in one)})"
-                yield Unread(what) if None in one else what
+        for text in written.of(node) if node is not None else [(None,)]:
+            if None in text or _PROGRAMS.fullmatch("".join(part or "" for part in text)):
+                what = (
+                    f"other processes (a variable that may name a program: {''.join(part or '...' for part in text)})"
+                )
+                yield Unread(what) if None in text else what
 
 
 _SECRET = re.compile(

@@ -80,22 +80,22 @@ class FollowedNames:
         alike = self._files.by_last.get(name.rpartition(".")[2], [])
         if self._files.mixed:
             return alike
-        from_folder = [one for one in alike if f".{one}".endswith(f".{name}")]
+        from_folder = [candidate for candidate in alike if f".{candidate}".endswith(f".{name}")]
         if not is_elsewhere(path, self._packages) or (path.startswith(".") and from_folder):
             return from_folder
-        return from_folder + [one for one in alike if name.endswith(f".{one}")] or alike
+        return from_folder + [candidate for candidate in alike if name.endswith(f".{candidate}")] or alike
 
     def is_defined(self, path: str) -> bool:
         """By the file that has this name, as a function may be called as the file in which it is."""
         file, _, name = path.rpartition(".")
         files = self.files(file) if file.strip(".") else []
-        return bool(files) and all(name in names for one in files for names in self._files.defines[one])
+        return bool(files) and all(name in names for other in files for names in self._files.defines[other])
 
     def names_of(self, path: str) -> Iterator[str]:
         """All that the files hand on that a dotted name may be of."""
         for file in self.files(path):
-            for one in (file, *self._star_files(file)):
-                yield from self._names[one]
+            for other in (file, *self._star_files(file)):
+                yield from self._names[other]
 
     def all_paths(self) -> Iterator[str]:
         for names in self._names.values():
@@ -126,13 +126,13 @@ class FollowedNames:
             return  # it is asked again by whoever asked
         there = self._values[key]
         before = len(there)
-        for one in self._names[file].get(name, ()):
-            there.update(self._path(file, one, key))
+        for assigned in self._names[file].get(name, ()):
+            there.update(self._path(file, assigned, key))
         for other in self._star_files(file):
             if name in self._names[other]:
                 there.update(dict.fromkeys(self._read((other, name), key)))
         if len(there) > MOST_PATHS:
-            elsewhere = sum(one.partition(".")[0] not in self._packages for one in there)
+            elsewhere = sum(reached_path.partition(".")[0] not in self._packages for reached_path in there)
             if elsewhere + (len(there) - elsewhere) / 10 > MOST_PATHS:
                 self.too_many.add(name)
                 self._values[key] = there = dict(list(there.items())[:before])
@@ -151,7 +151,7 @@ class FollowedNames:
         first, *rest = path.removeprefix(HERE).split(".")
         found = dict.fromkeys(self._read((file, first), asking) if path.startswith(HERE) else [first])
         for name in rest:
-            found = {one: None for value in found for one in self._asked(value, name, asking)}
+            found = {next_path: None for value in found for next_path in self._asked(value, name, asking)}
         return found
 
     def _asked(self, value: str, name: str, asking: _Key) -> Iterator[str]:
@@ -163,7 +163,7 @@ class FollowedNames:
                 yield from self._read((file, name), asking)
             return
         for file in self.files(value):
-            if name in self._names[file] or any(name in self._names[one] for one in self._star_files(file)):
+            if name in self._names[file] or any(name in self._names[starred] for starred in self._star_files(file)):
                 yield from self._read((file, name), asking)
 
     def _may_have_again(self, path: str) -> bool:
@@ -171,7 +171,9 @@ class FollowedNames:
         module = isinstance(in_python(path, HARMLESS), ModuleType) and path.count(".") < _LONGEST
         name = path.lstrip(".")
         ends = (f".{name}", f".{name.partition('.')[2]}")  # the folder of the submission may be a package, too
-        return module or any(f".{one}".endswith(ends) for one in self._files.by_last.get(name.rpartition(".")[2], ()))
+        return module or any(
+            f".{candidate}".endswith(ends) for candidate in self._files.by_last.get(name.rpartition(".")[2], ())
+        )
 
     def _star_files(self, file: str) -> list[str]:
         """All files of which it has all names, through others as well."""
@@ -180,8 +182,12 @@ class FollowedNames:
             waiting = [file]
             while waiting:
                 for star in self._stars[waiting.pop()]:
-                    every = [one for one in self._names if one != HERE] if star in ("", ".", MAIN) else self.files(star)
-                    new = [one for one in every if one not in seen]
+                    every = (
+                        [other for other in self._names if other != HERE]
+                        if star in ("", ".", MAIN)
+                        else self.files(star)
+                    )
+                    new = [other for other in every if other not in seen]
                     seen.update(dict.fromkeys(new))
                     waiting += new
             self._brought[file] = list(seen)

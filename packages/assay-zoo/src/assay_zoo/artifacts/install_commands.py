@@ -87,14 +87,14 @@ def _after_the_verb(word: str, words: Sequence[str]) -> list[str] | None:
     if not _INSTALLER.fullmatch(_program(word)):
         return None
     before: list[str] = []
-    for at, one in enumerate(words):
-        if one in _VERBS or (one == "run" and _program(word) == "pipx"):
+    for at, argument in enumerate(words):
+        if argument in _VERBS or (argument == "run" and _program(word) == "pipx"):
             return [*before, *words[at + 1 :]]
         value = bool(before) and before[-1].startswith("-")
-        if not (one.startswith("-") or value or one in _BELOW):
+        if not (argument.startswith("-") or value or argument in _BELOW):
             return None
-        if one.startswith("-") or value:
-            before.append(one)
+        if argument.startswith("-") or value:
+            before.append(argument)
     return None
 
 

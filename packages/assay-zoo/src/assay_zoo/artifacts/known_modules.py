@@ -31,7 +31,7 @@ _READERS = (
     "onnxruntime.transformers.models",
 )  # fmt: skip
 """What they are given may be an address."""
-_FRAMES = tuple(f"IPython.display.{one}" for one in ("IFrame", "YouTubeVideo", "VimeoVideo", "ScribdDocument"))
+_FRAMES = tuple(f"IPython.display.{widget}" for widget in ("IFrame", "YouTubeVideo", "VimeoVideo", "ScribdDocument"))
 _PROCESS = (
     "subprocess", "multiprocessing", "pty", "ctypes", "cffi", "signal", "runpy", "code", "resource", "numpy.distutils", "numpy.f2py",
     "PIL.ImageShow", "PIL.ImageGrab", "torch.multiprocessing", "torch.distributed", "torch.utils.cpp_extension",
@@ -69,9 +69,9 @@ _MODULES = {
 def module_told(name: str) -> tuple[str, str]:
     """The module of which something is told, and what."""
     parts = name.split(".")
-    for one in (".".join(parts[: end + 1]) for end in range(len(parts))):
-        if one in _MODULES:
-            return one, _MODULES[one]
+    for prefix in (".".join(parts[: end + 1]) for end in range(len(parts))):
+        if prefix in _MODULES:
+            return prefix, _MODULES[prefix]
     more = parts[0] in sys.stdlib_module_names and parts[0] not in HARMLESS
     return parts[0], "more than files and numbers" if more else ""
 

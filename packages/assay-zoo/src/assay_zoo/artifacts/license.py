@@ -94,7 +94,7 @@ def license_of(text: str) -> str:
     fit = [(words.index(phrases[0]), name) for name, phrases in _PHRASES if all(phrase in words for phrase in phrases)]
     short = _SHORT.search(words)
     named = _SHORT_NAMES[next(filter(None, short.groups())).lower()] if short else ""
-    return min(fit, key=lambda one: one[0], default=(0, named))[1]
+    return min(fit, key=lambda license_fit: license_fit[0], default=(0, named))[1]
 
 
 def other_license_of(text: str, license: str) -> str:

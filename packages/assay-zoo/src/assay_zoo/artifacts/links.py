@@ -37,7 +37,9 @@ def links_in_markdown(text: str) -> list[tuple[int, str]]:
         line = token.map[0] + 1 if token.map else 0
         targets = (str(child.attrs.get(name, "")) for child in token.children or [] for name in ("href", "src"))
         found += [(line, target) for target in targets if target]
-        found += [(line, one.rstrip(".,;:!?`*_")) for one in _PAGE.findall(_outside_links(token.children or []))]
+        found += [
+            (line, address.rstrip(".,;:!?`*_")) for address in _PAGE.findall(_outside_links(token.children or []))
+        ]
     return list(dict.fromkeys(found))
 
 
@@ -56,13 +58,13 @@ def check_links(
 ) -> Iterator[Check]:
     """`links` are the readme's. Addresses are asked for only where `network` says so."""
     listed = list(links)
-    missing = [(line, one) for line, one in listed if not _there(folder, one)]
-    for line, one in missing:
-        sentence = f"README.md leads to {one[:100]!r}, and no such file is in the submission"
+    missing = [(line, target) for line, target in listed if not _there(folder, target)]
+    for line, target in missing:
+        sentence = f"README.md leads to {target[:100]!r}, and no such file is in the submission"
         yield failed("links", Finding(sentence=sentence, path="README.md", line=line))
-    pages = {one: ("README.md", line) for line, one in listed if one.startswith(("http://", "https://"))}
+    pages = {address: ("README.md", line) for line, address in listed if address.startswith(("http://", "https://"))}
     said = [metadata.source, *metadata.references, metadata.dataset.source] if metadata else []
-    pages |= {one: (METADATA, 0) for text in said for one in _PAGE.findall(text) if one not in pages}
+    pages |= {address: (METADATA, 0) for text in said for address in _PAGE.findall(text) if address not in pages}
     deceptive = {page: trouble for page in pages if (trouble := deceiving(page))}
     yield from _asked({page: pages[page] for page in deceptive}, deceptive.__getitem__)
     pages = {page: place for page, place in pages.items() if page not in deceptive}
@@ -132,5 +134,5 @@ def _host_trouble(host: str) -> str:
         return "it names no host of the public network"
     except (OSError, UnicodeError):
         return "it names no host of the public network"
-    public = bool(found) and all(ipaddress.ip_address(one[4][0]).is_global for one in found)
+    public = bool(found) and all(ipaddress.ip_address(address[4][0]).is_global for address in found)
     return "" if public else "it names no host of the public network"

@@ -49,11 +49,11 @@ def active_markdown(text: str) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     for token in reader.parse(text):
         line = token.map[0] + 1 if token.map else 0
-        for one in [token, *(token.children or [])]:
-            if one.type in ("html_block", "html_inline"):
-                found += [(line + more, problem) for more, problem in active_html(one.content)]
+        for part in [token, *(token.children or [])]:
+            if part.type in ("html_block", "html_inline"):
+                found += [(line + more, problem) for more, problem in active_html(part.content)]
             for name in ("href", "src"):
-                if problem := _address(str(one.attrs.get(name, ""))):
+                if problem := _address(str(part.attrs.get(name, ""))):
                     found.append((line, problem))
         found += [(line, problem) for problem in _misleading(token.children or [])]
     return list(dict.fromkeys(found))

@@ -22,14 +22,16 @@ def notebook_findings(read: Mapping[str, SourceText], metadata: Metadata) -> Ite
         if path not in read:
             continue
         used = _used_by(path, read)
-        if not all(read[one].whole for one in used):
+        if not all(read[used_path].whole for used_path in used):
             continue  # that a part cannot be read is told, and the model may be opened in it
         if not read[path].statements:
             yield Finding(sentence=f"{path} holds nothing: no cell of it computes anything", path=path)
-        elif not any(_opens(read[one], metadata.model) for one in used):
+        elif not any(_opens(read[used_path], metadata.model) for used_path in used):
             sentence = f"{path} never opens {metadata.model}: what it shows does not come from the model"
             yield Finding(sentence=sentence, path=path)
-        elif path == metadata.validation and (how := _written_down([read[one] for one in used], metadata.accuracy)):
+        elif path == metadata.validation and (
+            how := _written_down([read[used_path] for used_path in used], metadata.accuracy)
+        ):
             sentence = (
                 f"{path} {how}: the metric is computed from what the model answers, and stands nowhere in the code"
             )
@@ -62,18 +64,25 @@ def processing_findings(read: Mapping[str, SourceText], metadata: Metadata) -> I
         if path not in read or not read[path].statements:
             continue
         used = _used_by(path, read)
-        if not all(read[one].whole for one in used):
+        if not all(read[used_path].whole for used_path in used):
             continue
         for script in scripts:
             ours = dict(read[script].functions)
-            others = {name: (one, body) for one in used if one != script for name, body in read[one].functions}
+            others = {
+                name: (used_path, body)
+                for used_path in used
+                if used_path != script
+                for name, body in read[used_path].functions
+            }
             for name in sorted(ours.keys() & others.keys()):
                 where, body = others[name]
                 if body != ours[name]:
                     sentence = f"{where} has a {name} of its own, and it is not that of {script}: import the one that readers are given"
                     yield Finding(sentence=sentence, path=where)
-            shows = any(_opens(read[one], metadata.model) for one in used)  # else that is what is told
-            idle = shows and not any(ours.keys() & set(read[one].names) for one in used if one != script)
+            shows = any(_opens(read[used_path], metadata.model) for used_path in used)  # else that is what is told
+            idle = shows and not any(
+                ours.keys() & set(read[used_path].names) for used_path in used if used_path != script
+            )
             if (
                 script == metadata.preprocessing
                 and ours
@@ -99,7 +108,7 @@ def functions_of(tree: ast.AST) -> tuple[tuple[str, str], ...]:
 def statements_of(tree: ast.AST) -> int:
     """Statements at the top that do something: an import, a text, `pass` and a constant alone do not."""
     idle = (ast.Import, ast.ImportFrom, ast.Pass, ast.FunctionDef, ast.ClassDef)
-    return sum(not isinstance(one, idle) and not _is_text(one) for one in getattr(tree, "body", []))
+    return sum(not isinstance(statement, idle) and not _is_text(statement) for statement in getattr(tree, "body", []))
 
 
 def texts_of(tree: ast.AST, most: int = 500) -> tuple[str, ...]:
@@ -110,7 +119,7 @@ def texts_of(tree: ast.AST, most: int = 500) -> tuple[str, ...]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in idle
     )
-    return tuple(dict.fromkeys(one for one in found if 0 < len(one) <= 200))[:most]
+    return tuple(dict.fromkeys(text for text in found if 0 < len(text) <= 200))[:most]
 
 
 def keys_of(tree: ast.AST, most: int = 500) -> tuple[str, ...]:
@@ -138,7 +147,7 @@ def names_of(tree: ast.AST, most: int = 2000) -> tuple[str, ...]:
 def numbers_of(tree: ast.AST, most: int = 500) -> tuple[float, ...]:
     """Numbers in the code that are no whole ones."""
     found = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, float))
-    return tuple(dict.fromkeys(one for one in found if math.isfinite(one)))[:most]
+    return tuple(dict.fromkeys(number for number in found if math.isfinite(number)))[:most]
 
 
 def _is_text(node: ast.stmt) -> bool:
@@ -153,9 +162,9 @@ def _opens(source: SourceText, model: str) -> bool:
 def _used_by(path: str, read: Mapping[str, SourceText]) -> list[str]:
     """The file itself, and the files of the submission that it imports, and those that they import."""
     found = [path]
-    for one in found:
-        folder = PurePosixPath(one).parent
-        for each in read[one].imports:
+    for used_path in found:
+        folder = PurePosixPath(used_path).parent
+        for each in read[used_path].imports:
             parts = each.module.lstrip(".").split(".")
             for base in (folder, PurePosixPath()):
                 names = (base.joinpath(*parts[:count]).as_posix() + ".py" for count in range(len(parts), 0, -1))

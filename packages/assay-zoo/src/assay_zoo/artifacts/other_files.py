@@ -55,14 +55,14 @@ class SubmissionFiles(NamedFiles):
         super().__init__()
         self._written: dict[str, list[Mapping[str, tuple[str, ...]]]] = {}
         self._unread: dict[str, set[str]] = {}
-        for path, one in names.items():
-            self.add(_dotted_name(path), one.hands_on, one.stars, one.defines)
-            self._written.setdefault(_dotted_name(path), []).append(one.written)
-            self._unread.setdefault(_dotted_name(path), set()).update(one.unread)
+        for path, names_of in names.items():
+            self.add(_dotted_name(path), names_of.hands_on, names_of.stars, names_of.defines)
+            self._written.setdefault(_dotted_name(path), []).append(names_of.written)
+            self._unread.setdefault(_dotted_name(path), set()).update(names_of.unread)
         self.close()
         self.modules = frozenset(end for path in names for end in _ends(path))
-        self.tables = frozenset(table for one in names.values() for table in one.tables)
-        self.changed = frozenset(name for one in names.values() for name in one.changes)
+        self.tables = frozenset(table for file in names.values() for table in file.tables)
+        self.changed = frozenset(name for file in names.values() for name in file.changes)
         self.mixed = "__path__" in self.changed
 
     def written_in(self, file: str, name: str) -> list[ast.expr] | None:
@@ -96,7 +96,7 @@ def file_names(tree: ast.AST, path: str = "") -> FileNames:
         hands_on=meanings(tree, HARMLESS, folder),
         stars=tuple(dict.fromkeys(stars)),
         tables=tuple(sorted(_tables(tree, nodes))),
-        defines=tuple(sorted(one for one in _defined(tree) if names.times_bound(one) == 1)),
+        defines=tuple(sorted(name for name in _defined(tree) if names.times_bound(name) == 1)),
         written=written,
         unread=tuple(sorted(names.bound() - written.keys())),
         changes=tuple(sorted(change for change in changes if change.isidentifier() and len(change) <= _LONGEST)),
@@ -121,7 +121,7 @@ def _changed_by(node: ast.AST, names: WrittenNames, exported: set[int]) -> Itera
 
 def _exported(tree: ast.AST) -> set[int]:
     """The texts of `__all__`, by which nothing is asked for but by a star."""
-    given = [one for one in getattr(tree, "body", ()) if isinstance(one, ast.Assign)]
+    given = [statement for statement in getattr(tree, "body", ()) if isinstance(statement, ast.Assign)]
     lists = [assign.value for assign in given if [getattr(each, "id", "") for each in assign.targets] == ["__all__"]]
     return {id(node) for each in lists for node in ast.walk(each)}
 

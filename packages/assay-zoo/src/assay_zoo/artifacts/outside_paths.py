@@ -59,23 +59,23 @@ def outside_text(node: ast.Constant) -> str:
 
 def outside_arguments(call: ast.Call, name: str, bound: FollowedNames, place: WrittenNames) -> Iterator[str]:
     """Absolute paths that a call opens or builds, and addresses that it reads."""
-    if _FETCHING.fullmatch(name) and not any(one.startswith("urllib.parse.") for one in bound.of(call.func)):
-        for one in (*call.args, *(key.value for key in call.keywords)):
-            texts = [(_start(one, bound),), *place.of(one)]
+    if _FETCHING.fullmatch(name) and not any(path.startswith("urllib.parse.") for path in bound.of(call.func)):
+        for argument in (*call.args, *(key.value for key in call.keywords)):
+            texts = [(_start(argument, bound),), *place.of(argument)]
             yield from dict.fromkeys(text[0] for text in texts if text[0] and _ADDRESS.match(text[0]))
             if any("://" in (part or "") for text in texts for part in text[1:]) or (
-                name != "loads" and _is_decoded(one, place, set())
+                name != "loads" and _is_decoded(argument, place, set())
             ):
                 yield Unread("an address or a path that is made while it runs")
     if name in ("with_suffix", "with_name") and any(_is_decoded(arg, place, set()) for arg in call.args):
         yield Unread("an address or a path that is made while it runs")
-    if set(bound.of(call.func)) & set(_BACKENDS) and any(None in one for each in call.args for one in place.of(each)):
+    if set(bound.of(call.func)) & set(_BACKENDS) and any(None in text for each in call.args for text in place.of(each)):
         yield Unread("a backend of matplotlib, which may be a module, whose name is made while it runs")
     joins = name == "join" and len(call.args) > 1
     if joins or name in _READING:
-        for one in (*call.args, *(key.value for key in call.keywords if key.arg in _NAMED)):
-            start = _start(one, bound)
-            plain = isinstance(one, ast.Constant) and outside_text(one)
+        for argument in (*call.args, *(key.value for key in call.keywords if key.arg in _NAMED)):
+            start = _start(argument, bound)
+            plain = isinstance(argument, ast.Constant) and outside_text(argument)
             if start.startswith("/") and not plain:  # that one is found as a text
                 yield start
 
@@ -98,16 +98,16 @@ def _is_decoded(node: ast.AST, place: WrittenNames, seen: set[int]) -> bool:
 
 def made_text(node: ast.expr, place: WrittenNames) -> Iterator[str]:
     """What a joined text leads to although none of its parts does."""
-    parts = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
-    starts = [one[0] for one in place.of(node) if one[0]]
+    parts = [part for part in ast.walk(node) if isinstance(part, ast.Constant)]
+    starts = [text[0] for text in place.of(node) if text[0]]
     if not any(map(outside_text, parts)):
         yield from (
             f"files outside of the submission ({start[:60]!r})" for start in starts if outside_text(ast.Constant(start))
         )
     yield from (what for start in starts for what in module_text(start))
     if len(parts) > 1 and not any(is_hidden(_text(part)) for part in parts):
-        whole = [one[0] for one in place.of(node) if len(one) == 1 and one[0] and is_hidden(one[0])]
-        yield from (f"the insides of Python or IPython ({one}, put together)" for one in whole)
+        whole = [text[0] for text in place.of(node) if len(text) == 1 and text[0] and is_hidden(text[0])]
+        yield from (f"the insides of Python or IPython ({text}, put together)" for text in whole)
 
 
 def module_text(text: str) -> Iterator[str]:
@@ -151,7 +151,7 @@ def levels_above(node: ast.AST, values: Callable[[str], Sequence[ast.AST]] = lam
 
 def _is_here(node: ast.AST) -> bool:
     """Whether a value is made of the folder in which it runs: what a name stands for that is made of `__file__` may be looked for there."""
-    return not any(isinstance(one, ast.Name) and one.id == "__file__" for one in ast.walk(node))
+    return not any(isinstance(part, ast.Name) and part.id == "__file__" for part in ast.walk(node))
 
 
 def _splits(call: ast.Call) -> bool:

@@ -16,13 +16,13 @@ _LONGEST = 1000
 
 def pattern_of(name: Name) -> re.Pattern[str]:
     """What a name may be, where a part of it is not known."""
-    return re.compile("".join(r"(?s:.*)" if one is None else re.escape(one) for one in name))
+    return re.compile("".join(r"(?s:.*)" if part is None else re.escape(part) for part in name))
 
 
 def joined(parts: Sequence[Sequence[Name]]) -> list[Name]:
     many = 1
-    for one in parts:
-        many *= len(one)
+    for choices in parts:
+        many *= len(choices)
     if many > MOST:
         return UNKNOWN
     return [_merged([part for name in names for part in name]) for names in product(*parts)]
@@ -65,7 +65,9 @@ def filled(signs: str, names: Sequence[Name], given: Sequence[Sequence[Name]]) -
         fields = [piece in ("%s", "{}") for piece in pieces[1::2]]
         values = [given[at] if at < len(given) and all(fields) else UNKNOWN for at in range(len(fields))]
         values.append([("",)])
-        found += joined([one for each in zip(pieces[::2], values, strict=True) for one in ([(each[0],)], each[1])])
+        found += joined(
+            [choice for each in zip(pieces[::2], values, strict=True) for choice in ([(each[0],)], each[1])]
+        )
     return found
 
 
@@ -75,7 +77,7 @@ def times(texts: Sequence[Name], many: ast.expr) -> list[Name]:
     plain = [text[0] for text in texts if len(text) == 1 and text[0] is not None]
     if not 0 <= count <= _LONGEST or len(plain) < len(texts):
         return UNKNOWN
-    return [(one * count,) if len(one) * count <= _LONGEST else (None,) for one in plain]
+    return [(text * count,) if len(text) * count <= _LONGEST else (None,) for text in plain]
 
 
 _METHODS = (
@@ -98,7 +100,7 @@ def by_method(method: str, texts: Sequence[Name], arguments: Sequence[Sequence[N
         return UNKNOWN
     found: list[Name] = []
     for whole in product(texts, *arguments):
-        plain = [one[0] for one in whole if len(one) == 1 and one[0] is not None]
+        plain = [text[0] for text in whole if len(text) == 1 and text[0] is not None]
         if len(plain) < len(whole) or len(found) == MOST:
             return UNKNOWN
         found.append((_called(method, plain),))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-_OPERATORS = {one for one in dir(operator) if one.startswith("__")} - {
+_OPERATORS = {name for name in dir(operator) if name.startswith("__")} - {
     "__builtins__", "__cached__", "__loader__", "__package__", "__spec__",
 }  # fmt: skip
 _WORDS = (
@@ -16,7 +16,7 @@ _WORDS = (
     "float round reversed format fspath array getattr class all author license date slots divmod aiter anext aenter "
     "aexit await future dict setattr init_subclass package"
 )
-PLAIN_DUNDERS = _OPERATORS | {f"__r{one[2:]}" for one in _OPERATORS} | {f"__{part}__" for part in _WORDS.split()}
+PLAIN_DUNDERS = _OPERATORS | {f"__r{dunder[2:]}" for dunder in _OPERATORS} | {f"__{part}__" for part in _WORDS.split()}
 """`__dict__` and `__setattr__` have rules of their own."""
 _PLAIN = {
     "os": (

@@ -178,7 +178,7 @@ def _headers(place: SubmissionContext, path: str, source: SourceText) -> Iterato
     wanted = place.metadata.license if place.metadata else ""
     for line, said in source.license:
         allowed = (wanted, *place.policy.licenses)  # code of others may lie in a submission
-        if wanted and not any(same_license(said, one) for one in allowed):
+        if wanted and not any(same_license(said, allowed_license) for allowed_license in allowed):
             sentence = f"{path} says that its licence is {said}, and {METADATA} says {wanted}: both must be one"
             yield Finding(sentence=sentence, path=path, line=line)
 

@@ -164,7 +164,7 @@ def _shown(kind: str, value: object) -> Iterator[tuple[int, str]]:
 
 def _tables(value: object) -> list[dict[str, Any]]:
     found = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
-    return [one for one in found if isinstance(one, dict)]
+    return [table for table in found if isinstance(table, dict)]
 
 
 def _joined(value: object) -> str:

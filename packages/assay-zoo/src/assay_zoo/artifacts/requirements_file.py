@@ -56,14 +56,14 @@ def asked_for_in(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]
 
     for token in MarkdownIt("commonmark", {"maxNesting": 20}).parse(text):
         line = token.map[0] + 1 if token.map else 0
-        for one in [token, *(token.children or [])]:
-            code = _code_of(one.type, one.content)
+        for part in [token, *(token.children or [])]:
+            code = _code_of(part.type, part.content)
             if piped := _PIPED.search(code):
                 yield (
                     line,
                     f"tells readers to run what an address gives ({piped[0][:60]!r}): hand it in, or leave it out",
                 )
-            if one.type != "code_inline" and (words := code_of_others(code)):
+            if part.type != "code_inline" and (words := code_of_others(code)):
                 yield line, f"tells readers to run code of another repository ({words!r}): hand it in, or leave it out"
             for asked in installed_by(code):
                 yield from ((line, problem) for _, problem in requirement_problems("\n".join(asked), packages))
@@ -80,7 +80,7 @@ def _code_of(kind: str, content: str) -> str:
     if kind in ("fence", "code_block", "code_inline"):
         return content
     inside = _HTML_CODE.findall(content) if kind in ("html_block", "inline") else []
-    return "\n".join(html.unescape(_TAG.sub("", one)) for one in inside)
+    return "\n".join(html.unescape(_TAG.sub("", block)) for block in inside)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

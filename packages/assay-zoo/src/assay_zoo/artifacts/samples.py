@@ -46,7 +46,7 @@ def _one(folder: Path, ports: dict[str, int]) -> Iterator[Finding]:
         path, kind = f"{folder.name}/{name}", wanted[name]
         sentence = f"{path} is missing: metadata.toml has {ports[kind]} {kind}{'s' if ports[kind] != 1 else ''}"
         yield Finding(sentence=sentence, path=path)
-    for name in sorted(one for one in there - wanted.keys() if re.fullmatch(r"(in|out)put.*", one)):
+    for name in sorted(file_name for file_name in there - wanted.keys() if re.fullmatch(r"(in|out)put.*", file_name)):
         path = f"{folder.name}/{name}"
         yield Finding(
             sentence=f"{path} belongs to no input or output of metadata.toml: remove it, or add the port", path=path

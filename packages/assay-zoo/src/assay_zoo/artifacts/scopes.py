@@ -21,9 +21,9 @@ class Scopes:
         while waiting:
             node, scope = waiting.pop()
             self._around[id(node)] = scope
-            inside = {id(one) for one in _inside(node)}
-            for one in ast.iter_child_nodes(node):
-                waiting.append((one, node if id(one) in inside else scope))
+            inside = {id(inner) for inner in _inside(node)}
+            for child in ast.iter_child_nodes(node):
+                waiting.append((child, node if id(child) in inside else scope))
 
     def around(self, node: ast.AST) -> ast.AST | None:
         """The innermost; none for the file itself. A function does not see the loops around it as they are now."""
@@ -55,7 +55,7 @@ def bound_here(tree: ast.AST) -> set[str]:
     its variables."""
     if isinstance(tree, LOOPS):
         targets = [tree.target] if isinstance(tree, ast.For) else [generator.target for generator in tree.generators]
-        return {one.id for each in targets for one in ast.walk(each) if isinstance(one, ast.Name)}
+        return {child.id for each in targets for child in ast.walk(each) if isinstance(child, ast.Name)}
     found: set[str] = set()
     waiting: list[ast.AST] = list(ast.iter_child_nodes(tree))
     if isinstance(

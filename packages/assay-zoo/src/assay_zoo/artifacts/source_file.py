@@ -83,17 +83,17 @@ class SourceFile:
 
     def _read_more(self) -> None:
         """Annotations, classes, addresses, tables of options, and files that are found while it runs."""
-        hints = [one.annotation for one in self._nodes if isinstance(one, ast.arg | ast.AnnAssign)]
-        hints += [one.returns for one in self._nodes if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+        hints = [node.annotation for node in self._nodes if isinstance(node, ast.arg | ast.AnnAssign)]
+        hints += [node.returns for node in self._nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         self._annotated = {id(each) for hint in hints if hint is not None for each in ast.walk(hint)}
-        self._classes = {one.name for one in self._nodes if isinstance(one, ast.ClassDef)}
-        args = [one for one in self._nodes if isinstance(one, ast.arg) and one.annotation is not None]
+        self._classes = {node.name for node in self._nodes if isinstance(node, ast.ClassDef)}
+        args = [node for node in self._nodes if isinstance(node, ast.arg) and node.annotation is not None]
         self._namespaces = {arg.arg for arg in args if last_name(arg.annotation or arg).endswith("Namespace")}
         self._compared = {id(expr) for node in self._nodes for expr in _only_compared(node)}
         self._listed = {id(expr) for node in self._nodes for expr in _listed(node)}
-        texts = [one for one in self._nodes if isinstance(one, ast.Constant) and id(one) not in self._words]
+        texts = [node for node in self._nodes if isinstance(node, ast.Constant) and id(node) not in self._words]
         self._addresses = [text.value for text in texts if isinstance(text.value, str) and "://" in text.value]
-        loops = [one for one in self._nodes if isinstance(one, ast.For | ast.comprehension)]
+        loops = [node for node in self._nodes if isinstance(node, ast.For | ast.comprehension)]
         trees = [loop.target for loop in loops if any(last_name(each) in FINDING for each in ast.walk(loop.iter))]
         self._found_names = {each.id for expr in trees for each in ast.walk(expr) if isinstance(each, ast.Name)}
 
@@ -121,7 +121,7 @@ class SourceFile:
             spoken = len(name) == 1 and name[0] in self._others.changed  # no table of that name is believed
             names = [*([] if spoken else self._others.tables), *self._bound.names_of(base)]
         elif isinstance(there, ModuleType):
-            names = [one for one in dir(there) if self._is_module(f"{base}.{one}")]
+            names = [attribute for attribute in dir(there) if self._is_module(f"{base}.{attribute}")]
         return any(map(pattern_of(name).fullmatch, names))
 
     def _elsewhere(self, node: ast.expr) -> list[ast.expr]:
@@ -132,7 +132,7 @@ class SourceFile:
                 return []
             file, _, name = path.rpartition(".")
             named = self._bound.files(file) if file.strip(".") and is_elsewhere(file, self._packages) else []
-            texts = [self._others.written_in(one, name) for one in named]
+            texts = [self._others.written_in(other, name) for other in named]
             if not texts or None in texts:
                 return []
             trees += [each for text in texts for each in text or ()]

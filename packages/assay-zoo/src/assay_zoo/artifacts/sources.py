@@ -50,12 +50,12 @@ def source_findings(read: Mapping[str, SourceText], place: SubmissionContext) ->
     for path, source in read.items():
         yield from source.troubles
         reported: set[str] = set()
-        for one in source.imports:
-            name = one.module if one.module.startswith(".") else one.module.partition(".")[0]
-            if name in reported or _answered(one.module, path, place):
+        for imported in source.imports:
+            name = imported.module if imported.module.startswith(".") else imported.module.partition(".")[0]
+            if name in reported or _answered(imported.module, path, place):
                 continue
             reported.add(name)
-            yield Finding(sentence=_sentence(path, one.module, name, place), path=path, line=one.line)
+            yield Finding(sentence=_sentence(path, imported.module, name, place), path=path, line=imported.line)
 
 
 def _hiding(place: SubmissionContext) -> Iterator[Finding]:

@@ -81,8 +81,8 @@ def _texts_of(template: str) -> frozenset[tuple[str, str]]:
 def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
     """Every text by its dotted key; places in a list do not count."""
     for key, value in table.items():
-        for one in value if isinstance(value, list | tuple) else [value]:
-            if isinstance(one, Mapping):
-                yield from _flat(one, f"{above}{key}.")
-            elif isinstance(one, str) and one:
-                yield f"{above}{key}", one
+        for item in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(item, Mapping):
+                yield from _flat(item, f"{above}{key}.")
+            elif isinstance(item, str) and item:
+                yield f"{above}{key}", item

@@ -72,7 +72,7 @@ def _is_code(node: ast.expr, place: WrittenNames, seen: set[int]) -> bool:
     if id(node) in seen:
         return False
     seen.add(id(node))
-    if last_name(node) == "__file__" or any(_CODE.fullmatch(one[-1] or "") for one in place.of(node)):
+    if last_name(node) == "__file__" or any(_CODE.fullmatch(text[-1] or "") for text in place.of(node)):
         return True
     if isinstance(node, ast.Subscript) and last_name(node.value) == "argv":
         return isinstance(node.slice, ast.Constant) and node.slice.value == 0

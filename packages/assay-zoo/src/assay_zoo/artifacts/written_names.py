@@ -50,12 +50,12 @@ class WrittenNames:
         for node in nodes:
             self._bind(node, star)
         self._shared: set[str] = outer._shared if outer else shared
-        own = {one for one in bound_here(tree) if self._bound[one] == 1} - self._shared
+        own = {name for name in bound_here(tree) if self._bound[name] == 1} - self._shared
         self._own = own if isinstance(tree, LOOPS) else (bound_here(tree) | self._nowhere_else()) - shared
         read = {id(expr) for node in nodes for expr in self._only_read(node)}
-        used = [one for one in nodes if isinstance(one, ast.Name | ast.Attribute) and id(one) not in read]
-        self._exposed = {one.id for one in used if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
-        self.asked = {one.attr for one in used if isinstance(one, ast.Attribute)}
+        used = [expr for expr in nodes if isinstance(expr, ast.Name | ast.Attribute) and id(expr) not in read]
+        self._exposed = {expr.id for expr in used if isinstance(expr, ast.Name) and isinstance(expr.ctx, ast.Load)}
+        self.asked = {expr.attr for expr in used if isinstance(expr, ast.Attribute)}
         """Names of attributes with which more is done than to look at them."""
 
     def binds(self, name: str) -> bool:
@@ -119,7 +119,7 @@ class WrittenNames:
         elif isinstance(node, ast.IfExp):
             found = [*self.of(node.body), *self.of(node.orelse)]
         elif isinstance(node, ast.Attribute):
-            found = [one for each in self._elsewhere(node) for one in self.of(each)] or UNKNOWN
+            found = [text for each in self._elsewhere(node) for text in self.of(each)] or UNKNOWN
         elif isinstance(node, ast.Subscript):
             part = node.slice
             found = sliced(self.of(node.value), part) if isinstance(part, ast.Slice) else self._values(node.value)
@@ -133,7 +133,7 @@ class WrittenNames:
             return filled("{}", self.of(method.value), [] if starred else [self.of(arg) for arg in call.args])
         starred = any(isinstance(arg, ast.Starred) for arg in call.args)
         if method.attr == "get" and call.args and not starred and not call.keywords:
-            return [*self._values(method.value), *(one for each in call.args[1:] for one in self.of(each))]
+            return [*self._values(method.value), *(text for each in call.args[1:] for text in self.of(each))]
         if starred or call.keywords:
             return UNKNOWN
         if method.attr == "join" and len(call.args) == 1:
@@ -154,7 +154,7 @@ class WrittenNames:
     def _of_name(self, name: str) -> list[Name]:
         if name not in self._known:
             self._known[name] = UNKNOWN  # where it is made of itself
-            found = list(dict.fromkeys(one for source in self._of(name) for one in self._given(*source)))
+            found = list(dict.fromkeys(text for source in self._of(name) for text in self._given(*source)))
             self._known[name] = found if 0 < len(found) <= MOST else UNKNOWN
         return self._known[name]
 
@@ -199,7 +199,7 @@ class WrittenNames:
             and value.func.attr in ("keys", "values")
         ):
             return self._values(value.func.value) if value.func.attr == "values" else self._each(value.func.value)
-        return [one for each in self._elements(value) for one in self.of(each)] or UNKNOWN
+        return [text for each in self._elements(value) for text in self.of(each)] or UNKNOWN
 
     def _values(self, value: ast.expr) -> list[Name]:
         """Of a dict, or what a place of a list has."""
@@ -207,7 +207,7 @@ class WrittenNames:
         parts = [
             each for display in displays for each in (display.values if isinstance(display, ast.Dict) else display.elts)
         ]
-        return [one for each in parts for one in self.of(each)] or UNKNOWN
+        return [text for each in parts for text in self.of(each)] or UNKNOWN
 
     def _elements(self, value: ast.expr) -> list[ast.expr]:
         """Of a list, a tuple or a set that is written out, the keys of a dict; nothing where they are not known."""
@@ -230,7 +230,7 @@ class WrittenNames:
         """What a name of this place stands for, where nothing can change it: other files can change what a file has."""
         shown = _all_displays(self.all_of(name))
         kept = (self._outer is not None or name in self._kept) and name not in self._exposed
-        unchanged = kept or self.is_imported(name) or all(isinstance(one, ast.Tuple) for one in shown)
+        unchanged = kept or self.is_imported(name) or all(isinstance(display, ast.Tuple) for display in shown)
         return shown if unchanged else []
 
     def _bind(self, node: ast.AST, star: Callable[[str], Sequence[str]]) -> None:

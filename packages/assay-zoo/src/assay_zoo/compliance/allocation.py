@@ -44,7 +44,10 @@ def _at_least(node: NodeProto, smallest: Known) -> list[list[Shape]]:
     """What each output is known to be where every free dimension is one."""
     carried = grown(node, smallest) if not domain_of(node.domain) else ()
     return [
-        [*_shapes(node, position, smallest), *(one for one in carried[position : position + 1] if one is not None)]
+        [
+            *_shapes(node, position, smallest),
+            *(shape for shape in carried[position : position + 1] if shape is not None),
+        ]
         for position in range(len(node.output))
     ]
 
@@ -90,7 +93,7 @@ def _shapes(node: NodeProto, position: int, known: Known) -> list[Shape]:
     shapes: list[Shape] = [known.types.get(node.output[position], (0, ()))[1]]
     if not domain_of(node.domain):
         other = estimate(node, known) if position == 0 else None
-        shapes += [one for one in (other, stacked(node, position, known)) if one is not None]
+        shapes += [shape for shape in (other, stacked(node, position, known)) if shape is not None]
     return shapes
 
 

@@ -54,9 +54,9 @@ def _on(first: Shape | None, second: Shape | None, third: Shape | None, left: in
     if first is None or second is None or third is None or not len(first) == len(second) == len(third):
         return None
     sizes: list[int | str] = []
-    for one, two, three in zip(first, second, third, strict=True):
-        if isinstance(one, int) and isinstance(two, int) and isinstance(three, int):
-            if three - two != two - one:
+    for first_size, two, three in zip(first, second, third, strict=True):
+        if isinstance(first_size, int) and isinstance(two, int) and isinstance(three, int):
+            if three - two != two - first_size:
                 return None
             sizes.append(three + (three - two) * left)
         else:
@@ -86,7 +86,7 @@ def _one_trip(body: GraphProto, node: NodeProto, shapes: Shapes, known: Known) -
     kinds: list[tuple[int, Shape | None]] = [(TensorProto.INT64, ()), (TensorProto.BOOL, ())]
     kinds += list(zip(elements, shapes, strict=True))
     inputs = [helper.make_tensor_value_info(name, *kind) for name, kind in zip(names, kinds, strict=False)]
-    own = {*names, *(one.name for one in body.initializer), *(name for each in body.node for name in each.output)}
+    own = {*names, *(tensor.name for tensor in body.initializer), *(name for each in body.node for name in each.output)}
     seen = {name for each in body.node for name in each.input if name} - own
     constants = [numpy_helper.from_array(known.constants[name], name) for name in sorted(seen & known.constants.keys())]
     around = sorted(seen & known.types.keys() - known.constants.keys())

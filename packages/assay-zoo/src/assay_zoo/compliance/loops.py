@@ -31,7 +31,7 @@ def trips_of(node: NodeProto, known: Known) -> int | None:
         return None if value is None else int(value)
     if node.op_type == "Scan":
         shape = known.shape(node.input[-1])
-        axes = next((list(one.ints) for one in node.attribute if one.name == "scan_input_axes"), [])
+        axes = next((list(attribute.ints) for attribute in node.attribute if attribute.name == "scan_input_axes"), [])
         axis = axes[-1] if axes else 0
         if shape and -len(shape) <= axis < len(shape) and isinstance(size := shape[axis], int):
             return size

@@ -22,7 +22,7 @@ def check_versions(model: ModelProto, request: Request) -> Iterator[ModelFinding
     """Against `ir` and `opset` of the policy, and the opset that metadata.toml claims."""
     if model.ir_version > request.ir:
         yield _found(Area.MODEL, "zoo-ir", MODEL, model.ir_version, request.ir)
-    imports = {domain_of(one.domain): one.version for one in model.opset_import}
+    imports = {domain_of(entry.domain): entry.version for entry in model.opset_import}
     version = imports.get("", 0)
     if version > request.opset:
         yield _found(Area.MODEL, "zoo-opset", ModelPart(PartKind.DOMAIN, "ai.onnx"), version, request.opset)
@@ -78,8 +78,8 @@ def _claims(role: PartKind, values: Sequence[ValueInfoProto], claims: Sequence[C
 def _fits(shape: Shape, claimed: Shape) -> bool:
     """Numbers are the same numbers, and what is free is free; its name may be another."""
     return len(shape) == len(claimed) and all(
-        one == other or (isinstance(one, str) and isinstance(other, str))
-        for one, other in zip(shape, claimed, strict=True)
+        size == other or (isinstance(size, str) and isinstance(other, str))
+        for size, other in zip(shape, claimed, strict=True)
     )
 
 

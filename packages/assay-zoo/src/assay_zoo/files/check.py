@@ -53,14 +53,16 @@ def check_files(place: SubmissionContext, tools: SubmissionServices) -> list[Che
     looked = _look(place, taken)
     opened = [(entry, found) for entry, answer in looked for found in _found(answer)]
     needed = {found.needs for _, found in opened}
-    checks = [_intake_check(one, one.path in needed) for one in taken.entries if one.problem]
-    checks += [_failed("names", sentence, path) for path, sentence in name_problems(one.path for one in taken.entries)]
-    refused = {one.path for one in taken.entries if one.problem}  # what they miss is told there, with the reason
+    checks = [_intake_check(entry, entry.path in needed) for entry in taken.entries if entry.problem]
+    checks += [
+        _failed("names", sentence, path) for path, sentence in name_problems(entry.path for entry in taken.entries)
+    ]
+    refused = {entry.path for entry in taken.entries if entry.problem}  # what they miss is told there, with the reason
     checks += [_opened_check(entry, finding) for entry, finding in opened if finding.needs not in refused]
     checks += [_unread(entry, answer) for entry, answer in looked if answer.ending is Ending.ERROR]
     if broken := [answer for _, answer in looked if answer.ending is Ending.HARNESS]:
         return [*_first(_ordered(checks)), _unopened(broken[0])]
-    size = sum(one.size for one in taken.taken)
+    size = sum(entry.size for entry in taken.taken)
     words = {"files": len(taken.taken), "bytes": size}
     failed = {check.name for check in checks}
     checks += [
@@ -126,7 +128,7 @@ def _unopened(answer: Looked) -> Check:
 
 def _ordered(checks: Sequence[Check]) -> list[Check]:
     order = [f"files.{name}" for name in _HOLDS]
-    return sorted(checks, key=lambda one: (order.index(one.name), one.path, one.line))
+    return sorted(checks, key=lambda check: (order.index(check.name), check.path, check.line))
 
 
 def _first(checks: Sequence[Check]) -> list[Check]:

@@ -77,11 +77,15 @@ def _tensor(item: Item) -> list[Finding]:
 
     data = item.file.read_bytes()
     kinds: tuple[tuple[Any, Callable[[Any], bool], Callable[[Any], Any]], ...] = (
-        (onnx.TensorProto, lambda one: one.data_type > 0, numpy_helper.to_array),
-        (onnx.SequenceProto, lambda one: one.elem_type > 0, numpy_helper.to_list),
-        (onnx.MapProto, lambda one: one.key_type > 0, numpy_helper.to_dict),
-        (onnx.OptionalProto, lambda one: one.elem_type > 0, numpy_helper.to_optional),
-        (onnx.SparseTensorProto, lambda one: one.HasField("values"), lambda one: numpy_helper.to_array(one.values)),
+        (onnx.TensorProto, lambda proto: proto.data_type > 0, numpy_helper.to_array),
+        (onnx.SequenceProto, lambda proto: proto.elem_type > 0, numpy_helper.to_list),
+        (onnx.MapProto, lambda proto: proto.key_type > 0, numpy_helper.to_dict),
+        (onnx.OptionalProto, lambda proto: proto.elem_type > 0, numpy_helper.to_optional),
+        (
+            onnx.SparseTensorProto,
+            lambda proto: proto.HasField("values"),
+            lambda proto: numpy_helper.to_array(proto.values),
+        ),
     )
     for kind, whole, read in kinds:
         try:

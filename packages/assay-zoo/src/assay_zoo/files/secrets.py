@@ -45,7 +45,9 @@ def _words_of(item: Item) -> str:
         file.seek(max(len(first), size - _LONGEST_BYTES))
         last = file.read()
     words = [*reversed(_WORDS.findall(last)), *reversed(_WORDS.findall(first))]
-    candidates = [one for one in dict.fromkeys(words) if re.search(rb"[0-9]", one) or b"BEGIN" in one]
+    candidates = [
+        candidate for candidate in dict.fromkeys(words) if re.search(rb"[0-9]", candidate) or b"BEGIN" in candidate
+    ]
     return b"\n".join(candidates[:_WORDS_MOST]).decode("ascii")
 
 

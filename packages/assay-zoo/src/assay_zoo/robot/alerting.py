@@ -97,12 +97,12 @@ def after_decision(
     at = now.isoformat(timespec="seconds")
     passed = {key for alert in alerts for key in alert.jobs if answers(key)}
     known, news = update(alerts, [red] if red else [], passed, f"submission {whole.submission.id}", at)
-    by_id = {one.id: one for one in known}
-    for one in news:
-        if one.alert.is_muted(at):
+    by_id = {alert.id: alert for alert in known}
+    for change in news:
+        if change.alert.is_muted(at):
             continue
-        text = message(one.alert, one.kind, _facts(one, whole, page, history), "zoo")
-        by_id[one.alert.id] = as_told(with_message(by_id[one.alert.id], one.kind, text, rules, at), one)
+        text = message(change.alert, change.kind, _facts(change, whole, page, history), "zoo")
+        by_id[change.alert.id] = as_told(with_message(by_id[change.alert.id], change.kind, text, rules, at), change)
     return kept(list(by_id.values()), at)
 
 

@@ -114,7 +114,7 @@ def _beside(beside: Path, location: str) -> str:
 
 
 def _source(parsed: RobotFile, text: TomlFile) -> GitTable | GithubTable | GitlabTable:
-    there = [one for one in (parsed.git, parsed.github, parsed.gitlab) if one is not None]
+    there = [table for table in (parsed.git, parsed.github, parsed.gitlab) if table is not None]
     names = [name for name in ("git", "github", "gitlab") if getattr(parsed, name) is not None]
     if len(there) > 1:
         raise BadPolicy(text.sentence((names[1],), f"stands beside [{names[0]}]: a robot has one source, remove one"))

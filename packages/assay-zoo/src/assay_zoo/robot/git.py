@@ -97,7 +97,7 @@ class Git:
             if code == -signal.SIGXFSZ:
                 much = f"git {words[0]} writes a file of more than {self._file_bytes} bytes"
                 raise _too_large(much, self._file_bytes < self.file_bytes)
-            if -code in _OF_CRASHES or any(one in said.lower() for one in _OF_MEMORY):
+            if -code in _OF_CRASHES or any(phrase in said.lower() for phrase in _OF_MEMORY):
                 much = f"git {words[0]} needs more than {self._memory_bytes} bytes of memory: {said}"
                 raise _too_large(much, self._memory_bytes < self.memory_bytes)
             if code < 0:

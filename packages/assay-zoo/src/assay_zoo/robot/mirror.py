@@ -198,7 +198,7 @@ class Mirror:
             tree = self._tree(parent, wanted)
             if parent and tree == self._git.text("rev-parse", f"{parent}^{{tree}}"):
                 return ""
-            made = self._commit(tree, [one for one in (parent, wanted.merged) if one], wanted.message)
+            made = self._commit(tree, [parent_id for parent_id in (parent, wanted.merged) if parent_id], wanted.message)
             try:
                 self._git.run("push", "--quiet", self._address, f"{made}:refs/heads/{branch}", remote=True)
                 return made

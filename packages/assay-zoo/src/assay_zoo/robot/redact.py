@@ -23,12 +23,12 @@ Hides = Callable[[str], str]
 def hides_folders(folders: Iterable[str | Path]) -> Hides:
     """A file below one of `folders` is named from there on, a folder itself by its own name. Those that are no absolute paths
     (addresses) and the root are left as they are."""
-    named = {Path(one) for one in map(str, folders) if one.startswith("/")} - {Path("/")}
+    named = {Path(path) for path in map(str, folders) if path.startswith("/")} - {Path("/")}
     longest = sorted((str(path) for path in named), key=len, reverse=True)
     if not longest:
         return lambda text: text
     pattern = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, longest))})(/+(?=[\w.])|(?![\w-]))")
-    return lambda text: pattern.sub(lambda one: "" if one[2] else Path(one[1]).name, text)
+    return lambda text: pattern.sub(lambda match: "" if match[2] else Path(match[1]).name, text)
 
 
 def hides_places(config: RobotConfig) -> Hides:
@@ -52,7 +52,7 @@ def _each(value: object, hides: Hides) -> object:
     if isinstance(value, str):
         return hides(value)
     if isinstance(value, Mapping):
-        return {name: _each(one, hides) for name, one in value.items()}
+        return {name: _each(item, hides) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_each(one, hides) for one in value]
+        return [_each(item, hides) for item in value]
     return value

@@ -109,7 +109,7 @@ def _body(whole: Whole) -> list[str]:
         return []
     listed = {f"{check.name}: {check.sentence}" for check in decided.checks if check.outcome in _LOUD}
     counted = decided.answer == Answer.PROMOTE  # below the table
-    reasons = [one for one in decided.reasons if one not in listed and not counted]  # the table has the others
+    reasons = [reason for reason in decided.reasons if reason not in listed and not counted]  # the table has the others
     lines = [f"- {markdown(reason)}" for reason in reasons[:_SHOWN]]
     if len(reasons) > _SHOWN:
         lines.append(f"- and {len(reasons) - _SHOWN} more")

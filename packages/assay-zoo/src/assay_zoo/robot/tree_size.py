@@ -38,7 +38,7 @@ def _count(top: str, read: Callable[[str], bytes], most: int) -> int:
     while waiting:
         tree, depth, done = waiting.pop()
         if done:
-            known[tree] = sizes[tree] + sum(known.get(one, most) for one in below[tree])
+            known[tree] = sizes[tree] + sum(known.get(child, most) for child in below[tree])
             if known[tree] > most:
                 raise GitTooLarge(_MANY.format(most=most))
         elif tree not in below:
@@ -51,7 +51,7 @@ def _count(top: str, read: Callable[[str], bytes], most: int) -> int:
             if seen > most:
                 raise GitTooLarge(_MANY.format(most=most))
             waiting.append((tree, depth, True))
-            waiting += [(one, depth + 1, False) for one in below[tree]]
+            waiting += [(child, depth + 1, False) for child in below[tree]]
     return known[top]
 
 

@@ -80,8 +80,8 @@ def took(begin: float, end: float) -> str:
 def figures(found: Mapping[str, float | str]) -> list[tuple[str, str]]:
     """Measured figures with their units, in the order in which the check names them."""
     return [
-        (one_line(name), one_line(one) if isinstance(one, str) else format.metric(name, one))
-        for name, one in found.items()
+        (one_line(name), one_line(value) if isinstance(value, str) else format.metric(name, value))
+        for name, value in found.items()
     ]
 
 

@@ -56,7 +56,7 @@ def _closed(reading: Queries, before: int) -> tuple[tuple[Submission, ...], int]
     submissions = [
         submission for state in states for submission in reading.submissions(state=state, limit=PAGE + 1, before=before)
     ]
-    newest = sorted(submissions, key=lambda one: one.id, reverse=True)
+    newest = sorted(submissions, key=lambda submission: submission.id, reverse=True)
     return tuple(newest[:PAGE]), newest[PAGE - 1].id if len(newest) > PAGE else 0
 
 
@@ -77,7 +77,7 @@ def _group(name: str, checks: Sequence[Check]) -> Group:
     return Group(
         name=name,
         outcome=next((outcome for outcome in WORST if outcome in there), None),
-        checks=tuple(sorted(checks, key=lambda one: WORST.index(one.outcome))),
+        checks=tuple(sorted(checks, key=lambda check: WORST.index(check.outcome))),
         executed=sum(check.executed for check in checks),
         seconds=sum(check.seconds for check in checks),
     )

@@ -54,11 +54,13 @@ class Github:
         """By the last word of each reviewer who may push: an approving review of the newest commit."""
         last: dict[str, Any] = {}
         for page in self._http.pages(f"/repos/{self.repository}/pulls/{head.number}/reviews"):
-            for one in page:
-                login = str((one.get("user") or {}).get("login", ""))
-                if one["state"] in ("APPROVED", "CHANGES_REQUESTED", "DISMISSED") and login not in ("", head.author):
-                    last[login] = one
-        agree = [who for who, one in last.items() if (one["state"], one["commit_id"]) == ("APPROVED", head.sha)]
+            for review in page:
+                login = str((review.get("user") or {}).get("login", ""))
+                if review["state"] in ("APPROVED", "CHANGES_REQUESTED", "DISMISSED") and login not in ("", head.author):
+                    last[login] = review
+        agree = [
+            who for who, review in last.items() if (review["state"], review["commit_id"]) == ("APPROVED", head.sha)
+        ]
         return next((sanitize(who, 100) for who in agree if self._may_push(who)), "")
 
     def _may_push(self, login: str) -> bool:

@@ -32,7 +32,7 @@ class Gitlab:
     @understood
     def heads(self) -> list[Head]:
         pages = self._http.pages(f"{self._at}/merge_requests", state="opened", target_branch=self._branch)
-        return [_head(one) for page in pages for one in page if one["sha"] and not one.get("draft")]
+        return [_head(request) for page in pages for request in page if request["sha"] and not request.get("draft")]
 
     @understood
     def head(self, branch: str, number: int) -> Head | None:  # noqa: ARG002 - a request is known by its number
