@@ -135,7 +135,7 @@ def find_flow(name: str) -> Flow:
         if name == backend or name.startswith(f"{backend}-"):
             raise UnknownName(noted(UsageCode.FLOW_NOT_AVAILABLE, flow=name, error=reason))
     # Faulty flows are for tests: no way to deploy a model.
-    offered = [one for one, flow in found.flows.items() if flow.backend not in UNLISTED]
+    offered = [flow_name for flow_name, flow in found.flows.items() if flow.backend not in UNLISTED]
     raise UnknownName(noted(UsageCode.NO_SUCH_FLOW, error=unknown("flow", name, offered)))
 
 
@@ -174,8 +174,8 @@ def with_transforms(flow: Flow, transforms: Sequence[str]) -> Flow:
     name = "+".join([base, *added]) + (f"{SEPARATOR}{environment}" if environment else "")
     deciding = {spec for spec, _ in _deciding(msgspec.structs.replace(flow, transforms=(*flow.transforms, *added)))}
     place = next((at for at, transform in enumerate(flow.transforms) if transform in deciding), len(flow.transforms))
-    plain = [one for one in added if one not in deciding] if place < len(flow.transforms) else []
-    rest = [one for one in added if one not in plain]
+    plain = [transform for transform in added if transform not in deciding] if place < len(flow.transforms) else []
+    rest = [transform for transform in added if transform not in plain]
     return check_flow(
         msgspec.structs.replace(
             flow, name=name, transforms=(*flow.transforms[:place], *plain, *flow.transforms[place:], *rest)
@@ -229,7 +229,9 @@ def _deciding(flow: Flow) -> list[tuple[str, Transform]]:
 def unknown(kind: str, name: str, known: Iterable[str]) -> Note:
     """Of a name that nothing answers to."""
     known = sorted(known)
-    if ours := tuple(one for one in known if one.startswith(f"{name}-")):  # the name of a library is none of its flows
+    if ours := tuple(
+        known_name for known_name in known if known_name.startswith(f"{name}-")
+    ):  # the name of a library is none of its flows
         return noted(UsageCode.NO_SUCH, kind=kind, name=name, hint=noted(NameCode.KNOWN_NAMES, names=ours))
     if name in _extras():
         return noted(UsageCode.NOT_HERE, kind=kind, name=name)

@@ -60,4 +60,4 @@ def _parts(address: str) -> set[str]:
     if "." not in split.netloc and split.netloc.partition(":")[0] not in PLAIN:
         words += re.split(r"[:@]", split.netloc)
     both = {form for word in words for form in (word, unquote(word), quote(unquote(word), safe=""))}
-    return {address, unquote(address), *(one for one in both if len(one) >= SHORTEST and one not in PLAIN)}
+    return {address, unquote(address), *(form for form in both if len(form) >= SHORTEST and form not in PLAIN)}

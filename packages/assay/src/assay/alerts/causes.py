@@ -29,12 +29,12 @@ def red_jobs(
     """Those that are not well, worst verdict of each, and the keys of those that pass. A verdict on the run as a whole is that of the job
     `|COMMAND|run`. A job that is skipped is red of the kind `change`: whether it passed before is for the caller to know."""
     by_key = {result.job_key: result for result in results}
-    asked = {one.key: one for one in jobs}
+    asked = {asked_job.key: asked_job for asked_job in jobs}
     worst: dict[str, Verdict] = {}
-    for one in verdicts:
-        key = one.job_key or run_key(command)
-        if key not in worst or _WORST_FIRST.index(one.word) < _WORST_FIRST.index(worst[key].word):
-            worst[key] = one
+    for job_verdict in verdicts:
+        key = job_verdict.job_key or run_key(command)
+        if key not in worst or _WORST_FIRST.index(job_verdict.word) < _WORST_FIRST.index(worst[key].word):
+            worst[key] = job_verdict
     worst.setdefault(run_key(command), Verdict(VerdictStatus.PASS, ""))
     red: list[RedJob] = []
     passed: set[str] = set()

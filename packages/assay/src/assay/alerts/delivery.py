@@ -35,7 +35,7 @@ def with_message(alert: Alert, kind: AlertKind, message: Message, rules: AlertRu
     told to it neither way."""
     waiting = list(alert.waiting)
     if kind is AlertKind.RECOVERY:
-        never_knew = {one.target for one in waiting if one.message.kind is not AlertKind.CHANGE}
+        never_knew = {delivery.target for delivery in waiting if delivery.message.kind is not AlertKind.CHANGE}
         waiting = []
         targets = [
             target for target in rules.targets if target.name not in never_knew and {kind, alert.kind} <= {*target.on}
@@ -90,13 +90,13 @@ def _claim(store: KeepsAlerts, rules: AlertRules, now: datetime) -> list[tuple[s
         after = []
         for alert in alerts:
             waiting = []
-            for one in alert.waiting:
-                if one.target not in known or one.since < oldest:
+            for delivery in alert.waiting:
+                if delivery.target not in known or delivery.since < oldest:
                     continue
-                if one.claimed_until <= clock and _is_due(one, rules, now):
-                    one = replace(one, claimed_until=clock + CLAIM_S)
-                    found.append((alert.id, one))
-                waiting.append(one)
+                if delivery.claimed_until <= clock and _is_due(delivery, rules, now):
+                    delivery = replace(delivery, claimed_until=clock + CLAIM_S)
+                    found.append((alert.id, delivery))
+                waiting.append(delivery)
             after.append(replace(alert, waiting=tuple(waiting)))
         return after
 
@@ -109,12 +109,12 @@ def _settle(store: KeepsAlerts, got: dict[tuple[str, Waiting], str], now: dateti
         after = []
         for alert in alerts:
             waiting, delivered = [], alert.told
-            for one in alert.waiting:
-                why = got.get((alert.id, one))
+            for delivery in alert.waiting:
+                why = got.get((alert.id, delivery))
                 if why is None:
-                    waiting.append(one)
+                    waiting.append(delivery)
                 elif why:
-                    waiting.append(replace(one, error=why, claimed_until=0.0))
+                    waiting.append(replace(delivery, error=why, claimed_until=0.0))
                 elif alert.kind is AlertKind.FOUND:
                     delivered = tuple(alert.jobs)
             after.append(replace(alert, waiting=tuple(waiting), told=delivered))

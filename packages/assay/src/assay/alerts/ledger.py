@@ -155,7 +155,7 @@ def _joined(known: Alert | None, group: Sequence[RedJob], run: str, now: str, ta
 def _identity(first: RedJob, taken: AbstractSet[str]) -> str:
     """The same in each run, so that what a dry run shows is what the alert will have."""
     found = (value_digest((first.symptom, first.key, number))[:8] for number in itertools.count())
-    return next(one for one in found if one not in taken)
+    return next(candidate for candidate in found if candidate not in taken)
 
 
 def _others(open_: Sequence[Alert], known: Alert | None, group: Sequence[RedJob]) -> str:

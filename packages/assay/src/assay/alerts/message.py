@@ -56,7 +56,7 @@ def message(alert: Alert, kind: AlertKind, facts: AlertFacts, sender: str = "ass
 
 def harmless(text: str) -> str:
     """One line without control characters, passwords in addresses, and what chats read as mentions of everybody."""
-    text = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    text = " ".join("".join(character if character.isprintable() else " " for character in text).split())
     text = _without_passwords(text)
     for word in ("everyone", "channel", "here", "all"):
         text = text.replace(f"@{word}", f"@\u200b{word}")
@@ -91,7 +91,7 @@ def _script_text(script: str) -> str:
     """In a fence, in which chats look for no mentions. It is longer than any that the script has."""
     if not script:
         return ""
-    fence = "`" * max([3, *(len(one) + 1 for one in re.findall("`+", script))])
+    fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`+", script))])
     return "".join(f"{line}\n" for line in ["", "Script:", "", f"{fence}python", _code(script), fence])
 
 
@@ -102,7 +102,10 @@ def _script_html(script: str) -> str:
 def _code(script: str) -> str:
     """The same program: its white space stays, and nothing is put into its words."""
     text = script.replace("\r\n", "\n").rstrip()
-    shown = (one if one in "\n\t" or unicodedata.category(one) not in _UNSEEN else " " for one in text)
+    shown = (
+        character if character in "\n\t" or unicodedata.category(character) not in _UNSEEN else " "
+        for character in text
+    )
     return _without_passwords("".join(shown))
 
 

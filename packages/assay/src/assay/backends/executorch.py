@@ -135,7 +135,9 @@ class ExecuTorch:
         given = operators_of(open_program(model))
         left_out = _listed(options[UNDELEGATED])
         taken = taken_operators(str(options["delegate"]))
-        return tuple(f"{PARTITIONER}({one})" for one in taken if one in given and one not in left_out)
+        return tuple(
+            f"{PARTITIONER}({operator})" for operator in taken if operator in given and operator not in left_out
+        )
 
     def after_passes(self, model: Path, flow: Flow, folder: Path) -> Path:  # noqa: ARG002  the port's
         """Raises Unsupported: a partitioned program is no ONNX graph."""

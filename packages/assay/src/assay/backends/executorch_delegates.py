@@ -133,7 +133,7 @@ def partitioners(delegate: str, undelegated: Collection[str] = ()) -> list[Any]:
     named = _by_operator(made)
     for name in undelegated:
         if made and not any(name in configs for configs in named):
-            known = tuple(sorted({one for configs in named for one in configs}))
+            known = tuple(sorted({operator for configs in named for operator in configs}))
             raise UsageError(noted(BackendCode.UNDELEGATED_NAME, delegate=delegate, operator=name, operators=known))
         for configs in named:
             configs.pop(name, None)
@@ -149,4 +149,8 @@ def _by_operator(made: Sequence[Any]) -> list[dict[str, Any]]:
     """What partitioners of that kind look each operator up in (executorch 1.4)."""
     from executorch.exir.backend.canonical_partitioners.config_partitioner import ConfigerationBasedPartitioner
 
-    return [one.target_partitioner_configs for one in made if isinstance(one, ConfigerationBasedPartitioner)]
+    return [
+        partitioner.target_partitioner_configs
+        for partitioner in made
+        if isinstance(partitioner, ConfigerationBasedPartitioner)
+    ]

@@ -50,12 +50,12 @@ def bounded(program: Program, flow: Flow, most: int, *, fixed: bool) -> tuple[Pr
         return program, {}
     dims = sizes_to_build(flow, program.inputs)
     if fixed:
-        usual = {one: dims[one][1] if one in dims else 1 if axis == 0 else _USUAL for one, axis in where.items()}
-        wanted = {one: (size, size) for one, size in usual.items()}
+        usual = {name: dims[name][1] if name in dims else 1 if axis == 0 else _USUAL for name, axis in where.items()}
+        wanted = {name: (size, size) for name, size in usual.items()}
     else:
-        wanted = {one: _range(dims.get(one), most, stated=one in flow.dims) for one in where}
+        wanted = {name: _range(dims.get(name), most, stated=name in flow.dims) for name in where}
         # Never 0 or 1, which torch.export takes for constants.
-        usual = {one: max(2, min(dims[one][1] if one in dims else _USUAL, wanted[one][1])) for one in where}
+        usual = {name: max(2, min(dims[name][1] if name in dims else _USUAL, wanted[name][1])) for name in where}
     try:
         again = reexport(program, wanted, usual=usual)
     except Exception as error:
@@ -131,9 +131,9 @@ def _operators(exported: ExportedProgram) -> tuple[list[Called], list[Called]]:
 
     left = list(_called(exported.graph_module))
     delegated = [
-        one
+        called
         for _, lowered_module, _ in get_lowered_submodules(exported.graph_module)
-        for one in _called(lowered_module.original_module.graph_module)
+        for called in _called(lowered_module.original_module.graph_module)
     ]
     return delegated, left
 

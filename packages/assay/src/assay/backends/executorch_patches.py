@@ -49,7 +49,11 @@ def minimal_import(package: str) -> Iterator[None]:
     try:
         yield
     finally:
-        for name in [one for one in sys.modules if one == package or one.startswith(f"{package}.")]:
+        for name in [
+            module_name
+            for module_name in sys.modules
+            if module_name == package or module_name.startswith(f"{package}.")
+        ]:
             del sys.modules[name]
 
 

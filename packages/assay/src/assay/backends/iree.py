@@ -155,8 +155,8 @@ class IREE:
                 return None
 
         asked, bare = (
-            msgspec.structs.replace(one, flags=flags_of(proto, one, demoted=demoted))
-            for one in (target, _target({**options, "flags": ""}))
+            msgspec.structs.replace(candidate, flags=flags_of(proto, candidate, demoted=demoted))
+            for candidate in (target, _target({**options, "flags": ""}))
         )
         return after_each_phase(imported(proto), asked, bare, between_phases, answers)
 
@@ -200,7 +200,11 @@ class IREEEngine:
             raise InvalidModel(noted(BackendCode.ENGINE_NOT_LOADED, library="iree", error=text)) from error
         self._device = device
         # The graph's own function: the others are its asynchronous twin and the initializers.
-        name = next(one for one in module.function_names if "$" not in one and not one.startswith("__"))
+        name = next(
+            function_name
+            for function_name in module.function_names
+            if "$" not in function_name and not function_name.startswith("__")
+        )
         self._function = module.lookup_function(name)
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:

@@ -115,8 +115,8 @@ def narrows_doubles(proto: ModelProto) -> bool:
     """Whether the model, left alone, has doubles inside, and only there: cast to it, or stored in it."""
     from onnx import TensorProto
 
-    stored = any(one.data_type == TensorProto.DOUBLE for one in proto.graph.initializer)
-    attributes = [one for node in every_node(proto.graph) for one in node.attribute]
+    stored = any(tensor.data_type == TensorProto.DOUBLE for tensor in proto.graph.initializer)
+    attributes = [attribute for node in every_node(proto.graph) for attribute in node.attribute]
     made = any(
         (attribute.name == "to" and attribute.i == TensorProto.DOUBLE) or attribute.t.data_type == TensorProto.DOUBLE
         for attribute in attributes
@@ -158,12 +158,12 @@ def _row(name: str, backend: str) -> tuple[str, str, str]:
     match = _NAME.search(name)
     parts = match.group("kind").partition("_dispatch_")[0].split("_") if match else []
     shapes = [part.split("x") for part in parts if _is_shape(part)]
-    types = [_TYPES[one] for shape in shapes for one in shape if one in _TYPES]
-    floating = [one for one in types if one in UNIT_ROUNDOFF]
+    types = [_TYPES[size] for shape in shapes for size in shape if size in _TYPES]
+    floating = [dtype for dtype in types if dtype in UNIT_ROUNDOFF]
     # Of f16xf16xf32 the operands are what was rounded.
     precision = max(floating, key=UNIT_ROUNDOFF.__getitem__) if floating else next(iter(types), "")
     return "_".join(part for part in parts if not _is_shape(part)) or "dispatch", backend, precision
 
 
 def _is_shape(part: str) -> bool:
-    return all(one in _TYPES or one == "D" or one.isdigit() for one in part.split("x"))
+    return all(size in _TYPES or size == "D" or size.isdigit() for size in part.split("x"))

@@ -89,7 +89,7 @@ class LiteRt:
         positive(options, "threads", flow)
         program, sizes, content = converted(open_program(model), flow, str(options["weights"]))
         inputs = tuple(
-            msgspec.structs.replace(spec, shape=tuple(sizes.get(str(one), one) for one in spec.shape))
+            msgspec.structs.replace(spec, shape=tuple(sizes.get(str(size), size) for size in spec.shape))
             for spec in program.inputs
         )
         return LiteRtEngine(Declared(inputs, program.outputs, sizes), content, options)
@@ -196,7 +196,7 @@ class LiteRtEngine:
         made = {int(index) for detail in self._interpreter._get_ops_details() for index in detail["outputs"]}
         made |= {int(detail["index"]) for detail in self._interpreter.get_input_details()}
         kept = [detail for detail in self._interpreter.get_tensor_details() if int(detail["index"]) not in made]
-        return dict(Counter(np.dtype(one["dtype"]).name for one in kept if len(one["shape"]) > 1))
+        return dict(Counter(np.dtype(detail["dtype"]).name for detail in kept if len(detail["shape"]) > 1))
 
     def _placements(self) -> tuple[Placement, ...]:
         """What XNNPACK took is one operator named DELEGATE and the operators that it stands for, both listed."""

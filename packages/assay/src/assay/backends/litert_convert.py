@@ -27,14 +27,14 @@ def converted(program: Program, flow: Flow, weights: str) -> tuple[Program, dict
 
     dims = sizes_to_build(flow, program.inputs)
     sizes = {
-        one: dims[one][1] if one in dims else 1 for spec in program.inputs for one in spec.shape if isinstance(one, str)
+        dim: dims[dim][1] if dim in dims else 1 for spec in program.inputs for dim in spec.shape if isinstance(dim, str)
     }
     with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="assay-litert-") as name:
         warnings.simplefilter("ignore")
         path = Path(name) / "model.tflite"
         try:
             if sizes:
-                program = reexport(program, {one: (size, size) for one, size in sizes.items()}, usual=sizes)
+                program = reexport(program, {dim: (size, size) for dim, size in sizes.items()}, usual=sizes)
             args, kwargs = program.exported.example_inputs
             litert_torch.convert(program.exported.module(), args, kwargs or None).export(str(path))
             if weights == "int8":

@@ -97,19 +97,19 @@ class Sequences:
         self._held = ()
         going = [_Row([*row[same:]], same, self._sampler(sampling), [], []) for row in rows]
         try:
-            while any(one.left for one in going):
+            while any(row.left for row in going):
                 self._step(going, tokens)
         finally:
-            for one in going:
-                self._library.llama_sampler_free(one.sampler)
+            for row in going:
+                self._library.llama_sampler_free(row.sampler)
         if len(rows) == 1:
             self._held = (*rows[0], *going[0].made[:-1])
-        return [Decoded(tuple(one.made), np.array(one.logits), over=one.over) for one in going]
+        return [Decoded(tuple(row.made), np.array(row.logits), over=row.over) for row in going]
 
     def _step(self, going: Sequence[_Row], tokens: int) -> None:
         """Reads as many tokens as one step takes; each sequence that has read all chooses its next."""
         fed = [
-            (number, place, token) for number, one in enumerate(going) for place, token in enumerate(one.left, one.past)
+            (number, place, token) for number, row in enumerate(going) for place, token in enumerate(row.left, row.past)
         ]
         fed = fed[:_CHUNK]
         ends = {}

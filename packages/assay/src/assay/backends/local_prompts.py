@@ -119,8 +119,8 @@ def _top(logits: Tensor, most: int) -> Top:
 def shared(row: Prompt, held: Prompt) -> int:
     """How many of the first tokens are held, less than all of the row: the last one is always read, as its logits are needed."""
     same = 0
-    for one, other in zip(row[:-1], held, strict=False):
-        if one != other:
+    for token, other in zip(row[:-1], held, strict=False):
+        if token != other:
             break
         same += 1
     return same

@@ -123,7 +123,7 @@ class SessionRunner:
 
         tensor = self._net.getSessionOutput(self._session, name)
         kind, shape = tensor.getDataType(), tensor.getShape()
-        dtype = next((one for one, code in _halide().items() if code == kind), "float32")
+        dtype = next((known_dtype for known_dtype, code in _halide().items() if code == kind), "float32")
         array = np.zeros(shape, dtype)
         host = MNN.Tensor(shape, kind, array, MNN.Tensor_DimensionType_Caffe)
         tensor.copyToHostTensor(host)

@@ -170,10 +170,10 @@ class NcnnEngine:
         options = {name: str(value) for name, value in self._options.items()}
         options |= {f"cast.{name}": text for name, text in self._cast.items()}
         options |= {
-            f"size.{dimension_key(blob.spec.name, axis, one)}": str(blob.sizes[axis])
+            f"size.{dimension_key(blob.spec.name, axis, size)}": str(blob.sizes[axis])
             for blob in self._network.inputs
-            for axis, one in enumerate(blob.spec.shape)
-            if isinstance(one, str) and axis != blob.batch
+            for axis, size in enumerate(blob.spec.shape)
+            if isinstance(size, str) and axis != blob.batch
         }
         if self._network.ignored:
             options["pnnx.ignored"] = "; ".join(self._network.ignored)

@@ -117,7 +117,7 @@ class ReferenceEngine:
 
         precision = "float64" if self._wide else ""
         placements = count((operator, "python", precision) for operator in self._operators)
-        outputs = count(("", "", one) for one in self._precisions.values())
+        outputs = count(("", "", output_precision) for output_precision in self._precisions.values())
         return EngineInfo(
             backend_version=onnx.__version__,
             precision=precision or coarsest(outputs),
@@ -140,7 +140,7 @@ def _spec(info: Any) -> TensorSpec:
 def _widened(value: Any) -> Any:
     """Arrays, and those inside sequences and optionals. The numbers of a map are Python's, double already."""
     if isinstance(value, list):
-        return [_widened(one) for one in value]
+        return [_widened(element) for element in value]
     is_narrow = isinstance(value, np.ndarray) and dtype_name(value.dtype) in _NARROW
     return value.astype(np.float64) if is_narrow else value
 
@@ -151,7 +151,7 @@ def _taken(name: str, tensors: dict[str, Tensor]) -> Any:
         value = gather(name, tensors)
     except KeyError:
         raise WrongInput(noted(BackendCode.INPUT_MISSING, input=name, inputs=(name,))) from None
-    for part in [one for one in tensors if whole_name(one) == name]:
+    for part in [tensor_name for tensor_name in tensors if whole_name(tensor_name) == name]:
         del tensors[part]
     return value
 

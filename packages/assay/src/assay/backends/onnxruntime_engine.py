@@ -52,7 +52,7 @@ class OnnxRuntimeEngine:
         if profiled:
             profile(chosen)
         self._session = session(path, chosen)
-        self._types = {one.name: one.type for one in self._session.get_inputs()}
+        self._types = {node_arg.name: node_arg.type for node_arg in self._session.get_inputs()}
         self._outputs = [output.name for output in self._session.get_outputs()]
         types = [*self._types.values(), *(output.type for output in self._session.get_outputs())]
         unknown = [kind for kind in types if not any(kind in known for known in (PLAIN, EXTENSION)) and not nests(kind)]

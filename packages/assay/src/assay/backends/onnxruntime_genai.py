@@ -162,11 +162,11 @@ class _Generators:
         while len(chosen) < tokens and not generator.is_done():
             steps.append(np.asarray(generator.get_logits(), np.float64)[:, -1])
             generator.generate_next_token()
-            chosen.append([int(one) for one in generator.get_next_tokens()])
+            chosen.append([int(token) for token in generator.get_next_tokens()])
         if len(rows) == 1 and pad == last and not sampling.temperature:
-            self._kept, self._held = generator, (*rows[0], *(one[0] for one in chosen[:-1]))
+            self._kept, self._held = generator, (*rows[0], *(step[0] for step in chosen[:-1]))
         return [
-            _until_end([one[row] for one in chosen], [step[row] for step in steps], pad) for row in range(len(rows))
+            _until_end([step[row] for step in chosen], [step[row] for step in steps], pad) for row in range(len(rows))
         ]
 
     def _new(self, pad: int, rows: int, sampling: Sampling) -> Any:

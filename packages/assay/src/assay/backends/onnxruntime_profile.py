@@ -80,7 +80,7 @@ def ignoring_errors(optimized: Path) -> frozenset[str]:
         node.name
         for node in nodes
         if node.op_type in ("Conv", "FusedConv")
-        and (len(node.input) > 3 or any(one.name == "activation" and one.s for one in node.attribute))
+        and (len(node.input) > 3 or any(attribute.name == "activation" and attribute.s for attribute in node.attribute))
     )
 
 

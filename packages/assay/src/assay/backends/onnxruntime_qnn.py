@@ -95,13 +95,15 @@ def _fixed(signature: Signature, sizes: dict[str, int]) -> Signature:
 
 
 def _keys(spec: TensorSpec) -> list[int | str]:
-    return [dimension_key(spec.name, axis, one) if isinstance(one, str) else one for axis, one in enumerate(spec.shape)]
+    return [
+        dimension_key(spec.name, axis, size) if isinstance(size, str) else size for axis, size in enumerate(spec.shape)
+    ]
 
 
 def named(model: Path, signature: Signature) -> Path:
     """The file itself, or a copy in which dimensions without a name are called `input[axis]`: ONNX Runtime fixes a size by
     the name of its dimension."""
-    if not any(one == "?" for spec in signature.inputs for one in spec.shape):
+    if not any(size == "?" for spec in signature.inputs for size in spec.shape):
         return model
     import onnx
 

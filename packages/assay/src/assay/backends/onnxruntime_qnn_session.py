@@ -243,4 +243,4 @@ def _errors() -> tuple[type[Exception], ...]:
 
     found = (getattr(state, name) for name in dir(state))
     # A provider that cannot be created is a plain RuntimeError (1.31.1).
-    return RuntimeError, *(one for one in found if isinstance(one, type) and issubclass(one, Exception))
+    return RuntimeError, *(member for member in found if isinstance(member, type) and issubclass(member, Exception))

@@ -52,4 +52,4 @@ def errors() -> tuple[type[Exception], ...]:
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
     found = (getattr(state, name) for name in dir(state))
-    return tuple(one for one in found if isinstance(one, type) and issubclass(one, Exception))
+    return tuple(member for member in found if isinstance(member, type) and issubclass(member, Exception))

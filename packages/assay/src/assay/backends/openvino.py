@@ -250,9 +250,9 @@ def declared_names(model: Path) -> Declared:
     import onnx
 
     graph = onnx.load(model, load_external_data=False).graph
-    constants = {one.name for one in graph.initializer}
-    inputs = tuple(one.name for one in graph.input if one.name not in constants)
-    return Declared(inputs, tuple(one.name for one in graph.output))
+    constants = {tensor.name for tensor in graph.initializer}
+    inputs = tuple(value.name for value in graph.input if value.name not in constants)
+    return Declared(inputs, tuple(value.name for value in graph.output))
 
 
 def _specs(ports: Sequence[Any], declared: Sequence[str]) -> list[TensorSpec]:
@@ -277,7 +277,7 @@ def _spec(port: Any, name: str) -> TensorSpec:
         # Text is refused too: a graph that passes it through corrupts the heap (openvino 2026.4.1).
         raise Unsupported(noted(BackendCode.TYPE_NOT_PASSED, tensor=name, dtype=kind, library="openvino"))
     shape = port.get_partial_shape()
-    return TensorSpec(name, NAMES[kind], tuple(one.get_length() if one.is_static else "?" for one in shape))
+    return TensorSpec(name, NAMES[kind], tuple(dim.get_length() if dim.is_static else "?" for dim in shape))
 
 
 def _tensor(array: Tensor) -> Any:

@@ -27,7 +27,7 @@ def counted_calls(run: Callable[[], object], request: Any) -> list[list[Any]]:
     end = time.perf_counter() + PROFILE_S
     while len(calls) < PROFILED_CALLS and (len(calls) < 2 or time.perf_counter() < end):
         run()
-        calls.append([one for one in request.get_profiling_info() if one.real_time.total_seconds() > 0.0])
+        calls.append([counter for counter in request.get_profiling_info() if counter.real_time.total_seconds() > 0.0])
     return calls
 
 
@@ -35,8 +35,10 @@ def operator_medians(calls: Sequence[Sequence[Any]]) -> tuple[OperatorTime, ...]
     """The median of each node over the calls."""
     taken: dict[tuple[str, str, str], list[float]] = {}
     for call in calls:
-        for one in call:
-            taken.setdefault((one.node_name, one.node_type, one.exec_type), []).append(one.real_time.total_seconds())
+        for counter in call:
+            taken.setdefault((counter.node_name, counter.node_type, counter.exec_type), []).append(
+                counter.real_time.total_seconds()
+            )
     return tuple(
         OperatorTime(name, kind, median(seconds), NAMES.get(how.rpartition("_")[2], how))
         for (name, kind, how), seconds in taken.items()
@@ -45,5 +47,9 @@ def operator_medians(calls: Sequence[Sequence[Any]]) -> tuple[OperatorTime, ...]
 
 def timed_nodes(call: Sequence[Any]) -> Iterator[Timed]:
     """The nodes of one call, for a timeline."""
-    for one in call:
-        yield one.node_name, one.real_time.total_seconds(), {"type": one.node_type, "kernel": one.exec_type}
+    for counter in call:
+        yield (
+            counter.node_name,
+            counter.real_time.total_seconds(),
+            {"type": counter.node_type, "kernel": counter.exec_type},
+        )

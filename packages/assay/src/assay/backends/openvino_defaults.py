@@ -45,7 +45,7 @@ def numeric_defaults(compiled: Any, options: Mapping[str, Option]) -> tuple[Nume
     if (
         options[GROUP_SIZE] == _AS_CHOSEN
         and size > 0
-        and any(one in _COMPRESSED for one in kinds.get("FullyConnected", ()))
+        and any(kind in _COMPRESSED for kind in kinds.get("FullyConnected", ()))
     ):
         found.append(NumericDefault(GROUP_SIZE, str(size), "dynamic-quantization", GROUP_SIZE, 0))
     hint = _type(_property(compiled, "INFERENCE_PRECISION_HINT"))

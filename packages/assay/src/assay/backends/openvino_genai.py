@@ -80,7 +80,7 @@ def _with_state(model: Path) -> dict[str, bytes]:
     from openvino._offline_transformations import apply_make_stateful_transformation
 
     graph = openvino.Core().read_model(model)
-    names = {one.any_name for one in graph.inputs}
+    names = {port.any_name for port in graph.inputs}
     cache = {match[0]: f"present{match[1]}" for name in names if (match := _PAST.fullmatch(name))}
     outputs = {output.any_name for output in graph.outputs}
     if not {"input_ids", "attention_mask"} <= names or not cache or not {"logits", *cache.values()} <= outputs:

@@ -63,7 +63,7 @@ def after_each_pass(
     stages = msgspec.json.decode((folder / _STAGES).read_bytes(), type=list[tuple[str, int]])
     with np.load(folder / _ANSWERS) as kept:
         return [
-            (name, None if at < 0 else {one: kept[f"{at}/{place}"] for place, one in enumerate(names[1])})
+            (name, None if at < 0 else {output: kept[f"{at}/{place}"] for place, output in enumerate(names[1])})
             for name, at in stages
         ]
 
@@ -116,7 +116,7 @@ def _evaluated(model: Any, inputs: Mapping[str, Tensor]) -> list[Tensor] | None:
             return None
     except (RuntimeError, StopIteration):
         return None
-    return [one.data.copy() for one in given]
+    return [tensor.data.copy() for tensor in given]
 
 
 if __name__ == "__main__":

@@ -217,7 +217,7 @@ def _to(arguments: Any, options: dict[str, Option]) -> Any:
         return arguments
     from torch.utils import _pytree
 
-    return _pytree.tree_map(lambda one: one.to(_device(options)), arguments)
+    return _pytree.tree_map(lambda leaf: leaf.to(_device(options)), arguments)
 
 
 def compile_inputs(program: Program) -> Any:
@@ -236,7 +236,7 @@ def _ones(program: Program) -> dict[str, Tensor]:
             if isinstance(size, str):
                 sizes.setdefault(size, 2)
     return {
-        spec.name: np.ones([sizes[one] if isinstance(one, str) else one for one in spec.shape]).astype(
+        spec.name: np.ones([sizes[dim] if isinstance(dim, str) else dim for dim in spec.shape]).astype(
             numpy_dtype(spec.dtype)
         )
         for spec in program.inputs

@@ -33,7 +33,7 @@ def torch_failure(error: Exception) -> Lowering | MemoryError:
     if isinstance(error, AssertionError) and (guard := _GUARD.search(text)):
         sizes = re.sub(r"\.size\(\)", ".shape", guard[1].strip())
         return Unsupported(noted(BackendCode.SPECIALISED, sizes=sizes))
-    node = next((match.group(1) for match in (re.search(one, text) for one in _OPERATOR) if match), "")
+    node = next((match.group(1) for match in (re.search(pattern, text) for pattern in _OPERATOR) if match), "")
     if isinstance(error, NotImplementedError) or _MISSING.search(text):
         return Unsupported(noted(BackendCode.TORCH_CANNOT_DO_IT, error=short), node=node)
     return Lowering(noted(BackendCode.TORCH_FAILS, error=short), node=node)

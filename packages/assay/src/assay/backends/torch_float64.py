@@ -21,7 +21,7 @@ def widened_module(exported: Any) -> Any:
             graph.erase_node(node)
         elif node.op == "call_function":
             node.args = tuple(_wide(arg) for arg in node.args)
-            node.kwargs = {name: _wide(one) for name, one in node.kwargs.items()}
+            node.kwargs = {name: _wide(arg) for name, arg in node.kwargs.items()}
     module.recompile()
     for inner in module.modules():
         for name, weight in list(inner.named_parameters(recurse=False)):
@@ -52,7 +52,7 @@ def _wide(value: Any) -> Any:
     if isinstance(value, torch.dtype):
         return torch.float64 if value in NARROW else value
     if isinstance(value, list | tuple):
-        return type(value)(_wide(one) for one in value)
+        return type(value)(_wide(element) for element in value)
     return value
 
 

@@ -43,7 +43,7 @@ def _processor(name: str, flow: Flow) -> str:
 
     if name == "host":
         return str(codegen.llvm_get_system_cpu())
-    known = [str(one) for one in codegen.llvm_get_cpu_archlist(Target({"kind": "llvm"}))]
+    known = [str(architecture) for architecture in codegen.llvm_get_cpu_archlist(Target({"kind": "llvm"}))]
     if name not in known:
         raise UsageError(
             noted(BackendCode.OPTION_CHOICE, flow=flow.name, option="cpu", value=repr(name), choices=tuple(known))

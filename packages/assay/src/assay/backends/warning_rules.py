@@ -47,6 +47,8 @@ def reader(mark: str, rules: Sequence[Rule]) -> Callable[[str], tuple[NativeWarn
     line = re.compile(rf"(?:{mark}|{_GIVEN}) *(?P<words>.+)")
 
     def read(text: str) -> tuple[NativeWarning, ...]:
-        return classified([match["words"] for one in plain_lines(text) if (match := line.match(one))], rules)
+        return classified(
+            [match["words"] for text_line in plain_lines(text) if (match := line.match(text_line))], rules
+        )
 
     return read

@@ -24,7 +24,9 @@ def add_plugin_commands(
         *(command.name for command in app.registered_commands),
         *(group.name for group in app.registered_groups),
     }
-    for point in sorted(metadata.entry_points(group=GROUP) if points is None else points, key=lambda one: one.name):
+    for point in sorted(
+        metadata.entry_points(group=GROUP) if points is None else points, key=lambda entry_point: entry_point.name
+    ):
         if point.name in known:
             continue
         known.add(point.name)

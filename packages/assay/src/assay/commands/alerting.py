@@ -177,26 +177,26 @@ def _plan(
 
     now = datetime.now(UTC).isoformat(timespec="seconds")
     alerts, found = update(before, red, passed, checked.run.id, now)
-    by_id = {one.id: one for one in alerts}
+    by_id = {known_alert.id: known_alert for known_alert in alerts}
     wanted = {kind for target in rules.targets for kind in target.on}
-    news = [one for one in found if one.kind in wanted and not one.alert.is_muted(now)]
+    news = [item for item in found if item.kind in wanted and not item.alert.is_muted(now)]
     link = report_link(rules.report_url, checked.run.id)
     messages = []
-    for number, one in enumerate(news):
+    for number, item in enumerate(news):
         if number > MOST:
             made = None
         elif number == MOST and len(news) > MOST + 1:
             made = digest([each.alert for each in news[MOST:]], link)
         else:
-            facts = facts_of_news(one.alert, one.red, one.before, checked.run, services.store, services.history)
-            made = message(one.alert, one.kind, msgspec.structs.replace(facts, link=link))
-        alert = by_id[one.alert.id]
+            facts = facts_of_news(item.alert, item.red, item.before, checked.run, services.store, services.history)
+            made = message(item.alert, item.kind, msgspec.structs.replace(facts, link=link))
+        alert = by_id[item.alert.id]
         if made is not None:
-            after = with_message(alert, one.kind, made, rules, now)
+            after = with_message(alert, item.kind, made, rules, now)
             new = [each.target for each in after.waiting if each.message is made]
             messages.append((tuple(new), made))
             alert = after
-        by_id[alert.id] = as_told(alert, one)
+        by_id[alert.id] = as_told(alert, item)
     return Plan(tuple(kept(list(by_id.values()), now)), tuple(messages))
 
 

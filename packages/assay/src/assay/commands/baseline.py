@@ -88,14 +88,14 @@ def audit_model(model: str, history: str) -> list[Approval]:
         known = approvals(services)
         # Engines that were approved before there was a record.
         recorded = {(approval.engine, approval.case, approval.flow) for approval in known}
-        for one in baseline_history.kept_baselines(services):
+        for kept in baseline_history.kept_baselines(services):
             made = of_baseline(
-                ApprovalAction.SET, one.baseline, one.baseline.created_at, one.baseline.who, one.baseline.reason
+                ApprovalAction.SET, kept.baseline, kept.baseline.created_at, kept.baseline.who, kept.baseline.reason
             )
             if (made.engine, made.case, made.flow) not in recorded:
                 known.append(made)
     names = (model, Path(model).stem)
-    found = sorted((approval for approval in known if approval.case in names), key=lambda one: one.at)
+    found = sorted((approval for approval in known if approval.case in names), key=lambda approval: approval.at)
     if not found:
         cases = ", ".join(dict.fromkeys(approval.case for approval in known)) or "nothing"
         raise UsageError(f"nobody approved an engine of {model!r} in {history}; approvals are recorded of: {cases}")

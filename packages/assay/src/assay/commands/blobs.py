@@ -43,7 +43,7 @@ def open_blobs(config: Config | None = None) -> Blobs | None:
     scheme, separator, _ = address.partition("://")
     name = scheme if separator else _FOLDER
     if name not in plugins.names(BLOBS):
-        known = ", ".join(f"{one}://..." for one in plugins.names(BLOBS) if one != _FOLDER)
+        known = ", ".join(f"{kind}://..." for kind in plugins.names(BLOBS) if kind != _FOLDER)
         raise UsageError(f'"{address}" is no store: give a folder, or an address that begins with {known}')
     blobs: Blobs = plugins.load(BLOBS, name)(address)
     return blobs

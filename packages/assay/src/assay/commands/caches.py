@@ -55,7 +55,7 @@ def enforce_cache_limit() -> None:
         return
     if _enforced_lately(most):
         return
-    entries = [one for siz in sizes().values() for one in siz]
+    entries = [entry for siz in sizes().values() for entry in siz]
     if sum(entry.size_bytes for entry in entries) > most:
         evict(entries, most * 9 // 10)
     with suppress(OSError):

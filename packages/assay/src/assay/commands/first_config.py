@@ -48,7 +48,7 @@ class Proposal:
         sets = [flow for flow in self.flows.values() if flow]
         if not sets:
             return (DEFAULT_FLOW,)
-        return tuple(name for name in sets[0] if all(name in one for one in sets)) or sets[0]
+        return tuple(name for name in sets[0] if all(name in names for names in sets)) or sets[0]
 
 
 def find_models(folder: Path) -> tuple[Path, ...]:
@@ -57,7 +57,11 @@ def find_models(folder: Path) -> tuple[Path, ...]:
     for name, folders, files in os.walk(folder):
         here = Path(name).relative_to(folder)
         deeper = len(here.parts) < DEEPEST
-        folders[:] = sorted(one for one in folders if deeper and not one.startswith(".") and one not in LEFT_OUT)
+        folders[:] = sorted(
+            folder_name
+            for folder_name in folders
+            if deeper and not folder_name.startswith(".") and folder_name not in LEFT_OUT
+        )
         paths += [here / file for file in files if Path(file).suffix.lower() in SUFFIXES and not file.startswith(".")]
     return tuple(sorted(paths)[:MOST_MODELS])
 

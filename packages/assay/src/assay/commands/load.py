@@ -108,11 +108,11 @@ def _swept(
             )
         varied = [(f"start {number + 1}", service) for number in range(options.restarts)]
     found: list[tuple[str, Loaded]] = []
-    for name, one in varied:
+    for name, varied_service in varied:
         say(name)
-        points, model = _measured(options, one, objectives, say)
+        points, model = _measured(options, varied_service, objectives, say)
         first = (found[0][1].curve or points) if found else points
-        job = _job(options, msgspec.structs.replace(one, name=f"{service.name} {name}"), model)
+        job = _job(options, msgspec.structs.replace(varied_service, name=f"{service.name} {name}"), model)
         found.append((name, _recorded(options, with_differing(points, first), limits, job)))
     reasons = [f"{name}: {reason}" for name, loaded in found for reason in loaded.reasons]
     worst = max((loaded.word for _, loaded in found), key=_GRAVE.index)

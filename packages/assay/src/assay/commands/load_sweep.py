@@ -28,7 +28,7 @@ def combinations(texts: Sequence[str]) -> list[dict[str, str]]:
                 f"--vary {text!r} is not NAME=VALUE,VALUE with a name of its own; write for example batch=1,4,8"
             )
         values[name] = some
-    found = [dict(zip(values, one, strict=True)) for one in product(*values.values())]
+    found = [dict(zip(values, combination, strict=True)) for combination in product(*values.values())]
     if len(found) > MOST:
         raise UsageError(f"--vary asks for {len(found)} combinations, and {MOST} is the most; leave some values out")
     return found
@@ -62,5 +62,5 @@ def with_differing(curve: Curve, first: Curve) -> Curve:
 
 
 def _differing(first: Sequence[str | None], other: Sequence[str | None]) -> dict[str, float]:
-    both = [(one, two) for one, two in zip(first, other, strict=False) if one is not None and two is not None]
-    return {DIFFER: sum(one != two for one, two in both) / len(both)} if both else {}
+    both = [(left, right) for left, right in zip(first, other, strict=False) if left is not None and right is not None]
+    return {DIFFER: sum(left != right for left, right in both) / len(both)} if both else {}

@@ -117,7 +117,7 @@ def _of_suites(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
         open_services(history, workers=options.workers, recycle=SUITE_RECYCLE, progress=progress) as services,
         _scratch(services) as workspace,
     ):
-        progress.doing(f"collecting the cases of {', '.join(one.name for one in suites)}")
+        progress.doing(f"collecting the cases of {', '.join(suite.name for suite in suites)}")
         found = [case for suite in suites for case in collect_cases(suite, options.seed) if case.misuse is None]
         made, unmade = make(suites, select(found, selection, only=options.only), options.workers, progress)
         cases = [_judged_by(case, options) for case in made if case.name not in unmade]

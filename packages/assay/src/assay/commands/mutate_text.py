@@ -51,11 +51,13 @@ def _score(score: Score, killed: bool, several: bool, named: bool) -> list[str]:
     text = [f"{score.flow.name}:"] if named else []
     text.append(f"killed: {len(score.killed)}")
     if killed:
-        text += [f"  {name(one)}: {result.detail or result.outcome.value}" for one, result in score.killed.items()]
+        text += [
+            f"  {name(injected)}: {result.detail or result.outcome.value}" for injected, result in score.killed.items()
+        ]
     for kind, title in KINDS.items():
-        found = {one: why for one, why in score.survivors.items() if why.kind == kind}
-        text += _listed(title, [f"{name(one)}: {why.why}" for one, why in found.items()], most)
-    unbuilt = [f"{name(one)}: {result.detail}" for one, result in score.unbuilt.items()]
+        found = {injected: why for injected, why in score.survivors.items() if why.kind == kind}
+        text += _listed(title, [f"{name(injected)}: {why.why}" for injected, why in found.items()], most)
+    unbuilt = [f"{name(injected)}: {result.detail}" for injected, result in score.unbuilt.items()]
     text += _listed("not built by the backend", unbuilt, most)
     return text + _listed("cases not mutated", [f"{case}: {why}" for case, why in score.untried.items()], most)
 

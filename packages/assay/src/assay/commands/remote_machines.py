@@ -75,7 +75,7 @@ def remote_machines_for_suites(options: RunOptions) -> RemoteMachines | None:
 def launchers_of(address: MachineAddress) -> Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]]:
     """Those of the address. Raises UsageError for what nobody offers, UnknownName where a package is missing."""
     name = address.text.partition("://")[0]
-    known = [one for one in plugins.names(LAUNCHERS) if one not in HERE]
+    known = [launcher for launcher in plugins.names(LAUNCHERS) if launcher not in HERE]
     if address.is_slurm:
         raise UsageError(
             "slurm shares out the cases of suites, as `assay run` does; give --on ray, or --on here to run jobs on this machine"

@@ -124,7 +124,11 @@ def _named(name: str) -> Suite:
     loaded = plugins.load(GROUP, kind)
     variants = loaded.variants if isinstance(loaded, HasVariants) else ()
     if variant not in variants:
-        text = f"it has {', '.join(f'{kind}:{one}' for one in variants)}" if variants else f"write {kind}"
+        text = (
+            f"it has {', '.join(f'{kind}:{variant_name}' for variant_name in variants)}"
+            if variants
+            else f"write {kind}"
+        )
         raise UsageError(f"suite '{kind}' has no variant '{variant}'; {text}")
     found: Suite = loaded(variant)
     return found

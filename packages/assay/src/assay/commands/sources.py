@@ -49,7 +49,7 @@ def with_files(request: Request) -> Request:
     """Every model of it, and every reference, is a file. A revision of a file that is given, too, is what that file is compared with.
     Raises BadModel, and UsageError where it cannot be that."""
     named = NamedModels()
-    models = each(_with_references(request.models), lambda one: _with_file(one, named))
+    models = each(_with_references(request.models), lambda model: _with_file(model, named))
     return replace(request, models=tuple(models), sources=named.found)
 
 

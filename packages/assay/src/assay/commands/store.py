@@ -52,7 +52,7 @@ def read_tensor(history: str, folder: str, name: str) -> Array:
     known = kept(history).get(folder.rstrip("/"))
     if known is None:
         raise UsageError(f"{history} shares no folder {folder}: `assay store list` names them")
-    files = {one.path: one for one in known.files}
+    files = {golden_file.path: golden_file for golden_file in known.files}
     with closing(_blobs()) as blobs, tempfile.TemporaryDirectory() as place:
         if LOCK not in files:
             raise UsageError(f"{folder} is no golden and no reference: it has no {LOCK}")
@@ -85,7 +85,7 @@ def save_tensor(history: str, folder: str, name: str, output: Path) -> Array:
 
 def _named(lock: GoldenLock, folder: str, name: str) -> tuple[GoldenFile, GoldenTensor]:
     every = [(file, tensor) for file in lock.files for tensor in file.tensors]
-    found = [one for one in every if name in (one[1].name, f"{one[1].role}:{one[1].name}")]
+    found = [pair for pair in every if name in (pair[1].name, f"{pair[1].role}:{pair[1].name}")]
     if len(found) == 1:
         return found[0]
     if found:

@@ -113,7 +113,7 @@ def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], N
                 found = [with_builds(cause, builds, math.inf, tell) for cause in found]
             causes += found
         slow_keys = slow_jobs(run, results, services) if other else frozenset()
-        for job in (one for one in run.jobs if one.key in other):
+        for job in (candidate for candidate in run.jobs if candidate.key in other):
             is_slow = job.key in slow_keys
             folder = _folder(options, job, job.kind.value)
             slow = cause_of_slowness(job, by_key[job.key], folder) if is_slow else None

@@ -78,7 +78,7 @@ def run_upgrade(
     if options.old == options.new:
         raise UsageError(f"{options.old} is given twice: name the release that is deployed and the one that may come")
     text, rule = config_of(flow, options, models), speed_rule(options)
-    for package in (one for one in packages_of(flow) if "==" not in one):
+    for package in (name for name in packages_of(flow) if "==" not in name):
         require_releases(package, (options.old, options.new))
     with tempfile.TemporaryDirectory(prefix="assay-upgrade-") as folder:
         config_file = Path(folder) / "assay.toml"
@@ -96,12 +96,12 @@ def run_upgrade(
         with open_services(options.history, workers=options.workers, progress=progress, config=config) as services:
             checked, unreadable = _checked(request, services)
             lost = [ModelChange(path.stem, Answers.UNREADABLE, detail=why) for path, why in unreadable.items()]
-            models = [one for one in models if one not in unreadable]
+            models = [path for path in models if path not in unreadable]
             sides = _Sides(*(_flow_of(checked, flow, version) for version in (options.old, options.new)))
             _require_installed(checked, sides)
             changes = [_change(checked, model, sides) for model in models]
-            for one in [*lost, *changes]:
-                tell(f"{one.model}: {one.answers.value.replace('_', ' ')}")
+            for change in [*lost, *changes]:
+                tell(f"{change.model}: {change.answers.value.replace('_', ' ')}")
             if not options.no_speed:
                 changes = [
                     _with_speed(change, path, sides, rule, options.command, services)

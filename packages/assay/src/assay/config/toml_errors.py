@@ -131,13 +131,13 @@ def _with_nul(value: object, place: Place) -> Iterator[Place]:
         if "\0" in value:
             yield place
     elif isinstance(value, dict):
-        for key, one in value.items():
+        for key, item in value.items():
             if "\0" in key:
                 yield place
-            yield from _with_nul(one, (*place, key))
+            yield from _with_nul(item, (*place, key))
     elif isinstance(value, list):
-        for index, one in enumerate(value):
-            yield from _with_nul(one, (*place, index))
+        for index, item in enumerate(value):
+            yield from _with_nul(item, (*place, index))
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -164,7 +164,7 @@ def _value(path: Path, text: str, place: str) -> str:
 
 
 def _mistakes(error: Any, schema: type[BaseModel]) -> list[tuple[Place, str]]:
-    return [(tuple(one["loc"]), _described(one, schema)) for one in error.errors(include_url=False)]
+    return [(tuple(detail["loc"]), _described(detail, schema)) for detail in error.errors(include_url=False)]
 
 
 def _described(one: Mapping[str, Any], schema: type[BaseModel]) -> str:

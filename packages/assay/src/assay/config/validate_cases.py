@@ -53,10 +53,10 @@ def named_dimensions(model: Model) -> list[str]:
     """Their names, or `input[2]` for those without."""
     return list(
         dict.fromkeys(
-            f"{spec.name}[{axis}]" if one == "?" else one
+            f"{spec.name}[{axis}]" if size == "?" else size
             for spec in model.inputs
-            for axis, one in enumerate(spec.shape)
-            if isinstance(one, str) and one != "..."
+            for axis, size in enumerate(spec.shape)
+            if isinstance(size, str) and size != "..."
         )
     )
 

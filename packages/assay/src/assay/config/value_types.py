@@ -98,7 +98,7 @@ def _sizes(value: object) -> str | list[int]:
             return value
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return [value]
-        if isinstance(value, list) and value and all(type(one) is int and 0 < one <= LARGEST for one in value):
+        if isinstance(value, list) and value and all(type(size) is int and 0 < size <= LARGEST for size in value):
             return value
     except UsageError as error:
         raise ValueError(f"is of no use: {error}") from None
@@ -109,7 +109,7 @@ def _sizes(value: object) -> str | list[int]:
 
 
 def _input_range(value: object) -> list[float]:
-    numbers = [float(one) for one in value if type(one) in (int, float)] if isinstance(value, list) else []
+    numbers = [float(number) for number in value if type(number) in (int, float)] if isinstance(value, list) else []
     if len(numbers) != 2 or not isinstance(value, list) or len(value) != 2 or not numbers[0] <= numbers[1] < math.inf:
         raise ValueError(f"must be the lowest and the highest value in this order, for example [0, 1], not {value!r}")
     return numbers
@@ -117,7 +117,7 @@ def _input_range(value: object) -> list[float]:
 
 def _input_values(value: object) -> list[float]:
     listed: list[object] = value if isinstance(value, list) else [value]
-    numbers = [float(one) for one in listed if isinstance(one, int | float) and not isinstance(one, bool)]
+    numbers = [float(number) for number in listed if isinstance(number, int | float) and not isinstance(number, bool)]
     if not numbers or len(numbers) < len(listed) or not all(map(math.isfinite, numbers)):
         raise ValueError(f"must be a number, or a list of numbers that samples take in turn, not {value!r}")
     return numbers

@@ -103,7 +103,7 @@ def _plain(fact: Fact) -> Fact:
         case str() | float():
             return fact
         case tuple():
-            return tuple(one if isinstance(one, str | float) else _number(one) for one in fact)
+            return tuple(part if isinstance(part, str | float) else _number(part) for part in fact)
         case _:
             return _number(fact)
 

@@ -57,10 +57,10 @@ def sizes_to_build(flow: Flow, inputs: Iterable[TensorSpec]) -> dict[str, Sizes]
     samples; the others are those stated, wide enough for the samples."""
     found: dict[str, Sizes] = {}
     for spec in inputs:
-        for axis, one in enumerate(spec.shape):
-            if not isinstance(one, str):
+        for axis, size in enumerate(spec.shape):
+            if not isinstance(size, str):
                 continue
-            key = dimension_key(spec.name, axis, one)
+            key = dimension_key(spec.name, axis, size)
             stated, fed = flow.dims.get(key), flow.sample_sizes.get(f"{spec.name}[{axis}]")
             known = [sizes for sizes in (fed, found.get(key), stated) if sizes is not None]
             if known:

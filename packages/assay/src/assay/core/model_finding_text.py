@@ -176,7 +176,7 @@ def sentence(finding: ModelFinding, more: Mapping[str, str] | None = None) -> st
         row = {**SENTENCES, **UNREADABLE, **(more or {})}[finding.code]
         return row.format(*written, about=about, chain=chain, inputs=given)
     except OTHER_FACTS:
-        return of_another_version(finding.code, {"about": about, **{str(at): one for at, one in enumerate(written)}})
+        return of_another_version(finding.code, {"about": about, **{str(at): text for at, text in enumerate(written)}})
 
 
 def _written(value: Fact) -> int | str:

@@ -90,9 +90,9 @@ def _encodable(value: Any) -> Any:
         case str():
             return encodable(value)
         case dict():
-            return {_encodable(name): _encodable(one) for name, one in value.items()}
+            return {_encodable(name): _encodable(item) for name, item in value.items()}
         case list() | tuple():
-            return [_encodable(one) for one in value]
+            return [_encodable(item) for item in value]
     return value
 
 
@@ -113,7 +113,7 @@ def stage_of(byte: bytes) -> Stage:
 
 def step_bytes(step: Step) -> bytes:
     """What stands behind the crumb."""
-    return _STEP.pack(*(min(one, _LARGEST) for one in (step.sample, step.samples, step.draw, step.draws)))
+    return _STEP.pack(*(min(count, _LARGEST) for count in (step.sample, step.samples, step.draw, step.draws)))
 
 
 def step_of(data: bytes) -> Step:

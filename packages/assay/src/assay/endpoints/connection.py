@@ -35,7 +35,7 @@ def endpoint_key() -> str:
     """The key, without the spaces and line ends around it; "" for none. Raises UsageError, which does not show it, where no HTTP
     header can carry it."""
     key = os.environ.get(KEY, "").strip()
-    odd = next((at for at, one in enumerate(key) if not one.isprintable() or ord(one) > 0xFF), None)
+    odd = next((at for at, character in enumerate(key) if not character.isprintable() or ord(character) > 0xFF), None)
     if odd is not None:
         raise UsageError(noted(EndpointCode.KEY_CHARACTER, character=odd + 1))
     return key

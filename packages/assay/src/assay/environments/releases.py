@@ -81,7 +81,7 @@ def require_releases(package: str, versions: Sequence[str]) -> None:
         listed = list_releases(package)
     except EnvironmentFailed:
         return
-    known = {_plain_key(one) for one in listed}
+    known = {_plain_key(release) for release in listed}
     for version in versions:
         if _PLAIN.fullmatch(version) and _plain_key(version) not in known:
             place = bisect.bisect(listed, release_key(version), key=release_key)
@@ -109,7 +109,7 @@ def releases_at_hand(package: str) -> list[str]:
     tag, own = python_tag(), re.sub(r"[-_.]+", "-", package).lower()
     kept = [path.name for path in folder.glob(f"wheels-v*/**/{own}/*")] if folder is not None else []
     found = {name.split("-")[0] for name in kept if tag in name or "-abi3-" in name or "-py3-" in name}
-    return sorted((one for one in found if _PLAIN.fullmatch(one)), key=release_key)
+    return sorted((version for version in found if _PLAIN.fullmatch(version)), key=release_key)
 
 
 def python_tag() -> str:
@@ -147,7 +147,7 @@ def _on_other_pythons(package: str, minors: Iterable[int], wanted: Callable[[tup
             listed = list_releases(package, python)
         except EnvironmentFailed:
             continue
-        found |= {one: python for one in listed if wanted(release_key(one)) and one not in found}
+        found |= {version: python for version in listed if wanted(release_key(version)) and version not in found}
     return dict(sorted(found.items(), key=lambda item: release_key(item[0])))
 
 
@@ -191,7 +191,7 @@ def run_with_release(
         command += [] if python else ["--no-python-downloads"]
         command += ["--offline"] if offline else []
         command += uv_arguments(settings, resolving=False)
-        command += [word for one in wanted for word in ("--with", one)]
+        command += [word for requirement in wanted for word in ("--with", requirement)]
         last = _with_signal(
             _run([*command, "python", "-I", "-c", RUN_SCRIPT, script], limit_s, client_variables(settings))
         )

@@ -80,23 +80,23 @@ class Look:
         try:
             checked = check(request, self._services)
         except AssayError as error:
-            for one in known:
-                yield one, self.bucket(one, flows[one.flow], "not_repeated", None, detail=str(error))
+            for waiting in known:
+                yield waiting, self.bucket(waiting, flows[waiting.flow], "not_repeated", None, detail=str(error))
             return
         jobs = {job.case.name: job for job in checked.run.jobs if isinstance(job, VerifyJob)}
-        results = {one.case: one for one in checked.results}
-        for one in known:
-            name = str(one.suspect.case)
+        results = {checked_result.case: checked_result for checked_result in checked.results}
+        for waiting in known:
+            name = str(waiting.suspect.case)
             job, result = jobs[name], results[name]
-            used = self._path(one, ".uses").exists()
-            status = status_of(one, result, used=used)
+            used = self._path(waiting, ".uses").exists()
+            status = status_of(waiting, result, used=used)
             cause = None
             if status == "in_use":
-                status, one = self._again_in_use(one, flows[one.flow])
+                status, waiting = self._again_in_use(waiting, flows[waiting.flow])
             elif status in SEARCHED and time.monotonic() < deadline:
                 cause = self._cause(job, result, min(TRIAGE_S, max(LEAST_S, deadline - time.monotonic())))
-                one = self._with_experiments(one, flows[one.flow], deadline)
-            yield one, self.bucket(self._named(one), flows[one.flow], status, cause, result)
+                waiting = self._with_experiments(waiting, flows[waiting.flow], deadline)
+            yield waiting, self.bucket(self._named(waiting), flows[waiting.flow], status, cause, result)
 
     def asked_before(self, waiting: Waiting, flow: Flow, session: Session) -> Bucket | None:
         """That of a cause which what makes this one right makes right, too: nothing has to be asked."""

@@ -211,7 +211,7 @@ def _leaves_wrong(name: str, other: Bucket) -> bool | None:
     """Whether the other is wrong still, once that is done to it; None where it was not tried."""
     if name.startswith("pass "):
         return None if not other.brought else True  # a shared one was looked for before
-    their_ablations = {_unsigned(one): right for one, right in other.ablated.items()}
+    their_ablations = {_unsigned(ablation): right for ablation, right in other.ablated.items()}
     if name in their_ablations:
         return not their_ablations[name]
     operator, dot, attribute = name.partition(".")
@@ -226,7 +226,7 @@ def _is_input(operator: str, name: str) -> bool:
     from assay.generators.schemas import LATEST, NotMade, schema_at
 
     try:
-        return name in {one.name for one in schema_at(operator, LATEST).inputs}
+        return name in {formal.name for formal in schema_at(operator, LATEST).inputs}
     except NotMade:
         return False
 

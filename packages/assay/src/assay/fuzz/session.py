@@ -85,7 +85,7 @@ class Fuzzing:
                 left = end - time.monotonic()
                 used = time.monotonic() - begin
                 arms = [arm for arm in self._arms() if arm.next < self.ends.get(arm.name, arm.next + 1)]
-                waiting = [one for one in self.session.waiting if one.flow in self.flows]
+                waiting = [entry for entry in self.session.waiting if entry.flow in self.flows]
                 enough = len(waiting) >= AT_ONCE or time.monotonic() - rested > REST_S or not arms
                 share = (self.session.looking_s - looked) <= SHARE * used or not arms
                 if waiting and enough and share:

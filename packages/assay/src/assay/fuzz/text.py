@@ -48,7 +48,7 @@ def lines(session: Session, new: Set[str]) -> Iterator[str]:
     known = [bucket for bucket in session.buckets.values() if bucket.known and bucket.count]
     buckets = sorted(
         (bucket for bucket in session.buckets.values() if not bucket.known),
-        key=lambda one: (one.key not in new, one.at),
+        key=lambda bucket: (bucket.key not in new, bucket.at),
     )
     for status, meaning in STATUSES.items():
         found = [bucket for bucket in buckets if bucket.status == status]
@@ -56,15 +56,15 @@ def lines(session: Session, new: Set[str]) -> Iterator[str]:
             continue
         print_all = status in (*CAUSES, "undecided", "one_witness", "disputed")
         yield f"{status}: {len(found)} ({meaning})"
-        for one in found if print_all else found[:SHOWN]:
-            yield from _bucket(one, one.key in new)
+        for bucket in found if print_all else found[:SHOWN]:
+            yield from _bucket(bucket, bucket.key in new)
         if not print_all and len(found) > SHOWN:
             yield f"  and {len(found) - SHOWN} more"
     if known:
         yield f"known: {len(known)} (found before; counted, not shown)"
         counts: Counter[str] = Counter()
-        for one in known:
-            counts[one.known] += one.count
+        for bucket in known:
+            counts[bucket.known] += bucket.count
         for place, count in sorted(counts.items()):
             yield f"  {place}, {count} case{'s' if count > 1 else ''}"
     yield from _spent(session)
@@ -133,11 +133,11 @@ def _spent(session: Session) -> Iterator[str]:
 
 def curve_lines(session: Session) -> Iterator[str]:
     """Each cause with the processor hours that were used when it was found, the first first."""
-    buckets = sorted((bucket for bucket in session.buckets.values() if is_cause(bucket)), key=lambda one: one.at)
+    buckets = sorted((bucket for bucket in session.buckets.values() if is_cause(bucket)), key=lambda bucket: bucket.at)
     if buckets:
         yield "causes over hours of processor time:"
-    for number, one in enumerate(buckets, 1):
-        yield f"  {one.at / 3600:.2f} h: {number}, {one.title} ({one.generator} on {one.flow})"
+    for number, bucket in enumerate(buckets, 1):
+        yield f"  {bucket.at / 3600:.2f} h: {number}, {bucket.title} ({bucket.generator} on {bucket.flow})"
 
 
 RAN = (Screened.RIGHT, Screened.SUSPECT, Screened.FAILED)
@@ -157,9 +157,9 @@ def _fired(fired: Mapping[str, int]) -> Iterator[str]:
 def coverage_lines(session: Session, possible: Set[str] = frozenset()) -> Iterator[str]:
     """What was run on each flow, and what never was: `possible` are the forms by opset that the generators know ("Conv@11")."""
     for flow, seen in session.seen.items():
-        operators = Counter(one.split(" ")[0] for one in seen)
-        names = {one.partition("@")[0] for one in operators}
-        attributes = sum(" ." in one for one in seen)
+        operators = Counter(feature.split(" ")[0] for feature in seen)
+        names = {operator.partition("@")[0] for operator in operators}
+        attributes = sum(" ." in feature for feature in seen)
         whole = f" of {len(possible)}" if possible else ""
         yield (
             f"coverage on {flow}: {len(names)} operators, {len(operators)}{whole} of their forms by opset, "
@@ -167,10 +167,12 @@ def coverage_lines(session: Session, possible: Set[str] = frozenset()) -> Iterat
         )
         yield from _fired(session.fired.get(flow, {}))
         refused = session.refused.get(flow, {})
-        converted = sorted({one.split(" ")[0] for one in refused if one.endswith(f" {Screened.CONVERTED}")})
+        converted = sorted({feature.split(" ")[0] for feature in refused if feature.endswith(f" {Screened.CONVERTED}")})
         if converted:
             yield f"  wrong before it is compiled, by the conversion or by torch itself: {', '.join(converted)}"
-        never = sorted({one.split(" ")[0] for one in refused if "+" not in one} - set(operators) - set(converted))
+        never = sorted(
+            {feature.split(" ")[0] for feature in refused if "+" not in feature} - set(operators) - set(converted)
+        )
         if never:
             yield f"  always refused: {', '.join(never)}"
         unreached = sorted(possible - set(operators) - set(never) - set(converted))

@@ -43,20 +43,22 @@ def in_place_of(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
 def with_one_scale(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     """The first scale and zero point of each quantizer for all: "scales" where one of them has several."""
     model = onnx.load_from_string(case.model)
-    stored = {one.name: one for one in model.graph.initializer}
+    stored = {tensor.name: tensor for tensor in model.graph.initializer}
     changed = False
     for node in model.graph.node:
         if node.op_type not in GRID:
             continue
         grids = [stored[name] for name in node.input[1:3] if name in stored]
-        if len(grids) != len([name for name in node.input[1:3] if name]) or any(len(one.dims) > 1 for one in grids):
+        if len(grids) != len([name for name in node.input[1:3] if name]) or any(
+            len(tensor.dims) > 1 for tensor in grids
+        ):
             continue
-        for one in grids:
-            if [*one.dims] not in ([], [1]):
-                array = numpy_helper.to_array(one)
-                one.CopyFrom(numpy_helper.from_array(array[0].reshape(()), one.name))
+        for tensor in grids:
+            if [*tensor.dims] not in ([], [1]):
+                array = numpy_helper.to_array(tensor)
+                tensor.CopyFrom(numpy_helper.from_array(array[0].reshape(()), tensor.name))
                 changed = True
-        if all(not one.dims for one in grids):
+        if all(not tensor.dims for tensor in grids):
             kept = [given for given in node.attribute if given.name != "axis"]
             del node.attribute[:]
             node.attribute.extend(kept)

@@ -124,9 +124,9 @@ def _asked(
         silent = _explains_itself(goal, cell)
         return _said_once(
             [
-                (one, _kept(goal, one, now, then, base_name))
-                for one in sorted(recorded, key=lambda one: one.kind != recorded_by(goal.metric))
-                if not silent or _base(goal, one, then) is not None
+                (result, _kept(goal, result, now, then, base_name))
+                for result in sorted(recorded, key=lambda result: result.kind != recorded_by(goal.metric))
+                if not silent or _base(goal, result, then) is not None
             ]
         )
     home = [draft_verdict for draft_verdict in cell if draft_verdict.kind == recorded_by(goal.metric)]

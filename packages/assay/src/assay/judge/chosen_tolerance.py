@@ -42,11 +42,11 @@ def by_choice(result: Result, job: Job, choice: str) -> Result:
     contract = replace(contract, tolerance=choice)
     comparisons = tuple(_comparison_by(comparison, contract) for comparison in result.comparisons)
     compared = {comparison.output for comparison in comparisons}
-    kept = (one for one in result.findings if one.output not in compared or one.kind in BY_THE_JOB)
+    kept = (finding for finding in result.findings if finding.output not in compared or finding.kind in BY_THE_JOB)
     findings = (*kept, *(finding for comparison in comparisons if not comparison.at for finding in comparison.findings))
     if isinstance(result, VerifyResult):
         result = replace(result, repeats=_repeats_by(result.repeats, contract))
-    readable = all(one.kind in ("values", "schedule") for one in findings)
+    readable = all(finding.kind in ("values", "schedule") for finding in findings)
     again = replace(
         as_observed(result),
         comparisons=comparisons,

@@ -23,7 +23,7 @@ def matches(name: str, glob: str) -> bool:
 def is_of_version(versions: Mapping[str, str], known: Sequence[str]) -> bool:
     """Whether one of `known` (`onnxruntime==1.31.*`) is among the distributions of a result; with none known: always. A process that ended
     before it said its versions may be of any."""
-    named = (one.partition("==") for one in known)
+    named = (requirement.partition("==") for requirement in known)
     return (
         not known or not versions or any(name in versions and matches(versions[name], glob) for name, _, glob in named)
     )

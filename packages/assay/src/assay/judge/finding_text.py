@@ -211,7 +211,7 @@ _MADE: dict[FindingCode, Callable[[Facts], dict[str, object]]] = {
     FindingCode.SKETCH: lambda of: SCHEDULES[str(of["schedule"])]._asdict(),
     FindingCode.SERVED: lambda of: {
         **WAYS[str(of["way"])]._asdict(),
-        "also": f" (and asked {', '.join(WAYS[str(one)].asked for one in listed(of['others']))})"
+        "also": f" (and asked {', '.join(WAYS[str(way)].asked for way in listed(of['others']))})"
         if of["others"]
         else "",
     },

@@ -51,7 +51,7 @@ def _nearer(asked: str, comparisons: Sequence[Comparison]) -> str:
         return ""
     used = [comparison.metrics["budget_norm"] for comparison in comparisons if "budget_norm" in comparison.metrics]
     near = min(_NEAR, _AS_IN_FLOAT32 * UNIT_ROUNDOFF["float32"] / UNIT_ROUNDOFF[asked])
-    if not used or not all(0.0 < one < near for one in used):
+    if not used or not all(0.0 < budget < near for budget in used):
         return ""
     return (
         f"the answers are at least {0.25 / max(used):.0f} times closer than {asked} can be: this {asked} flow computed in a finer "

@@ -126,6 +126,6 @@ def undecided(
     ends = [judged(between.low), judged(between.high)]
     if all(end is None for end in ends) or all(end is not None for end in ends):
         return complaint
-    shown = " to ".join(quantity(goal.metric, one) for one in (between.low, between.high))
+    shown = " to ".join(quantity(goal.metric, value) for value in (between.low, between.high))
     text = f"{goal.metric} is {quantity(goal.metric, observed)} ({shown}), too few to decide {_limit(goal)}: measure longer"
     return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric, observed)

@@ -99,7 +99,7 @@ def witness_needed(result: Result, goals: Iterable[Goal]) -> bool:
         return bool(result.against_float)
     if result.outcome is Outcome.MISMATCH:
         return False
-    mine = [one for one in goals if matches(result.case, one.case) and matches(result.flow, one.flow)]
+    mine = [goal for goal in goals if matches(result.case, goal.case) and matches(result.flow, goal.flow)]
     figures = metrics(result) if mine else {}
     return any(
         is_loss(goal.metric, result)

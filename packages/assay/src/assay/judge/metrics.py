@@ -70,10 +70,10 @@ def metrics(result: Result) -> dict[str, float]:
 
 def _speeds(result: CompareSpeedResult) -> Iterable[tuple[str, float]]:
     """Of the smallest batch size by their plain names, and of each by its own where there are several."""
-    speeds = sorted(result.speeds, key=lambda one: one.batch)
+    speeds = sorted(result.speeds, key=lambda speed: speed.batch)
     yield from ((f"speed.{name}", value) for name, value in _speed(speeds[0]))
-    for one in speeds if len(speeds) > 1 else ():
-        yield from ((f"speed.batch{one.batch}.{name}", value) for name, value in _speed(one))
+    for speed in speeds if len(speeds) > 1 else ():
+        yield from ((f"speed.batch{speed.batch}.{name}", value) for name, value in _speed(speed))
 
 
 def _speed(seen: SpeedComparison) -> Iterable[tuple[str, float]]:

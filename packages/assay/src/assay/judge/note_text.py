@@ -172,7 +172,7 @@ _MADE: dict[enum.StrEnum, Callable[[Facts], dict[str, object]]] = {
         ),
     },
     NoteCode.PROCESS_CHANGED: lambda of: {
-        "what": ", ".join(CHANGED[Changed(str(one))] for one in listed(of["changed"]))
+        "what": ", ".join(CHANGED[Changed(str(name))] for name in listed(of["changed"]))
     },
 }
 """What a sentence says besides the facts themselves."""

@@ -46,7 +46,7 @@ def operator_regressions(before: Sequence[OperatorTime], after: Sequence[Operato
         count_after, seconds_after = made.get(kind, (0, None))
         what = f"{count_before} -> {count_after} of them" if count_before != count_after else ""
         changes.append(Change("", kind, seconds_before, seconds_after, what))
-    changes.sort(key=lambda one: -abs(one.delta_s))
+    changes.sort(key=lambda change: -abs(change.delta_s))
     least = SHARE_SHOWN * abs(changes[0].delta_s) if changes else 0.0
     return [change for change in changes if abs(change.delta_s) > least]
 
@@ -71,7 +71,9 @@ def _by_kind(times: Iterable[OperatorTime]) -> dict[str, tuple[int, float]]:
 def describe(change: Change) -> str:
     """`+1.24 ms MatMul h3 (0.41 -> 1.65 ms)`."""
     name = f"{change.operator} {change.name}".strip() if change.name != change.operator else change.operator
-    sides = " -> ".join("none" if one is None else f"{1e3 * one:.3g}" for one in (change.before_s, change.after_s))
+    sides = " -> ".join(
+        "none" if seconds is None else f"{1e3 * seconds:.3g}" for seconds in (change.before_s, change.after_s)
+    )
     what = f"; {change.what}" if change.what else ""
     return f"{1e3 * change.delta_s:+.3g} ms {name} ({sides} ms{what})"
 

@@ -10,53 +10,57 @@ from assay.core.repeats import BREACHES, ENOUGH_CALLS, Instability, Pattern, Rep
 from assay.core.result import Result, VerifyResult
 
 _WHEN: dict[Pattern, Callable[[Instability], str]] = {
-    Pattern.FIRST_CALL: lambda one: "a first answer of the engine differs from all later ones to the same inputs",
-    Pattern.CALLS: lambda one: f"answers to the same inputs differ from call {one.call} on",
-    Pattern.TIME: lambda one: (
-        f"answers to the same inputs differ once {one.seconds:.2g} s have passed since the engine was loaded"
+    Pattern.FIRST_CALL: lambda instance: "a first answer of the engine differs from all later ones to the same inputs",
+    Pattern.CALLS: lambda instance: f"answers to the same inputs differ from call {instance.call} on",
+    Pattern.TIME: lambda instance: (
+        f"answers to the same inputs differ once {instance.seconds:.2g} s have passed since the engine was loaded"
     ),
-    Pattern.DRIFT: lambda one: "answers to the same inputs drift: they lie farther from the first one with each call",
-    Pattern.PREVIOUS_SAMPLE: lambda one: "the answer depends on the sample that was run before",
-    Pattern.HISTORY: lambda one: (
+    Pattern.DRIFT: lambda instance: (
+        "answers to the same inputs drift: they lie farther from the first one with each call"
+    ),
+    Pattern.PREVIOUS_SAMPLE: lambda instance: "the answer depends on the sample that was run before",
+    Pattern.HISTORY: lambda instance: (
         "the answer depends on what ran before: the same calls in the same order differ in the same way"
     ),
-    Pattern.RARE: lambda one: "a few answers to the same inputs differ, at no regular moment",
-    Pattern.EVERY_CALL: lambda one: (
+    Pattern.RARE: lambda instance: "a few answers to the same inputs differ, at no regular moment",
+    Pattern.EVERY_CALL: lambda instance: (
         "the answer differs from call to call, and another engine of the same file differs otherwise"
     ),
-    Pattern.ALIGNMENT: lambda one: "the answer depends on where in memory the inputs begin",
-    Pattern.BATCH_MATES: lambda one: (
+    Pattern.ALIGNMENT: lambda instance: "the answer depends on where in memory the inputs begin",
+    Pattern.BATCH_MATES: lambda instance: (
         "the answer to a row depends on the other rows of its batch, and the reference's does not"
     ),
-    Pattern.THREADS: lambda one: f"the answer depends on the number of threads: with {one.threads} it differs",
-    Pattern.SECOND_BUILD: lambda one: "a second engine that was built of the same model answers otherwise",
-    Pattern.UNNAMED: lambda one: "answers to the same inputs differ",
-    Pattern.REUSED_BUFFER: lambda one: (
-        f"the engine changed output '{one.tensor}', which it had handed out, in a later call (call {one.call}): it uses the buffer again. "
-        "An answer belongs to the caller: the backend must copy it"
+    Pattern.THREADS: lambda instance: (
+        f"the answer depends on the number of threads: with {instance.threads} it differs"
     ),
-    Pattern.WRITTEN_INPUT: lambda one: (
-        f"the engine writes into its input '{one.tensor}', which belongs to the caller: the backend must copy it"
+    Pattern.SECOND_BUILD: lambda instance: "a second engine that was built of the same model answers otherwise",
+    Pattern.UNNAMED: lambda instance: "answers to the same inputs differ",
+    Pattern.REUSED_BUFFER: lambda instance: (
+        f"the engine changed output '{instance.tensor}', which it had handed out, in a later call (call {instance.call}): it uses the "
+        "buffer again. An answer belongs to the caller: the backend must copy it"
+    ),
+    Pattern.WRITTEN_INPUT: lambda instance: (
+        f"the engine writes into its input '{instance.tensor}', which belongs to the caller: the backend must copy it"
     ),
 }
 
 
 def instability(result: VerifyResult) -> str:
     """How the answers are unstable, "" where they are not: all that differs is within tolerance."""
-    unstable = [one for one in result.repeats.found if is_unstable(one, result)]
-    unstable.sort(key=lambda one: one.pattern not in BREACHES)
+    unstable = [instance for instance in result.repeats.found if is_unstable(instance, result)]
+    unstable.sort(key=lambda instance: instance.pattern not in BREACHES)
     if not unstable:
         return ""
     more = f" (and {len(unstable) - 1} more)" if len(unstable) > 1 else ""
     return _described(unstable[0]) + more
 
 
-def is_unstable(one: Instability, result: VerifyResult) -> bool:
+def is_unstable(instance: Instability, result: VerifyResult) -> bool:
     """By the tolerance that the comparisons were made by; a breach of what engines promise is one by any. Right answers are unstable
     where others to the same inputs are wrong by the reference, too."""
-    if one.pattern in BREACHES or _findings(one.apart, one.findings):
+    if instance.pattern in BREACHES or _findings(instance.apart, instance.findings):
         return True
-    return not _findings(result.comparisons) and bool(_findings(one.against_reference))
+    return not _findings(result.comparisons) and bool(_findings(instance.against_reference))
 
 
 def _findings(compared: Sequence[Comparison], more: Sequence[Finding] = ()) -> list[Finding]:
@@ -68,9 +72,9 @@ def within_tolerance(result: Result) -> tuple[str, ...]:
     if not isinstance(result, VerifyResult):
         return ()
     return tuple(
-        f"{_WHEN[one.pattern](one)} in their last digits{_counted(one)}{_size(one.apart)}: within tolerance"
-        for one in result.repeats.found
-        if not is_unstable(one, result)
+        f"{_WHEN[instance.pattern](instance)} in their last digits{_counted(instance)}{_size(instance.apart)}: within tolerance"
+        for instance in result.repeats.found
+        if not is_unstable(instance, result)
     )
 
 
@@ -90,17 +94,17 @@ def asked_again(repeats: Repeats) -> str:
     )
 
 
-def _described(one: Instability) -> str:
-    if one.pattern in BREACHES:
-        return _WHEN[one.pattern](one)
-    findings = _findings((*one.apart, *one.against_reference), one.findings)
-    name = findings[0].output if findings and findings[0].output else one.tensor
-    where = f"output '{name}', sample {one.sample}" if name else f"sample {one.sample}"
-    return f"{_WHEN[one.pattern](one)}{_counted(one)}: {where}{_size((*one.apart, *one.against_reference))}"
+def _described(instance: Instability) -> str:
+    if instance.pattern in BREACHES:
+        return _WHEN[instance.pattern](instance)
+    findings = _findings((*instance.apart, *instance.against_reference), instance.findings)
+    name = findings[0].output if findings and findings[0].output else instance.tensor
+    where = f"output '{name}', sample {instance.sample}" if name else f"sample {instance.sample}"
+    return f"{_WHEN[instance.pattern](instance)}{_counted(instance)}: {where}{_size((*instance.apart, *instance.against_reference))}"
 
 
-def _counted(one: Instability) -> str:
-    return f" ({one.differing} of {one.calls} repeated calls)" if one.calls else ""
+def _counted(instance: Instability) -> str:
+    return f" ({instance.differing} of {instance.calls} repeated calls)" if instance.calls else ""
 
 
 def _size(compared: tuple[Comparison, ...]) -> str:
@@ -108,7 +112,7 @@ def _size(compared: tuple[Comparison, ...]) -> str:
     known = [comparison for comparison in compared if "max_abs" in comparison.metrics]
     if not known:
         return ""
-    worst = max(known, key=lambda one: one.metrics.get("budget_used", 0.0))
+    worst = max(known, key=lambda comparison: comparison.metrics.get("budget_used", 0.0))
     used = worst.metrics.get("budget_used")
     share = f", {used:.3g} times the tolerance" if used is not None else ""
     return f", by up to {worst.metrics['max_abs']:.3g}{share}"

@@ -64,7 +64,7 @@ def judged_comparison(seen: ServiceComparison, rule: SpeedRule) -> tuple[Verdict
     """The word, and a sentence for the whole and for each figure. A new service that ended, or answers too little, fails, however fast;
     not where the old one does, too."""
     answers = answers_of(seen, rule)
-    word = word_of([one.word for one in answers.values()], seen.failed, seen.sent)
+    word = word_of([metric_answer.word for metric_answer in answers.values()], seen.failed, seen.sent)
     reasons = [_of_the_whole(seen, word)]
     if any(seen.failed):
         reasons.append(
@@ -72,7 +72,7 @@ def judged_comparison(seen: ServiceComparison, rule: SpeedRule) -> tuple[Verdict
         )
     for name, answer in answers.items():
         percent = 100 * math.expm1(answer.mean)
-        low, high = (100 * math.expm1(one) for one in (answer.low, answer.high))
+        low, high = (100 * math.expm1(bound) for bound in (answer.low, answer.high))
         between = f"{seen.old[name]:.4g} -> {seen.new[name]:.4g}"
         reasons.append(f"{name}: {answer.word}, {percent:+.1f} % ({low:+.1f} to {high:+.1f}); {between}")
     if seen.old_ended or seen.new_ended:

@@ -49,7 +49,9 @@ def with_baseline_goals(policy: Policy, *, measured: bool) -> Policy:
     something is `measured`."""
     asked = {goal.metric for goal in policy.goals}
     more = [
-        one for one in BASELINE_GOALS if one.metric not in asked and (measured or recorded_by(one.metric) != "measure")
+        goal
+        for goal in BASELINE_GOALS
+        if goal.metric not in asked and (measured or recorded_by(goal.metric) != "measure")
     ]
     return replace(policy, goals=(*policy.goals, *more))
 

@@ -114,7 +114,7 @@ def side_of(result: ComparedResult) -> tuple[Side, Witness | None]:
     for witness in result.witnesses:
         if witness.agrees_with_engine is True and witness.library != result.reference.engine:
             return Side.ENGINE, witness
-    other = next((one for one in result.witnesses if one.agrees_with_reference is False), None)
+    other = next((candidate for candidate in result.witnesses if candidate.agrees_with_reference is False), None)
     return (Side.NOBODY, other) if other else (Side.UNASKED, next(iter(result.witnesses), None))
 
 
@@ -137,4 +137,4 @@ def described(reference: Reference) -> str:
 def _beyond_the_golden(result: ComparedResult, findings: Sequence[Finding]) -> bool:
     """Whether all that is wrong was found at sizes that no golden has, where the evaluator answered."""
     sized = {finding for comparison in result.comparisons if comparison.at for finding in comparison.findings}
-    return result.reference.kind is ReferenceKind.GOLDEN and all(one in sized for one in findings)
+    return result.reference.kind is ReferenceKind.GOLDEN and all(finding in sized for finding in findings)

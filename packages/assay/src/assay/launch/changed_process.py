@@ -16,7 +16,7 @@ def with_notes(result: Result, changed: Sequence[Changed], noise: int) -> Result
     ignored."""
     notes = list[Note]()
     if changed:
-        notes.append(noted(NoteCode.PROCESS_CHANGED, changed=tuple(one.value for one in changed)))
+        notes.append(noted(NoteCode.PROCESS_CHANGED, changed=tuple(change.value for change in changed)))
     if noise:
         notes.append(noted(NoteCode.MESSAGES_IGNORED, count=noise))
     return msgspec.structs.replace(result, notes=(*result.notes, *notes)) if notes else result

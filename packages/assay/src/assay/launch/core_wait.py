@@ -39,7 +39,7 @@ def waited_s(before: Look, now: Look, cores: int) -> float:
     processes may use. Nothing where a process came or went whose time may be lost: they may have had the cores themselves."""
     if before.unsure != now.unsure:
         return 0.0
-    longest_s = 1e-9 * max((_since(before.delays_ns, *one) for one in now.delays_ns.items()), default=0)
+    longest_s = 1e-9 * max((_since(before.delays_ns, *item) for item in now.delays_ns.items()), default=0)
     free_s = now.at_s - before.at_s - max(now.used_s - before.used_s, 0.0) / cores
     return max(min(longest_s, free_s), 0.0)
 
@@ -59,7 +59,7 @@ class CoreWait:
     def look(self, now_s: float) -> None:
         """To be called again and again: a process that has ended since is not counted."""
         tree = [self._pid, *descendants(self._pid)]
-        delays = {thread: delay for one in tree for thread, delay in _delays_ns(one)}
+        delays = {thread: delay for process in tree for thread, delay in _delays_ns(process)}
         counted = self._used_s() if self._used_s is not None else None
         unsure = frozenset(tree) if self._used_s is not None and counted is None else frozenset[int]()
         look = Look(now_s, sum(map(_used_s, tree)) if counted is None else counted, delays, unsure)

@@ -173,7 +173,7 @@ def _may_be_orphans() -> list[int]:
     """Children of the first thread, to which the kernel gives orphans, and of those that start workers. A driver may have many other
     threads, and is asked fifty times a second."""
     threads = {os.getpid(), threading.get_native_id(), *_started.values()}
-    return [one for one in reversed(_children_of(os.getpid(), threads)) if one not in _started]
+    return [pid for pid in reversed(_children_of(os.getpid(), threads)) if pid not in _started]
 
 
 def descendants(pid: int) -> list[int]:
@@ -192,10 +192,10 @@ def kill_below(pid: int) -> None:
     for _ in range(_KILL_ROUNDS):
         below = _stop_below(pid)
         now = descendants(pid)
-        if all(is_dead(one) for one in {*below, *now}):
+        if all(is_dead(process) for process in {*below, *now}):
             return
-        for one in {*below, *now}:
-            kill(one)
+        for process in {*below, *now}:
+            kill(process)
 
 
 def _stop_below(pid: int) -> list[int]:
@@ -204,8 +204,8 @@ def _stop_below(pid: int) -> list[int]:
     waiting = [pid]
     while waiting:
         below = children(waiting.pop())
-        for one in reversed(below):
-            _signal(one, signal.SIGSTOP)
+        for child in reversed(below):
+            _signal(child, signal.SIGSTOP)
         found += below
         waiting += below
     return found
@@ -219,8 +219,8 @@ def kill_orphans() -> bool:
         with _lock:
             orphans = [orphan for orphan in _may_be_orphans() if _is_of_a_worker(orphan)]
         living = [orphan for orphan in orphans if not is_dead(orphan)]
-        for one in living:
-            _signal(one, signal.SIGSTOP)
+        for survivor in living:
+            _signal(survivor, signal.SIGSTOP)
         for orphan in orphans:
             kill_below(orphan)
             kill(orphan)

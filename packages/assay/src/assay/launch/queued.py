@@ -88,14 +88,14 @@ class QueuedLauncher:
         while True:
             batch = [self._given.get()]
             self._gather(batch)
-            if results := [one for one in batch if isinstance(one, Result)]:
+            if results := [result for result in batch if isinstance(result, Result)]:
                 self._told += len(results)
                 yield results
-            for one in batch:
-                if one is None:
+            for result in batch:
+                if result is None:
                     return
-                if isinstance(one, BaseException):
-                    raise one
+                if isinstance(result, BaseException):
+                    raise result
 
     def _gather(self, batch: list[Result | BaseException | None]) -> None:
         """Until it is a good part of what is to come, or took long enough."""

@@ -35,7 +35,7 @@ def interpreter() -> Interpreter:
     base = Path(getattr(sys, "_base_executable", sys.executable)).resolve().parent.parent
     wanted = [Path(sys.base_prefix), base, Path(sysconfig.get_path("stdlib"))]
     folders: dict[str, Path] = {}
-    for path in dict.fromkeys([*wanted, *(one.resolve() for one in wanted)]):
+    for path in dict.fromkeys([*wanted, *(folder.resolve() for folder in wanted)]):
         shown = any(path.is_relative_to(other) for other in [*folders, *SYSTEM])
         if path.is_dir() and path != Path("/") and not shown:
             folders[str(path)] = path
@@ -60,5 +60,5 @@ def _packages() -> Iterator[tuple[str, Path]]:
 @functools.cache
 def names_in_work() -> frozenset[str]:
     """Folders of /work that are the interpreter's, where that lies there: never copied out."""
-    inside = [Path(one).relative_to("/work") for one in interpreter().folders if one.startswith("/work/")]
+    inside = [Path(folder).relative_to("/work") for folder in interpreter().folders if folder.startswith("/work/")]
     return frozenset(path.parts[0] for path in inside)

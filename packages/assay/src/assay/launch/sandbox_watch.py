@@ -86,7 +86,7 @@ class SandboxProcess:
         ):
             what = getattr(resource, f"RLIMIT_{name}")
             hard = resource.prlimit(pid, what)[1]
-            given = min((one for one in (most, hard) if one != _NO_LIMIT), default=_NO_LIMIT)
+            given = min((limit for limit in (most, hard) if limit != _NO_LIMIT), default=_NO_LIMIT)
             resource.prlimit(pid, what, (given, given))
             if given != most and most:
                 self.lowered[name] = given

@@ -78,11 +78,11 @@ class SlurmArray:
     def cancel(self) -> list[str]:
         """The jobs that may be left, for Slurm did not take that."""
         left = []
-        for one in self._submitted:
+        for job_id in self._submitted:
             try:
-                _ask("scancel", one)
+                _ask("scancel", job_id)
             except _Failed as error:
-                left += [one] if _FORGOTTEN not in str(error) else []
+                left += [job_id] if _FORGOTTEN not in str(error) else []
         return left
 
     def _left(self) -> str:

@@ -173,7 +173,7 @@ class Staff:
 
     def keep_idle(self) -> None:
         """Those that may wait for another launch are let go."""
-        for lane in [one for one in self.lanes if one.process.jobs_done and self._idle.keep(one)]:
+        for lane in [slot for slot in self.lanes if slot.process.jobs_done and self._idle.keep(slot)]:
             self._let_go(lane)
 
     def end(self) -> None:

@@ -54,8 +54,8 @@ def _remove(folder: str) -> None:
     """Each folder is opened before it is looked into: its owner, too, may be forbidden to."""
     _open(folder)
     for path, below, _ in os.walk(folder):
-        for one in below:
-            _open(os.path.join(path, one))
+        for name in below:
+            _open(os.path.join(path, name))
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -41,10 +41,10 @@ def tree_bytes(pid: int, below: Sequence[int], limit: int) -> int:
     total = own + sum(map(resident_bytes, below))
     files = memory_files([pid, *below])
     if files and total + files > limit:
-        files = max(files - sum(_mapped_bytes(one) for one in [pid, *below]), 0)
+        files = max(files - sum(_mapped_bytes(process) for process in [pid, *below]), 0)
     if not below or own > limit or total + files <= limit:
         return total + files
-    return sum(_share_bytes(one) for one in [pid, *below]) + files
+    return sum(_share_bytes(process) for process in [pid, *below]) + files
 
 
 def memory_files(processes: list[int]) -> int:

@@ -64,15 +64,15 @@ def compiled() -> Iterator[Entry]:
 
 def evict(entries: Sequence[Entry], most_bytes: int) -> tuple[int, int]:
     """Remove the least recently used until `most_bytes` hold the rest. How many went, and their bytes."""
-    total, count, freed = sum(one.size_bytes for one in entries), 0, 0
-    for one in sorted(entries, key=lambda entry: entry.used_s):
-        if total - freed <= most_bytes or one.used_s > time.time() - BUSY_S:
+    total, count, freed = sum(entry.size_bytes for entry in entries), 0, 0
+    for entry in sorted(entries, key=lambda entry: entry.used_s):
+        if total - freed <= most_bytes or entry.used_s > time.time() - BUSY_S:
             break
-        with _unlocked(one) as free:
+        with _unlocked(entry) as free:
             if free:
-                for path in one.paths:
+                for path in entry.paths:
                     _remove(path)
-                count, freed = count + 1, freed + one.size_bytes
+                count, freed = count + 1, freed + entry.size_bytes
     return count, freed
 
 

@@ -31,15 +31,17 @@ def code_digest(*modules: str) -> str:
 def _file(root: Path, module: str) -> Path | None:
     """None for what is no module: a name of one."""
     path = root.joinpath(*module.split(".")[1:])
-    return next((one for one in (path.with_suffix(".py"), path / "__init__.py") if one.is_file()), None)
+    return next(
+        (candidate for candidate in (path.with_suffix(".py"), path / "__init__.py") if candidate.is_file()), None
+    )
 
 
 def _imported(source: bytes) -> Iterator[str]:
     """Modules, and names in them that may be modules."""
-    for module, several, one, plain in _IMPORT.findall(source):
+    for module, several, single, plain in _IMPORT.findall(source):
         name = (module or plain).decode()
         yield name
-        for word in _NAME.findall(several or one):
+        for word in _NAME.findall(several or single):
             yield f"{name}.{word.decode()}"
 
 

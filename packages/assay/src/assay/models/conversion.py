@@ -116,10 +116,10 @@ _SIZES = (16, 64, 224)
 def _exported(module: Any, signature: Model, shapes: Shapes | None) -> torch.export.ExportedProgram:
     """Traced with dynamic dimensions; where that fails, or fixes another size than will be fed, for the shapes that will be fed, or
     for batch 1."""
-    symbolic = [one for spec in signature.inputs for one in spec.shape if isinstance(one, str)]
+    symbolic = [dim for spec in signature.inputs for dim in spec.shape if isinstance(dim, str)]
     if not symbolic:
         return _traced(module, signature.inputs, _example_shapes(signature, 1, 16, None), dynamic=False)
-    rest = [one for spec in signature.inputs for one in spec.shape[1:] if isinstance(one, str)]
+    rest = [dim for spec in signature.inputs for dim in spec.shape[1:] if isinstance(dim, str)]
     first: Lowering | None = None
     for size in _SIZES if rest else _SIZES[:1]:
         try:
@@ -162,9 +162,9 @@ def _example_shapes(signature: Model, batch: int, size: int, shapes: Shapes | No
         return max(fed, 2) if fed else otherwise
 
     for spec in signature.inputs:
-        for axis, one in enumerate(spec.shape):
-            if isinstance(one, str) and one != "?":
-                chosen.setdefault(one, batch if axis == 0 or one in firsts else fed_or(spec, axis, size))
+        for axis, dim in enumerate(spec.shape):
+            if isinstance(dim, str) and dim != "?":
+                chosen.setdefault(dim, batch if axis == 0 or dim in firsts else fed_or(spec, axis, size))
 
     def number(spec: TensorSpec, axis: int, one: int | str) -> int:
         if isinstance(one, int):
@@ -174,7 +174,7 @@ def _example_shapes(signature: Model, batch: int, size: int, shapes: Shapes | No
         return chosen[one] if one in chosen else batch if axis == 0 else fed_or(spec, axis, size)
 
     return {
-        spec.name: tuple(number(spec, axis, one) for axis, one in enumerate(spec.shape)) for spec in signature.inputs
+        spec.name: tuple(number(spec, axis, dim) for axis, dim in enumerate(spec.shape)) for spec in signature.inputs
     }
 
 
@@ -187,7 +187,7 @@ def _traced(
 
     examples = tuple(_example(torch_dtype(spec.dtype), shapes[spec.name]) for spec in specs)
     dimensions = tuple(
-        {axis: torch.export.Dim.AUTO for axis, one in enumerate(spec.shape) if isinstance(one, str)} for spec in specs
+        {axis: torch.export.Dim.AUTO for axis, size in enumerate(spec.shape) if isinstance(size, str)} for spec in specs
     )
     try:
         with _quietly(), torch.no_grad():

@@ -79,15 +79,20 @@ def _leaves(model: ModelProto, name: str, nodes: Sequence[NodeProto], used: set[
 
 def reads_of(node: NodeProto) -> tuple[str, ...]:
     """The inputs of a node, and what its branches and bodies read from outside."""
-    return (*node.input, *(name for one in node.attribute if one.HasField("g") for name in _free(one.g)))
+    return (
+        *node.input,
+        *(name for attribute in node.attribute if attribute.HasField("g") for name in _free(attribute.g)),
+    )
 
 
 def _free(graph: GraphProto) -> list[str]:
     """What a body reads that it neither is given, nor holds, nor computes."""
-    own = {one.name for one in (*graph.input, *graph.initializer)}
+    own = {value.name for value in (*graph.input, *graph.initializer)}
     own |= {name for node in graph.node for name in node.output}
     read = [name for node in graph.node for name in reads_of(node)]
-    return [name for name in dict.fromkeys((*read, *(one.name for one in graph.output))) if name and name not in own]
+    return [
+        name for name in dict.fromkeys((*read, *(value.name for value in graph.output))) if name and name not in own
+    ]
 
 
 def _info(name: str, array: Array) -> Any:

@@ -58,7 +58,7 @@ def _graph(tapped: Path, folder: Path, taps: set[str]) -> ModelProto:
     graph = load_onnx(str(program_to_onnx(with_ranges(tapped, folder), folder / "program.onnx")))
     for node in graph.graph.node:
         node.name = next((name for name in node.output if name in taps), node.name)
-    own = [one for one in graph.graph.output if one.name not in taps]
+    own = [value for value in graph.graph.output if value.name not in taps]
     del graph.graph.output[:]
     graph.graph.output.extend(own)
     return graph
@@ -91,7 +91,7 @@ def _return(module: Any, taps: Sequence[Any]) -> None:
     from torch.utils import _pytree
 
     end = next(node for node in module.graph.nodes if node.op == "output")
-    flat = _pytree.tree_leaves(end.args[0], is_leaf=lambda one: isinstance(one, torch.fx.Node))
+    flat = _pytree.tree_leaves(end.args[0], is_leaf=lambda leaf: isinstance(leaf, torch.fx.Node))
     with module.graph.inserting_before(end):
         module.graph.output((*flat, *taps))
     module.graph.erase_node(end)

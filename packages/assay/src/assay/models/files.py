@@ -33,7 +33,7 @@ MOST_NAMES = 10_000
 def nearest_file(path: Path, suffixes: Collection[str]) -> Path | None:
     """The file beside it, with one of these suffixes, that was probably meant."""
     try:
-        beside = [one.name for one in islice(path.parent.iterdir(), MOST_NAMES) if one.suffix in suffixes]
+        beside = [file.name for file in islice(path.parent.iterdir(), MOST_NAMES) if file.suffix in suffixes]
     except OSError:
         return None
     near = nearest(path.name, beside, cutoff=0.7)

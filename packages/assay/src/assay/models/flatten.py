@@ -84,6 +84,6 @@ def _array(value: Value) -> Array:
     array = np.asarray(value)
     if array.dtype.kind in "US":
         return array.astype(object)
-    if array.dtype == object and not all(isinstance(one, str | bytes) for one in array.ravel().tolist()):
+    if array.dtype == object and not all(isinstance(element, str | bytes) for element in array.ravel().tolist()):
         raise NoValue(noted(UsageCode.NO_VALUE, type=type(value).__name__))
     return array

@@ -31,7 +31,7 @@ def flops_of(model: Path, inputs: Mapping[str, Shape]) -> tuple[float, int]:
     from assay.numerics.operators.index import record_of
 
     graph_model = load_onnx(model)
-    weights = sum(_bytes(one) for one in graph_model.graph.initializer)
+    weights = sum(_bytes(tensor) for tensor in graph_model.graph.initializer)
     shapes = _shapes(graph_model, inputs)
     total = 0.0
     for node in graph_model.graph.node:
@@ -54,21 +54,21 @@ def _count(node: Any, known: OnnxOperator, shapes: Mapping[str, Shape]) -> float
 
 
 def _attribute(node: Any, name: str) -> int:
-    return next((int(one.i) for one in node.attribute if one.name == name), 0)
+    return next((int(attribute.i) for attribute in node.attribute if attribute.name == name), 0)
 
 
 def _shapes(model: Any, inputs: Mapping[str, Shape]) -> dict[str, Shape | None]:
     import onnx
 
-    for one in model.graph.input:
-        if one.name in inputs and one.type.HasField("tensor_type"):
-            for dim, size in zip(one.type.tensor_type.shape.dim, inputs[one.name], strict=False):
+    for value in model.graph.input:
+        if value.name in inputs and value.type.HasField("tensor_type"):
+            for dim, size in zip(value.type.tensor_type.shape.dim, inputs[value.name], strict=False):
                 dim.dim_value = size
     try:
         graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
     except onnx.shape_inference.InferenceError:
         graph = model.graph
-    known: dict[str, Shape | None] = {one.name: tuple(one.dims) for one in graph.initializer}
+    known: dict[str, Shape | None] = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     for info in (*graph.input, *graph.value_info, *graph.output):
         dims = info.type.tensor_type.shape.dim
         whole = info.type.tensor_type.HasField("shape") and all(dim.HasField("dim_value") for dim in dims)

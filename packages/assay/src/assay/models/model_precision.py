@@ -82,7 +82,7 @@ def coarse_types(model: Path) -> tuple[str, ...]:
     if is_factory(model):
         return ()
     found = model_precision(model)
-    return tuple(sorted(one for one in {*found.multiplying, *found.weights} if one.startswith(COARSE)))
+    return tuple(sorted(dtype for dtype in {*found.multiplying, *found.weights} if dtype.startswith(COARSE)))
 
 
 def readable_coarse_types(model: Path) -> tuple[str, ...] | UnsetType:
@@ -156,12 +156,15 @@ def _read_graph(graph: GraphProto, steps: list[_Step], kinds: dict[str, str], co
             kinds.setdefault(value.name, _name(value.type.tensor_type.elem_type))
     for node in graph.node:
         if node.op_type == "Constant":
-            for one in node.attribute:
-                if one.HasField("t"):
-                    kinds[node.output[0]], constants[node.output[0]] = _name(one.t.data_type), len(one.t.dims)
+            for attribute in node.attribute:
+                if attribute.HasField("t"):
+                    kinds[node.output[0]], constants[node.output[0]] = (
+                        _name(attribute.t.data_type),
+                        len(attribute.t.dims),
+                    )
             continue
-        for one in node.attribute:
-            for inner in (one.g, *one.graphs):
+        for attribute in node.attribute:
+            for inner in (attribute.g, *attribute.graphs):
                 _read_graph(inner, steps, kinds, constants)
         for name in node.output:
             if name and name not in kinds and node.input and node.input[0] in kinds:
@@ -199,9 +202,9 @@ def _of_program(model: Path) -> _Read:
         if node.name in stored and value is not None:
             constants[node.name] = len(value.shape)
         if node.op == "call_function":
-            steps.append(_Step(str(node.target), tuple(one.name for one in node.all_input_nodes), (node.name,)))
+            steps.append(_Step(str(node.target), tuple(operand.name for operand in node.all_input_nodes), (node.name,)))
     return steps, kinds, constants
 
 
 def _tensors(value: Any) -> Iterator[Any]:
-    return (one for one in (value if isinstance(value, list | tuple) else (value,)) if hasattr(one, "dtype"))
+    return (part for part in (value if isinstance(value, list | tuple) else (value,)) if hasattr(part, "dtype"))

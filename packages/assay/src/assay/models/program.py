@@ -115,7 +115,7 @@ def describe(exported: torch.export.ExportedProgram, names: Names | None = None)
                 if isinstance(declared, str) and not isinstance(size, int):
                     symbols.setdefault(str(size), dimension_key(spec.name, axis, declared))
     own_inputs = list(exported.graph_signature.user_inputs)
-    in_names = [spec.name for spec in names.inputs] if names else [str(one) for one in own_inputs]
+    in_names = [spec.name for spec in names.inputs] if names else [str(name) for name in own_inputs]
     out_names = list(names.outputs) if names else _output_names(exported, len(results))
     return Program(
         exported,
@@ -153,7 +153,7 @@ def _graphs(exported: torch.export.ExportedProgram) -> Iterator[tuple[str, torch
 
 def _listed(value: Any) -> Any:
     """A file keeps the operands of a branch as a list, which tracing gave as a tuple (torch 2.13)."""
-    return [_listed(one) for one in value] if isinstance(value, tuple | list) else value
+    return [_listed(part) for part in value] if isinstance(value, tuple | list) else value
 
 
 def _weight_digest(value: Any) -> str:
@@ -216,7 +216,7 @@ def _output_names(exported: torch.export.ExportedProgram, count: int) -> list[st
 def _spec(name: str, value: Any, symbols: Mapping[str, str]) -> TensorSpec:
     from assay.onnx_to_torch.dtypes import name_of
 
-    return TensorSpec(name, name_of(value.dtype), tuple(_size(one, symbols) for one in value.shape))
+    return TensorSpec(name, name_of(value.dtype), tuple(_size(size, symbols) for size in value.shape))
 
 
 def _size(size: Any, symbols: Mapping[str, str]) -> int | str:

@@ -103,7 +103,9 @@ def _tree_is_plain(text: str, allowed: re.Pattern[str]) -> bool:
         tree = json.loads(text) if text else None
         for key, value in _texts(tree):
             inner = json.loads(value) if key == "context" else value
-            if any(allowed.fullmatch(one) is None or one in _IMPORTING for _, one in _texts(inner)):
+            if any(
+                allowed.fullmatch(inner_text) is None or inner_text in _IMPORTING for _, inner_text in _texts(inner)
+            ):
                 return False
     except (ValueError, RecursionError):
         return False

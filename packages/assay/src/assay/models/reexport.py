@@ -28,7 +28,9 @@ def reexport(program: Program, bounds: Bounds, *, usual: Mapping[str, int], modu
 
     spec = program.exported.call_spec.in_spec
     examples = [
-        torch.ones([one if isinstance(one, int) else usual[one] for one in given.shape], dtype=torch_dtype(given.dtype))
+        torch.ones(
+            [size if isinstance(size, int) else usual[size] for size in given.shape], dtype=torch_dtype(given.dtype)
+        )
         for given in program.inputs
     ]
     args, kwargs = _pytree.tree_unflatten(examples, spec)
@@ -58,14 +60,14 @@ def symbols(inputs: tuple[TensorSpec, ...]) -> dict[str, int]:
     """Every symbol of the inputs and the axis where it stands first."""
     found: dict[str, int] = {}
     for spec in inputs:
-        for axis, one in enumerate(spec.shape):
-            if isinstance(one, str):
-                found.setdefault(one, axis)
+        for axis, size in enumerate(spec.shape):
+            if isinstance(size, str):
+                found.setdefault(size, axis)
     return found
 
 
 def _axes(spec: TensorSpec, bounds: Bounds) -> dict[int, Any]:
     import torch
 
-    free = {axis: bounds[one] for axis, one in enumerate(spec.shape) if isinstance(one, str)}
+    free = {axis: bounds[size] for axis, size in enumerate(spec.shape) if isinstance(size, str)}
     return {axis: torch.export.Dim.AUTO(min=least, max=most) for axis, (least, most) in free.items() if least != most}

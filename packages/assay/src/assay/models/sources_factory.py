@@ -88,7 +88,7 @@ def _find(source: str) -> Any:
         ) from error
     for part in attribute.split("."):
         if not hasattr(found, part):
-            near = difflib.get_close_matches(part, [one for one in dir(found) if not one.startswith("_")], n=1)
+            near = difflib.get_close_matches(part, [member for member in dir(found) if not member.startswith("_")], n=1)
             if near:
                 raise BadModel(noted(ModelCode.FUNCTION_MISSPELT, source=source, module=name, name=part, near=near[0]))
             raise BadModel(noted(ModelCode.FUNCTION_NO_NAME, source=source, module=name, name=part))

@@ -68,7 +68,7 @@ def _read(folder: Path) -> tuple[Header | None, int]:
         header = msgspec.json.decode(kept.header, type=Header)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None, 0
-    if header.version != VERSION or any(read_header(_other(folder, one)) is None for one in range(kept.others)):
+    if header.version != VERSION or any(read_header(_other(folder, number)) is None for number in range(kept.others)):
         return None, 0
     return header, kept.others
 
@@ -101,7 +101,7 @@ def _other(folder: Path, number: int) -> Path:
 def _digest(folder: Path, header: bytes, others: int) -> str:
     """Of the header, of all tensors, and of what vouches for the other answers. Raises OSError."""
     files = [folder / f"{part}.safetensors" for part in _PARTS]
-    parts = [file_digest(one) for one in (*files, *(_other(folder, one) / HEADER for one in range(others)))]
+    parts = [file_digest(path) for path in (*files, *(_other(folder, number) / HEADER for number in range(others)))]
     return sha256_bytes(header + "".join(parts).encode())
 
 

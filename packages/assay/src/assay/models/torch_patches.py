@@ -101,27 +101,29 @@ def overriding(overridden: Overridden, composite: Any, rules: MutableMapping[Any
     @contextmanager
     def override(wanted: Mapping[Any, Kernel]) -> Iterator[None]:
         here = {
-            one: tables
-            for one in wanted
-            if (tables := known.get(one)) is not None and one not in rules and tables.before == one.py_kernels
+            operator: tables
+            for operator in wanted
+            if (tables := known.get(operator)) is not None
+            and operator not in rules
+            and tables.before == operator.py_kernels
         }
-        others = {one: kernel for one, kernel in wanted.items() if one not in here}
-        plain = {one: dict(one.py_kernels) for one in others if one not in rules}
+        others = {operator: kernel for operator, kernel in wanted.items() if operator not in here}
+        plain = {operator: dict(operator.py_kernels) for operator in others if operator not in rules}
         with overridden(others):
-            for one, before in plain.items():
-                known[one] = _Tables(before, dict(one.py_kernels), rules[one])
+            for operator, before in plain.items():
+                known[operator] = _Tables(before, dict(operator.py_kernels), rules[operator])
             try:
-                for one, tables in here.items():
-                    one.py_kernels.update(tables.after)
-                    one.py_kernels[composite] = wanted[one]
-                    one._dispatch_cache.clear()
-                    rules[one] = tables.rule
+                for operator, tables in here.items():
+                    operator.py_kernels.update(tables.after)
+                    operator.py_kernels[composite] = wanted[operator]
+                    operator._dispatch_cache.clear()
+                    rules[operator] = tables.rule
                 yield
             finally:
-                for one, tables in here.items():
-                    one.py_kernels.clear()
-                    one.py_kernels.update(tables.before)
-                    one._dispatch_cache.clear()
-                    rules.pop(one, None)
+                for operator, tables in here.items():
+                    operator.py_kernels.clear()
+                    operator.py_kernels.update(tables.before)
+                    operator._dispatch_cache.clear()
+                    rules.pop(operator, None)
 
     return override

@@ -57,11 +57,14 @@ def weight_sparsity(model: Path) -> Sparsity | None:
     found = {weight.name: weight for weight in _weights(loaded, model.parent)}
     if not found:
         return None
-    zeros = sorted((one for one in found.values() if one.zeros), key=lambda one: (-one.zeros / one.elements, one.name))
+    zeros = sorted(
+        (weight for weight in found.values() if weight.zeros),
+        key=lambda weight: (-weight.zeros / weight.elements, weight.name),
+    )
     return Sparsity(
-        sum(one.elements for one in found.values()),
-        sum(one.zeros for one in found.values()),
-        sum(one.elements for one in found.values() if one.two_of_four),
+        sum(weight.elements for weight in found.values()),
+        sum(weight.zeros for weight in found.values()),
+        sum(weight.elements for weight in found.values() if weight.two_of_four),
         tuple(zeros[:MOST_WEIGHTS]),
     )
 
@@ -79,16 +82,16 @@ def _external_bytes(graph: GraphProto) -> int:
     from onnx.helper import tensor_dtype_to_np_dtype
 
     return sum(
-        math.prod(one.dims) * tensor_dtype_to_np_dtype(one.data_type).itemsize
-        for one in graph.initializer
-        if one.external_data
+        math.prod(tensor.dims) * tensor_dtype_to_np_dtype(tensor.data_type).itemsize
+        for tensor in graph.initializer
+        if tensor.external_data
     )
 
 
 def _weights(model: ModelProto, folder: Path) -> Iterator[WeightSparsity]:
     """Of the main graph, each once; bodies of loops, branches and functions are not looked into."""
     graph = model.graph
-    stored = {one.name: one for one in graph.initializer}
+    stored = {tensor.name: tensor for tensor in graph.initializer}
     makers = {name: node for node in graph.node for name in node.output if name}
     stored |= {name: value for name, node in makers.items() if (value := _constant(node)) is not None}
     done: set[str] = set()
@@ -113,7 +116,7 @@ def _sparsity(tensor: TensorProto, axis: int, point: tuple[Array, int] | None, f
 
 def _transposed(node: NodeProto, place: int, axis: int) -> int:
     """A Gemm may take its operand turned."""
-    flags = {one.name: one.i for one in node.attribute} if node.op_type == "Gemm" else {}
+    flags = {attribute.name: attribute.i for attribute in node.attribute} if node.op_type == "Gemm" else {}
     return -3 - axis if flags.get("transB" if place else "transA") else axis
 
 
@@ -122,10 +125,10 @@ def _origin(name: str, axis: int, makers: dict[str, NodeProto]) -> tuple[str, in
     point: tuple[str, int] | None = None
     while (node := makers.get(name)) is not None and node.input:
         if node.op_type == "Transpose":
-            order = next((list(one.ints) for one in node.attribute if one.name == "perm"), None)
+            order = next((list(attribute.ints) for attribute in node.attribute if attribute.name == "perm"), None)
             axis = order[axis] if order is not None else -1 - axis
         elif node.op_type == "DequantizeLinear":
-            along = next((one.i for one in node.attribute if one.name == "axis"), 1)
+            along = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 1)
             point = (node.input[2] if len(node.input) > 2 else "", along)
         elif node.op_type == "QuantizeLinear":
             point = None
@@ -158,7 +161,7 @@ def _beside(point: tuple[Array, int] | None, values: Array) -> Array:
 def _constant(node: NodeProto) -> TensorProto | None:
     if node.op_type != "Constant":
         return None
-    return next((one.t for one in node.attribute if one.name == "value"), None)
+    return next((attribute.t for attribute in node.attribute if attribute.name == "value"), None)
 
 
 def _array(tensor: TensorProto, folder: Path) -> Array:

@@ -84,7 +84,7 @@ def _argument(graph: Graph, tanh: NodeProto) -> str:
             if value is None:
                 ahead.add(name)
             else:
-                missing = [one for one in missing if not np.allclose(value, one, rtol=1e-3)]
+                missing = [candidate for candidate in missing if not np.allclose(value, candidate, rtol=1e-3)]
     return ""
 
 

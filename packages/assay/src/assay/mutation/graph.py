@@ -34,7 +34,7 @@ class Graph:
 
             model = inliner.inline_local_functions(model)
         self.model = model
-        self.opset = max((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), default=1)
+        self.opset = max((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), default=1)
         self._weights = {tensor.name: tensor for tensor in model.graph.initializer}
         self._infer()
         self._index()
@@ -61,7 +61,7 @@ class Graph:
         for value in (*shaped.graph.input, *shaped.graph.value_info, *shaped.graph.output):
             kind = value.type.tensor_type
             shape = (
-                tuple(one.dim_value if one.HasField("dim_value") else None for one in kind.shape.dim)
+                tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim)
                 if kind.HasField("shape")
                 else None
             )
@@ -160,9 +160,9 @@ class Graph:
 
     def get(self, node: NodeProto, name: str, default: Any = None) -> Any:
         """An attribute's value."""
-        for one in node.attribute:
-            if one.name == name:
-                return helper.get_attribute_value(one)
+        for attribute in node.attribute:
+            if attribute.name == name:
+                return helper.get_attribute_value(attribute)
         return default
 
     def attribute(self, node: NodeProto, name: str) -> Any:
@@ -176,7 +176,7 @@ class Graph:
 
     def set(self, node: NodeProto, name: str, value: Any) -> None:
         """Give the node this attribute; None takes it away."""
-        kept = [one for one in node.attribute if one.name != name]
+        kept = [attribute for attribute in node.attribute if attribute.name != name]
         del node.attribute[:]
         node.attribute.extend(kept)
         if value is not None:
@@ -222,8 +222,8 @@ class Graph:
         return Chain(self, self._place(node) + 1, hidden, None, 0, public)
 
     def _place(self, node: NodeProto) -> int:
-        for place, one in enumerate(self.model.graph.node):
-            if one.output[:] == node.output[:] and one.op_type == node.op_type:
+        for place, other in enumerate(self.model.graph.node):
+            if other.output[:] == node.output[:] and other.op_type == node.op_type:
                 return place
         raise KeyError(node.name)
 
@@ -269,11 +269,11 @@ def known(node: NodeProto) -> OnnxOperator:
 
 
 def _constant(node: NodeProto) -> Array | None:
-    for one in node.attribute:
-        if one.name == "value":
-            return np.asarray(numpy_helper.to_array(one.t))
-        if one.name in ("value_float", "value_floats"):
-            return np.asarray(helper.get_attribute_value(one), np.float32)
-        if one.name in ("value_int", "value_ints"):
-            return np.asarray(helper.get_attribute_value(one), np.int64)
+    for attribute in node.attribute:
+        if attribute.name == "value":
+            return np.asarray(numpy_helper.to_array(attribute.t))
+        if attribute.name in ("value_float", "value_floats"):
+            return np.asarray(helper.get_attribute_value(attribute), np.float32)
+        if attribute.name in ("value_int", "value_ints"):
+            return np.asarray(helper.get_attribute_value(attribute), np.int64)
     return None

@@ -73,7 +73,7 @@ def _twin(graph: Graph, node: NodeProto) -> NodeProto | None:
     name = node.output[_place(graph, node)]
     for other in graph.outputs[graph.outputs.index(name) + 1 :]:
         if graph.dtype(other) == graph.dtype(name) and graph.shape(other) == graph.shape(name):
-            producer = next((one for one in graph.nodes if other in one.output), None)
+            producer = next((candidate for candidate in graph.nodes if other in candidate.output), None)
             if producer is not None:
                 return producer
     return None
@@ -86,8 +86,8 @@ def _exchange(graph: Graph, node: NodeProto, distance: float) -> None:
     here = node.output[_place(graph, node)]
     there = next(n for n in other.output if n in graph.outputs and n != here and graph.shape(n) == graph.shape(here))
     hidden = {name: graph.fresh("hidden") for name in (here, there)}
-    for one in graph.nodes:
-        for names in (one.input, one.output):
+    for reader in graph.nodes:
+        for names in (reader.input, reader.output):
             for place, name in enumerate(names):
                 if name in hidden:
                     names[place] = hidden[name]

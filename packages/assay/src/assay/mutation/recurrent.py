@@ -26,7 +26,7 @@ def _exchange_gates(graph: Graph, node: NodeProto, distance: float) -> None:
             continue
         blocks = gates * 2 if place == 3 else gates
         parts = np.split(value, blocks, axis=1)
-        moved = [parts[base + one] for base in range(0, blocks, gates) for one in order]
+        moved = [parts[base + gate] for base in range(0, blocks, gates) for gate in order]
         graph.replace_input(node, place, np.concatenate(moved, axis=1))
 
 

@@ -24,7 +24,7 @@ def _sums(graph: Graph) -> Iterable[NodeProto]:
 
 def _drop_residual(graph: Graph, node: NodeProto, distance: float) -> None:
     """The branch that was computed earlier is the residual: it is the one that gets lost."""
-    order = {name: place for place, one in enumerate(graph.nodes) for name in one.output}
+    order = {name: place for place, other in enumerate(graph.nodes) for name in other.output}
     keep = max(node.input, key=lambda name: order.get(name, -1))
     graph.replace(node, "Identity", [keep])
 

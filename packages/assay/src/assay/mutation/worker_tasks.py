@@ -78,13 +78,13 @@ def search_inputs(job: SearchInputsJob, stages: Stages) -> SearchInputsResult:
     """
     golden = evaluation_split(job, load_golden(job))
     sound = msgspec.structs.replace(job, flow=msgspec.structs.replace(job.flow, transforms=job.flow.transforms[:-1]))
-    engine, lying = (_engine(one, stages) for one in (sound, job))
+    engine, lying = (_engine(side, stages) for side in (sound, job))
     with stages.enter(Stage.RUN):
         seen, tried_inputs = search(engine, lying, golden.inputs, job.case.model, job.case.inputs.seed)
         telling = largest_effect(tried_inputs)
     with stages.enter(Stage.SAVE):
-        for place, one in enumerate(telling):
-            _keep(job, Path(job.output_dir) / str(place), one.inputs, dict(one.outputs))
+        for place, answer in enumerate(telling):
+            _keep(job, Path(job.output_dir) / str(place), answer.inputs, dict(answer.outputs))
     return msgspec.structs.replace(
         empty_result(job),
         golden_effect=max((tried_input.effect for tried_input in seen), default=0.0),

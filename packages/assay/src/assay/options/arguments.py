@@ -170,7 +170,7 @@ def _named(
     return Kind(
         read_all,
         lambda values: [f"{name}={write(value)}" for name, value in values.items()],
-        lambda said: {name: accept(name, one) for name, one in said.items()},
+        lambda said: {name: accept(name, value) for name, value in said.items()},
     )
 
 

@@ -86,7 +86,7 @@ def rows(options: type[Any]) -> tuple[Option, ...]:
     """The rows of a class of options: arguments first, then those of its bases in their order, then its own; one that is declared
     again stands where it was declared last."""
     if options not in _ROWS:
-        own = {one.name: one for one in fields(options)}
+        own = {option_field.name: option_field for option_field in fields(options)}
         order = dict.fromkeys(_declared(options))
         found = [_row(own[name]) for name in order if ROW in own[name].metadata]
         _ROWS[options] = tuple(sorted(found, key=lambda row: not row.argument))

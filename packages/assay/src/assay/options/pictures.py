@@ -14,7 +14,7 @@ _KEYS = ("input", "size", "layout", "colour", "fit", "scale", "mean", "std", "fi
 def read_picture(text: str) -> Picture:
     """`size=224x224,layout=NCHW,scale=1/255,mean=0.485:0.456:0.406,...`. Raises UsageError."""
     values: dict[str, str] = {}
-    for part in filter(None, (one.strip() for one in text.split(","))):
+    for part in filter(None, (item.strip() for item in text.split(","))):
         key, separator, value = part.partition("=")
         key, value = key.strip().replace("color", "colour"), value.strip()
         if not separator or key not in _KEYS:
@@ -78,8 +78,8 @@ def write_picture(picture: Picture) -> str:
         "colour": picture.colour if picture.colour != plain.colour else "",
         "fit": picture.fit if picture.fit != plain.fit else "",
         "scale": "" if picture.scale is None else f"{picture.scale:.17g}",
-        "mean": ":".join(f"{one:.17g}" for one in picture.mean) if picture.mean != plain.mean else "",
-        "std": ":".join(f"{one:.17g}" for one in picture.std) if picture.std != plain.std else "",
+        "mean": ":".join(f"{number:.17g}" for number in picture.mean) if picture.mean != plain.mean else "",
+        "std": ":".join(f"{number:.17g}" for number in picture.std) if picture.std != plain.std else "",
         "fill": str(picture.fill) if picture.fill else "",
     }
     return ",".join(f"{key}={value}" for key, value in said.items() if value) or f"layout={plain.layout}"

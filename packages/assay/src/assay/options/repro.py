@@ -82,7 +82,7 @@ def _values(run: Run, job: Job, given: Given) -> Values:
         "require": tuple(given.get("require", ())),
     }
     named = {source.path: source.named for source in run.sources}
-    values["models"] = tuple(named.get(one, one) for one in values["models"])
+    values["models"] = tuple(named.get(name, name) for name in values["models"])
     if "reference" in values:
         values["reference"] = named.get(values["reference"], values["reference"])
     if isinstance(job, MeasureJob):

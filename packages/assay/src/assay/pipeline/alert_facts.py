@@ -100,7 +100,7 @@ def _since(alert: Alert, key: str, run: Run, store: Store) -> list[tuple[str, st
     if not past:
         return [("Since", f"run {alert.first_run}, {_time(alert.first_at)}")]
     outcome = past[0].result.outcome
-    same = list(itertools.takewhile(lambda one: one.result.outcome is outcome, past))
+    same = list(itertools.takewhile(lambda past_result: past_result.result.outcome is outcome, past))
     by_limit = outcome in FINE  # whether a limit held in an earlier run is for that run's report to say
     first = store.run(run.id if by_limit else same[-1].run_id)
     text = f"run {first.id}, {_time(first.started_at)}"
@@ -109,7 +109,7 @@ def _since(alert: Alert, key: str, run: Run, store: Store) -> list[tuple[str, st
         return [("Since", f"{text}; no earlier run in this history has this job otherwise")]
     old = store.run(earlier[0].run_id)
     how = "is the run before" if by_limit else "did not show it"
-    job = next((one for one in run.jobs if one.key == key), None)
+    job = next((candidate for candidate in run.jobs if candidate.key == key), None)
     return [("Since", f"{text}; run {old.id} of {_time(old.started_at)} {how}"), *_changed(old.id, first, job, store)]
 
 
@@ -124,8 +124,8 @@ def _changed(old_id: str, run: Run, job: AnyJob | None, store: Store) -> list[tu
         for name in sorted(old.versions.keys() | run.versions.keys())
         if old.versions.get(name) != run.versions.get(name)
     ]
-    job = next((one for one in run.jobs if job is not None and one.key == job.key), job)
-    was = next((one for one in old.jobs if job is not None and one.key == job.key), None)
+    job = next((candidate for candidate in run.jobs if job is not None and candidate.key == job.key), job)
+    was = next((old_job for old_job in old.jobs if job is not None and old_job.key == job.key), None)
     if job is not None and was is not None:
         same = was.case.model.digest == job.case.model.digest
         lines.append("the model file is the same" if same else "the model file is another")

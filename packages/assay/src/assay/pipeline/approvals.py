@@ -27,14 +27,14 @@ def approvals(services: Services) -> list[Approval]:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
         lines = []
-    lines += [one.read_bytes().strip() for one in sorted((services.folder / SHARED).glob("*/*.json"))]
+    lines += [shared_file.read_bytes().strip() for shared_file in sorted((services.folder / SHARED).glob("*/*.json"))]
     found = []
     for line in dict.fromkeys(lines):
         try:
             found.append(msgspec.json.decode(line, type=Approval))
         except msgspec.MsgspecError:
             continue
-    return sorted(found, key=lambda one: one.at)
+    return sorted(found, key=lambda approval: approval.at)
 
 
 def record_approval(

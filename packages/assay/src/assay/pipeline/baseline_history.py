@@ -187,7 +187,7 @@ def _passed(job: MeasureJob, checked: Checked) -> MeasureResult:
             f"{job.case.name} on {job.flow.name} did not pass in run {checked.run.id} ({bad[0].word.value}: {bad[0].reason}): only an "
             "engine that passed is approved this way; assay baseline set approves one in spite of that"
         )
-    result = next((one for one in checked.results if one.job_key == job.key), None)
+    result = next((candidate for candidate in checked.results if candidate.job_key == job.key), None)
     if not isinstance(result, MeasureResult) or result.outcome is not Outcome.OK:
         raise UsageError(
             f"run {checked.run.id} did not measure {job.case.name} on {job.flow.name}: finish it with `assay resume`"
@@ -204,7 +204,7 @@ def _candidate(job: MeasureJob, checked: Checked, services: Services) -> Path:
             f"run {checked.run.id} kept no engine of {names}: `assay check --baseline` keeps those of the last {RUNS_KEPT} runs; check "
             "again, or build one with assay baseline set"
         )
-    result = next(one for one in checked.results if one.job_key == job.key)
+    result = next(candidate for candidate in checked.results if candidate.job_key == job.key)
     assert isinstance(result, MeasureResult)
     if folder_digest(path)[1] != result.facts.artifact_digest:
         raise UsageError(f"the engine of {names} that run {checked.run.id} kept has been changed since: check again")

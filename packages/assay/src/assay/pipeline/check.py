@@ -119,5 +119,5 @@ class CaseRoute:
         for result in lacking:
             if not is_wrong_input(result):
                 self._opened.add(result)
-        keys = {one.job_key for one in lacking}
-        return [job for job in jobs if job.key not in keys], [one for one in lacking if is_wrong_input(one)]
+        keys = {refusal.job_key for refusal in lacking}
+        return [job for job in jobs if job.key not in keys], [refusal for refusal in lacking if is_wrong_input(refusal)]

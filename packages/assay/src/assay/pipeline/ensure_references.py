@@ -203,7 +203,7 @@ def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | N
         if name not in asked and library_of(name) not in late:
             return find_flow(name)
     libraries = {library_of(refusal.flow) for refusal in refusals}
-    flows = (one.flow for one in jobs if isinstance(one, FlowJob) and one.case.name == job.case.name)
+    flows = (other.flow for other in jobs if isinstance(other, FlowJob) and other.case.name == job.case.name)
     engines = [flow for flow in flows if not flow.transforms]
     return next(
         (engine for engine in engines if engine.name not in asked and library_of(engine) not in libraries), None

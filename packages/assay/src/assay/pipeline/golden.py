@@ -101,7 +101,7 @@ def keep(model: Path, folder: Path, inputs: Inputs, why: str, services: Services
 def verify(model: Path | None, folder: Path, services: Services, *, limits: Limits) -> list[str]:
     """Everything that is wrong with a golden, and with it for this model; empty when nothing is."""
     case = services.jobs.complete(_case(model, (), limits, services)) if model is not None else None
-    return [note_text(one) for one in verify_golden(folder, case.model if case else None)]
+    return [note_text(note) for note in verify_golden(folder, case.model if case else None)]
 
 
 def propose(

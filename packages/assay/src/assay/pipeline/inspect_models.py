@@ -148,7 +148,10 @@ def _names(wanted: Sequence[ModelRequest]) -> list[str]:
 
 def check_calibration(wanted: ModelRequest, case: Case) -> None:
     """Raises UsageError where calibration would leave no sample to judge."""
-    flow = next((one.name for one in wanted.flows if any(map(plugins.is_calibrated, one.transforms))), "")
+    flow = next(
+        (wanted_flow.name for wanted_flow in wanted.flows if any(map(plugins.is_calibrated, wanted_flow.transforms))),
+        "",
+    )
     original = case.original.golden if case.original is not None else ""
     stored = original or case.inputs.golden or case.inputs.given
     if not flow or not stored:

@@ -39,7 +39,7 @@ class Stage(Protocol):
 
 async def result_of(stage: Stage, job: Job) -> Result:
     """Of one job."""
-    (result,) = [one async for one in stage.results([job])]
+    (result,) = [only async for only in stage.results([job])]
     return result
 
 

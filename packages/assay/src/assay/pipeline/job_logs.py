@@ -53,7 +53,7 @@ def _text(result: Result, run: Run) -> str:
         f"repeat    {repro_line(run, result)}",
         *(f"version   {name} {version}" for name, version in sorted(result.versions.items())),
         *(f"stage     {time.stage.value} {time.seconds:.3f} s" for time in result.stage_times),
-        *(f"warning   {one}" for one in warnings_of(result)),
+        *(f"warning   {note}" for note in warnings_of(result)),
         *(
             [f"repeats   {repeats}"]
             if isinstance(result, VerifyResult) and (repeats := asked_again(result.repeats))

@@ -86,14 +86,14 @@ def merge(
     _refuse_other_splits([shards[shard] for shard in sorted(shards)])
     ordered = [shards[shard][1] for shard in sorted(shards)]
     absent = tuple(f"{number}/{totals[0]}" for number in missing)
-    run = msgspec.structs.replace(_joined(command, [one.run for one in ordered]), missing=absent)
+    run = msgspec.structs.replace(_joined(command, [shard.run for shard in ordered]), missing=absent)
     policy = policy_of(run)
     run = msgspec.structs.replace(
         run, policy=policy or _common_policy(run, [shards[shard] for shard in sorted(shards)])
     )
     if whole is not None:
         run = msgspec.structs.replace(run, command=whole.command, baseline=whole.baseline, sources=whole.sources)
-    results = tuple(result for one in ordered for result in one.results)
+    results = tuple(result for shard in ordered for result in shard.results)
     services.store.open_run(run)
     services.store.record(run.id, results)
     judgement = judge_run(run, results, services)
@@ -105,7 +105,7 @@ def _common_policy(run: Run, ordered: Sequence[tuple[Path, _Saved]]) -> Policy:
     """That of all shards, with what the endless cases of each bring. Raises UsageError where files changed between them."""
     names = set(endless(job.case for job in run.jobs if isinstance(job, FlowJob)))
     first, known = ordered[0][0], of_files(run.policy, names)
-    if changed := [path for path, one in ordered if of_files(one.run.policy, names) != known]:
+    if changed := [path for path, shard in ordered if of_files(shard.run.policy, names) != known]:
         (folder,) = given_arguments(RunOptions, shlex.split(run.command)).get("expectations", ["expectations"])[-1:]
         raise UsageError(
             f"{changed[0]} and {first} are judged by different files: the policy or the expected outcomes changed between them; "
@@ -130,8 +130,8 @@ def _refuse_other_splits(ordered: Sequence[tuple[Path, _Saved]]) -> None:
 def _by_number(saved: Sequence[tuple[Path, _Saved]], command: str) -> dict[tuple[int, int], tuple[Path, _Saved]]:
     """Each shard under its number and how many there are. Raises UsageError for one that is no shard of this command, or not ready."""
     shards: dict[tuple[int, int], tuple[Path, _Saved]] = {}
-    for path, one in saved:
-        other, shard = without_shard(one.run.command)
+    for path, shard_run in saved:
+        other, shard = without_shard(shard_run.run.command)
         if other != command:
             raise UsageError(
                 f"{path} is of another run ('{other}' instead of '{command}'); merge shards of one command"
@@ -140,13 +140,13 @@ def _by_number(saved: Sequence[tuple[Path, _Saved]], command: str) -> dict[tuple
             raise UsageError(
                 f"{path} and {shards[shard][0]} are both shard {shard[0]}/{shard[1]}; name each shard once"
             )
-        if one.run.status != "complete":
-            raise UsageError(f"{path} is {one.run.status}; finish it with `assay resume` and save it again")
-        if different := _other_models(saved[0][1].run, one.run):
+        if shard_run.run.status != "complete":
+            raise UsageError(f"{path} is {shard_run.run.status}; finish it with `assay resume` and save it again")
+        if different := _other_models(saved[0][1].run, shard_run.run):
             raise UsageError(
                 f"{path} and {saved[0][0]} did not test the same model: {different}; name what does not move, and run them again"
             )
-        shards[shard] = (path, one)
+        shards[shard] = (path, shard_run)
     return shards
 
 

@@ -100,8 +100,8 @@ async def mutated(request: MutateRequest, services: Services, workspace: Path) -
     with open_run(_run(request, [*mutants, *summaries], _policy(request), services), services) as opened:
         await run_jobs(opened, services)
         scores = [await _score(lane, opened, workspace / str(place), services) for place, lane in enumerate(lanes)]
-        for one, score in zip(summaries, scores, strict=False):
-            opened.add(summary(one, score))
+        for job, score in zip(summaries, scores, strict=False):
+            opened.add(summary(job, score))
     return Mutated(opened.checked, tuple(scores))
 
 
@@ -158,7 +158,7 @@ async def _failing(
     lacking = await services.jobs.all_of(map(of_case, by_case(jobs)))
     reject_wrong_inputs([*chain.from_iterable(lacking)], jobs)
     judged = judge_run(_run(request, jobs, _plain(request.policy), services), done, services)
-    finer = {one.job_key for one in done if one.outcome is Outcome.OTHER_PRECISION}
+    finer = {result.job_key for result in done if result.outcome is Outcome.OTHER_PRECISION}
     bad = {
         verdict.job_key: verdict.reason
         for verdict in judged.verdicts
@@ -185,7 +185,7 @@ def _plain(policy: Policy) -> Policy:
     """What makes an answer wrong, and no more: an engine that is finer than it promises can be mutated like any other."""
     return Policy(
         budget_max=policy.budget_max,
-        fail_on=tuple(one for one in policy.fail_on if one != Outcome.OTHER_PRECISION.value),
+        fail_on=tuple(outcome for outcome in policy.fail_on if outcome != Outcome.OTHER_PRECISION.value),
     )
 
 
@@ -200,7 +200,7 @@ def _policy(request: MutateRequest) -> Policy:
             for outcome in CAUGHT
         ),
         budget_max=policy.budget_max,
-        fail_on=tuple(one for one in policy.fail_on if one in CAUGHT),
+        fail_on=tuple(outcome for outcome in policy.fail_on if outcome in CAUGHT),
     )
 
 

@@ -86,8 +86,8 @@ def _of_golden(lock: GoldenLock) -> Model:
 
 def _precision(new: Model, old: Model) -> str:
     """The coarsest type of the new model that its original does not have; what is quantized comes before every rounding."""
-    added = [one for one in new.coarse if one not in old.coarse]
-    quantized = [one for one in added if _is_grid(one)]
+    added = [dtype for dtype in new.coarse if dtype not in old.coarse]
+    quantized = [dtype for dtype in added if _is_grid(dtype)]
     if quantized:
         return quantized[0]
     return max(added, key=UNIT_ROUNDOFF.__getitem__, default="float32")

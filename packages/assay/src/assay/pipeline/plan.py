@@ -66,7 +66,7 @@ async def plan(request: Request, services: Services) -> Run:
     planned = [
         _jobs(request, wanted, case, services, run_id) for wanted, case in zip(request.models, cases, strict=True)
     ]
-    jobs = tuple(job for one in planned for job in one)
+    jobs = tuple(job for part in planned for job in part)
     twice = [key for key, count in Counter(job.key for job in jobs).items() if count > 1]
     if twice:
         raise UsageError(f"'{twice[0]}' is asked for twice: name each flow once for a model")
@@ -80,7 +80,7 @@ async def plan(request: Request, services: Services) -> Run:
         policy=request.policy,
         **provenance(now, this_machine(services.gpus)),
         baseline=request.baseline,
-        baselines=tuple(job.baseline for one in planned for job in one if isinstance(job, CompareSpeedJob)),
+        baselines=tuple(job.baseline for part in planned for job in part if isinstance(job, CompareSpeedJob)),
         narrowed=bool(request.only),
         alone=bool(request.only),
         sources=request.sources,

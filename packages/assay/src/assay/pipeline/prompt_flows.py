@@ -20,7 +20,7 @@ from assay.ports import is_prompted
 
 def check_prompt_flows(flows: Sequence[Flow], inputs: Inputs, wanted: Mapping[str, object]) -> None:
     """Raises UsageError where a golden of sketches is to judge such a flow, or one of these options, by name, asks for its tensors."""
-    flow = next((one.name for one in flows if _continues_prompts(one)), "")
+    flow = next((candidate.name for candidate in flows if _continues_prompts(candidate)), "")
     option = next((name for name, value in wanted.items() if value), "")
     if flow and form_of(inputs.golden) == SKETCH:
         raise UsageError(note_text(noted(NoteCode.SKETCHES_OF_SERVICE, flow=flow, golden=inputs.golden)))
@@ -33,7 +33,7 @@ def check_prompt_flows(flows: Sequence[Flow], inputs: Inputs, wanted: Mapping[st
 def check_prompts(flows: Sequence[Flow], case: Case) -> None:
     """Raises UsageError where such a flow is asked of a language model, whose inputs are no prompts. What it makes of another model it
     says itself."""
-    flow = next((one.name for one in flows if _continues_prompts(one)), "")
+    flow = next((candidate.name for candidate in flows if _continues_prompts(candidate)), "")
     if flow and _is_language_model(case) and not _has_prompts(case.inputs):
         raise UsageError(note_text(noted(NoteCode.NO_PROMPTS, flow=flow, model=case.name)))
 

@@ -45,7 +45,7 @@ def stale_goldens(
     for folder, model in wanted:
         lock = read_lock(folder)
         flow = _producer(oracle or lock.producer) or plugins.find_flow("reference")
-        reasons = golden_reasons(lock, oracle, days, now, lambda one: services.available(one).version)
+        reasons = golden_reasons(lock, oracle, days, now, lambda flow_name: services.available(flow_name).version)
         if not reasons:
             continue
         names = [str(folder), str(model or "MODEL"), "--flow", flow.name]
@@ -101,26 +101,26 @@ def as_lines(stale: Sequence[Stale], looked_at: int) -> list[str]:
         what = "1 golden or baseline was" if looked_at == 1 else f"{looked_at} goldens and baselines were"
         return [f"nothing is stale: {what} looked at"]
     lines = []
-    for one in stale:
-        lines.append(f"stale: {one.name}: {'; '.join(one.reasons)}")
-        lines += [f"    {text}" for text in _changes(one)]
-        lines += [f"    {one.command}"] if one.command else []
+    for entry in stale:
+        lines.append(f"stale: {entry.name}: {'; '.join(entry.reasons)}")
+        lines += [f"    {text}" for text in _changes(entry)]
+        lines += [f"    {entry.command}"] if entry.command else []
     return lines
 
 
 def as_review(stale: Sequence[Stale]) -> str:
     """The text of a change for review, as Markdown."""
     lines = ["# Refresh goldens and baselines", "", f"{len(stale)} stale:", ""]
-    for one in stale:
-        lines += [f"## {one.name}", "", *(f"- stale: {reason}" for reason in one.reasons)]
-        lines += [*(f"- {text}" for text in _changes(one)), ""]
-        lines += ["```", one.command, "```", ""] if one.command else []
+    for entry in stale:
+        lines += [f"## {entry.name}", "", *(f"- stale: {reason}" for reason in entry.reasons)]
+        lines += [*(f"- {text}" for text in _changes(entry)), ""]
+        lines += ["```", entry.command, "```", ""] if entry.command else []
     return "\n".join(lines)
 
 
 def as_script(stale: Sequence[Stale], body: str) -> str:
     """Commands that make the change on a branch of its own."""
-    steps = [one.command for one in stale if not one.trouble]
+    steps = [entry.command for entry in stale if not entry.trouble]
     return "\n".join(
         [
             "#!/bin/sh",

@@ -43,7 +43,7 @@ class RefusedInputs:
                 yield result
         for result in refused:
             job = planned[result.job_key]
-            others = [one for one in peers[job.case.name] if one is not result]
+            others = [peer for peer in peers[job.case.name] if peer is not result]
             mine = replace(result.reference, engine=library_of(job.flow))
             yield replace(result, reference=mine, witnesses=await self._witnesses(job, others))
 

@@ -62,7 +62,7 @@ def _remove_files(services: Services, before: datetime) -> int:
     first = before.astimezone(UTC).strftime("%Y%m%dT%H%M%S")
     here = {path.name for kind in OF_RUN for path in (services.folder / kind).glob("*") if path.is_dir()}
     shared = services.files.known(*(f"{kind}/" for kind in OF_RUN))
-    old = {one for one in {*here, *(name.rpartition("/")[2] for name in shared)} if one < first}
+    old = {run_id for run_id in {*here, *(name.rpartition("/")[2] for name in shared)} if run_id < first}
     names = [f"{kind}/{run}" for kind in OF_RUN for run in sorted(old)]
     services.files.forget([name for name in names if name in shared])
     for name in names:

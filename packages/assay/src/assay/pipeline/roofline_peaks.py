@@ -25,8 +25,8 @@ def with_roofline_peaks(machine: Machine, threads: Iterable[int]) -> Machine:
     found = {count: _peaks(count) for count in sorted(set(threads))}
     return replace(
         machine,
-        copy_bytes_per_s={count: one["copy_bytes_per_s"] for count, one in found.items()},
-        gemm_flops_per_s={count: one["gemm_flops_per_s"] for count, one in found.items()},
+        copy_bytes_per_s={count: peak["copy_bytes_per_s"] for count, peak in found.items()},
+        gemm_flops_per_s={count: peak["gemm_flops_per_s"] for count, peak in found.items()},
     )
 
 

@@ -123,7 +123,7 @@ class SharedFiles:
             if self._is_untouched(marker)
             and (entry := entry_of(self._folder / marker.name, path := self._path_of_marker(marker.name), used=path))
         ]
-        return evict(entries, most_bytes)[0] if sum(one.size_bytes for one in entries) > most_bytes else 0
+        return evict(entries, most_bytes)[0] if sum(entry.size_bytes for entry in entries) > most_bytes else 0
 
     def forget(self, names: Iterable[str]) -> None:
         """These are no longer needed, by anybody."""
@@ -193,7 +193,7 @@ class SharedFiles:
         missing = [digest for digest, (_, size) in paths.items() if there.get(digest) != size]
         blobs = self._blobs
         if verify:
-            missing += [one for one in paths if one not in missing and self._is_damaged(one)]
+            missing += [path for path in paths if path not in missing and self._is_damaged(path)]
         _side_by_side(lambda digest: blobs.put(paths[digest][0], digest), missing)
         return len(missing)
 
@@ -213,7 +213,7 @@ class SharedFiles:
             stats = [(root / file.path).stat() for file in marker.folder.files]
         except OSError:
             return False
-        now = [(one.st_size, one.st_mtime_ns) for one in stats]
+        now = [(stat.st_size, stat.st_mtime_ns) for stat in stats]
         return now == [(file.size_bytes, at) for file, at in zip(marker.folder.files, marker.times, strict=True)]
 
     def _fetch(self, folders: Mapping[str, KeptFolder]) -> None:
@@ -233,7 +233,7 @@ class SharedFiles:
                 path.parent.mkdir(parents=True, exist_ok=True)
             blobs = self._blobs
             assert blobs is not None
-            _side_by_side(lambda one: blobs.fetch(*one), files)
+            _side_by_side(lambda pair: blobs.fetch(*pair), files)
             for folder, whole in staging.items():
                 final = self._folder / folder
                 final.parent.mkdir(parents=True, exist_ok=True)
@@ -284,7 +284,7 @@ def _read(path: Path) -> _Marker | None:
 
 
 def _is_among(name: str, names: Collection[str]) -> bool:
-    return any(name == one or (one.endswith("/") and name.startswith(one)) for one in names)
+    return any(name == known or (known.endswith("/") and name.startswith(known)) for known in names)
 
 
 def _check_below(path: Path, folder: Path) -> None:

@@ -118,5 +118,5 @@ def _nothing(what: str, text: str, cases: Sequence[Case]) -> list[Case]:
 
 def _near(name: str, names: Sequence[str], cutoff: float) -> str:
     """ "" where none is."""
-    ending = [one for one in names if one.endswith(f"/{name}")]
+    ending = [known for known in names if known.endswith(f"/{name}")]
     return next(iter(ending or difflib.get_close_matches(name, names, n=1, cutoff=cutoff)), "")

@@ -102,7 +102,7 @@ async def derive(jobs: Sequence[ToleranceJob], services: Services, *, coarse: bo
 async def _derive(jobs: Sequence[ToleranceJob], services: Services, coarse: bool) -> Failed:
     missing = {job.tolerance_dir: job for job in jobs if job.tolerance_dir and not _there(job.tolerance_dir)}
     derivations = {folder: _derivation(job, coarse, services) for folder, job in missing.items()}
-    asked = {one.key: one for one in _joined(list(derivations.values()))}
+    asked = {job.key: job for job in _joined(list(derivations.values()))}
     failed: Failed = {}
     async for result in services.jobs.results(list(asked.values())):
         if result.outcome is not Outcome.OK:
@@ -191,7 +191,7 @@ def _placed(asked: _Job, history: Path) -> _Job:
     except (OSError, BadGolden):
         return asked
     recipe = (text, inputs.seed, inputs.samples, inputs.fewer, inputs.batch, inputs.fill, Path(inputs.given).name)
-    stated = [one for one in (inputs.dims, inputs.ranges) if one]
+    stated = [setting for setting in (inputs.dims, inputs.ranges) if setting]
     key = (
         job.case.model.digest,
         recipe,

@@ -75,21 +75,23 @@ def trend_of(
     stated: dict[str, StatedMetric] = {}
     elsewhere: Counter[str] = Counter()
     last = ""
-    for one in past:
-        if one.run_id == last:
+    for point in past:
+        if point.run_id == last:
             continue
-        seen |= one.metrics.keys()
-        stated |= one.stated
-        value = one.metrics.get(name, math.nan)
+        seen |= point.metrics.keys()
+        stated |= point.stated
+        value = point.metrics.get(name, math.nan)
         if not math.isfinite(value):
             continue
-        last = one.run_id
-        if one.machine == machine:
-            points.append(Point(one.run_id, one.started_at, one.commit, value))
+        last = point.run_id
+        if point.machine == machine:
+            points.append(Point(point.run_id, point.started_at, point.commit, value))
         else:
-            elsewhere[one.machine] += 1
+            elsewhere[point.machine] += 1
     points.reverse()
-    elsewhere |= Counter({one: count for one, count in (runs or {}).items() if one in elsewhere})
+    elsewhere |= Counter(
+        {machine_kind: count for machine_kind, count in (runs or {}).items() if machine_kind in elsewhere}
+    )
     if not points:
         raise UsageError(_nothing(case, flow, name, seen, elsewhere, machine))
     values = [point.value for point in points]

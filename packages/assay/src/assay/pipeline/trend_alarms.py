@@ -29,16 +29,16 @@ def trend_alarms(run: Run, results: Sequence[Result], wanted: Sequence[str], ser
             cells[result.case, result.flow].append(result)
     red_jobs: list[RedJob] = []
     for (case, flow), own in cells.items():
-        recorded = {name for one in own for name, value in metrics(one).items() if math.isfinite(value)}
-        names = [name for name in dict.fromkeys(SHORT.get(one, one) for one in wanted) if name in recorded]
+        recorded = {name for own_result in own for name, value in metrics(own_result).items() if math.isfinite(value)}
+        names = [name for name in dict.fromkeys(SHORT.get(metric, metric) for metric in wanted) if name in recorded]
         past = list(islice(services.store.history(case, flow), RUNS * len(own))) if names else []
         if len({past_result.run_id for past_result in past}) < LEAST_POINTS:
             continue
         seen = list(map(observed, past))
         # Newer results, as of other machines, may have pushed those of this run out of the window.
-        here = [one.metrics for one in seen if (one.run_id, one.machine) == (run.id, run.machine.kind)]
+        here = [entry.metrics for entry in seen if (entry.run_id, entry.machine) == (run.id, run.machine.kind)]
         for name in names:
-            if not any(math.isfinite(one.get(name, math.nan)) for one in here):
+            if not any(math.isfinite(recorded_metrics.get(name, math.nan)) for recorded_metrics in here):
                 continue
             known = trend_of(seen, case, flow, name, run.machine.kind)
             if known.points[-1].run_id == run.id and len(known.points) - 1 in known.alarms:

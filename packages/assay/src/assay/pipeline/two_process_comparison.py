@@ -125,8 +125,8 @@ async def _compare(
     while len(launches) < job.rule.looks[-1]:
         pair = _pair(job, batch, artifacts, folder / f"launch-{batch}-{len(launches)}", chance)
         found = {result.job_key: result for result in await services.jobs.together(pair)}
-        mine, theirs = (found[one.key] for one in sorted(pair, key=lambda one: one.case.name))
-        for result in sorted((mine, theirs), key=lambda one: one.cause is Cause.PEER_FAILED):
+        mine, theirs = (found[side_job.key] for side_job in sorted(pair, key=lambda side_job: side_job.case.name))
+        for result in sorted((mine, theirs), key=lambda side_result: side_result.cause is Cause.PEER_FAILED):
             if result.outcome is not Outcome.OK:
                 return _failed(job, result)
         ours, others = _turns(mine), _turns(theirs)
@@ -144,7 +144,7 @@ async def _compare(
             out_of_time = True
             break
     own_s, rival_s = median([launch.own_s for launch in launches]), median([launch.rival_s for launch in launches])
-    own_wall_s, rival_wall_s = (median(one) for one in zip(*walls, strict=True))
+    own_wall_s, rival_wall_s = (median(seconds) for seconds in zip(*walls, strict=True))
     return SpeedComparison(
         job.baseline.name,
         tuple(launches),

@@ -90,7 +90,7 @@ class Witnessed:
                 yield result
         for result in doubtful:
             job = planned[result.job_key]
-            others = [one for one in peers[job.case.name] if one[0] is not job]
+            others = [peer for peer in peers[job.case.name] if peer[0] is not job]
             settled = result if doubt_of(result) is Doubt.NONE else await self._with_witnesses(job, result, others)
             if isinstance(settled, LossResult) and witness_needed(settled, self.goals):
                 settled = await self._with_loss_witnesses(job, settled, others)
@@ -114,7 +114,7 @@ class Witnessed:
                     continue
                 asked.witnesses[name] = await self._testimony(job, name, result, asked)
             witness = await self._beside_engine(job, asked.witnesses[name], result, asked)
-            others = [one for one in result.witnesses if one.flow != name]
+            others = [peer_witness for peer_witness in result.witnesses if peer_witness.flow != name]
             result = replace(result, witnesses=(*others, witness))
             if side_of(result)[0] in (Side.REFERENCE, Side.ENGINE):
                 break
@@ -124,7 +124,10 @@ class Witnessed:
         if side is Side.REFERENCE:
             return replace(result, witnesses=(decisive,))
         parted = await self._parted(job, decisive, result, asked)
-        return replace(result, witnesses=tuple(parted if one is decisive else one for one in result.witnesses))
+        return replace(
+            result,
+            witnesses=tuple(parted if peer_witness is decisive else peer_witness for peer_witness in result.witnesses),
+        )
 
     async def _with_loss_witnesses(
         self, job: Job, result: LossResult, peers: Sequence[tuple[Job, Result]]
@@ -146,7 +149,7 @@ class Witnessed:
                 continue
             absent = self._unavailable(name)
             asked.witnesses[name] = absent or await loss_witness(
-                find_flow(name), job, result, lambda one: self._run(one, asked, coarse)
+                find_flow(name), job, result, lambda other_job: self._run(other_job, asked, coarse)
             )
             result = replace(result, float_witnesses=tuple(asked.witnesses.values()))
         return result
@@ -168,7 +171,7 @@ class Witnessed:
         flow = witness_flow(name, job)
         if isinstance(job, ChangeJob):
             folder = Path(job.scratch or self.services.folder)
-            seen = await change_seen_by(flow, job, folder, lambda one: self._run(one, asked))
+            seen = await change_seen_by(flow, job, folder, lambda other_job: self._run(other_job, asked))
             return _witness(flow, seen, result)
         question = replace(_unsaved(job), case=fairly_judged(job.case, flow), flow=flow)
         return _witness(replace(flow, name=name), await self._run(question, asked), result)
@@ -204,7 +207,7 @@ class Witnessed:
             return witness
         flow = witness_flow(witness.flow, job)
         if isinstance(job, ChangeJob) and witness.flow not in asked.nodes:
-            asked.nodes[witness.flow] = await parting_node(flow, job, lambda one: self._run(one, asked))
+            asked.nodes[witness.flow] = await parting_node(flow, job, lambda other_job: self._run(other_job, asked))
         if witness.flow not in asked.nodes:
             local = other_kind(job, PerNodeJob, flow=flow)
             asked.nodes[witness.flow] = (await self._run(local, asked)).node

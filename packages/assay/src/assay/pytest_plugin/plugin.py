@@ -98,13 +98,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         "flow",
         [
             pytest.param(
-                one.name,
+                asked_flow.name,
                 marks=[
-                    getattr(pytest.mark, f"flow_{_word(one.name)}"),
-                    getattr(pytest.mark, f"backend_{_word(one.backend)}"),
+                    getattr(pytest.mark, f"flow_{_word(asked_flow.name)}"),
+                    getattr(pytest.mark, f"backend_{_word(asked_flow.backend)}"),
                 ],
             )
-            for one in flows
+            for asked_flow in flows
         ],
         indirect=True,
     )

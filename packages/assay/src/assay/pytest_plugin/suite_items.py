@@ -80,8 +80,8 @@ def suite_items(session: pytest.Session) -> Iterator[pytest.Item]:
     cases = select([case for suite in suites for case in collect_cases(suite, seed)], selection)
     known = expectations(
         expectations_folder(option("--assay-expectations")),
-        [one.name for one in flows],
-        [one.name for one in suites],
+        [asked_flow.name for asked_flow in flows],
+        [suite.name for suite in suites],
     )
     policy = with_expected_timeouts(Policy(expectations=known), cases, flows)
     named = {suite.name: word for suite, word in zip(suites, words, strict=True)}

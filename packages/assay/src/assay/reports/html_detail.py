@@ -243,7 +243,7 @@ def _soak(result: Result) -> dict[str, object] | None:
     """Memory over the calls of the soak: [name, bytes as text, MB at each reading]; nothing where it was not read."""
     memory = result.memory if isinstance(result, MeasureResult) else Memory()
     named = (("resident", memory.soak_bytes), ("held", memory.held_bytes), ("in use", memory.live_bytes))
-    lines = [[name, text.size(read[-1]), [one / 1e6 for one in read]] for name, read in named if read]
+    lines = [[name, text.size(read[-1]), [read_bytes / 1e6 for read_bytes in read]] for name, read in named if read]
     if not lines:
         return None
     rows = [["Most resident", text.size(memory.soak_peak_bytes)]]

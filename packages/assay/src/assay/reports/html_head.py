@@ -52,7 +52,7 @@ def head(run: Run, results: Sequence[Result], judgement: RunVerdict, rows: Seque
         "kill_rates": _mutation_scores(results),
         "changes": page_changes(judgement.changes),
         "critical_title": TITLE,
-        "critical": [[one.case, one.flow, one.text] for one in critical(rows, judgement.changes)],
+        "critical": [[entry.case, entry.flow, entry.text] for entry in critical(rows, judgement.changes)],
         "upgrade_header": HEADER_OF_UPGRADES,
         "upgrades": [
             {

@@ -130,7 +130,7 @@ def _failures(run: Run, found: Sequence[Row]) -> list[str]:
     for together in bad[:FAILURES_SHOWN]:
         entry = together[0]
         case, flow = entry.names
-        kinds = ", ".join(one.kind for one in together)
+        kinds = ", ".join(member.kind for member in together)
         names = f"{escaped(case, 120)} · {escaped(flow, 120)} · {kinds}"
         lines += [f"**{entry.word or 'not run'}** {names}  ", escaped(entry.reason), ""]
         if entry.result is not None and entry.result.outcome.value == "unavailable":

@@ -42,13 +42,13 @@ def mutation_scores(results: Sequence[Result]) -> list[MutationScore]:
     """Of each summary of mutants: the row over all first, then by group, the lowest rate first."""
     found = [row for result in results if isinstance(result, MutationScoreResult) for row in _rows(result)]
     places = {group: place for place, group in enumerate((ALL, *GROUPS))}
-    return sorted(found, key=lambda one: (places[one.group], 2.0 if one.rate is None else one.rate, one.name))
+    return sorted(found, key=lambda score: (places[score.group], 2.0 if score.rate is None else score.rate, score.name))
 
 
 def _rows(result: MutationScoreResult) -> list[MutationScore]:
     figures = result.scores
     stems = [name.removesuffix(_KILLED) for name in figures if name.endswith(_KILLED) and name.startswith(_STEM)]
-    return [_row(result, stem) for stem in ("mutation", *(one for one in stems if one != "mutation"))]
+    return [_row(result, stem) for stem in ("mutation", *(stem for stem in stems if stem != "mutation"))]
 
 
 def _row(result: MutationScoreResult, stem: str) -> MutationScore:

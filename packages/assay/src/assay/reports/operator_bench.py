@@ -58,18 +58,18 @@ def _rates(rooflines: Sequence[Roofline]) -> Iterator[str]:
     )  # fmt: skip
     rows = [
         (
-            one.case,
-            one.flow,
-            text.milliseconds(one.mean_s),
-            f"{100 * one.deviation:.0f} %",
-            text.milliseconds(one.median_s),
-            text.number(one.elements_per_s),
-            text.number(one.flops_per_s / 1e9) if one.flops_per_s else "",
-            _share(one.roofline_share),
-            _times(one.cold_s, one.median_s),
-            _times(one.channels_last_s, one.median_s),
+            roof.case,
+            roof.flow,
+            text.milliseconds(roof.mean_s),
+            f"{100 * roof.deviation:.0f} %",
+            text.milliseconds(roof.median_s),
+            text.number(roof.elements_per_s),
+            text.number(roof.flops_per_s / 1e9) if roof.flops_per_s else "",
+            _share(roof.roofline_share),
+            _times(roof.cold_s, roof.median_s),
+            _times(roof.channels_last_s, roof.median_s),
         )
-        for one in rooflines
+        for roof in rooflines
     ]
     return _table(header, rows)
 
@@ -78,21 +78,21 @@ def _memory(rooflines: Sequence[Roofline]) -> Iterator[str]:
     """What calls move, beside what a copy moves on as many threads; misses of the last cache, or why they are not counted."""
     rows = [
         (
-            one.case,
-            one.flow,
-            text.size(one.moved_bytes),
-            text.number(one.bytes_per_s / 1e9),
-            _share(one.copy_share),
-            "" if one.cache_misses is None else text.number(one.cache_misses),
+            roof.case,
+            roof.flow,
+            text.size(roof.moved_bytes),
+            text.number(roof.bytes_per_s / 1e9),
+            _share(roof.copy_share),
+            "" if roof.cache_misses is None else text.number(roof.cache_misses),
         )
-        for one in rooflines
-        if one.moved_bytes
+        for roof in rooflines
+        if roof.moved_bytes
     ]
     if not rows:
         return
     yield from ("", "## Memory access", "")
     yield from _table(("case", "flow", "bytes moved", "GB/s", "of a copy", "cache misses"), rows)
-    for code in sorted({one.cache_errno for one in rooflines if one.cache_errno}):
+    for code in sorted({roof.cache_errno for roof in rooflines if roof.cache_errno}):
         yield from ("", f"Cache misses are not counted: {_why_no_misses(code)}.")
 
 
@@ -108,10 +108,10 @@ def _why_no_misses(code: int) -> str:
 
 def _waited(rooflines: Sequence[Roofline]) -> Iterator[str]:
     """Times are the wall clock's, so that what neighbours took is in them: that is told, with the worst."""
-    known = [one for one in rooflines if one.wall_over_cpu is not None]
-    waited = [one for one in known if (one.wall_over_cpu or 0.0) >= WAITED]
+    known = [roof for roof in rooflines if roof.wall_over_cpu is not None]
+    waited = [roof for roof in known if (roof.wall_over_cpu or 0.0) >= WAITED]
     if waited:
-        worst = max(waited, key=lambda one: one.wall_over_cpu or 0.0)
+        worst = max(waited, key=lambda roof: roof.wall_over_cpu or 0.0)
         yield ""
         yield (
             f"In {len(waited)} of {len(known)} measurements on one thread calls waited: their mean was up to "
@@ -137,8 +137,8 @@ def _threads(rooflines: Sequence[Roofline], machine: Machine) -> Iterator[str]:
     """Parallel efficiency: the speed-up over one thread, per thread, and as a share of what the peaks of so many threads allow; of more
     threads than cores it says nothing."""
     cells: dict[tuple[str, str], dict[int, Roofline]] = defaultdict(dict)
-    for one in rooflines:
-        cells[one.case, one.flow.partition(SCALED)[0]][one.threads] = one
+    for roof in rooflines:
+        cells[roof.case, roof.flow.partition(SCALED)[0]][roof.threads] = roof
     rows = [
         (case, flow, str(threads), *_scaling(taken[1], many, threads))
         for (case, flow), taken in cells.items()
@@ -149,7 +149,7 @@ def _threads(rooflines: Sequence[Roofline], machine: Machine) -> Iterator[str]:
     if rows:
         yield from ("", "## Threads", "")
         yield from _table(("case", "flow", "threads", "speed-up", "efficiency", "peaks allow", "of that"), rows)
-        most = max(one.threads for one in rooflines)
+        most = max(roof.threads for roof in rooflines)
         if most > machine.cores:
             cores = text.cores(machine.cores)
             yield ""
@@ -169,8 +169,8 @@ def _scaling(one: Roofline, many: Roofline, threads: int) -> tuple[str, str, str
 def _flows(rooflines: Sequence[Roofline]) -> Iterator[str]:
     """Backends, optimization levels: each beside the fastest on one number of threads."""
     cells: dict[tuple[str, int], dict[str, float]] = defaultdict(dict)
-    for one in rooflines:
-        cells[one.case, one.threads][one.flow.partition(SCALED)[0]] = one.median_s
+    for roof in rooflines:
+        cells[roof.case, roof.threads][roof.flow.partition(SCALED)[0]] = roof.median_s
     flows = list(dict.fromkeys(flow for taken in cells.values() for flow in taken))
     if len(flows) < 2:
         return

@@ -38,14 +38,14 @@ def remarks(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[
     for row in rows(run, results, judgement):
         for together in group_identical(row):
             entry = together[0]
-            kinds = ", ".join(one.kind for one in together)
+            kinds = ", ".join(member.kind for member in together)
             title = one_line(f"{row.case} on {row.flow}: {kinds}")
             path = _file(entry.job) if entry.job is not None else ""
             log = one_line(entry.result.log_file) if entry.result is not None else ""
             repeat = one_line(repro_line(run, entry.asked))
             found.append(Remark(entry.word, title, one_line(entry.reason), path, repeat, log))
     shown = [remark for remark in found if remark.word not in QUIET]
-    return sorted(shown, key=lambda one: SEVERITY.index(one.word))
+    return sorted(shown, key=lambda remark: SEVERITY.index(remark.word))
 
 
 def _file(job: Job) -> str:

@@ -219,7 +219,7 @@ def figures(found: Sequence[Entry]) -> Figures:
     taken = [measurement for result in results for measurement in measurements_of(result) if measurement.wall_s]
     memories = [result.memory for result in results if isinstance(result, MeasureResult)]
     measured = min(taken, key=lambda measurement: measurement.batch, default=None)
-    kept = next((one for one in results if isinstance(one, MeasureResult) and one.kept_metrics), None)
+    kept = next((result for result in results if isinstance(result, MeasureResult) and result.kept_metrics), None)
     return Figures(
         budget_used=_worst([each["budget_used"] for each in metrics if "budget_used" in each]),
         max_abs=_worst([each["max_abs"] for each in metrics if "max_abs" in each]),
@@ -227,7 +227,7 @@ def figures(found: Sequence[Entry]) -> Figures:
         p90_s=percentile(measured.wall_s, 90.0) if measured else _kept_s(kept, "latency.p90_ms"),
         batch=measured.batch
         if measured
-        else min((one.batch for one in measurements_of(kept)), default=0)
+        else min((measurement.batch for measurement in measurements_of(kept)), default=0)
         if kept
         else 0,
         memory_bytes=max((max(memory.load_peak_bytes, memory.run_peak_bytes) for memory in memories), default=0),

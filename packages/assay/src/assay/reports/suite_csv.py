@@ -72,7 +72,7 @@ def _peer(entry: Entry) -> list[str]:
     result = entry.result
     cells = [case, base, "0", flow, params, _RESULT.get(entry.word, "Fail"), _detail(result)]
     if result is None:
-        return [*(guarded(one) for one in cells), *("" for _ in range(len(PEER) - len(cells)))]
+        return [*(guarded(cell) for cell in cells), *("" for _ in range(len(PEER) - len(cells)))]
     took = {time.stage: time.seconds for time in result.stage_times}
     facts, compared = facts_of(result), comparisons_of(result)
     delegated = facts.delegated
@@ -170,7 +170,7 @@ def _ours(run: Run, entry: Entry) -> list[str]:
         "; ".join(f"{spec.name} {spec.dtype}[{', '.join(map(str, spec.shape))}]" for spec in specs),
     ]
     return [
-        *(guarded(one) for one in text),
+        *(guarded(cell) for cell in text),
         *(_number(column.exact(row)) for column in _ERRORS),
         _number(compared.rtol if compared else None),
         _number(compared.atol if compared else None),

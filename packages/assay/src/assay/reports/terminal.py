@@ -126,7 +126,7 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
     from rich.text import Text
 
     entry = together[0]
-    kinds = ", ".join(one.kind for one in together)
+    kinds = ", ".join(member.kind for member in together)
     names = " | ".join(one_line(part) for part in (*entry.names, kinds))
     console.print()
     console.print(Text.assemble((entry.word or "not run", STYLES[entry.word]), "  ", (names, "bold")))
@@ -145,9 +145,9 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
             print_prose(console, f"  {one_line(sizes)}")
         for warning in _shown_warnings(entry):
             print_prose(console, f"  warning: {one_line(warning)}")
-        for one in together:
-            if one.result is not None:
-                _tables(console, one.result)
+        for member in together:
+            if member.result is not None:
+                _tables(console, member.result)
         if result.log_file:
             print_line(console, f"  log: {one_line(result.log_file)}")
     # One line whatever the width: it is there to be copied.
@@ -204,7 +204,7 @@ def _changes(console: Console, judgement: RunVerdict) -> None:
         print_line(console, (f"  {cell.case} | {cell.flow}", "bold"), f"  {cell.verdicts}")
         for note in cell.notes:
             print_prose(console, f"    {note}")
-        lines = [[one.label, one.before, one.after, one.change, one.spark] for one in cell.lines]
+        lines = [[line.label, line.before, line.after, line.change, line.spark] for line in cell.lines]
         if lines:
             print_plain(console, [f"  {line}" for line in columns(CHANGES_HEADER, lines)])
     if (left := len(judgement.changes.cells) - CELLS_SHOWN) > 0:
@@ -222,7 +222,7 @@ def _asked_rarely(console: Console, found: Sequence[Row]) -> None:
     ]
     if not rarely_asked:
         return
-    _, entry = min(rarely_asked, key=lambda one: one[0])
+    _, entry = min(rarely_asked, key=lambda pair: pair[0])
     assert isinstance(entry.result, VerifyResult)
     more = f" ({len(rarely_asked)} passes were asked less than {ENOUGH_CALLS} times)" if len(rarely_asked) > 1 else ""
     names = " | ".join(map(one_line, (*entry.names, entry.kind)))

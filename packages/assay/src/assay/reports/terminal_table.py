@@ -27,7 +27,7 @@ ROWS_SHOWN = 60
 NARROWEST_CASE = 18
 GAP = 3
 COLUMNS = columns_of("terminal")
-OPTIONAL = tuple(one.header for one in sorted(COLUMNS, key=lambda one: one.leave_out) if one.leave_out)
+OPTIONAL = tuple(column.header for column in sorted(COLUMNS, key=lambda column: column.leave_out) if column.leave_out)
 """Left out in this order where the screen is too narrow for all."""
 LEFT = ("Verdict", "Case", "Flow", *(column.header for column in COLUMNS if column.value is None))
 
@@ -108,7 +108,7 @@ def _print_columns(console: Console, names: Sequence[str], lines: Sequence[dict[
         )
     others = sum(max(len(name), *(len(line[name]) for line in lines)) + GAP for name in names if name != "Case")
     room = max(console.width - others, NARROWEST_CASE)
-    for line in ({**one, "Case": folded(one["Case"], room)} for one in lines):
+    for line in ({**cells, "Case": folded(cells["Case"], room)} for cells in lines):
         style = STYLES.get(line["Verdict"], STYLES[""])  # of a job that was not run: ""
         table.add_row(*(Text(line[name], style=style if name == "Verdict" else "") for name in names))
     console.print(table)

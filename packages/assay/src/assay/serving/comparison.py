@@ -180,7 +180,7 @@ def _pair(
     seen.sent += len(given[0])
     both = list(zip(figures[1], figures[0], strict=True))
     names = sorted(_common([*figures[0], *figures[1]]))
-    ratios = {name: fmean(_ratio(name, *one) for one in both) for name in names}
+    ratios = {name: fmean(_ratio(name, *pair) for pair in both) for name in names}
     return Pair(ratios, new_first, trouble or _unequal(given[0], given[1]))
 
 
@@ -189,7 +189,7 @@ def _unequal(old: Sequence[Reply], new: Sequence[Reply]) -> str:
     good = [
         (answer.tokens, other.tokens) for answer, other in zip(old, new, strict=True) if not answer.error + other.error
     ]
-    mine, others = sum(one for one, _ in good), sum(other for _, other in good)
+    mine, others = sum(tokens for tokens, _ in good), sum(other for _, other in good)
     if abs(mine - others) <= _UNEQUAL * max(mine, others):
         return ""
     counts = f"{mine / len(good):.3g} and {others / len(good):.3g}"

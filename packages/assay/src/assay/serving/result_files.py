@@ -166,9 +166,9 @@ def _trtexec_text(text: str) -> dict[str, float]:
 
 def _perf_analyzer(rows: list[Mapping[str, str]]) -> dict[str, float]:
     """`-f FILE`: the row of the greatest load; microseconds."""
-    if any(value is None for one in rows for value in one.values()):
+    if any(value is None for csv_row in rows for value in csv_row.values()):
         raise ValueError("a row has fewer columns than the first line names")
-    if any(None in one for one in rows):
+    if any(None in csv_row for csv_row in rows):
         raise ValueError("a row has more columns than the first line names")
     row = max(rows, key=_load_of)
     found = {"throughput_per_s": float(row["Inferences/Second"])}
@@ -205,7 +205,7 @@ def _loadgen(text: str) -> dict[str, float]:
     )
     tokens = ("Completed tokens per second", "Tokens per second")
     for name, known in (("throughput_per_s", rates), ("tokens_per_s", tokens)):
-        if (rate := next((one for one in known if one in said), None)) is not None:
+        if (rate := next((key for key in known if key in said), None)) is not None:
             found[name] = float(said[rate])
     for name, mean, percentile in _LOADGEN_TIMES:
         keys = {"mean": f"Mean {mean}"} | {f"p{p}": f"{p}.00 percentile {percentile}" for p in _PERCENTILES}

@@ -67,7 +67,7 @@ def alarms(values: Sequence[float]) -> list[int]:
 
 def _reference(known: Sequence[float]) -> tuple[float, float]:
     middle = _median(known)
-    return middle, max(NORMAL * _median([abs(one - middle) for one in known]), LEAST_SCALE)
+    return middle, max(NORMAL * _median([abs(value - middle) for value in known]), LEAST_SCALE)
 
 
 def _known_until(at: int, start: int, rose: int, total: float, *, again: bool) -> int:

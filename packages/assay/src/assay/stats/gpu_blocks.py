@@ -90,9 +90,9 @@ def valid_blocks(blocks: Sequence[Block], own: frozenset[int] = frozenset(), *, 
         foreign=tuple(sorted({process for block in blocks for process in shared(block, own)})),
     )
     return ValidBlocks(
-        _joined(kept, lambda one: one.wall_s),
-        tuple(one.cpu_s for one in kept),
-        _joined(kept, lambda one: one.device_s),
+        _joined(kept, lambda kept_block: kept_block.wall_s),
+        tuple(kept_block.cpu_s for kept_block in kept),
+        _joined(kept, lambda kept_block: kept_block.device_s),
         record,
     )
 

@@ -31,4 +31,4 @@ def paired_ratio(mine: Sequence[float], theirs: Sequence[float]) -> float | None
         return None
     if len(logs) >= MANY:
         return statistics.median(logs)
-    return statistics.median((one + other) / 2.0 for one, other in combinations_with_replacement(logs, 2))
+    return statistics.median((first + other) / 2.0 for first, other in combinations_with_replacement(logs, 2))

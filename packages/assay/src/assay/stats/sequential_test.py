@@ -89,7 +89,7 @@ def _of_order(ratios: Sequence[float], own_first: Sequence[bool | None]) -> tupl
     slower. It costs one degree of freedom (two treatments in two orders: Jones and Kenward, Design and Analysis of
     Cross-Over Trials, 2014, ch. 2), which few launches cannot spare."""
     count = len(ratios)
-    if count < LEAST_ORDERED or sum(one is True for one in own_first) * 2 != count or None in own_first:
+    if count < LEAST_ORDERED or sum(first is True for first in own_first) * 2 != count or None in own_first:
         return 0.0, count - 1
     return math.fsum(
         ratio if first else -ratio for ratio, first in zip(ratios, own_first, strict=True)

@@ -116,11 +116,15 @@ def cell_runs(connection: Connection, case: str, flow: str, limit: int) -> list[
         query = select(row.number, row.outcome, row.word, runs.c.id).join(runs, runs.c.number == row.run)
         query = query.where(row.job == job.number).limit(limit)
         last = connection.execute(query.order_by(row.run.desc())).all()
-        begin = min((one.id for one in last), default="")
+        begin = min((stored_row.id for stored_row in last), default="")
         since = query.where(row.run.in_(select(_run.c.number).where(_run.c.id >= begin)))
         found += [
-            (one.id, one.number, MatrixJob(case, flow, job.kind, one.outcome, one.word, one.id))
-            for one in (connection.execute(since.order_by(runs.c.id.desc())) if len(last) == limit else last)
+            (
+                stored_row.id,
+                stored_row.number,
+                MatrixJob(case, flow, job.kind, stored_row.outcome, stored_row.word, stored_row.id),
+            )
+            for stored_row in (connection.execute(since.order_by(runs.c.id.desc())) if len(last) == limit else last)
         ]
     return [matrix_job for _, _, matrix_job in sorted(found, key=lambda row: row[:2], reverse=True)][:limit]
 
@@ -148,7 +152,12 @@ def said(connection: Connection, text: str, looked_at: int, limit: int) -> list[
     for row in connection.execute(query):
         words = _SAID.decode(zlib.decompress(row.payload))
         line = next(
-            (one for one in (*words.detail.splitlines(), *words.log.splitlines()) if text.lower() in one.lower()), ""
+            (
+                text_line
+                for text_line in (*words.detail.splitlines(), *words.log.splitlines())
+                if text.lower() in text_line.lower()
+            ),
+            "",
         )
         if line:
             found.append((_state_of(row), line))

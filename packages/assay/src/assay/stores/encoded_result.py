@@ -31,7 +31,7 @@ def encode(results: Sequence[Result]) -> tuple[list[EncodedResult], dict[bytes, 
     for result in results:
         first.setdefault(result.job_key, result)
     wanted: dict[bytes, bytes] = {}
-    return [_encoded(one, wanted) for one in first.values()], wanted
+    return [_encoded(first_result, wanted) for first_result in first.values()], wanted
 
 
 def _encoded(result: Result, wanted: dict[bytes, bytes]) -> EncodedResult:

@@ -38,7 +38,7 @@ def find_runs(connection: Connection, asked: Sequence[str], name: str) -> list[i
     """Of each as `find_run`; whole ids in one statement."""
     known = connection.execute(select(runs.c.id, runs.c.number).where(runs.c.id.in_(asked)))
     numbers = {row.id: int(row.number) for row in known}
-    return [numbers.get(one) or find_run(connection, one, name) for one in asked]
+    return [numbers.get(run_id) or find_run(connection, run_id, name) for run_id in asked]
 
 
 def exact_run(connection: Connection, run_id: str, name: str) -> int:

@@ -87,7 +87,7 @@ def demand_same_run(connection: Connection, row: Mapping[str, Any]) -> None:
     known = connection.execute(
         select(runs.c.started_at, runs.c.commit, runs.c.machine).where(runs.c.id == row["id"])
     ).one()
-    mine, theirs = ((one["started_at"], one["commit"], one["machine"]) for one in (row, known._mapping))
+    mine, theirs = ((columns["started_at"], columns["commit"], columns["machine"]) for columns in (row, known._mapping))
     if mine != theirs:
         said = ", ".join(
             filter(None, (known.started_at, known.commit[:12] and f"commit {known.commit[:12]}", known.machine))

@@ -20,8 +20,10 @@ def read_folders(connection: Connection, names: Collection[str] | None) -> dict[
     name = kept_folders.c.name
     if names is None:
         names = ("",)
-    conditions = [name.startswith(one, autoescape=True) for one in names if one.endswith("/") or not one]
-    conditions += [name.in_(some) for some in chunks([one for one in names if one and not one.endswith("/")])]
+    conditions = [name.startswith(prefix, autoescape=True) for prefix in names if prefix.endswith("/") or not prefix]
+    conditions += [
+        name.in_(some) for some in chunks([prefix for prefix in names if prefix and not prefix.endswith("/")])
+    ]
     rows = [row for condition in conditions for row in connection.execute(select(kept_folders).where(condition))]
     return {row.name: unpack(row.payload, _FOLDERS) for row in sorted(rows, key=lambda row: str(row.name))}
 

@@ -70,7 +70,7 @@ class EncodedMetrics(msgspec.Struct, frozen=True):
 def encode_metrics(result: Result, wanted: dict[bytes, bytes]) -> EncodedMetrics:
     """The constants that they need go to `wanted`: payloads by digest."""
     named = metrics(result)
-    names = [*(one for one in USUAL if one in named), *(one for one in named if one not in USUAL)]
+    names = [*(metric for metric in USUAL if metric in named), *(metric for metric in named if metric not in USUAL)]
     spread = _spread(result)
     values = (*spread, *(named[name] for name in names))
     numbers = struct.pack(f"<{len(values)}d", *values)
@@ -112,7 +112,7 @@ def _constant(wanted: dict[bytes, bytes], value: Names | dict[str, str]) -> byte
 
 
 def _spread(result: Result) -> tuple[float, ...]:
-    smallest = min(measurements_of(result), key=lambda one: one.batch, default=None)
+    smallest = min(measurements_of(result), key=lambda measurement: measurement.batch, default=None)
     spread = [percentile(smallest.wall_s, at) for at in SPREAD] if smallest is not None else []
     known = tuple(1e3 * value for value in spread if value is not None)
     return known if len(known) == len(SPREAD) else ()
@@ -142,17 +142,17 @@ def metric_history(
             machines=machines,
             window=window,
         )
-    rows = sorted(sorted(rows, key=lambda one: jobs[one.job]), key=lambda one: one.id, reverse=True)
-    payloads = _payloads(connection, {number for one in rows for number in (one.names, one.versions)})
-    names = {number: _NAMES.decode(payloads[number]) for number in sorted({one.names for one in rows})}
-    every = sorted({name for one in names.values() for name in one.names})
+    rows = sorted(sorted(rows, key=lambda job_row: jobs[job_row.job]), key=lambda job_row: job_row.id, reverse=True)
+    payloads = _payloads(connection, {number for job_row in rows for number in (job_row.names, job_row.versions)})
+    names = {number: _NAMES.decode(payloads[number]) for number in sorted({job_row.names for job_row in rows})}
+    every = sorted({name for row_names in names.values() for name in row_names.names})
     metric = next((name for name in wanted if name in every), every[0] if every else "")
     points = _points(connection, rows, names, metric)
     used = {point.versions for point in points}
     return MetricHistory(
         metric,
         tuple(every),
-        {name: about for one in names.values() for name, about in one.stated.items()},
+        {name: about for row_names in names.values() for name, about in row_names.stated.items()},
         machine,
         tuple(points),
         {number: _VERSIONS.decode(payloads[number]) for number in sorted(used)},
@@ -189,9 +189,9 @@ def _machines(connection: Connection, jobs: Sequence[int], window: RunWindow | N
         .group_by(run.machine)
     )
     rows = connection.execute(query).all() if jobs else []
-    newest = max((one for one in rows if one.newest), key=lambda one: str(one.newest), default=None)
+    newest = max((row for row in rows if row.newest), key=lambda row: str(row.newest), default=None)
     return {
-        row.machine: row[1] for row in sorted(rows, key=lambda one: str(one.machine))
+        row.machine: row[1] for row in sorted(rows, key=lambda entry: str(entry.machine))
     }, newest.machine if newest else ""
 
 
@@ -220,25 +220,27 @@ def _points(connection: Connection, rows: Sequence[Any], names: dict[int, Names]
     having = [row for row in rows if places[row.names][0] >= 0]
     ends = {number: max(at + 1, behind + spread) for number, (at, behind, spread) in places.items()}
     points = []
-    for one, numbers in zip(having, _numbers(connection, having, ends), strict=True):
-        at, behind, spread = places[one.names]
+    for entry, numbers in zip(having, _numbers(connection, having, ends), strict=True):
+        at, behind, spread = places[entry.names]
         value: float = struct.unpack_from("<d", numbers, 8 * at)[0]
         around = struct.unpack_from(f"<{spread}d", numbers, 8 * behind) if spread else ()
-        points.append(MetricPoint(one.id, one.started_at, one.commit, one.machine, value, one.versions, tuple(around)))
+        points.append(
+            MetricPoint(entry.id, entry.started_at, entry.commit, entry.machine, value, entry.versions, tuple(around))
+        )
     return points
 
 
 def _numbers(connection: Connection, rows: Sequence[Any], ends: dict[int, int]) -> list[bytes]:
     """The numbers of each row; `ends` says, for its names, how many are wanted: where those in the index are fewer, the others are read."""
     row = metric_values.c
-    short = [one for one in rows if len(one.numbers) < 8 * ends[one.names]]
-    query = select(row.job, row.run, row.more_numbers).where(row.job.in_({one.job for one in short}))
+    short = [entry for entry in rows if len(entry.numbers) < 8 * ends[entry.names]]
+    query = select(row.job, row.run, row.more_numbers).where(row.job.in_({entry.job for entry in short}))
     more = {
-        (one.job, one.run): one.more_numbers
-        for some in chunks(sorted({one.run for one in short}))
-        for one in connection.execute(query.where(row.run.in_(some)))
+        (entry.job, entry.run): entry.more_numbers
+        for some in chunks(sorted({entry.run for entry in short}))
+        for entry in connection.execute(query.where(row.run.in_(some)))
     }
-    return [one.numbers + (more.get((one.job, one.run)) or b"") for one in rows]
+    return [entry.numbers + (more.get((entry.job, entry.run)) or b"") for entry in rows]
 
 
 def _payloads(connection: Connection, numbers: set[int]) -> dict[int, bytes]:
@@ -263,8 +265,8 @@ def run_metrics(connection: Connection, run_ids: Sequence[str], cells: Collectio
             .join(runs, runs.c.number == row.run)
             .where(row.job.in_(list(jobs)), runs.c.id.in_(some))
         )
-        rows = sorted(connection.execute(query).all(), key=lambda one: (one.id, jobs[one.job]))
-        payloads = _payloads(connection, {one.names for one in rows})
+        rows = sorted(connection.execute(query).all(), key=lambda entry: (entry.id, jobs[entry.job]))
+        payloads = _payloads(connection, {entry.names for entry in rows})
         names = {number: _NAMES.decode(payload) for number, payload in payloads.items()}
         found += [
             RunMetrics(

@@ -97,8 +97,8 @@ class ObjectBlobs:
 
         with translate_errors(self.name):
             for some in obstore.list(self._store, "blobs", chunk_size=1000):
-                for one in some:
-                    yield BlobInfo(one["path"].rpartition("/")[2], one["size"], one["last_modified"].timestamp())
+                for info in some:
+                    yield BlobInfo(info["path"].rpartition("/")[2], info["size"], info["last_modified"].timestamp())
 
     def remove(self, digests: Collection[str]) -> None:
         """Those that are not there are passed over."""

@@ -50,12 +50,12 @@ def translate_errors(name: str, digest: str = "") -> Iterator[None]:
 def _by_words(name: str, kind: str, said: str) -> StoreError:
     if kind in ("PermissionDeniedError", "UnauthenticatedError"):
         return StoreError(f"the store {name} {_DENIED}")
-    if any(one in said.lower() for one in _ASKS_THE_MACHINE):
+    if any(phrase in said.lower() for phrase in _ASKS_THE_MACHINE):
         return StoreError(f"the store {name} {_NO_CREDENTIALS}")
     status = _first(_STATUS, said)
     if status.startswith("5") or status == "429":
         return StoreUnreachable(f"the store {name} does not answer now (HTTP {status}, tried again for some seconds)")
-    if not status and any(one in said for one in _NO_ANSWER):
+    if not status and any(phrase in said for phrase in _NO_ANSWER):
         return StoreUnreachable(f"the store {name} cannot be reached ({_reason(said)}): is AWS_ENDPOINT_URL right?")
     return StoreError(f"the store {name} cannot be read or written ({_reason(said)}): check `store` in assay.toml")
 

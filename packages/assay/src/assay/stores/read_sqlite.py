@@ -102,9 +102,9 @@ def _connect(kind: type[_Connection], address: str, busy_s: float) -> _Connectio
 def _state(path: Path) -> _State:
     """Of the file and of its log."""
     found: list[tuple[int, int, int] | None] = []
-    for one in (path, Path(f"{path}-wal")):
+    for file in (path, Path(f"{path}-wal")):
         try:
-            said = one.stat()
+            said = file.stat()
         except FileNotFoundError:
             found.append(None)
         else:

@@ -21,7 +21,8 @@ _state, _before, _after = case_state.c, results.alias("before"), results.alias("
 def run_pair(connection: Connection, old: int, new: int) -> RunPair:
     """See `ports.Browsable.run_pair`. Of two runs with nothing in common every cell would be one that changed: none is read."""
     both, of_old = (
-        select(func.count()).select_from(one.subquery()).scalar_subquery() for one in (_both(old, new), _of(old))
+        select(func.count()).select_from(statement.subquery()).scalar_subquery()
+        for statement in (_both(old, new), _of(old))
     )
     common, before = connection.execute(select(both, of_old)).one()
     if not common:

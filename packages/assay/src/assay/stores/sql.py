@@ -116,7 +116,9 @@ class SqlStore(SqlBrowsing):
             else:
                 of_jobs = query.join(case_state, case_state.c.number == results.c.job)
                 some = [of_jobs.where(case_state.c.job_key.in_(keys)) for keys in chunks(sorted(set(jobs)))]
-                rows = sorted((row for one in some for row in connection.execute(one)), key=lambda row: row.number)
+                rows = sorted(
+                    (row for condition in some for row in connection.execute(condition)), key=lambda row: row.number
+                )
             return [unpack(row.payload, _RESULTS) for row in rows]
 
     def history(self, case: str, flow: str) -> list[PastResult]:
@@ -238,7 +240,7 @@ def _with_payloads() -> Select[tuple[int, bytes]]:
 
 def _read_alerts(connection: Connection) -> list[Alert]:
     alerts = [unpack(payload, _ALERTS) for payload in connection.scalars(select(alert_rows.c.payload))]
-    return sorted(alerts, key=lambda one: (one.first_at, one.id))
+    return sorted(alerts, key=lambda alert: (alert.first_at, alert.id))
 
 
 def _shortened(payload: bytes, shorten: Callable[[Result], Result | None]) -> bytes | None:

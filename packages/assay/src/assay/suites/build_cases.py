@@ -87,7 +87,7 @@ def _case(asked: MakeRequest, answer: MakeAnswer) -> tuple[Case, str]:
     case = listed(asked.case, asked.seed)
     if answer.model is None:
         return case, answer.reason or "no reason was given"
-    model, program = (_placed(one, asked.folder) if one else None for one in (answer.model, answer.program))
+    model, program = (_placed(data, asked.folder) if data else None for data in (answer.model, answer.program))
     inputs = msgspec.structs.replace(case.inputs, golden=f"{asked.folder}/golden", **_dims(answer.model))
     return msgspec.structs.replace(case, model=model, program=program, inputs=inputs), ""
 

@@ -96,9 +96,9 @@ def _shaped(path: Path) -> ModelProto:
     model = onnx.load(str(path))
     sizes: dict[str, int] = {}
     for value in model.graph.input:
-        for place, one in enumerate(value.type.tensor_type.shape.dim):
-            if not one.HasField("dim_value"):
-                one.dim_value = sizes.setdefault(one.dim_param or f"{value.name}/{place}", SYMBOL)
+        for place, dim in enumerate(value.type.tensor_type.shape.dim):
+            if not dim.HasField("dim_value"):
+                dim.dim_value = sizes.setdefault(dim.dim_param or f"{value.name}/{place}", SYMBOL)
     del model.graph.value_info[:]
     for value in model.graph.output:
         value.type.tensor_type.ClearField("shape")
@@ -110,10 +110,10 @@ def _alone(model: ModelProto, node: NodeProto) -> tuple[str, ModelProto]:
     from onnx import AttributeProto, helper
 
     bodies = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
-    if any(one.type in bodies for one in node.attribute):
+    if any(attribute.type in bodies for attribute in node.attribute):
         raise _Unknown("it has a body of its own")
     weights = _constants(model)
-    known = {one.name: one for one in (*model.graph.value_info, *model.graph.input, *model.graph.output)}
+    known = {info.name: info for info in (*model.graph.value_info, *model.graph.input, *model.graph.output)}
     reads = [name for name in dict.fromkeys(node.input) if name and name not in weights]
     inputs = [_info(known, name) for name in reads]
     outputs = [_info(known, name, shaped=False) for name in node.output if name]
@@ -127,11 +127,11 @@ def _alone(model: ModelProto, node: NodeProto) -> tuple[str, ModelProto]:
         node.op_type, [short.get(name, "") for name in node.input], [short.get(name, "") for name in node.output],
         domain=node.domain,
     )  # fmt: skip
-    again.attribute.extend(sorted(node.attribute, key=lambda one: one.name))
+    again.attribute.extend(sorted(node.attribute, key=lambda attribute: attribute.name))
     for value in (*inputs, *outputs):
         value.name = short[value.name]
     tensors = [_renamed(tensor, short[name]) for name, tensor in held.items()]
-    used = [one for one in model.opset_import if one.domain == node.domain or one.domain == ""]
+    used = [entry for entry in model.opset_import if entry.domain == node.domain or entry.domain == ""]
     functions = [
         function for function in model.functions if (function.domain, function.name) == (node.domain, node.op_type)
     ]
@@ -141,11 +141,11 @@ def _alone(model: ModelProto, node: NodeProto) -> tuple[str, ModelProto]:
 
 
 def _described(node: NodeProto, inputs: list[Any], tensors: list[Any], used: list[Any]) -> Iterator[str]:
-    shapes = [[one.dim_value for one in value.type.tensor_type.shape.dim] for value in inputs]
+    shapes = [[dim.dim_value for dim in value.type.tensor_type.shape.dim] for value in inputs]
     yield f"{node.op_type}-{'_'.join('x'.join(map(str, shape)) or 'scalar' for shape in shapes)}"
     yield node.SerializeToString(deterministic=True).hex()
     yield repr([(value.name, value.type.tensor_type.elem_type) for value in inputs])
-    yield repr(sorted((one.domain, one.version) for one in used))
+    yield repr(sorted((entry.domain, entry.version) for entry in used))
     for tensor in tensors:
         yield f"{tensor.name} {tensor.data_type} {list(tensor.dims)}"
         size, whole = int(np.prod(tensor.dims, dtype=np.int64)), tensor.data_type in _WHOLE
@@ -175,7 +175,7 @@ def _info(known: dict[str, Any], name: str, *, shaped: bool = True) -> Any:
     kind = value.type.tensor_type if value is not None and value.type.HasField("tensor_type") else None
     if kind is None or not kind.elem_type:
         raise _Unknown("the type of what it reads or gives is not known")
-    sizes = [one.dim_value if one.HasField("dim_value") else None for one in kind.shape.dim]
+    sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
     if shaped and (not kind.HasField("shape") or None in sizes):
         raise _Unknown("the shape of what it reads is not known")
     rank = [None] * len(sizes) if kind.HasField("shape") else None

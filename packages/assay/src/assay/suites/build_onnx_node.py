@@ -27,7 +27,10 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # onnx computes some cases with overflow on purpose
         test_cases = load_model_tests(kind="node")
-    write_index(index, [_case(one, index.parent) for one in sorted(test_cases, key=lambda one: one.name)])
+    write_index(
+        index,
+        [_case(test_case, index.parent) for test_case in sorted(test_cases, key=lambda test_case: test_case.name)],
+    )
 
 
 def _case(test: Any, root: Path) -> Case:
@@ -82,7 +85,7 @@ def _value(value: Any) -> Any:
     if isinstance(value, TensorProto):
         return numpy_helper.to_array(value)
     if isinstance(value, list | tuple):
-        return [_value(one) for one in value]
+        return [_value(element) for element in value]
     return value
 
 

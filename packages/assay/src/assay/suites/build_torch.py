@@ -166,7 +166,7 @@ def _make(asked: MakeRequest, folder: Path) -> None:
     inputs = tuple(as_tensor(array) for array in arrays.values())
     with torch.no_grad():
         double = copy.deepcopy(module).double()
-        expected = flat(double(*(one.double() if one.is_floating_point() else one for one in inputs)))
+        expected = flat(double(*(tensor.double() if tensor.is_floating_point() else tensor for tensor in inputs)))
         program = torch.export.export(module, inputs, dynamic_shapes=_dynamic(case), strict=False)
         names = [f"out{place}" for place in range(len(expected))]
         given = save_models(program, folder, list(arrays), names)
@@ -174,7 +174,7 @@ def _make(asked: MakeRequest, folder: Path) -> None:
         folder / "golden",
         model=given,
         inputs=[{spec.name: arrays[spec.name] for spec in given.inputs}],
-        outputs=[{name: one.numpy() for name, one in zip(names, expected, strict=True)}],
+        outputs=[{name: tensor.numpy() for name, tensor in zip(names, expected, strict=True)}],
         seed=asked.seed,
         producer="torch float64",
         producer_version=str(torch.__version__),
@@ -220,7 +220,7 @@ def _specs(program: Any, names: list[str]) -> list[TensorSpec]:
     nodes = {node.name: node.meta["val"] for node in program.graph.nodes if node.op == "placeholder"}
     values = [nodes[name] for name in program.graph_signature.user_inputs]
     return [
-        TensorSpec(name, str(value.dtype).removeprefix("torch."), tuple(_size(one) for one in value.shape))
+        TensorSpec(name, str(value.dtype).removeprefix("torch."), tuple(_size(size) for size in value.shape))
         for name, value in zip(names, values, strict=True)
     ]
 
@@ -265,7 +265,7 @@ def _dynamic(case: TorchCase) -> Any:
 
 def flat(value: Any) -> list[Any]:
     if isinstance(value, tuple | list):
-        return [one for part in value for one in flat(part)]
+        return [leaf for part in value for leaf in flat(part)]
     return [value] if value is not None else []
 
 

@@ -56,7 +56,7 @@ class Folder:
         if places.keys() - found:
             with alone(index.parent):
                 found = _named(index)
-                read = dict(self._read({one: places[one] for one in places if one not in found}, index.parent))
+                read = dict(self._read({name: places[name] for name in places if name not in found}, index.parent))
                 write_index(index, [*found.values(), *(case for case in read.values() if isinstance(case, Case))])
                 found = _named(index)
                 broken = {place: why for place, why in read.items() if isinstance(why, str)}
@@ -94,7 +94,7 @@ class Folder:
         after it are read by another process. Raises HarnessError where none comes up."""
         waiting = list(places)
         while waiting:
-            asked = [msgspec.json.encode((self._name(one), one, str(places[one]))) for one in waiting]
+            asked = [msgspec.json.encode((self._name(name), name, str(places[name]))) for name in waiting]
             done = run_in_subprocess(
                 MAKER, str(folder), str(math.ceil(self._limits.timeout_s)),
                 input_bytes=b"\n".join(asked), memory_bytes=self._limits.memory_bytes,

@@ -81,7 +81,7 @@ def _models(paths_text: str) -> tuple[Path, ...]:
     for word in paths_text.split(","):
         path = Path(word)
         if word and path.is_dir():
-            paths += sorted(one for suffix in SUFFIXES for one in path.rglob(f"*{suffix}"))
+            paths += sorted(file for suffix in SUFFIXES for file in path.rglob(f"*{suffix}"))
         elif word and (path.is_file() or is_factory(word)):
             paths.append(path)
         elif word:

@@ -82,7 +82,7 @@ def mean_average_precision(found: Sequence[Found], truth: Sequence[Found], thres
     """The mean over classes and IoU thresholds of the interpolated precision at 101 recalls, as COCO computes it (`COCOeval` of
     pycocotools, objects of all sizes). NaN where nothing is labelled.
     """
-    classes = sorted({int(c) for one in truth for c in one.classes})
+    classes = sorted({int(c) for sample in truth for c in sample.classes})
     values = [_average_precision(found, truth, c, at) for c in classes for at in thresholds]
     return float(np.mean(values)) if values else float("nan")
 
@@ -91,8 +91,8 @@ def _average_precision(found: Sequence[Found], truth: Sequence[Found], chosen: i
     scores: list[float] = []
     hits: list[bool] = []
     total = 0
-    for one, wanted in zip(found, truth, strict=True):
-        ours, theirs = _of_class(one, chosen, MOST), _of_class(wanted, chosen)
+    for detected, wanted in zip(found, truth, strict=True):
+        ours, theirs = _of_class(detected, chosen, MOST), _of_class(wanted, chosen)
         total += len(theirs.boxes)
         matched = {index for index, _, _ in match(ours, theirs, at)}
         scores += [float(score) for score in ours.scores]

@@ -50,6 +50,6 @@ def regression(
 def _r2(found: Tensor, truth: Tensor) -> float:
     columns = truth.shape[-1] if truth.ndim == 2 else 1
     found, truth = found.reshape(-1, columns), truth.reshape(-1, columns)
-    spread, missed = (np.square(one).sum(axis=0) for one in (truth - truth.mean(axis=0), found - truth))
+    spread, missed = (np.square(difference).sum(axis=0) for difference in (truth - truth.mean(axis=0), found - truth))
     varies = spread > 0
     return float(np.mean(1.0 - missed[varies] / spread[varies])) if varies.any() else float("nan")

@@ -46,7 +46,7 @@ def transcription(
     if truth is not None:
         if decoding == "ctc":
             check_classes(truth[truth != padding], told_by, np.shape(expected[0][name])[-1])
-        labelled = [tuple(int(one) for one in row if one != padding) for row in np.atleast_2d(truth)]
+        labelled = [tuple(int(token) for token in row if token != padding) for row in np.atleast_2d(truth)]
         figures["word_error_rate"] = _rate(_words(got, separator), _words(labelled, separator))
         figures["token_error_rate"] = _rate(_words(got, None), _words(labelled, None))
         figures["expected_word_error_rate"] = _rate(_words(wanted, separator), _words(labelled, separator))
@@ -69,20 +69,20 @@ def _texts(samples: Sequence[Tensors], name: str, blank: int | None, padding: in
             raise UsageError(noted(TaskMetricCode.NOT_DECODED, output=name, shape=answer.shape, axes=axes))
         for row in answer if blank is None else answer.argmax(axis=-1):
             path = row[np.insert(row[1:] != row[:-1], 0, True)] if blank is not None and len(row) else row
-            yield tuple(int(one) for one in path if one not in (blank, padding))
+            yield tuple(int(token) for token in path if token not in (blank, padding))
 
 
 def _words(texts: Sequence[Token], separator: int | None) -> list[list[Token]]:
     if separator is None:
-        return [[(one,) for one in text] for text in texts]
+        return [[(token,) for token in text] for text in texts]
     found = []
     for text in texts:
         words: list[list[int]] = [[]]
-        for one in text:
-            if one == separator:
+        for token in text:
+            if token == separator:
                 words.append([])
             else:
-                words[-1].append(one)
+                words[-1].append(token)
         found.append([tuple(word) for word in words if word])
     return found
 
@@ -90,7 +90,7 @@ def _words(texts: Sequence[Token], separator: int | None) -> list[list[Token]]:
 def _rate(actual: Sequence[Sequence[Token]], truth: Sequence[Sequence[Token]]) -> float:
     """NaN where nothing was said."""
     length = sum(map(len, truth))
-    edits = sum(distance(one, other) for one, other in zip(actual, truth, strict=True))
+    edits = sum(distance(text, other) for text, other in zip(actual, truth, strict=True))
     return edits / length if length else (0.0 if not edits else float("nan"))
 
 

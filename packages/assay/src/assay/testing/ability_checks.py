@@ -63,7 +63,11 @@ def check_backend_abilities(backend: Backend) -> None:
             assert known, f"{flow.name}: platforms are {backend.platforms(flow)!r}; name those of sys.platform."
     if isinstance(backend, ShipsEnvironment):
         given = backend.requires
-        right = isinstance(given, tuple) and given and all(isinstance(one, str) and one.strip() for one in given)
+        right = (
+            isinstance(given, tuple)
+            and given
+            and all(isinstance(requirement, str) and requirement.strip() for requirement in given)
+        )
         assert right, f'{backend.name}: requires is {given!r}; it must be a tuple such as ("onnxruntime==1.31.1",).'
     else:
         lost = [flow.name for flow in backend.flows if flow.environment]

@@ -178,9 +178,9 @@ def problems_of(asked: Sequence[ActJob], results: Sequence[Result]) -> dict[str,
         if result.case in seen:
             found[result.case] = "two results"
         seen[result.case] = result
-    for one in asked:
-        name = one.job.case.name
-        problem = problem_of(one, seen[name]) if name in seen else "no result"
+    for job in asked:
+        name = job.job.case.name
+        problem = problem_of(job, seen[name]) if name in seen else "no result"
         if problem:
             found[name] = problem
     return found
@@ -202,7 +202,7 @@ def launched(
     results: list[Result] = []
     with nothing_left() as left:
         try:
-            results.extend(launch(JobList([one.job for one in asked])))
+            results.extend(launch(JobList([job.job for job in asked])))
         except Exception as error:  # noqa: BLE001  what it loses is counted
             left.append(f"the launch itself failed: {type(error).__name__}: {error}")
     return problems_of(asked, results), left

@@ -17,7 +17,7 @@ def _workers_beside() -> list[int]:
         for thread in os.listdir(f"/proc/{os.getppid()}/task"):
             with open(f"/proc/{os.getppid()}/task/{thread}/children") as file:
                 found += map(int, file.read().split())
-    return [one for one in found if one != os.getpid()]
+    return [pid for pid in found if pid != os.getpid()]
 
 
 def stops_driver() -> None:

@@ -64,8 +64,8 @@ def no_large_file() -> None:
 
 def lowest_limits() -> None:
     """Of what nobody has asked for yet."""
-    for one in (resource.RLIMIT_STACK, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE):
-        resource.setrlimit(one, (0, resource.getrlimit(one)[1]))
+    for limit in (resource.RLIMIT_STACK, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE):
+        resource.setrlimit(limit, (0, resource.getrlimit(limit)[1]))
 
 
 def hard_limits() -> None:

@@ -33,7 +33,7 @@ def has_capabilities() -> bool:
 def system_call_refused() -> None:
     """One that nobody needs: the next filter would refuse another."""
     lines = ((0x20, 0, 0, 0), (0x15, 0, 1, _PERSONALITY[platform.machine()]), (0x06, 0, 0, 0x50000 | errno.EPERM))
-    program = b"".join(struct.pack("=HBBI", *one) for one in (*lines, (0x06, 0, 0, 0x7FFF0000)))
+    program = b"".join(struct.pack("=HBBI", *instruction) for instruction in (*lines, (0x06, 0, 0, 0x7FFF0000)))
     kept = ctypes.create_string_buffer(program, len(program))
     loaded = ctypes.create_string_buffer(struct.pack("=H6xQ", len(program) // 8, ctypes.addressof(kept)))
     if _C.prctl(_PR_SET_SECCOMP, _FILTER, loaded, 0, 0):
@@ -78,7 +78,7 @@ def _capabilities() -> tuple[int, int, int]:
 
 
 def _capability_call(*sets: int) -> tuple[ctypes.Array[ctypes.c_char], ctypes.Array[ctypes.c_char]]:
-    words = [one >> shift & 0xFFFFFFFF for shift in (0, 32) for one in sets]
+    words = [bits >> shift & 0xFFFFFFFF for shift in (0, 32) for bits in sets]
     data = struct.pack("=6I", *words)
     return ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITIES, 0), 8), ctypes.create_string_buffer(data, 24)
 

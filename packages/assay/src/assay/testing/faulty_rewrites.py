@@ -36,7 +36,7 @@ class Rewriter:
                 if before is None or self._is_seen(before.output[0]):
                     break
                 match.insert(0, before)
-            if [one.op_type for one in match] == list(operators):
+            if [chain_node.op_type for chain_node in match] == list(operators):
                 yield match
 
     def prepare(self) -> None:

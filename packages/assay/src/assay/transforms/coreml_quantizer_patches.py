@@ -37,7 +37,7 @@ def only_what_is_there(program: Any) -> Iterator[None]:
     here = _operators(program)
     try:
         for name in _TUPLES:
-            setattr(utils, name, tuple(one for one in before[name] if _operators(_alone(one)) <= here))
+            setattr(utils, name, tuple(pattern for pattern in before[name] if _operators(_alone(pattern)) <= here))
         setattr(utils, _TRACER, _traced)
         yield
     finally:

@@ -47,8 +47,8 @@ class Float16:
         if argument not in ("", "io"):
             raise UsageError(noted(TransformCode.FP16_ARGUMENT, argument=argument))
         proto = read(model)
-        if not any(one.data_type == TensorProto.FLOAT for one in proto.graph.initializer) and not any(
-            one.type.tensor_type.elem_type == TensorProto.FLOAT for one in proto.graph.input
+        if not any(tensor.data_type == TensorProto.FLOAT for tensor in proto.graph.initializer) and not any(
+            value.type.tensor_type.elem_type == TensorProto.FLOAT for value in proto.graph.input
         ):
             raise Unsupported(noted(TransformCode.NOTHING_TO_CONVERT))
         try:
@@ -69,7 +69,7 @@ def _convert_stored_outputs(nodes: Iterable[NodeProto]) -> None:
     from onnxruntime.transformers.float16 import convert_tensor_float_to_float16
 
     for body in (attribute.g for node in nodes for attribute in node.attribute if attribute.HasField("g")):
-        halves = {one.name for one in body.output if one.type.tensor_type.elem_type == TensorProto.FLOAT16}
+        halves = {value.name for value in body.output if value.type.tensor_type.elem_type == TensorProto.FLOAT16}
         for stored in body.initializer:
             if stored.name in halves:
                 convert_tensor_float_to_float16(stored)  # as all others: a finite number stays finite

@@ -45,8 +45,8 @@ def _order(graph: GraphProto) -> list[int] | None:
     ]
     after: list[list[int]] = [[] for _ in before]
     for number, producers in enumerate(before):
-        for one in producers:
-            after[one].append(number)
+        for source in producers:
+            after[source].append(number)
     waits = [len(producers) for producers in before]
     ready = [number for number, count in enumerate(waits) if not count]
     order: list[int] = []
@@ -64,10 +64,10 @@ def _reads(node: NodeProto) -> Iterator[str]:
     """Names that a node reads, and those that its bodies read and do not make themselves."""
     yield from filter(None, node.input)
     for body in _bodies(node):
-        own = {one.name for one in (*body.input, *body.initializer)}
+        own = {value.name for value in (*body.input, *body.initializer)}
         own |= {name for inner in body.node for name in inner.output}
-        own |= {one.values.name for one in body.sparse_initializer}
-        read = [name for inner in body.node for name in _reads(inner)] + [one.name for one in body.output]
+        own |= {tensor.values.name for tensor in body.sparse_initializer}
+        read = [name for inner in body.node for name in _reads(inner)] + [value.name for value in body.output]
         yield from (name for name in read if name not in own)
 
 

@@ -98,8 +98,8 @@ def _give_each_its_bias(path: Path) -> None:
 
     model = onnx.load(path, load_external_data=False)
     graph = model.graph
-    stored = {one.name: one for one in graph.initializer}
-    names = {*stored, *(one.name for one in graph.input), *(name for node in graph.node for name in node.output)}
+    stored = {tensor.name: tensor for tensor in graph.initializer}
+    names = {*stored, *(value.name for value in graph.input), *(name for node in graph.node for name in node.output)}
     met: set[str] = set()
     for node in graph.node:
         if node.op_type not in BIASED or len(node.input) < 3 or (bias := node.input[2]) not in stored:
@@ -158,8 +158,8 @@ def _endless_scales(graph: GraphProto) -> list[str]:
     from onnx import numpy_helper
 
     scales = {node.input[1] for node in graph.node if node.op_type in ("QuantizeLinear", "DequantizeLinear")}
-    stored = [one for one in graph.initializer if one.name in scales and not one.external_data]
-    return [one.name for one in stored if not np.isfinite(numpy_helper.to_array(one)).all()]
+    stored = [tensor for tensor in graph.initializer if tensor.name in scales and not tensor.external_data]
+    return [tensor.name for tensor in stored if not np.isfinite(numpy_helper.to_array(tensor)).all()]
 
 
 class Reader:

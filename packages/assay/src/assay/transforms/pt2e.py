@@ -109,7 +109,7 @@ def _observe_weights(prepared: Any) -> None:
         for node in prepared.graph.nodes:
             if node.op in ("placeholder", "output"):
                 continue
-            if all(one in interpreter.env for one in node.all_input_nodes):
+            if all(operand in interpreter.env for operand in node.all_input_nodes):
                 interpreter.env[node] = interpreter.run_node(node)
             elif node.op == "call_module" and _is_fixed(prepared.get_submodule(node.target)):
                 raise Unsupported(noted(TransformCode.WEIGHT_COMPUTED, weight=node.all_input_nodes[0].name))

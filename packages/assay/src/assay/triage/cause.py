@@ -144,9 +144,9 @@ def from_json(text: bytes, kind: type[Read]) -> Read:
 def _finite(value: object) -> object:
     match value:
         case dict():
-            return {name: _finite(one) for name, one in value.items()}
+            return {name: _finite(item) for name, item in value.items()}
         case list() | tuple():
-            return [_finite(one) for one in value]
+            return [_finite(item) for item in value]
         case float() if not math.isfinite(value):
             return str(value)
     return value

@@ -114,7 +114,7 @@ def _wrong_answer(result: Result) -> Symptom:
     wrong = {finding.output for finding in findings}
     compared = [comparison for comparison in comparisons_of(result) if not comparison.at]
     bad = [comparison for comparison in compared if comparison.findings or comparison.output in wrong] or compared
-    worst = max(bad, key=lambda one: one.metrics.get("budget_used", 0.0), default=None)
+    worst = max(bad, key=lambda comparison: comparison.metrics.get("budget_used", 0.0), default=None)
     if worst is None:
         return Symptom("values", next(iter(wrong), ""))
     return Symptom("values", worst.output, worst.metrics.get("rel_l2", float("inf")), worst.metrics.get("budget_used"))

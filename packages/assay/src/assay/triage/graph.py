@@ -45,7 +45,7 @@ class Graph:
                     continue
                 stack.append((place, True))
                 before = [self.producer[name] for name in self.nodes[place].reads if name in self.producer]
-                stack += [(one, False) for one in reversed(before) if one not in seen]
+                stack += [(producer, False) for producer in reversed(before) if producer not in seen]
         return [place for place in seen if self.nodes[place].operator != _CONSTANT]
 
     def closed(self, places: Iterable[int]) -> Places:
@@ -60,7 +60,7 @@ class Graph:
                     continue
                 glued = self.nodes[before].operator in (_CONSTANT, _FROM_GRID)
                 grid = self.nodes[before].operator == _TO_GRID and any(
-                    self.nodes[one].operator == _FROM_GRID and one in found for one in self.readers[name]
+                    self.nodes[reader].operator == _FROM_GRID and reader in found for reader in self.readers[name]
                 )
                 if glued or grid or name not in self.known:
                     found.add(before)

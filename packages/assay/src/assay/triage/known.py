@@ -64,7 +64,9 @@ class KnownCauses:
         for path in sorted(self._folder.glob("pattern-*.json")):
             with suppress(OSError, msgspec.MsgspecError):
                 found.append(msgspec.json.decode(path.read_bytes(), type=Pattern))
-        return sorted((pattern for pattern in found if pattern.backend == backend), key=lambda one: len(one.operators))
+        return sorted(
+            (pattern for pattern in found if pattern.backend == backend), key=lambda pattern: len(pattern.operators)
+        )
 
     def keep(self, job: VerifyJob, result: Result, causes: Sequence[Cause]) -> None:
         """What was established; a search that ended early is made again the next time."""
@@ -175,13 +177,13 @@ def _is(node: GraphNode, pattern: Pattern, number: int) -> bool:
 
 def _are_alike(types: Sequence[str], wanted: Sequence[str]) -> bool:
     """Whether what is read first is of the same kind of numbers, where both are known."""
-    mine, other = (numbers_of(one[0]) if one else "" for one in (types, wanted))
+    mine, other = (numbers_of(dtypes[0]) if dtypes else "" for dtypes in (types, wanted))
     return mine == other or not mine or not other
 
 
 def numbers_of(dtype: str) -> str:
     """The kind of a type: "float", "int", "bool", or "" where that is not known."""
-    return next((one for one in ("float", "int", "bool") if one in dtype), "")
+    return next((kind for kind in ("float", "int", "bool") if kind in dtype), "")
 
 
 def _reads(graph: Graph, reader: int, place: int) -> bool:

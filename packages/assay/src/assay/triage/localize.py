@@ -73,7 +73,7 @@ async def _by_width(graph: Graph, prober: Prober, avoid: Places) -> list[Suspect
         routes = [wrong_windows(graph, prober, window) for window in windows]
         found = [suspect for each in await prober.services.jobs.all_of(routes) for suspect in each]
         if found:
-            return sorted(found, key=lambda one: -(one.symptom.budget or one.symptom.size))
+            return sorted(found, key=lambda suspect: -(suspect.symptom.budget or suspect.symptom.size))
     return []
 
 
@@ -91,36 +91,36 @@ def gathered(graph: Graph, order: Sequence[int], width: int) -> list[Places]:
     within = set(order)
     joins = [place for place in order if len(_computed(graph, place, within)) > 1]
     found = {_around(graph, place, width, within): None for place in joins}
-    return list(dict.fromkeys(graph.closed(one) for one in found))
+    return list(dict.fromkeys(graph.closed(window) for window in found))
 
 
 def _around(graph: Graph, place: int, width: int, within: set[int]) -> Places:
-    behind = _nearest([place], lambda one: _computed(graph, one, within), width // 2)
-    ahead = _nearest([place], lambda one: _reading(graph, one, within), width // 2)
+    behind = _nearest([place], lambda node_place: _computed(graph, node_place, within), width // 2)
+    ahead = _nearest([place], lambda node_place: _reading(graph, node_place, within), width // 2)
     return frozenset(behind) | frozenset(ahead)
 
 
 def _nearest(start: list[int], beside: Callable[[int], Sequence[int]], most: int) -> list[int]:
     found = dict.fromkeys(start)
     for place in (queue := list(start)):
-        for one in beside(place):
-            if one not in found and len(found) <= most:
-                found[one] = None
-                queue.append(one)
+        for neighbour in beside(place):
+            if neighbour not in found and len(found) <= most:
+                found[neighbour] = None
+                queue.append(neighbour)
     return list(found)
 
 
 def _reading(graph: Graph, place: int, within: set[int]) -> list[int]:
-    return [one for name in graph.nodes[place].writes for one in graph.readers.get(name, ()) if one in within]
+    return [reader for name in graph.nodes[place].writes for reader in graph.readers.get(name, ()) if reader in within]
 
 
 def _computed(graph: Graph, place: int, within: set[int]) -> list[int]:
     """The nodes that what it reads is computed by, weights between grids apart."""
     before = [graph.producer[name] for name in graph.nodes[place].reads if name in graph.producer]
     return [
-        one
-        for one in dict.fromkeys(before)
-        if one in within and any(name in graph.known for name in graph.nodes[one].reads)
+        producer
+        for producer in dict.fromkeys(before)
+        if producer in within and any(name in graph.known for name in graph.nodes[producer].reads)
     ]
 
 

@@ -94,13 +94,15 @@ class _ByPasses:
         if self._together:
             without = self._backend.without_passes(self._lowest, self._together)
             cures.append(Cure("pass", self._together, changed(self._lowest, without)))
-        cures += [Cure("level", tuple(str(one) for one in level.values()), dict(level)) for level in self._right[-1:]]
+        cures += [
+            Cure("level", tuple(str(option) for option in level.values()), dict(level)) for level in self._right[-1:]
+        ]
         return Brought(self._lowest, tuple(cures), self._kernel, 1 if self._kernel else self._tried, unfinished)
 
     async def _look(self) -> None:
         levels = list(self._backend.levels)
         said = {spec.name: spec.default for spec in self._specs} | self._given.options
-        at = next((place for place, one in enumerate(levels) if one.items() <= said.items()), None)
+        at = next((place for place, options in enumerate(levels) if options.items() <= said.items()), None)
         # A flow whose options are those of no level is above all of them.
         asked = [*levels, {}] if at is None else levels[: at + 1]
         for level in asked:
@@ -152,7 +154,7 @@ class _ByPasses:
             return
         self._together = tuple(left)
         for name in names:
-            fewer = [one for one in self._together if one != name]
+            fewer = [pass_name for pass_name in self._together if pass_name != name]
             if fewer and is_right(await self._ask(self._backend.without_passes(self._lowest, fewer))):
                 self._together = tuple(fewer)
 
@@ -161,7 +163,7 @@ def _culprits_first(cures: Sequence[Cure], *, died: bool) -> list[Cure]:
     """Then those of which it is not known, and those that only prepare. Where the engine died, passes are listed up to the one in which
     it did: that one comes first of each."""
     order = [*reversed(cures)] if died else [*cures]
-    return sorted(order, key=lambda one: (one.culprit is not True, one.culprit is False))
+    return sorted(order, key=lambda cure: (cure.culprit is not True, cure.culprit is False))
 
 
 async def _by_options(backend: Backend, flow: Flow, ask: Asks, done: Collection[str]) -> Brought:
@@ -182,8 +184,8 @@ async def _by_options(backend: Backend, flow: Flow, ask: Asks, done: Collection[
             if spec.of_processor:
                 cures += await _widest(asked)
                 continue
-            for one in asked:
-                cures += filter(None, [await one()])
+            for attempt in asked:
+                cures += filter(None, [await attempt()])
     except OutOfTime:
         return Brought(flow, tuple(cures), tried=tried, unfinished=True)
     return Brought(flow, tuple(cures), tried=tried)
@@ -207,18 +209,18 @@ def _changes(spec: OptionSpec, value: Option) -> list[tuple[str, Option]]:
         return [(f"{spec.name}={not value}", not value)]
     if spec.tried and not (spec.of_processor or spec.choices):
         return _changes_of_list(spec, [part for part in str(value or "").split(";") if part])
-    others = [one for one in dict.fromkeys((*spec.choices, *spec.tried)) if one != value]
+    others = [choice for choice in dict.fromkeys((*spec.choices, *spec.tried)) if choice != value]
     return [(f"{spec.name}={other}", other) for other in others]
 
 
 def _changes_of_list(spec: OptionSpec, said: Sequence[str]) -> list[tuple[str, Option]]:
     """Each switch that the flow has set is left out, and each other one is added: in place of the one of its name, as compilers take none
     twice."""
-    less = [(f"{spec.name} without {one}", [other for other in said if other != one]) for one in said]
+    less = [(f"{spec.name} without {part}", [other for other in said if other != part]) for part in said]
     more = [
-        (f"{spec.name}={one}", [*(other for other in said if _name_of(other) != _name_of(str(one))), str(one)])
-        for one in spec.tried
-        if one not in said
+        (f"{spec.name}={part}", [*(other for other in said if _name_of(other) != _name_of(str(part))), str(part)])
+        for part in spec.tried
+        if part not in said
     ]
     return [(name, ";".join(switches)) for name, switches in (*less, *more)]
 

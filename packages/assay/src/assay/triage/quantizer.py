@@ -44,6 +44,6 @@ def other_choices(transforms: tuple[str, ...]) -> Iterator[tuple[str, tuple[str,
         if not isinstance(transform, HasArguments) or not transform.arguments:
             continue
         usual = argument or transform.arguments[0]
-        for one in transform.arguments:
-            if one != usual:
-                yield f"{name}:{one}", (*transforms[:at], f"{name}:{one}", *transforms[at + 1 :])
+        for choice in transform.arguments:
+            if choice != usual:
+                yield f"{name}:{choice}", (*transforms[:at], f"{name}:{choice}", *transforms[at + 1 :])

@@ -31,7 +31,7 @@ async def shortest_prefix(graph: Graph, output: str, places: Places, fails_at: F
 
 async def earliest(graph: Graph, output: str, places: Places, fails_at: FailsAt) -> tuple[str, Places]:
     """The first value of a small set that is wrong already, asked one by one: what is behind it only hands the error on."""
-    for place in (one for one in graph.order if one in places):
+    for place in (candidate for candidate in graph.order if candidate in places):
         for value in (name for name in graph.nodes[place].writes if name in graph.known):
             before = graph.before(value, places)
             if graph.size(before) < graph.size(places) and await fails_at(value, before):
@@ -59,7 +59,10 @@ async def minimize(graph: Graph, output: str, places: Places, fails: Fails, keep
 
 async def _smaller(graph: Graph, output: str, best: Places, pieces: list[list[int]], fails: Fails) -> Places | None:
     tried: set[Places] = {best}
-    for rest in (*([*piece] for piece in pieces), *([one for one in best if one not in piece] for piece in pieces)):
+    for rest in (
+        *([*piece] for piece in pieces),
+        *([number for number in best if number not in piece] for piece in pieces),
+    ):
         places = graph.before(output, graph.closed(rest))
         if not places or places in tried or graph.size(places) >= graph.size(best):
             continue

@@ -74,9 +74,9 @@ async def find_causes(context: Context) -> list[Cause]:
             avoid |= part.everywhere
             if cause.explains is None or cause.explains >= 1.0 - LEFT:
                 break
-        if causes and not any(one.cures for one in causes):
+        if causes and not any(known_cause.cures for known_cause in causes):
             choices = await right_choices(context, whole.error)
-            causes = [replace(one, right_transforms=choices) for one in causes]
+            causes = [replace(known_cause, right_transforms=choices) for known_cause in causes]
     except OutOfTime:
         return causes or [_unlocated(context, graph, Doubt.OUT_OF_TIME)]
     return causes or [_unlocated(context, graph, Doubt.NOT_LOCALIZED)]
@@ -138,7 +138,7 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
             return part
     if avoid:
         return None
-    worst = max(whole.result.errors, key=lambda one: one.rel_l2, default=None)
+    worst = max(whole.result.errors, key=lambda region_error: region_error.rel_l2, default=None)
     if worst is None:
         seen = prober.symptom_of(whole.result)
         return Part(whole, graph.outputs[0], whole.everything, seen, None) if seen is not None else None
@@ -172,7 +172,7 @@ async def _first_part(whole: Whole, suspects: Sequence[Suspect]) -> tuple[Part |
     for suspect in suspects[:MOST_SUSPECTS]:
         part = await Part.of(whole, suspect)
         if part is not None:
-            return part, [one for one in suspects if one is not suspect]
+            return part, [other for other in suspects if other is not suspect]
     return None, []
 
 

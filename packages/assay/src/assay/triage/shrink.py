@@ -41,4 +41,4 @@ async def shrink(result: RegionResult, tries: Tries, keep: Callable[[Edits], Non
 
 
 def _smaller(size: int) -> Iterator[int]:
-    yield from dict.fromkeys(one for one in (1, 2, 3, size // 4, size // 2, size - 1) if 0 < one < size)
+    yield from dict.fromkeys(smaller for smaller in (1, 2, 3, size // 4, size // 2, size - 1) if 0 < smaller < size)

@@ -67,11 +67,11 @@ def scan(releases: Sequence[str], probe: Callable[[str], State], deadline: float
     states: dict[str, State] = {newest: State.WRONG} if newest in releases else {}
 
     def ask(wanted: Iterable[str]) -> bool:
-        for one in wanted:
-            if one not in states:
+        for release in wanted:
+            if release not in states:
                 if time.monotonic() > deadline:
                     return False
-                states[one] = probe(one)
+                states[release] = probe(release)
         return True
 
     complete = ask([*reversed(_last_patches(releases)), *releases[:1]])

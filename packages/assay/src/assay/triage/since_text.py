@@ -9,7 +9,7 @@ NAMED_TURNS = 4
 
 def since(history: History) -> str:
     """The first bad release, each turn after it and the first good one again; "" where no other release was tried."""
-    tried = [one for one in history.states if history.states[one] is not State.UNTESTABLE]
+    tried = [release for release in history.states if history.states[release] is not State.UNTESTABLE]
     if len(tried) < 2:
         return (
             "not known: the registry could not be reached, and no other release that is kept can be tested"
@@ -21,7 +21,7 @@ def since(history: History) -> str:
         parts.append("it came and went")
     if len(history.states) < history.among:
         parts.append(f"{len(history.states)} of {history.among} {history.unit}s were tried")
-    lost = [one for one, state in history.states.items() if state is State.UNTESTABLE]
+    lost = [release for release, state in history.states.items() if state is State.UNTESTABLE]
     if lost:
         parts.append(f"{len(lost)} could not be tested ({', '.join(lost[:4])}{' ...' if lost[4:] else ''})")
     if history.at_hand:
@@ -51,7 +51,7 @@ def _course(history: History) -> str:
 
 
 def _always(history: History, tried: list[str]) -> str:
-    wrong = [one for one in tried if history.states[one] is State.WRONG]
+    wrong = [release for release in tried if history.states[release] is State.WRONG]
     return (
         f"wrong in all {len(wrong)} {history.unit}s that were tested, {wrong[0]} to {wrong[-1]}"
         if wrong

@@ -29,13 +29,13 @@ async def wrong_sites(whole: Whole, patterns: Sequence[Pattern], avoid: Places) 
     """All that is wrong, apart from what touches `avoid`; each place is of the pattern that says most of it. A defect may have several."""
     stands: dict[Places, list[Pattern]] = {}
     for pattern in patterns:
-        for one in occurrences(whole.graph, pattern):
-            places = whole.graph.closed(one)
+        for occurrence in occurrences(whole.graph, pattern):
+            places = whole.graph.closed(occurrence)
             if not places & avoid:
                 stands.setdefault(places, []).append(pattern)
     found: dict[tuple[str, str], tuple[Pattern, list[Suspect]]] = {}
     for suspect in await wrong_windows(whole.graph, whole.prober, list(stands)):
-        fit = [one for one in stands[suspect.places] if one.symptom in ("", suspect.symptom.kind)]
+        fit = [candidate for candidate in stands[suspect.places] if candidate.symptom in ("", suspect.symptom.kind)]
         if not fit:
             continue
         pattern = narrowest(fit)
@@ -49,4 +49,4 @@ def _gravity(suspect: Suspect) -> float:
 
 def narrowest(patterns: Sequence[Pattern]) -> Pattern:
     """Of those that stand at one place: a defect of more nodes, or of more attributes, is not that of fewer."""
-    return max(patterns, key=lambda one: (len(one.operators), sum(map(len, one.attributes))))
+    return max(patterns, key=lambda pattern: (len(pattern.operators), sum(map(len, pattern.attributes))))

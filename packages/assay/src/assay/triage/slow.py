@@ -55,7 +55,7 @@ def cause_of_slowness(job: Job, result: Result, folder: Path) -> Cause | None:
         lost = sum(timing.seconds for timing in after) - sum(timing.seconds for timing in before)
         differing = "; ".join(differences(result.baseline_facts, result.facts))
     elif isinstance(result, MeasureResult):
-        longest = sorted(result.operator_times, key=lambda one: -one.seconds)
+        longest = sorted(result.operator_times, key=lambda operator_time: -operator_time.seconds)
         changes, differing = [Change(timing.name, timing.operator, None, timing.seconds) for timing in longest], ""
         lost = sum(timing.seconds for timing in longest)
     else:

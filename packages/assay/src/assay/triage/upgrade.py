@@ -147,7 +147,7 @@ def _error(result: VerifyResult) -> float | None:
         for comparison in comparisons_of(result)
         if "rel_l2" in comparison.metrics and not comparison.at
     ]
-    finite = [one for one in known if math.isfinite(one)]
+    finite = [value for value in known if math.isfinite(value)]
     return max(finite, default=None)
 
 

@@ -113,8 +113,8 @@ def read_lives(site: Site) -> list[CauseLife]:
 
 def _read(site: Site) -> list[CauseLife]:
     cause_lives = [*_of_triage(site), *_of_fuzzing(site.folder)]
-    newest_first = sorted(cause_lives, key=lambda one: one.seen, reverse=True)
-    return sorted(newest_first, key=lambda one: ("open", "known", "fixed").index(one.state))
+    newest_first = sorted(cause_lives, key=lambda life: life.seen, reverse=True)
+    return sorted(newest_first, key=lambda life: ("open", "known", "fixed").index(life.state))
 
 
 def _of_triage(site: Site) -> Iterator[CauseLife]:

@@ -88,7 +88,7 @@ def compare(site: Site, query: Mapping[str, str]) -> Answer:
     if page > 1 and not some:
         raise NotFound("there is no such page: it lies behind the last one")
     changes = _kept(site, pair).get(("compared", pair.new.id, pair.old.id, some), lambda: _details(site, pair, some))
-    ranks = Counter(one.rank()[0] for one in pair.changed)
+    ranks = Counter(change.rank()[0] for change in pair.changed)
     found = Compared(pair.old.id, pair.new.id, changes, ranks[0], ranks[1], ranks[4], ranks[3], pair.cells)
     values = {
         "found": found,
@@ -163,7 +163,7 @@ def _details(site: Site, pair: _Pair, cells: Sequence[_Cell]) -> RunChanges:
         (change.case, change.flow): replace(change, verdicts=words[change.case, change.flow].words)
         for change in cell_changes(before, after, verdicts=_decisions(site, pair.new, after))
     }
-    shown = [said[one.case, one.flow] for one in cells if (one.case, one.flow) in said]
+    shown = [said[cell.case, cell.flow] for cell in cells if (cell.case, cell.flow) in said]
     facts = _kept(site, pair).get(("between", pair.old.id, pair.new.id), lambda: facts_between(pair.old, pair.new))
     return replace(facts, cells=with_past(site, pair.new, shown))
 

@@ -23,7 +23,7 @@ def feed(site: Site, base: str) -> Response:
         *((job_state, "red") for job_state in standing.newly_red),
         *((job_state, "green") for job_state in standing.newly_green),
     ]
-    turned.sort(key=lambda one: one[0].since, reverse=True)
+    turned.sort(key=lambda pair: pair[0].since, reverse=True)
     newest = _at(turned[0][0].since) if turned else "1970-01-01T00:00:00+00:00"
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',

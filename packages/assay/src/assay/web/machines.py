@@ -35,8 +35,8 @@ def machines(history: MetricHistory, shown: str) -> list[OnMachine]:
     rows = [_of(machine, values) for machine, values in found.items()]
     own = next((row.median for row in rows if row.machine == shown), 0.0)
     rows = [msgspec.structs.replace(row, times=row.median / own if own else None) for row in rows]
-    by_run = sorted(rows, key=lambda one: one.newest_run, reverse=True)
-    return sorted(by_run, key=lambda one: one.machine != shown)
+    by_run = sorted(rows, key=lambda row: row.newest_run, reverse=True)
+    return sorted(by_run, key=lambda row: row.machine != shown)
 
 
 def _of(machine: str, values: list[tuple[str, float]]) -> OnMachine:

@@ -38,7 +38,7 @@ def matrix(site: Site, query: Mapping[str, str]) -> Answer:
         "run_id": matrix_page.jobs[0].run if run and matrix_page.jobs else "",
         "page": page,
         "flow_page": flow_page,
-        "outcomes": [one.value for one in Outcome],
+        "outcomes": [known_outcome.value for known_outcome in Outcome],
         "statuses": [verdict_status.value for verdict_status in VerdictStatus],
         "links": _links(used, page, flow_page, matrix_page),
     }

@@ -74,11 +74,11 @@ def _read(site: Site) -> Now:
 
 def _flows(counts: Sequence[Count]) -> tuple[FlowCount, ...]:
     found: dict[str, dict[str, int]] = {}
-    for one in counts:
-        of_flow = found.setdefault(one.flow, {"well": 0, "red": 0, "inconclusive": 0, "other": 0})
-        of_flow[_part(status(one))] += one.jobs
+    for count in counts:
+        of_flow = found.setdefault(count.flow, {"well": 0, "red": 0, "inconclusive": 0, "other": 0})
+        of_flow[_part(status(count))] += count.jobs
     rows = [FlowCount(flow, **numbers) for flow, numbers in found.items()]
-    return tuple(sorted(rows, key=lambda one: (-one.red, -one.inconclusive, one.flow)))
+    return tuple(sorted(rows, key=lambda row: (-row.red, -row.inconclusive, row.flow)))
 
 
 def _part(word: str) -> str:

@@ -110,7 +110,7 @@ class OpenIdProvider:
             raise Forbidden("the provider has not verified the address of who signs in (email_verified)")
         groups = claims.get(self._options.groups, ())
         known = groups if isinstance(groups, list) else ()
-        return Person(one_line(name.strip()), frozenset(one for one in known if isinstance(one, str)))
+        return Person(one_line(name.strip()), frozenset(group for group in known if isinstance(group, str)))
 
     async def _described(self) -> None:
         """The provider's description of itself, which must be of the issuer that was named."""
@@ -127,7 +127,9 @@ class OpenIdProvider:
                 about.pop(name, None)
             raise UsageError(f"the provider's {', '.join(addresses)} must all be there, with https")
         listed = about.get("id_token_signing_alg_values_supported") or ("RS256",)
-        about["id_token_signing_alg_values_supported"] = [one for one in listed if one in ALGORITHMS] or ["RS256"]
+        about["id_token_signing_alg_values_supported"] = [
+            algorithm for algorithm in listed if algorithm in ALGORITHMS
+        ] or ["RS256"]
 
     async def _heard(self, answer: Awaitable[Value]) -> Value:
         """What the provider answers, or one sentence."""

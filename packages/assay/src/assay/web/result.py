@@ -45,11 +45,15 @@ def result(site: Site, query: Mapping[str, str]) -> Answer:
         "compared": COMPARED,
         "pictures": _pictures(shown),
         "annotations": annotations_on(site, run.id, case, flow),
-        "has_engine": any(isinstance(one, MeasureResult) for one in results) and row.word in WELL,
+        "has_engine": any(isinstance(job_result, MeasureResult) for job_result in results) and row.word in WELL,
         "past": site.store.cell_runs(case, flow, HISTORY),
         "trend_metric": _trend_metric(results),
     }
-    figures = [(one.kind.value, name, value) for one in results for name, value in sorted(metrics(one).items())]
+    figures = [
+        (job_result.kind.value, name, value)
+        for job_result in results
+        for name, value in sorted(metrics(job_result).items())
+    ]
     return Answer("result.html.j2", values, _data(run, results, shown, row.word), HEADER, figures)
 
 
@@ -77,7 +81,10 @@ def _data(run: Run, found: list[Result], shown: dict[str, object], word: str) ->
         "commit": run.commit,
         "machine": run.machine.kind,
         "verdict": word,
-        "jobs": [{"key": one.job_key, "outcome": one.outcome.value, "metrics": metrics(one)} for one in found],
+        "jobs": [
+            {"key": job_result.job_key, "outcome": job_result.outcome.value, "metrics": metrics(job_result)}
+            for job_result in found
+        ],
         **shown,
     }
 
@@ -88,13 +95,13 @@ def _pictures(shown: dict[str, Any]) -> list[dict[str, Any]]:
         {
             "errors": [
                 [
-                    (title, bars(one[key]))
+                    (title, bars(comparison[key]))
                     for title, key in (("Absolute error", "errors"), ("Error in ULP", "ulps"))
-                    if one[key]
+                    if comparison[key]
                 ]
-                for one in entry.get("comparisons", ())
+                for comparison in entry.get("comparisons", ())
             ],
-            "samples": [strip(one) for one in entry.get("measurements", ())],
+            "samples": [strip(measurement) for measurement in entry.get("measurements", ())],
         }
         for entry in shown["entries"]
     ]
@@ -102,5 +109,5 @@ def _pictures(shown: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _trend_metric(found: list[Result]) -> str:
     """What is worth a trend first."""
-    named = {name for one in found for name in metrics(one)}
+    named = {name for job_result in found for name in metrics(job_result)}
     return next((name for name in ("latency.median_ms", "budget_used") if name in named), "seconds")

@@ -61,7 +61,7 @@ def _look(site: Site, text: str) -> Found:
         by_code=tuple(runs(SHOWN, RunSearch(code=text.lower().replace(" ", "_"))))
         or tuple(runs(SHOWN, RunSearch(code=text))),
         cases=site.store.matrix(CellQuery(case=text), 0, SHOWN, 0, 1).cases,
-        said=tuple(Hit(*one) for one in site.store.said(text, LOOKED_AT, SHOWN)),
+        said=tuple(Hit(*fields) for fields in site.store.said(text, LOOKED_AT, SHOWN)),
     )
 
 

@@ -62,7 +62,7 @@ def serve(
         listener = _listen(host, port)
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
         public = known.public or (address if known.issuer else "")
-        asks_groups = any(one.startswith(GROUP) for one in (*known.operators, *known.approvers))
+        asks_groups = any(member.startswith(GROUP) for member in (*known.operators, *known.approvers))
         oidc = oidc_of(
             known.issuer, known.client, known.claim, public, os.environ, scope=known.scope or SCOPE, groups=known.groups,
             asks_groups=asks_groups,

@@ -32,8 +32,8 @@ class Role:
 
 def role_of(given: Collection[str]) -> Role:
     """`ann` is a name, `group:release` all members of a group."""
-    groups = frozenset(one.removeprefix(GROUP) for one in given if one.startswith(GROUP))
-    return Role(frozenset(one for one in given if not one.startswith(GROUP)), groups)
+    groups = frozenset(member.removeprefix(GROUP) for member in given if member.startswith(GROUP))
+    return Role(frozenset(member for member in given if not member.startswith(GROUP)), groups)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def sign_in_of(
                 f"{option} needs --trust-proxy ADDRESS or --oidc ISSUER: without one of both nobody is known by name"
             )
         return None
-    groups = [one for one in (*operators, *approvers) if one.startswith(GROUP)]
+    groups = [member for member in (*operators, *approvers) if member.startswith(GROUP)]
     if groups and oidc is None:
         raise UsageError(f"{groups[0]} needs --oidc ISSUER: a proxy names people, and says nothing of their groups")
     try:

@@ -67,8 +67,8 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
     others = {line: read_cell(site, case, line[0], metric, replace(window, machine=line[1])) for line in lines}
     wanted = _same_window({(flow, machine): history} | others, site, case, metric)
     trends, missing = _trends(wanted, case, metric)
-    labels = label_lines([(one.flow, one.machine) for one in trends])
-    spreads = [_spread(wanted[one.flow, one.machine]) if _is_median(metric) else {} for one in trends]
+    labels = label_lines([(curve.flow, curve.machine) for curve in trends])
+    spreads = [_spread(wanted[curve.flow, curve.machine]) if _is_median(metric) else {} for curve in trends]
     shown = {"case": case, "flow": flow, "metric": metric, "machine": machine, "runs": query.get("runs", "")}
     shown |= {"beside": ",".join(beside), "machines": ";".join(machines_beside)}
     values = {
@@ -85,17 +85,17 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         "trends": trends,
         "missing": missing,
         "plot": plot(trends, labels, spreads),
-        "changes": [between for one in trends for between in _between(one, wanted[one.flow, one.machine])],
-        "newest": [(label, one.flow, _listed(one)) for label, one in zip(labels, trends, strict=True)],
+        "changes": [between for curve in trends for between in _between(curve, wanted[curve.flow, curve.machine])],
+        "newest": [(label, curve.flow, _listed(curve)) for label, curve in zip(labels, trends, strict=True)],
         "annotations": _annotations(site, case, {name for name, _ in wanted}),
-        "elsewhere": 0 if machines_beside else sum(one.elsewhere for one in trends),
+        "elsewhere": 0 if machines_beside else sum(curve.elsewhere for curve in trends),
         "others": [name for name in _flows(site, case) if name not in {flow, *beside}],
         "runs": max(metric_history.window.runs for metric_history in wanted.values() if metric_history.window),
         "most_runs": MOST_RUNS,
         "earlier": any(metric_history.earlier for metric_history in wanted.values()),
     }
     data = {"trends": trends, "machines": values["on_machines"], "earlier": values["earlier"]}
-    return Answer("trend.html.j2", values, data, HEADER, [row for one in trends for row in _rows(one)])
+    return Answer("trend.html.j2", values, data, HEADER, [row for curve in trends for row in _rows(curve)])
 
 
 def _listed_names(said: str, sign: str, first: str) -> list[str]:
@@ -137,7 +137,7 @@ def read_cell(site: Site, case: str, flow: str, metric: str, window: RunWindow) 
 def _same_window(found: dict[Line, MetricHistory], site: Site, case: str, metric: str) -> dict[Line, MetricHistory]:
     """Where earlier runs of one line were read, those of the others are, too: the page says one number of all."""
     windows = [metric_history.window for metric_history in found.values() if metric_history.window]
-    widest = max(windows, key=lambda one: one.runs)
+    widest = max(windows, key=lambda window: window.runs)
     return {
         (flow, machine): metric_history
         if metric_history.window and metric_history.window.runs == widest.runs
@@ -177,7 +177,14 @@ def _between(found: Trend, history: MetricHistory) -> list[Between]:
         old, new = versions.get(before, {}), versions.get(after, {})
         differ = [(name, old.get(name, ""), new.get(name, "")) for name in sorted(old.keys() | new.keys())]
         rows.append(
-            Between(found.flow, found.machine, change, before, after, tuple(one for one in differ if one[1] != one[2]))
+            Between(
+                found.flow,
+                found.machine,
+                change,
+                before,
+                after,
+                tuple(difference for difference in differ if difference[1] != difference[2]),
+            )
         )
     return rows
 

@@ -23,15 +23,17 @@ def failed_tool(error: BaseException, text: str, printed: Sequence[str]) -> Note
     """None where no program failed, or where the `text` of the error is more than its command. What the program wrote is in the error
     where the library has read it, else at the end of what was `printed`."""
     with suppress(Exception):  # what an error says of itself may be code of the backend
-        for one in _chain(error):
-            if issubclass(type(one), CalledProcessError) and isinstance(one, CalledProcessError):
-                if " ".join(str(one).split())[:_REPEATED] not in text:
+        for cause in _chain(error):
+            if issubclass(type(cause), CalledProcessError) and isinstance(cause, CalledProcessError):
+                if " ".join(str(cause).split())[:_REPEATED] not in text:
                     return None
-                line = _last_line(one.stderr) or _last_line(one.output) or _last_line(printed[-1] if printed else "")
+                line = (
+                    _last_line(cause.stderr) or _last_line(cause.output) or _last_line(printed[-1] if printed else "")
+                )
                 return noted(
                     NoteCode.TOOL_FAILED,
-                    program=_program(one.cmd),
-                    status=int(one.returncode),
+                    program=_program(cause.cmd),
+                    status=int(cause.returncode),
                     line=line,
                 )
     return None

@@ -45,7 +45,7 @@ def guard(*processes: int) -> None:
     library = ctypes.CDLL(None, use_errno=True)
     column, architecture = _MACHINES[os.uname().machine]
     _scope_signals(library)
-    program = seccomp_program(column, architecture, {one & _MOST for pid in processes for one in _names_of(pid)})
+    program = seccomp_program(column, architecture, {number & _MOST for pid in processes for number in _names_of(pid)})
     lines = ctypes.create_string_buffer(program, len(program))
     loaded = ctypes.create_string_buffer(struct.pack("=H6xQ", len(program) // 8, ctypes.addressof(lines)))
     filtered = (_SECCOMP[column], _FILTER, _NO_MITIGATION, loaded)

@@ -55,7 +55,7 @@ def _bounded(fact: Fact | Note) -> Fact | Note:
     if isinstance(fact, Note):
         return bounded(fact)
     if isinstance(fact, tuple):
-        return tuple(encodable(one)[:LONGEST] if isinstance(one, str) else one for one in fact)
+        return tuple(encodable(part)[:LONGEST] if isinstance(part, str) else part for part in fact)
     return encodable(fact)[:LONGEST] if isinstance(fact, str) else fact
 
 

@@ -22,10 +22,10 @@ class PatchedNames:
         known = {name: sys.modules[name] for name in modules if name in sys.modules}
         self._watched = [_Watched(sys.modules, known), *map(_of_module, known.values())]
         self._watched += [
-            _of_class(one)
+            _of_class(own_class)
             for name, module in known.items()
             if name.startswith("assay.")
-            for one in _own_classes(module)
+            for own_class in _own_classes(module)
         ]
         self._versions = [version_of(watched.names) for watched in self._watched] if has_versions() else []
         self._known = [version.value for version in self._versions]
@@ -66,7 +66,7 @@ def _of_module(module: ModuleType) -> _Watched:
 def _own_classes(module: ModuleType) -> list[type]:
     """Those that are written there, by their methods: a struct or an enumeration has none of its own that matters."""
     found = (value for value in vars(module).values() if type(value) is type)
-    return [one for one in found if one.__module__ == module.__name__]
+    return [own_class for own_class in found if own_class.__module__ == module.__name__]
 
 
 def _of_class(one: type) -> _Watched:

@@ -128,8 +128,8 @@ def descriptors() -> tuple[object, ...]:
     standard ones are."""
     free = os.dup(2)
     os.close(free)
-    standard = [os.fstat(one) for one in range(3)]
-    return count_of_open(), free, *((one.st_dev, one.st_ino) for one in standard)
+    standard = [os.fstat(descriptor) for descriptor in range(3)]
+    return count_of_open(), free, *((file_stat.st_dev, file_stat.st_ino) for file_stat in standard)
 
 
 def count_of_open() -> int:

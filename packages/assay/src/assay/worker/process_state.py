@@ -177,7 +177,7 @@ class ProcessState:
         """Folders inside those that are searched already: setuptools has the packages that it brings in one."""
         known, *finders = self._known[self._place(Changed.IMPORT_PATH)]
         added = [path for path in sys.path if path not in known]
-        if all(any(path.startswith(f"{one}{os.sep}") for one in known if one) for path in added):
+        if all(any(path.startswith(f"{prefix}{os.sep}") for prefix in known if prefix) for path in added):
             self._known[self._place(Changed.IMPORT_PATH)] = ([*known, *added], *finders)
 
     def _place(self, what: Changed) -> int:

@@ -102,7 +102,7 @@ def _said(output: str) -> list[list[Any]]:
 
 def read_availability(output: str, errors: str, code: int) -> Availability:
     """What the crumbs of the child say, however it ended. A driver without a device weighs more than how tensorrt takes it."""
-    steps: dict[str, Any] = {str(one[0]): one[1] for one in _said(output) if len(one) == 2}
+    steps: dict[str, Any] = {str(crumb[0]): crumb[1] for crumb in _said(output) if len(crumb) == 2}
     version = steps.get("version", "")
     last = next(reversed(steps), "start")
     error, ended = " ".join(errors.split())[-300:], _ended_by(code)

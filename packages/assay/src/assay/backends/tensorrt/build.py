@@ -120,7 +120,9 @@ def require_sizes(inputs: tuple[TensorSpec, ...], dims: Dims) -> None:
     """Raises Unsupported for a symbol whose sizes nobody knows: TensorRT builds for a range, and guessing one would decide
     what is tested."""
     for spec in inputs:
-        keys = [dimension_key(spec.name, axis, str(one)) for axis, one in enumerate(spec.shape) if isinstance(one, str)]
+        keys = [
+            dimension_key(spec.name, axis, str(size)) for axis, size in enumerate(spec.shape) if isinstance(size, str)
+        ]
         missing = next((key for key in keys if key not in dims), "")
         if missing:
             raise Unsupported(noted(BackendCode.RANGE_NOT_NAMED, dimension=missing, input=spec.name))

@@ -76,7 +76,7 @@ class Inspected(msgspec.Struct, frozen=True):
     def sparse_kernels(self) -> int | None:
         """Layers whose tactic skips zeros: its name says so (`sm80_xmma_sparse_gemm_...`). None where no layer has a tactic."""
         named = [layer.tactic for layer in self.layers if layer.tactic]
-        return sum("sparse" in one.casefold() for one in named) if named else None
+        return sum("sparse" in tactic.casefold() for tactic in named) if named else None
 
 
 def parse_layers(text: str, source: str = "engine inspector") -> Inspected:
@@ -98,12 +98,12 @@ def _io(found: Mapping[str, Any]) -> tuple[IOTensor, ...]:
     if isinstance(newer, list):
         return tuple(
             IOTensor(
-                str(one["Name"]),
-                str(one.get("IOMode", "")),
-                type_of(str(one.get("DataType", ""))),
-                tuple(one.get("Dimensions", ())),
+                str(tensor["Name"]),
+                str(tensor.get("IOMode", "")),
+                type_of(str(tensor.get("DataType", ""))),
+                tuple(tensor.get("Dimensions", ())),
             )
-            for one in newer
+            for tensor in newer
         )
     return tuple(IOTensor(str(name)) for name in found.get("Bindings", ()))
 
@@ -114,8 +114,8 @@ def _layer(found: object, source: str) -> Layer:
     if not isinstance(found, dict) or "Name" not in found:
         raise UsageError(noted(BackendCode.EXPORT_DAMAGED, source=source, option="--exportLayerInfo", lacking="Name"))
     name, kind = str(found["Name"]), str(found.get("LayerType", ""))
-    inputs = tuple(_tensor_type(one) for one in found.get("Inputs", ()))
-    outputs = tuple(_tensor_type(one) for one in found.get("Outputs", ()))
+    inputs = tuple(_tensor_type(tensor) for tensor in found.get("Inputs", ()))
+    outputs = tuple(_tensor_type(tensor) for tensor in found.get("Outputs", ()))
     weights = found.get("Weights")
     stored = type_of(str(weights.get("Type", ""))) if isinstance(weights, dict) else ""
     origins = tuple(_ORIGIN.findall(str(found.get("Metadata", ""))))
@@ -134,7 +134,7 @@ def _layer(found: object, source: str) -> Layer:
 
 def _coarse(inputs: tuple[str, ...], outputs: tuple[str, ...], stored: str) -> str:
     """The type of the operands: an int8 convolution that writes float16 is int8."""
-    return next((one for one in (stored, *inputs, *outputs) if one), "")
+    return next((dtype for dtype in (stored, *inputs, *outputs) if dtype), "")
 
 
 def _role(

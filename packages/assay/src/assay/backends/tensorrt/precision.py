@@ -35,9 +35,9 @@ def carried_by(proto: ModelProto) -> Carried:
     """Read from the file."""
     from onnx.helper import tensor_dtype_to_np_dtype
 
-    weights: dict[str, TensorProto] = {one.name: one for one in proto.graph.initializer}
+    weights: dict[str, TensorProto] = {tensor.name: tensor for tensor in proto.graph.initializer}
     kinds = {weight.data_type for weight in weights.values()}
-    kinds |= {one.type.tensor_type.elem_type for one in (*proto.graph.input, *proto.graph.output)}
+    kinds |= {value.type.tensor_type.elem_type for value in (*proto.graph.input, *proto.graph.output)}
     quantized, shifted = set(), ""
     for node in every_node(proto.graph):
         for attribute in node.attribute:
@@ -83,7 +83,7 @@ _UINT8, _STRING = 2, 8
 
 
 def _attribute(node: object, name: str) -> int:
-    return next((one.i for one in node.attribute if one.name == name), 0)  # type: ignore[attr-defined]
+    return next((attribute.i for attribute in node.attribute if attribute.name == name), 0)  # type: ignore[attr-defined]
 
 
 def _nonzero(point: TensorProto) -> bool:

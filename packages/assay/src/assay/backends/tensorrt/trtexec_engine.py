@@ -64,7 +64,7 @@ class TrtexecEngine:
 
     def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:
         """Of each layer, its median over the iterations of the profile."""
-        layers = {one.name: one for one in parse_layers((self._folder / LAYERS).read_text()).layers}
+        layers = {layer.name: layer for layer in parse_layers((self._folder / LAYERS).read_text()).layers}
         timed_layers = ((layer_time, layers.get(layer_time.name)) for layer_time in self._timed(tensors, 1)[1].layers)
         return tuple(
             OperatorTime(

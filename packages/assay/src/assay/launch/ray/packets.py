@@ -62,5 +62,5 @@ def pack_results(results: Sequence[Result]) -> bytes:
 
 def unpack_results(body: bytes) -> list[Result]:
     """Raises msgspec.DecodeError."""
-    answers = [decode_answer(one) for one in msgspec.msgpack.decode(body, type=list[bytes])]
+    answers = [decode_answer(packet) for packet in msgspec.msgpack.decode(body, type=list[bytes])]
     return [answer.result for answer in answers if isinstance(answer, Done)]

@@ -119,11 +119,11 @@ class _Launch:
         sent = {call: node for node in busy for call in node.sent}
         heard = [*streams, *sent, *self._cluster.greetings]
         ready, _ = ray.wait(heard, num_returns=1, timeout=LOOK_S, fetch_local=False)
-        for one in ready:
-            if one in sent:
-                yield from self._has_come(sent[one], one)
-            elif one in streams:
-                yield from self._of(streams[one])
+        for awaited in ready:
+            if awaited in sent:
+                yield from self._has_come(sent[awaited], awaited)
+            elif awaited in streams:
+                yield from self._of(streams[awaited])
 
     def _has_come(self, node: Node, call: Any) -> Iterable[Result]:
         """The jobs are there, or cannot be."""

@@ -41,13 +41,13 @@ class Sharing:
         installed on all nodes goes to those that have it, if any: it may be one of those that are still `coming`, with so many GPUs."""
         parcels: dict[Node, list[Job]] = {}
         open_nodes = [node for node in nodes if not self._tries_suspects(node)]
-        for (needed, kind, refused), waiting in sorted(self._waiting.items(), key=lambda one: -one[0][0]):
+        for (needed, kind, refused), waiting in sorted(self._waiting.items(), key=lambda entry: -entry[0][0]):
             capable = _capable(nodes, needed, most_gpus)
             have = [node for node in capable if kind not in node.lacks and node not in refused]
             asked = have if have or _may_come(coming, needed, most_gpus) else capable
             able = set(asked).intersection(open_nodes)
             while waiting and (free := [node for node in able if node.room > 0]):
-                node = max(free, key=lambda one: one.room / one.workers)
+                node = max(free, key=lambda free_node: free_node.room / free_node.workers)
                 job = waiting.popleft()
                 node.give([job])
                 parcels.setdefault(node, []).append(job)
@@ -68,7 +68,9 @@ class Sharing:
             node.lacks.add(kind)
         refused = self._refused.get(job.key, frozenset()) | {node}
         is_last = not _may_come(coming, needed, most_gpus)
-        if is_last and all(kind in one.lacks or one in refused for one in _capable(nodes, needed, most_gpus)):
+        if is_last and all(
+            kind in capable.lacks or capable in refused for capable in _capable(nodes, needed, most_gpus)
+        ):
             return False
         if kind in node.has:
             self._refused[job.key] = refused

@@ -96,7 +96,7 @@ class StartingAgents:
         greeted, _ = ray.wait(list(self._asked), num_returns=1, timeout=patience_s)
         if greeted:  # and whoever came beside it
             greeted, _ = ray.wait(list(self._asked), num_returns=len(self._asked), timeout=0)
-        nodes = [node for one in greeted if (node := self._greeted(one, self._asked.pop(one)))]
+        nodes = [node for greeting in greeted if (node := self._greeted(greeting, self._asked.pop(greeting)))]
         if not quiet:
             problems, self._problems = self._problems, []
             _say_left_out(problems)
@@ -110,9 +110,9 @@ class StartingAgents:
         """Nobody waits for them any more."""
         self._token.unlink(missing_ok=True)
         asked, self._asked = self._asked, {}
-        for one in asked.values():
+        for request in asked.values():
             with contextlib.suppress(ray.exceptions.RayError):
-                ray.kill(one.actor)
+                ray.kill(request.actor)
 
     def _greeted(self, greeting: Any, asked: _Asked) -> Node | None:
         try:

@@ -53,7 +53,7 @@ def misfit(shapes: Shapes, decoder: Decoder, width: int, inner: int, vocabulary:
 def graph_bytes(shapes: Shapes) -> int:
     """Of the weights as `decoder_graph` writes them, in float32: an embedding that is the head too stands there twice."""
     twice: list[Shape] = [] if HEAD in shapes else [shapes[EMBEDDING]]
-    return 4 * sum(math.prod(one) for one in [*shapes.values(), *twice])
+    return 4 * sum(math.prod(shape) for shape in [*shapes.values(), *twice])
 
 
 def _expected(

@@ -133,7 +133,9 @@ def _sliding(config: FolderConfig) -> Iterator[str]:
             yield "no sliding_window, which transformers takes for 4096"
     elif config.sliding_window is not None and not switched_off:
         yield f"sliding_window {config.sliding_window}"
-    yield from (f"layers of {one!r}" for one in config.layer_types or () if one != "full_attention")
+    yield from (
+        f"layers of {layer_type!r}" for layer_type in config.layer_types or () if layer_type != "full_attention"
+    )
 
 
 def _contradictions(config: FolderConfig) -> Iterator[str]:

@@ -42,9 +42,9 @@ class GgufSettings(msgspec.Struct, frozen=True):
 
 def read_settings(kind: str, said: Mapping[str, Any]) -> GgufSettings:
     """Those of one architecture, with what may be left out filled in. Raises ValueError: what it cannot be."""
-    own = {name.removeprefix(f"{kind}."): one for name, one in said.items() if name.startswith(f"{kind}.")}
+    own = {name.removeprefix(f"{kind}."): value for name, value in said.items() if name.startswith(f"{kind}.")}
     try:
-        settings = msgspec.convert({_READ[name]: one for name, one in own.items() if name in _READ}, GgufSettings)
+        settings = msgspec.convert({_READ[name]: value for name, value in own.items() if name in _READ}, GgufSettings)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from None
     key_heads, head = settings.key_heads or settings.heads, settings.head or settings.width // settings.heads
@@ -59,7 +59,7 @@ def read_settings(kind: str, said: Mapping[str, Any]) -> GgufSettings:
 
 def otherwise(kind: str, said: Mapping[str, Any], head: int) -> Iterator[str]:
     """Settings that no graph of these architectures follows. Without effect are those that are off, or say what holds anyway."""
-    for name, one in said.items():
+    for name, value in said.items():
         own = name.removeprefix(f"{kind}.")
         if own == name or own in _READ or own in _LET_BE:
             continue
@@ -72,5 +72,5 @@ def otherwise(kind: str, said: Mapping[str, Any], head: int) -> Iterator[str]:
             "rope.scale_linear": 1.0,
             "attention.causal": True,
         }.get(own)
-        if one != held and (held is not None or one):
-            yield f"{own} {one!r}"
+        if value != held and (held is not None or value):
+            yield f"{own} {value!r}"

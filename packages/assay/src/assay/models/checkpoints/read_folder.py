@@ -30,7 +30,7 @@ class _Index(msgspec.Struct):
 
 def is_folder(source: Path) -> bool:
     """Whether it is a checkpoint of transformers."""
-    return (source / CONFIG).is_file() and any((source / one).is_file() for one in (INDEX, WHOLE))
+    return (source / CONFIG).is_file() and any((source / name).is_file() for name in (INDEX, WHOLE))
 
 
 def read_folder(folder: Path) -> Decoder:

@@ -138,16 +138,19 @@ def _replaced(model: ModelProto, operators: list[tuple[str, str]]) -> ModelProto
     from onnx import ModelProto as Model
     from onnx import inliner
 
-    imports = {domain_of(one.domain): one.version for one in model.opset_import}
+    imports = {domain_of(entry.domain): entry.version for entry in model.opset_import}
     others = [
         function
         for function in model.functions
-        if any(imports.setdefault(domain_of(one.domain), one.version) != one.version for one in function.opset_import)
+        if any(
+            imports.setdefault(domain_of(entry.domain), entry.version) != entry.version
+            for entry in function.opset_import
+        )
     ]
     bare = Model()
     bare.CopyFrom(model)
     del bare.functions[:]
-    bare.functions.extend(one for one in model.functions if one not in others)
+    bare.functions.extend(function for function in model.functions if function not in others)
     whole = inliner.inline_selected_functions(bare, operators, inline_schema_functions=True)
     whole.functions.extend(others)
     return whole

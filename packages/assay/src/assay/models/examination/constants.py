@@ -41,7 +41,9 @@ class Known:
     def ints(self, name: str) -> list[int] | None:
         """A constant of whole numbers, flat; None where it is none."""
         array = self.constants.get(name)
-        return None if array is None or array.dtype.kind not in "iub" else [int(one) for one in array.reshape(-1)]
+        return (
+            None if array is None or array.dtype.kind not in "iub" else [int(element) for element in array.reshape(-1)]
+        )
 
     def number(self, name: str) -> float | None:
         """A constant of one element; None where it is none."""
@@ -105,14 +107,16 @@ def _fold(node: NodeProto, constants: dict[str, Array], types: Types, opsets: di
 
 
 def _constant(node: NodeProto, constants: dict[str, Array]) -> None:
-    for one in node.attribute:
-        match one.name:
+    for attribute in node.attribute:
+        match attribute.name:
             case "value":
-                _keep(constants, node.output[0], one.t)
+                _keep(constants, node.output[0], attribute.t)
             case "value_int" | "value_ints":
-                constants[node.output[0]] = np.asarray(one.i if one.name == "value_int" else list(one.ints), np.int64)
+                constants[node.output[0]] = np.asarray(
+                    attribute.i if attribute.name == "value_int" else list(attribute.ints), np.int64
+                )
             case "value_float" | "value_floats":
-                number = one.f if one.name == "value_float" else list(one.floats)
+                number = attribute.f if attribute.name == "value_float" else list(attribute.floats)
                 constants[node.output[0]] = np.asarray(number, np.float32)
 
 
@@ -120,7 +124,7 @@ def _measure(node: NodeProto, constants: dict[str, Array], types: Types) -> None
     if not node.input or node.input[0] not in types:
         return
     shape = types[node.input[0]][1]
-    ends = {one.name: one.i for one in node.attribute}
+    ends = {attribute.name: attribute.i for attribute in node.attribute}
     part = shape if node.op_type == "Size" else shape[ends.get("start", 0) : ends.get("end", len(shape))]
     if all(isinstance(size, int) for size in part):
         value = part if node.op_type == "Shape" else prod(int(size) for size in part)

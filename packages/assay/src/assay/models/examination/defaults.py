@@ -25,7 +25,7 @@ def tell_defaults(model: ModelProto) -> bool:
             schema: Any = schema_of(node, scope.opsets)  # its stub lacks has_function
             if schema is None or not (schema.has_function or schema.has_context_dependent_function):
                 continue
-            named = {one.name for one in node.attribute}
+            named = {attr.name for attr in node.attribute}
             for name, attribute in schema.attributes.items():
                 if name not in named and attribute.default_value.type != AttributeProto.UNDEFINED:
                     node.attribute.append(attribute.default_value)

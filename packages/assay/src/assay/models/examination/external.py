@@ -35,7 +35,7 @@ def check_external(everything: Sequence[Scope], path: Path) -> Iterator[ModelFin
         if place.length:
             places[place.location].append((place.offset, place.offset + place.length, owned.what))
     for location, extents in places.items():
-        yield from _overlaps(location, sorted(extents, key=lambda one: one[:2]))  # parts of a model have no order
+        yield from _overlaps(location, sorted(extents, key=lambda extent: extent[:2]))  # parts of a model have no order
 
 
 def _checksum(place: ExternalPlace, what: ModelPart, digests: dict[Path, str]) -> Iterator[ModelFinding]:

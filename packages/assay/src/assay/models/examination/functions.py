@@ -37,7 +37,7 @@ def check_functions(model: ModelProto) -> Iterator[ModelFinding]:
     for signature, count in Counter(map(function_signature, model.functions)).items():
         if count > 1:  # onnx.checker sees it where the IR version has functions
             yield _found("duplicate-function", MODEL, shown(_full_name(signature)))
-    imports = {domain_of(one.domain): one.version for one in model.opset_import}
+    imports = {domain_of(entry.domain): entry.version for entry in model.opset_import}
     for function in model.functions:
         about = ModelPart(PartKind.FUNCTION, function.name)
         domain = domain_of(function.domain)
@@ -58,16 +58,16 @@ def check_functions(model: ModelProto) -> Iterator[ModelFinding]:
 
 
 def _imports(function: FunctionProto, about: ModelPart, imports: dict[str, int]) -> Iterator[ModelFinding]:
-    own = [(domain_of(one.domain), one.version) for one in function.opset_import]
+    own = [(domain_of(entry.domain), entry.version) for entry in function.opset_import]
     for domain, count in Counter(domain for domain, _ in own).items():
         if count > 1:
             several = len({version for name, version in own if name == domain}) > 1
             severity = Severity.INVALID if several else Severity.RESTRICTED
             yield _found("function-import", about, shown(domain or "ai.onnx"), count, severity=severity)
-    for one in function.opset_import:
-        domain = domain_of(one.domain)
-        if domain in imports and imports[domain] != one.version:
-            values = (one.version, domain or "ai.onnx", imports[domain])
+    for entry in function.opset_import:
+        domain = domain_of(entry.domain)
+        if domain in imports and imports[domain] != entry.version:
+            values = (entry.version, domain or "ai.onnx", imports[domain])
             yield _found("other-opset", about, *values, severity=Severity.REMARK)
 
 

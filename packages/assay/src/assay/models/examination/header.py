@@ -29,7 +29,7 @@ def _opsets(model: ModelProto) -> Iterator[ModelFinding]:
     from onnx.helper import VERSION_TABLE
 
     newest = {"": VERSION_TABLE[-1][2], "ai.onnx.ml": VERSION_TABLE[-1][3]}
-    imports = [(domain_of(one.domain), one.version) for one in model.opset_import]
+    imports = [(domain_of(entry.domain), entry.version) for entry in model.opset_import]
     for domain, count in Counter(domain for domain, _ in imports).items():
         if count > 1:
             versions = [version for name, version in imports if name == domain]

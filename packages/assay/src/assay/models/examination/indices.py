@@ -34,7 +34,7 @@ def check_indices(known: Known) -> Iterator[ModelFinding]:
 def _problems(node: NodeProto, known: Known) -> Iterator[Problem]:
     """Axes in attributes, and steps of 0, are told by onnx's own inference."""
     shape = known.shape(node.input[0])
-    axis = next((one.i for one in node.attribute if one.name == "axis"), 0)
+    axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 0)
     if shape is not None:
         yield from _axes(node, shape, known)
         yield from _elements(node, shape, axis, known)
@@ -46,18 +46,18 @@ def _problems(node: NodeProto, known: Known) -> Iterator[Problem]:
 
 def _axes(node: NodeProto, shape: Shape, known: Known) -> Iterator[Problem]:
     place = 1 if node.op_type.startswith("Reduce") else _AXES_INPUT.get(node.op_type)
-    for one in _operand(node, place, known) if place is not None else ():
-        if not -len(shape) <= one < len(shape):
-            yield "axis", (one, format_shape(shape))
+    for axis in _operand(node, place, known) if place is not None else ():
+        if not -len(shape) <= axis < len(shape):
+            yield "axis", (axis, format_shape(shape))
 
 
 def _elements(node: NodeProto, shape: Shape, axis: int, known: Known) -> Iterator[Problem]:
     """Indices of Gather and its relatives; negative ones count from the end."""
     size = shape[axis] if -len(shape) <= axis < len(shape) else "?"
     if node.op_type in ("Gather", "GatherElements", "ScatterElements", "Scatter") and isinstance(size, int):
-        for one in _operand(node, 1, known):
-            if not -size <= one < size:
-                yield "index", (one, axis, format_shape(shape))
+        for index in _operand(node, 1, known):
+            if not -size <= index < size:
+                yield "index", (index, axis, format_shape(shape))
                 return
     if node.op_type in ("GatherND", "ScatterND"):
         yield from _tuples(node, shape, known)
@@ -65,13 +65,13 @@ def _elements(node: NodeProto, shape: Shape, axis: int, known: Known) -> Iterato
 
 def _tuples(node: NodeProto, shape: Shape, known: Known) -> Iterator[Problem]:
     indices = known.constants.get(node.input[1]) if len(node.input) > 1 else None
-    skipped = next((one.i for one in node.attribute if one.name == "batch_dims"), 0)
+    skipped = next((attribute.i for attribute in node.attribute if attribute.name == "batch_dims"), 0)
     if indices is None or not indices.ndim or not indices.size or indices.dtype.kind not in "iu":
         return
     for row in indices.reshape(-1, indices.shape[-1]).tolist():
-        for axis, (one, size) in enumerate(zip(row, shape[skipped:], strict=False), skipped):
-            if isinstance(size, int) and not -size <= one < size:
-                yield "index", (one, axis, format_shape(shape))
+        for axis, (index, size) in enumerate(zip(row, shape[skipped:], strict=False), skipped):
+            if isinstance(size, int) and not -size <= index < size:
+                yield "index", (index, axis, format_shape(shape))
                 return
 
 

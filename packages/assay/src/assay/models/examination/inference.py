@@ -137,7 +137,7 @@ def _operands(graph: GraphProto, number: str) -> Iterator[str]:
     for inner, _ in _graphs(graph):
         types.update({value.name: value.type for value in (*inner.input, *inner.value_info, *inner.output)})
         constants = {tensor.name: tensor for tensor in inner.initializer}
-        node = next((one for one in inner.node if one.name == number), None)
+        node = next((candidate for candidate in inner.node if candidate.name == number), None)
         if node is not None:
             names = [name for name in node.input if name]
             yield from (
@@ -162,7 +162,7 @@ def _without_declarations(model: ModelProto) -> ModelProto:
 
     bare = Model()
     bare.CopyFrom(model)
-    opsets = {domain_of(one.domain): one.version for one in model.opset_import}
+    opsets = {domain_of(entry.domain): entry.version for entry in model.opset_import}
     known = {name for node in bare.graph.node if schema_of(node, opsets) is not None for name in node.output}
     kept = [value for value in bare.graph.value_info if value.name not in known]
     del bare.graph.value_info[:]
@@ -200,8 +200,8 @@ def _shapes(about: ModelPart, declared: ValueInfoProto, inferred: ValueInfoProto
     if said is None or found is None:
         return
     if len(said) != len(found) or any(
-        isinstance(one, int) and isinstance(other, int) and one != other and min(one, other) >= 0
-        for one, other in zip(said, found, strict=True)
+        isinstance(size, int) and isinstance(other, int) and size != other and min(size, other) >= 0
+        for size, other in zip(said, found, strict=True)
     ):
         yield _declared("declared-shape", about, format_shape(said), format_shape(found))
 

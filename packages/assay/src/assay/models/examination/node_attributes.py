@@ -49,7 +49,7 @@ def _value(attribute: AttributeProto, scope: Scope, who: ModelPart) -> Iterator[
     if scope.function is None:
         yield _found("reference-outside", what)
         return
-    known = {*scope.function.attribute, *(one.name for one in scope.function.attribute_proto)}
+    known = {*scope.function.attribute, *(proto.name for proto in scope.function.attribute_proto)}
     if attribute.ref_attr_name not in known:
         yield _found("reference-unknown", what, shown(attribute.ref_attr_name))
 
@@ -68,7 +68,11 @@ def _needed(everything: Sequence[Scope]) -> Mapping[Signature, set[str]]:
                 if schema is not None
                 else set()
             )
-            references = {one.ref_attr_name for one in node.attribute if one.ref_attr_name and one.name in required}
+            references = {
+                attribute.ref_attr_name
+                for attribute in node.attribute
+                if attribute.ref_attr_name and attribute.name in required
+            }
             needed[function_signature(scope.function)] |= references
     return needed
 
@@ -81,8 +85,8 @@ def _call(node: NodeProto, function: FunctionProto, who: ModelPart, needed: set[
     ):
         if given > takes:
             yield ModelFinding(Area.NODE, "call-arity", who, (given, role, takes))
-    known = {*function.attribute, *(one.name for one in function.attribute_proto)}
-    named = {one.name for one in node.attribute}
+    known = {*function.attribute, *(attribute.name for attribute in function.attribute_proto)}
+    named = {attribute.name for attribute in node.attribute}
     for name in sorted(named - known):
         yield _found("call-unknown", who, shown(name))
     for name in sorted(set(function.attribute) & needed - named):

@@ -92,7 +92,7 @@ def _reshape(node: NodeProto, known: Known) -> Problems:
         return
     kept = not _attribute(node, "allowzero", 0)
     sizes = [shape[at] if kept and not size and at < len(shape) else size for at, size in enumerate(target)]
-    count, wanted = (prod(int(size) for size in one) for one in (shape, [size for size in sizes if size != -1]))
+    count, wanted = (prod(int(size) for size in dims) for dims in (shape, [size for size in sizes if size != -1]))
     if count != wanted if -1 not in sizes else wanted and count % wanted:
         yield "reshape", (format_shape(shape), count, format_shape(target))
 
@@ -120,10 +120,10 @@ def _blocks(node: NodeProto, known: Known) -> Problems:
     size = _attribute(node, "blocksize", 1)
     if data is None or len(data) != 4 or size < 1:
         return
-    parts = [(data[1], size * size)] if node.op_type == "DepthToSpace" else [(one, size) for one in data[2:]]
-    for one, part in parts:
-        if isinstance(one, int) and one % part:
-            yield "blocks", (one, part, format_shape(data))
+    parts = [(data[1], size * size)] if node.op_type == "DepthToSpace" else [(dim, size) for dim in data[2:]]
+    for dim, part in parts:
+        if isinstance(dim, int) and dim % part:
+            yield "blocks", (dim, part, format_shape(data))
 
 
 def _unidirectional(first: int, since: int = 1) -> Callable[[NodeProto, Known], Problems]:
@@ -198,4 +198,4 @@ def _times(size: int | str, count: int) -> int | str:
 def _attribute(node: NodeProto, name: str, default: Any) -> Any:
     from onnx.helper import get_attribute_value
 
-    return next((get_attribute_value(one) for one in node.attribute if one.name == name), default)
+    return next((get_attribute_value(attribute) for attribute in node.attribute if attribute.name == name), default)

@@ -19,4 +19,4 @@ def format_shape(shape: Iterable[int | str]) -> str:
 
 def flat(text: str) -> str:
     """On one line, of printable characters."""
-    return " ".join("".join(one if one.isprintable() else " " for one in text).split()).rstrip(".")
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split()).rstrip(".")

@@ -14,7 +14,10 @@ MOST_PARTS = 2_000_000
 
 def parts_of(model: ModelProto) -> int:
     """How many there are; counting ends where they are too many."""
-    count = sum(len(one.node) + len(one.attribute) + len(one.attribute_proto) for one in model.functions)
+    count = sum(
+        len(function_proto.node) + len(function_proto.attribute) + len(function_proto.attribute_proto)
+        for function_proto in model.functions
+    )
     count += len(model.metadata_props) + len(model.opset_import)
     for graph in _graphs(model):
         count += len(graph.initializer) + len(graph.input) + len(graph.output) + len(graph.value_info)
@@ -33,14 +36,14 @@ def unreadable_name(model: ModelProto) -> bool:
 
 
 def _names(model: ModelProto) -> Iterator[object]:
-    for one in model.opset_import:
-        yield one.domain
+    for imported in model.opset_import:
+        yield imported.domain
     for entry in model.metadata_props:
         yield entry.key
     for function in model.functions:
         yield from (function.name, function.domain, function.overload)
         yield from (*function.input, *function.output, *function.attribute)
-        yield from (one.domain for one in function.opset_import)
+        yield from (imported.domain for imported in function.opset_import)
         for node in function.node:
             yield from _of_node(node)
     for graph in _graphs(model):
@@ -64,7 +67,7 @@ def _of_node(node: NodeProto) -> Iterator[object]:
 
 def _graphs(model: ModelProto) -> Iterator[GraphProto]:
     """The main graph, and all graphs in attributes, those of functions and of training too."""
-    training = [graph for one in model.training_info for graph in (one.initialization, one.algorithm)]
+    training = [graph for info in model.training_info for graph in (info.initialization, info.algorithm)]
     found = [model.graph, *training]
     found += [graph for function in model.functions for node in function.node for graph in _inside(node)]
     for graph in found:  # grows while it is walked

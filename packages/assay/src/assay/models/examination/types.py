@@ -88,7 +88,9 @@ def _overridden(scope: Scope) -> Iterator[ModelFinding]:
         declared, shape = value.type.tensor_type.elem_type, shape_of(value.type)
         same = shape is None or (
             len(shape) == len(tensor.dims)
-            and all(isinstance(one, str) or one in (other, -1) for one, other in zip(shape, tensor.dims, strict=True))
+            and all(
+                isinstance(size, str) or size in (other, -1) for size, other in zip(shape, tensor.dims, strict=True)
+            )
         )
         if declared != tensor.data_type or not same:
             ours = f"{element_name(declared)} {format_shape(shape or ())}"

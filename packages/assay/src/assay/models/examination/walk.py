@@ -104,4 +104,4 @@ def given_in(graph: GraphProto) -> set[str]:
 
 
 def _opsets(imports: object) -> dict[str, int]:
-    return {domain_of(one.domain): one.version for one in imports}  # type: ignore[attr-defined]
+    return {domain_of(entry.domain): entry.version for entry in imports}  # type: ignore[attr-defined]

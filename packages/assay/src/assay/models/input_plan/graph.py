@@ -30,7 +30,7 @@ class Graph:
 
 def read_graph(model: ModelProto) -> Graph:
     """The graph with its functions inlined. Raises what onnx raises for functions that cannot be."""
-    opset = next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), 1)
+    opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), 1)
     if model.functions:
         from onnx import inliner
 
@@ -113,7 +113,7 @@ def _constant_node(node: NodeProto) -> Value:
 
 def _node(node: NodeProto, opset: int) -> Node:
     domain = "" if node.domain == "ai.onnx" else node.domain
-    attributes = {one.name: _attribute(one, opset) for one in node.attribute}
+    attributes = {attribute.name: _attribute(attribute, opset) for attribute in node.attribute}
     return Node(node.op_type, domain, node.name, tuple(node.input), tuple(node.output), attributes)
 
 

@@ -89,7 +89,7 @@ def read_program(program: Program, size: Callable[[Any], int | None]) -> tuple[G
     """`size` gives the number that a symbolic size has."""
     exported, reader = program.exported, _Reader()
     signature = exported.graph_signature
-    given = dict(zip((str(one) for one in signature.user_inputs), program.inputs, strict=True))
+    given = dict(zip((str(input_name) for input_name in signature.user_inputs), program.inputs, strict=True))
     stored = {
         **signature.inputs_to_parameters,
         **signature.inputs_to_buffers,
@@ -113,12 +113,12 @@ def _add(reader: _Reader, node: Any, module: Any, walked: Evaluation, size: Call
     if node.op != "call_function":
         return
     bodies = [getattr(module, arg.target) for arg in node.args if _is_node(arg) and arg.op == "get_attr"]
-    bodies = [one for one in bodies if hasattr(one, "graph")]
+    bodies = [graph_module for graph_module in bodies if hasattr(graph_module, "graph")]
     if not bodies:
         _read(reader, node, _operator(node.target))
         return
     given = [leaf for leaf in _leaves(node.args) if _is_node(leaf) or isinstance(leaf, bool | int | float)]
-    given = [one for one in given if not (_is_node(one) and one.op == "get_attr")]
+    given = [leaf for leaf in given if not (_is_node(leaf) and leaf.op == "get_attr")]
     graphs = {}
     for number, body in enumerate(bodies):
         # The first graph of a loop says whether it goes on: what it gives is no value of the loop.
@@ -165,8 +165,8 @@ def _body(
 def _leaves(given: Any) -> Iterator[Any]:
     """Arguments that lie in tuples and lists, one after the other."""
     if isinstance(given, tuple | list):
-        for one in given:
-            yield from _leaves(one)
+        for part in given:
+            yield from _leaves(part)
     else:
         yield given
 
@@ -189,7 +189,7 @@ def _value(node: Any, stored: Any, size: Callable[[Any], int | None]) -> Value:
     seen = node.meta.get("val")
     if not isinstance(seen, torch.Tensor):
         return Value(()) if isinstance(seen, int | float | torch.SymInt) else UNKNOWN
-    return Value(tuple(one if isinstance(one, int) else size(one) for one in seen.shape))
+    return Value(tuple(dim if isinstance(dim, int) else size(dim) for dim in seen.shape))
 
 
 def _numbers() -> set[Any]:
@@ -204,8 +204,8 @@ def _read(reader: _Reader, node: Any, operator: str) -> None:
         return
     first = len(reader.nodes)
     _read_known(reader, node, operator)
-    read = {name for one in reader.nodes[first:] for name in one.inputs}
-    rest = [name for one in node.all_input_nodes if (name := reader.name(one)) and name not in read]
+    read = {name for added in reader.nodes[first:] for name in added.inputs}
+    rest = [name for operand in node.all_input_nodes if (name := reader.name(operand)) and name not in read]
     if rest and not any(arg in reader.parts for arg in node.args if _is_node(arg)):
         reader.nodes.append(Node(operator, TORCH, reader.names[node], tuple(rest), (reader.names[node],), {}))
 
@@ -226,7 +226,7 @@ def _read_known(reader: _Reader, node: Any, operator: str) -> None:
     elif operator in ("dequantize_per_tensor", "dequantize_per_channel"):
         reader.add("DequantizeLinear", named[:1], out)
     elif operator in ("cat", "stack"):
-        reader.add("Concat", [reader.name(one) for one in args[0]], out)
+        reader.add("Concat", [reader.name(operand) for operand in args[0]], out)
     elif operator in ("clamp", "clamp_min", "clamp_max", "hardtanh"):
         _clamp(reader, node, operator, named[0], out)
     elif operator == "cumsum":
@@ -259,10 +259,10 @@ def _promoted(reader: _Reader, node: Any, given: Operands) -> list[str]:
 
 
 def _clamp(reader: _Reader, node: Any, operator: str, first: str, out: str) -> None:
-    ends = [one if isinstance(one, int | float) else None for one in (*node.args[1:], None, None)]
+    ends = [bound if isinstance(bound, int | float) else None for bound in (*node.args[1:], None, None)]
     low = None if operator == "clamp_max" else node.kwargs.get("min", ends[0])
     high = node.kwargs.get("max", ends[0] if operator == "clamp_max" else ends[1])
-    bounds = {name: one for name, one in (("min", low), ("max", high)) if isinstance(one, int | float)}
+    bounds = {name: bound for name, bound in (("min", low), ("max", high)) if isinstance(bound, int | float)}
     reader.add("Clip", [first], out, **bounds)
 
 
@@ -281,9 +281,9 @@ def _indexing(reader: _Reader, operator: str, args: Sequence[Any], named: Operan
         case "scatter" | "scatter_add" | "scatter_reduce" | "index_add" | "index_copy" | "index_fill":
             yield "ScatterElements", (named[0], named[2]), {"axis": int(args[1])}
         case "index" | "index_put" | "_unsafe_index":
-            for axis, one in enumerate(args[1]):
-                if one is not None and not _is_truth(one):
-                    yield "Gather", (named[0], reader.name(one)), {"axis": axis}
+            for axis, index in enumerate(args[1]):
+                if index is not None and not _is_truth(index):
+                    yield "Gather", (named[0], reader.name(index)), {"axis": axis}
         case "one_hot":
             count = args[1] if len(args) > 1 and isinstance(args[1], int) else -1
             if count > 0:

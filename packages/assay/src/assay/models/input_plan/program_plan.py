@@ -41,10 +41,10 @@ def plan_program(model: Model, *, batch: int, fixed: Sizes) -> ProgramPlan:
     """`batch` for first dimensions and 16 for the others, inside of their ranges. Raises what opening the program raises."""
     program = _opened(model.source, model.digest)
     symbols, sizes, unmet = _numbers(program, batch, fixed)
-    graph, walked = read_program(program, lambda one: _evaluated(one, symbols))
+    graph, walked = read_program(program, lambda expression: _evaluated(expression, symbols))
     needs = dict(value_ranges(graph, walked))
     for name, need in _scalars(program):
-        found = meet([one for one in (need, needs.get(name)) if one is not None])
+        found = meet([bounds for bounds in (need, needs.get(name)) if bounds is not None])
         needs.update({name: found} if found is not None else {})
     return ProgramPlan(sizes, needs, number_ranges(graph, walked.values, model), unmet)
 
@@ -77,15 +77,17 @@ def _evaluated(size: Any, symbols: Mapping[Any, int]) -> int | None:
 def _numbers(program: Program, batch: int, fixed: Sizes) -> tuple[dict[Any, int], Sizes, Constraint | None]:
     """A number for each symbol, sizes by the names of dimensions, and what is not met."""
     places = [
-        (dimension_key(spec.name, axis, one), axis, expression)
+        (dimension_key(spec.name, axis, dim), axis, expression)
         for spec, shape in zip(program.inputs, _shapes(program), strict=True)
-        for axis, (one, size) in enumerate(zip(spec.shape, shape, strict=True))
-        if isinstance(one, str) and (expression := _expression(size)) is not None
+        for axis, (dim, size) in enumerate(zip(spec.shape, shape, strict=True))
+        if isinstance(dim, str) and (expression := _expression(size)) is not None
     ]
     ranges = program.exported.range_constraints
     symbols: dict[Any, int] = {}
     unmet: Constraint | None = None
-    for key, axis, expression in sorted(places, key=lambda one: (one[0] not in fixed, not one[2].is_Symbol, one[1])):
+    for key, axis, expression in sorted(
+        places, key=lambda place: (place[0] not in fixed, not place[2].is_Symbol, place[1])
+    ):
         for symbol in sorted(expression.free_symbols - set(symbols), key=str):
             least, most = _bounds(ranges.get(symbol))
             usual = _solved(expression, symbol, fixed[key]) if key in fixed else batch if axis == 0 else USUAL
@@ -107,7 +109,7 @@ def _solved(expression: Any, symbol: Any, wanted: int) -> int:
     """The value of the symbol at which the expression is nearest to `wanted`, from below."""
     if expression == symbol:
         return wanted
-    return next((one for one in range(wanted, 0, -1) if expression.subs(symbol, one) == wanted), wanted)
+    return next((number for number in range(wanted, 0, -1) if expression.subs(symbol, number) == wanted), wanted)
 
 
 def _bounds(known: Any) -> tuple[int, int | None]:
@@ -119,7 +121,7 @@ def _bounds(known: Any) -> tuple[int, int | None]:
 
 def _shapes(program: Program) -> list[tuple[Any, ...]]:
     nodes = {node.name: node for node in program.exported.graph.nodes}
-    return [tuple(nodes[str(one)].meta["val"].shape) for one in program.exported.graph_signature.user_inputs]
+    return [tuple(nodes[str(name)].meta["val"].shape) for name in program.exported.graph_signature.user_inputs]
 
 
 def _scalars(program: Program) -> list[tuple[str, Need]]:

@@ -19,7 +19,7 @@ EMPTY = "output"
 @cache
 def _rules() -> dict[str, ShapeRule]:
     """By the name alone; the records are loaded with the first graph."""
-    return by_name(lambda one: one.shape)
+    return by_name(lambda record: record.shape)
 
 
 def rule_of(node: Node) -> ShapeRule | None:

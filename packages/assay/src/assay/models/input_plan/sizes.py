@@ -57,18 +57,20 @@ class _Search:
         if _is_good(evaluation) or not self.free:
             return Solution(start, evaluation, evaluation.unmet)
         states = [start, *self._together(start)]
-        good = [one for one in states if self._walk(one).unmet is None]
+        good = [state for state in states if self._walk(state).unmet is None]
         if not good:
-            ranked = sorted(states, key=lambda one: -self._progress(one))[:REPAIRED]
+            ranked = sorted(states, key=lambda state: -self._progress(state))[:REPAIRED]
             good = [one for state in ranked if (one := self._repaired(state)) is not None][:1]
-            good = good or [one for one in [self._paired(start)] if one is not None]
-            good += [larger for one in good for larger in self._larger(one)]
-        if good and all(self._walk(one).untaken for one in good):
-            good += [one for one in [self._for_both_branches(good[0])] if one is not None]
+            good = good or [state for state in [self._paired(start)] if state is not None]
+            good += [larger for smaller in good for larger in self._larger(smaller)]
+        if good and all(self._walk(state).untaken for state in good):
+            good += [state for state in [self._for_both_branches(good[0])] if state is not None]
         if not good:
-            best = max(self.seen.values(), key=lambda one: one.progress)
+            best = max(self.seen.values(), key=lambda state: state.progress)
             return Solution(start, evaluation, best.unmet)
-        chosen = min(good, key=lambda one: (self._walk(one).untaken, self._walk(one).narrow, self._elements(one)))
+        chosen = min(
+            good, key=lambda state: (self._walk(state).untaken, self._walk(state).narrow, self._elements(state))
+        )
         chosen = self._shrunk(chosen, batch, firsts)
         return Solution(chosen, self._walk(chosen))
 
@@ -125,8 +127,10 @@ class _Search:
 
     def _met(self, start: Sizes, size: int) -> bool:
         """Whether a smaller one than this is good enough."""
-        tried = ({**start, **dict.fromkeys(self.others, one)} for one in NATURAL if one < size)
-        return any(key in self.seen and self.seen[key].unmet is None for key in (tuple(one.values()) for one in tried))
+        tried = ({**start, **dict.fromkeys(self.others, number)} for number in NATURAL if number < size)
+        return any(
+            key in self.seen and self.seen[key].unmet is None for key in (tuple(sizes.values()) for sizes in tried)
+        )
 
     def _larger(self, good: Sizes) -> Iterator[Sizes]:
         for names in (self.others, *([name] for name in self.others)):
@@ -157,11 +161,11 @@ class _Search:
                 for power in _powers(state[names[0]], size, wanted):
                     yield from self._with(state, dict.fromkeys(names, power))
         for names in (*self._alike(state), *([name] for name in self._ordered())):
-            for one in (*NATURAL, *SMALL, *LARGE):
-                yield from self._with(state, dict.fromkeys(names, one))
+            for number in (*NATURAL, *SMALL, *LARGE):
+                yield from self._with(state, dict.fromkeys(names, number))
         for names in (*self._alike(state), *([name] for name in self.others)):
-            for one in range(1, 513):
-                yield from self._with(state, dict.fromkeys(names, one))
+            for number in range(1, 513):
+                yield from self._with(state, dict.fromkeys(names, number))
 
     def _alike(self, state: Sizes) -> list[list[str]]:
         """Dimensions that have one size, as the sides of a picture."""
@@ -172,7 +176,7 @@ class _Search:
 
     def _ordered(self) -> list[str]:
         """The batch last: it is one as a rule."""
-        return sorted(self.free, key=lambda one: one not in self.others)
+        return sorted(self.free, key=lambda symbol: symbol not in self.others)
 
     def _with(self, state: Sizes, changes: Sizes) -> Iterator[Sizes]:
         if not self._spent():
@@ -181,11 +185,11 @@ class _Search:
     def _paired(self, start: Sizes) -> Sizes | None:
         """Two dimensions at once, where one alone leads nowhere."""
         for first, second in _pairs(self.free):
-            for one in (*NATURAL, *SMALL):
+            for number in (*NATURAL, *SMALL):
                 for other in (*NATURAL, *SMALL):
                     if self._spent():
                         return None
-                    sizes = {**start, first: one, second: other}
+                    sizes = {**start, first: number, second: other}
                     if self._walk(sizes).unmet is None:
                         return sizes
         return None
@@ -212,7 +216,7 @@ def _proposals(now: int, size: int, wanted: int) -> Iterable[int]:
         # A stride, or a patch, stands between them.
         found.append(-(-now * wanted // size))
     found.append(now + wanted - size)
-    return sorted({one for one in found if one >= 1 and one != now})
+    return sorted({number for number in found if number >= 1 and number != now})
 
 
 def _powers(now: int, size: int, wanted: int) -> list[int]:

@@ -17,9 +17,9 @@ def symbols(declared: Mapping[str, tuple[int | str, ...] | None]) -> dict[str, b
     """By name, in order: whether it is the first dimension of some input, which is the batch as a rule."""
     found: dict[str, bool] = {}
     for name, shape in declared.items():
-        for axis, one in enumerate(shape or ()):
-            if isinstance(one, str):
-                key = dimension_key(name, axis, one)
+        for axis, size in enumerate(shape or ()):
+            if isinstance(size, str):
+                key = dimension_key(name, axis, size)
                 found[key] = found.get(key, False) or axis == 0
     return found
 
@@ -30,7 +30,7 @@ def shaped(declared: Mapping[str, tuple[int | str, ...] | None], sizes: Sizes) -
         name: None
         if shape is None
         else tuple(
-            one if isinstance(one, int) else sizes[dimension_key(name, axis, one)] for axis, one in enumerate(shape)
+            size if isinstance(size, int) else sizes[dimension_key(name, axis, size)] for axis, size in enumerate(shape)
         )
         for name, shape in declared.items()
     }
@@ -47,5 +47,5 @@ def planned_shapes(model: Model, plan: InputPlan, *, batch: int) -> dict[str, tu
         return plan.sizes.get(key, batch if firsts[key] else USUAL)
 
     return {
-        spec.name: tuple(number(spec.name, axis, one) for axis, one in enumerate(spec.shape)) for spec in model.inputs
+        spec.name: tuple(number(spec.name, axis, size) for axis, size in enumerate(spec.shape)) for spec in model.inputs
     }

@@ -101,9 +101,9 @@ def _compared(
         if node.op in _ALIASES and node.inputs and node.inputs[0] in aliases:
             aliases[node.outputs[0]] = aliases[node.inputs[0]]
         if node.op == "Equal":
-            for one, other in (node.inputs, node.inputs[::-1]):
+            for name, other in (node.inputs, node.inputs[::-1]):
                 value = constants.get(other, UNKNOWN).data
-                if one in aliases and value is not None and value.size == 1 and value.dtype.kind in "iuf":
-                    found.setdefault(aliases[one], []).append(float(value.reshape(-1)[0]))
+                if name in aliases and value is not None and value.size == 1 and value.dtype.kind in "iuf":
+                    found.setdefault(aliases[name], []).append(float(value.reshape(-1)[0]))
         for body in subgraphs(node):
             _compared(body, aliases, constants, found)

@@ -27,9 +27,9 @@ class _Sockets:
 
     def shut(self) -> None:
         """Whoever reads from one gets the end of it. TLS is not told: another thread is in the middle of it."""
-        for one in self._open:
+        for connection in self._open:
             with suppress(OSError):
-                socket.socket.shutdown(one, socket.SHUT_RDWR)
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 @contextmanager

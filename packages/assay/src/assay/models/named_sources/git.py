@@ -81,7 +81,7 @@ def _from_tree(repository: Path, wanted: Wanted, ref: str, path: str, into: Path
         )
     model = into / PurePosixPath(path).name
     _write(repository, wanted, objects[path], model)
-    beside = (posixpath.relpath(one, folder or ".") for one in objects if one != path)
+    beside = (posixpath.relpath(file, folder or ".") for file in objects if file != path)
     for name in named_in(model, beside):
         to = into / name
         if not to.resolve().is_relative_to(into.resolve()):

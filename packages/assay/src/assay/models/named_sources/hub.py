@@ -28,7 +28,9 @@ def from_cache(wanted: Wanted, into: Path) -> Path:
             f"{wanted.said} is not in the cache {folder.parent}: `hf download {repository} {file} --revision {revision}` brings it"
         )
     beside = (
-        one.relative_to(path.parent).as_posix() for one in path.parent.rglob("*") if one.is_file() and one != path
+        neighbour.relative_to(path.parent).as_posix()
+        for neighbour in path.parent.rglob("*")
+        if neighbour.is_file() and neighbour != path
     )
     for name in [path.name, *named_in(path, beside)]:
         wanted.demand_room((path.parent / name).stat().st_size)
@@ -38,4 +40,4 @@ def from_cache(wanted: Wanted, into: Path) -> Path:
 
 
 def _leaves(*said: str) -> bool:
-    return any(".." in PurePosixPath(one).parts or one.startswith("/") for one in said)
+    return any(".." in PurePosixPath(text).parts or text.startswith("/") for text in said)

@@ -74,7 +74,7 @@ def from_registry(wanted: Wanted, into: Path) -> Path:
         )
     above, to = PurePosixPath(model).parent, into / PurePosixPath(model).name
     registry.fetch(folder, model, to)
-    places = [PurePosixPath(one) for one in names if one != model]
+    places = [PurePosixPath(path) for path in names if path != model]
     beside = [place.relative_to(above).as_posix() for place in places if place.is_relative_to(above)]
     for name in named_in(to, beside):
         registry.fetch(folder, (above / name).as_posix(), into / name)

@@ -58,4 +58,4 @@ def named_in(model: Path, names: Iterable[str]) -> list[str]:
             "move it to a folder with its weights alone, or fetch it by hand and give the file"
         )
     with model.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-        return [one for one in asked if text.find(os.fsencode(one)) >= 0]
+        return [name for name in asked if text.find(os.fsencode(name)) >= 0]

@@ -117,7 +117,7 @@ def _demand_all(raw: Raw, names: Sequence[str], model: Model, state: Mapping[str
             continue
         from assay.models.own_data.state import proposed
 
-        output = next((one for one, other in proposed(model).items() if other == spec.name), "")
+        output = next((output_name for output_name, other in proposed(model).items() if other == spec.name), "")
         if output:
             raise BadGolden(
                 noted(

@@ -58,19 +58,22 @@ def read_function(source: str, most: int) -> list[Group]:
 def _collected(source: str, given: Iterable[object], most: int) -> tuple[list[Group], Group]:
     groups: list[Group] = []
     alone: Group = []
-    for number, one in enumerate(given):
+    for number, item in enumerate(given):
         if most and number >= most:
             break
         if number >= MOST:
             raise BadGolden(noted(DataCode.YIELDS_WITHOUT_END, source=source, most=MOST))
-        if isinstance(one, list | tuple) and one and all(isinstance(step, Mapping) for step in one):
+        if isinstance(item, list | tuple) and item and all(isinstance(step, Mapping) for step in item):
             groups.append(
-                [_raw(noted(DataCode.STEP, source=source, item=number, step=step), row) for step, row in enumerate(one)]
+                [
+                    _raw(noted(DataCode.STEP, source=source, item=number, step=step), row)
+                    for step, row in enumerate(item)
+                ]
             )
-        elif isinstance(one, Mapping):
-            alone.append(_raw(noted(DataCode.ITEM, source=source, item=number), one))
+        elif isinstance(item, Mapping):
+            alone.append(_raw(noted(DataCode.ITEM, source=source, item=number), item))
         else:
-            raise BadGolden(noted(DataCode.YIELDS_OTHER, source=source, type=type(one).__name__, item=number))
+            raise BadGolden(noted(DataCode.YIELDS_OTHER, source=source, type=type(item).__name__, item=number))
     return groups, alone
 
 

@@ -58,9 +58,9 @@ def read_data(data: Data, model: Model) -> OwnData:
     wanted = data.expected and any(answered)
     if wanted:
         _demand_outputs(data, every, model)
-    inputs = _with_state(calls, data, model, known=wanted) if data.state else [one for one, _ in every]
+    inputs = _with_state(calls, data, model, known=wanted) if data.state else [sample for sample, _ in every]
     sequences = tuple(map(len, calls)) if data.state else ()
-    outputs = [one for _, one in every] if wanted else []
+    outputs = [sample for _, sample in every] if wanted else []
     labels = labels_of([(raw, len(found)) for group in fitted for raw, found in group], model)
     return OwnData(inputs, outputs, labels, sequences, tuple(data.state.items()))
 
@@ -120,9 +120,9 @@ def _file(path: Path, data: Data, model: Model) -> Group:
 def _folder(path: Path, data: Data, model: Model) -> list[Group]:
     """Files of one call each are one sequence; files of several, a sequence each."""
     if sets := sets_of(path):
-        return [[read_set(one, model) for one in sets]]
+        return [[read_set(folder, model) for folder in sets]]
     known = (*arrays.SUFFIXES, *pictures.SUFFIXES, ".json")
-    files = sorted((one for one in path.iterdir() if one.suffix.lower() in known and one.is_file()), key=numbered)
+    files = sorted((file for file in path.iterdir() if file.suffix.lower() in known and file.is_file()), key=numbered)
     if not files:
         raise BadGolden(noted(DataCode.NOTHING_READ, source=str(path)))
     if together := _by_name(path, files, model):

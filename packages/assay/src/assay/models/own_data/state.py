@@ -80,8 +80,8 @@ def check_state(state: Mapping[str, str], model: Model) -> None:
     """Raises UsageError for a name that the model lacks, a pair that cannot go together, and an input that is fed twice."""
     outputs, inputs = ({spec.name: spec for spec in specs} for specs in (model.outputs, model.inputs))
     for output, name in state.items():
-        for role, one, known in (("output", output, outputs), ("input", name, inputs)):
-            if one not in known:
+        for role, tensor_name, known in (("output", output, outputs), ("input", name, inputs)):
+            if tensor_name not in known:
                 raise UsageError(
                     noted(
                         DataCode.STATE_NAME,
@@ -89,8 +89,8 @@ def check_state(state: Mapping[str, str], model: Model) -> None:
                         input=name,
                         model=model.name,
                         role=role,
-                        name=one,
-                        hint=name_hint(one, known),
+                        name=tensor_name,
+                        hint=name_hint(tensor_name, known),
                     )
                 )
         if not _alike(inputs[name], outputs[output]):
@@ -145,6 +145,6 @@ def without_fed(inputs: list[dict[str, Tensor]], lock: GoldenLock) -> list[dict[
     firsts = {sum(lock.sequences[:number]) for number in range(len(lock.sequences))}
     fed = set(lock.state.values())
     return [
-        one if number in firsts else {name: array for name, array in one.items() if name not in fed}
-        for number, one in enumerate(inputs)
+        sample if number in firsts else {name: array for name, array in sample.items() if name not in fed}
+        for number, sample in enumerate(inputs)
     ]

@@ -53,7 +53,7 @@ def make(asked: MakeRequest, folder: Path) -> None:
     fed = {**arrays, **vectors}
     expected = backward.function(*(_double(as_tensor(array)) for array in fed.values()))
     given = save_models(_traced(own, fed), folder, list(fed), list(own.outputs))
-    _write(given, folder, asked, fed, dict(zip(backward.outputs, (one.numpy() for one in expected), strict=True)))
+    _write(given, folder, asked, fed, dict(zip(backward.outputs, (tensor.numpy() for tensor in expected), strict=True)))
 
 
 def _drawn(asked: MakeRequest, double: Any, second: bool) -> tuple[dict[str, np.ndarray[Any, Any]], Joint]:
@@ -84,15 +84,15 @@ def _checked(backward: Joint, inputs: Sequence[Any], seed: int, second: bool) ->
 
     def number(own: Sequence[Any], moved: Mapping[str, Any]) -> float:
         found = backward.function(*own, *weights, moved=moved)[terms]
-        return float(sum((one * w).sum() for one, w in zip(found, pulled, strict=True)))
+        return float(sum((gradient * w).sum() for gradient, w in zip(found, pulled, strict=True)))
 
     def by_inputs(point: Sequence[Any]) -> float:
         moved = dict(zip(backward.by_inputs, point, strict=True))
-        return number([moved.get(place, one) for place, one in enumerate(inputs)], {})
+        return number([moved.get(place, tensor) for place, tensor in enumerate(inputs)], {})
 
     def directions(point: Sequence[Any], how_many: int) -> list[list[Any]]:
         return [
-            [torch.randint(0, 2, one.shape, generator=stream).double() * 2 - 1 for one in point]
+            [torch.randint(0, 2, tensor.shape, generator=stream).double() * 2 - 1 for tensor in point]
             for _ in range(how_many)
         ]
 

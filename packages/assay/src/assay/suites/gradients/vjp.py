@@ -40,7 +40,7 @@ class Joint:
 
 def floating(inputs: Sequence[Any]) -> list[int]:
     """The places of the inputs that have derivatives: whole numbers and truth values are declared to have none."""
-    return [place for place, one in enumerate(inputs) if one.is_floating_point()]
+    return [place for place, tensor in enumerate(inputs) if tensor.is_floating_point()]
 
 
 def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: bool) -> Joint:
@@ -49,7 +49,7 @@ def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: b
     import torch
 
     parameters = {name: parameter.detach() for name, parameter in module.named_parameters()}
-    outputs = [one for one in flat(module(*inputs)) if one.is_floating_point()]
+    outputs = [tensor for tensor in flat(module(*inputs)) if tensor.is_floating_point()]
     by_inputs, by_parameters = _derivable(module, parameters, inputs)
     by_parameters = [] if second else by_parameters
     vectors = [(f"v{place}", tuple(output.shape)) for place, output in enumerate(outputs)]
@@ -66,20 +66,22 @@ def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: b
         }
         with torch.enable_grad():
             found = [
-                one for one in flat(torch.func.functional_call(module, learned, tuple(own))) if one.is_floating_point()
+                tensor
+                for tensor in flat(torch.func.functional_call(module, learned, tuple(own)))
+                if tensor.is_floating_point()
             ]
-            reached = [(one, v) for one, v in zip(found, pushed, strict=True) if one.requires_grad]
+            reached = [(tensor, v) for tensor, v in zip(found, pushed, strict=True) if tensor.requires_grad]
             sources = [*(own[place] for place in by_inputs), *(learned[name] for name in by_parameters)]
             first = torch.autograd.grad(
-                [one for one, _ in reached], sources, [v for _, v in reached], create_graph=second
+                [tensor for tensor, _ in reached], sources, [v for _, v in reached], create_graph=second
             )
             twice = () if not second else torch.autograd.grad(
-                [one for one in first if one.requires_grad],
+                [tensor for tensor in first if tensor.requires_grad],
                 sources,
-                [w for one, w in zip(first, pulled, strict=True) if one.requires_grad],
+                [w for tensor, w in zip(first, pulled, strict=True) if tensor.requires_grad],
                 allow_unused=True, materialize_grads=True,
             )  # fmt: skip
-        return tuple(one.detach() for one in (*found, *first, *twice))
+        return tuple(tensor.detach() for tensor in (*found, *first, *twice))
 
     names_of_inputs = [names[place] for place in by_inputs]
     results = [f"out{place}" for place in range(len(outputs))]
@@ -95,7 +97,7 @@ def _derivable(module: Any, parameters: dict[str, Any], inputs: Sequence[Any]) -
     """The places of the inputs, and the names of the parameters, by which anything has a derivative; some input must."""
     places = floating(inputs)
     _, found = _first(module, parameters, inputs, places)
-    by_inputs = [place for place, one in zip(places, found, strict=False) if one is not None]
+    by_inputs = [place for place, gradient in zip(places, found, strict=False) if gradient is not None]
     if not by_inputs:
         raise ValueError("no input has a derivative")
     by_parameters = zip(parameters, found[len(places) :], strict=True)
@@ -108,13 +110,15 @@ def _first(
     """Outputs, and the derivative of their sum by each floating input and each parameter (None: it has none)."""
     import torch
 
-    own = [one.detach().requires_grad_() if place in places else one for place, one in enumerate(inputs)]
+    own = [tensor.detach().requires_grad_() if place in places else tensor for place, tensor in enumerate(inputs)]
     learned = {name: parameter.detach().requires_grad_() for name, parameter in parameters.items()}
     with torch.enable_grad():
         found = [
-            one for one in flat(torch.func.functional_call(module, learned, tuple(own))) if one.is_floating_point()
+            tensor
+            for tensor in flat(torch.func.functional_call(module, learned, tuple(own)))
+            if tensor.is_floating_point()
         ]
-        reached = [one.sum() for one in found if one.requires_grad]
+        reached = [tensor.sum() for tensor in found if tensor.requires_grad]
         sources = [*(own[place] for place in places), *learned.values()]
         if not reached:
             return found, [None] * len(sources)
@@ -124,7 +128,7 @@ def _first(
 def flat(value: Any) -> list[Any]:
     """The tensors of whatever a module returns."""
     if isinstance(value, tuple | list):
-        return [one for part in value for one in flat(part)]
+        return [leaf for part in value for leaf in flat(part)]
     return [value] if value is not None else []
 
 
@@ -148,7 +152,7 @@ def disagreement(
         )
 
         def at(step: float, along: Sequence[Any] = direction) -> float:
-            return scalar([one + step * way for one, way in zip(point, along, strict=True)])
+            return scalar([tensor + step * way for tensor, way in zip(point, along, strict=True)])
 
         central = (at(STEP) - at(-STEP)) / (2 * STEP)
         near = central if abs(central - derivative) <= AGREE * scale else _five(at, 1e-4)

@@ -19,7 +19,7 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         n, t, c = x.shape
-        q, k, v = (one.view(n, t, self.heads, -1).transpose(1, 2) for one in self.qkv(x).chunk(3, -1))
+        q, k, v = (part.view(n, t, self.heads, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
         if self.rotary:
             q, k = _turned(q), _turned(k)
         seen = functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
@@ -180,7 +180,7 @@ class _Cached(nn.Module):
 
     def forward(self, token: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         n, heads, _, size = keys.shape
-        q, k, v = (one.view(n, 1, heads, size).transpose(1, 2) for one in self.qkv(self.words(token)).chunk(3, -1))
+        q, k, v = (part.view(n, 1, heads, size).transpose(1, 2) for part in self.qkv(self.words(token)).chunk(3, -1))
         keys, values = torch.cat([keys, k], 2), torch.cat([values, v], 2)
         seen = functional.scaled_dot_product_attention(q, keys, values)
         return self.out(seen.transpose(1, 2).reshape(n, 1, heads * size)), keys, values

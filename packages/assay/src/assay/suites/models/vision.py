@@ -272,7 +272,7 @@ class _Diffusion(nn.Module):
     def forward(self, x: Tensor, t: Tensor) -> Tensor:
         x = x + self.second(self.first(x) + self.time(t)[:, :, None, None])
         n, c, h, v = x.shape
-        q, k, value = (one.flatten(2).transpose(1, 2)[:, None] for one in self.qkv(self.norm(x)).chunk(3, 1))
+        q, k, value = (part.flatten(2).transpose(1, 2)[:, None] for part in self.qkv(self.norm(x)).chunk(3, 1))
         seen = functional.scaled_dot_product_attention(q, k, value)[:, 0]
         return x + self.out(seen.transpose(1, 2).reshape(n, c, h, v))
 

@@ -12,7 +12,9 @@ from assay.suites.operators.declare import Operator
 from assay.suites.torch_case import TorchCase, listed
 
 TABLES: tuple[Operator, ...] = tuple(
-    one for table in (elementwise, binary, reductions, linear, windows, layout, casting) for one in table.TABLE
+    operator
+    for table in (elementwise, binary, reductions, linear, windows, layout, casting)
+    for operator in table.TABLE
 )
 
 

@@ -93,6 +93,6 @@ TABLE = (
         "torch.pow(x, exponent)",
         kinds=("positive",),
         edge=EDGES,
-        attributes=tuple({"exponent": one} for one in (2.0, 0.5, 3.0, -1.0, 0.0, 1.5)),
+        attributes=tuple({"exponent": exponent} for exponent in (2.0, 0.5, 3.0, -1.0, 0.0, 1.5)),
     ),
 )

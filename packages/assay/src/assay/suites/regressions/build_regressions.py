@@ -98,7 +98,7 @@ def _array(value: Any, given: Numbers | Spread) -> Array:
 
 def _mixed(size: int) -> Array:
     """Each place once: steps of about the golden section, prime to the size."""
-    step = next(one for one in range(int(size * 0.618) + 1, 2 * size + 2) if np.gcd(one, max(size, 1)) == 1)
+    step = next(number for number in range(int(size * 0.618) + 1, 2 * size + 2) if np.gcd(number, max(size, 1)) == 1)
     return np.arange(size) * step % max(size, 1)
 
 

@@ -34,7 +34,7 @@ class Regression(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def texts() -> tuple[str, ...]:
     """Of every table, in the order of their names."""
     folder = resources.files("assay.suites.regressions").joinpath("data")
-    files = sorted((path for path in folder.iterdir() if path.name.endswith(".toml")), key=lambda one: one.name)
+    files = sorted((path for path in folder.iterdir() if path.name.endswith(".toml")), key=lambda path: path.name)
     return tuple(file.read_text(encoding="utf-8") for file in files)
 
 

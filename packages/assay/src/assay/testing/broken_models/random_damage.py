@@ -152,7 +152,7 @@ def _external(model: ModelProto, draw: random.Random) -> None:
 
 
 def _attribute(model: ModelProto, draw: random.Random) -> None:
-    found = [one for node in _nodes(model) for one in node.attribute]
+    found = [attribute for node in _nodes(model) for attribute in node.attribute]
     if not found:
         return
     one = draw.choice(found)
@@ -217,7 +217,7 @@ def _constant(model: ModelProto, draw: random.Random) -> None:
     """The numbers of a small weight: shapes, axes, indices, scales."""
     from onnx import numpy_helper
 
-    small = [one for one in model.graph.initializer if 0 < len(one.raw_data) <= 64]
+    small = [initializer for initializer in model.graph.initializer if 0 < len(initializer.raw_data) <= 64]
     if small:
         tensor = draw.choice(small)
         try:

@@ -269,7 +269,7 @@ class _Form:
 
     def _top(self, token: Token) -> list[tuple[str, float]]:
         order = np.argsort(-token.logs, kind="stable")[: self._most]
-        return [(self._name(int(one)), float(token.logs[one])) for one in order]
+        return [(self._name(int(token_id)), float(token.logs[token_id])) for token_id in order]
 
     def _name(self, number: int) -> str:
         return f"token_id:{number}" if self._by_ids else self._service.words.token(number)

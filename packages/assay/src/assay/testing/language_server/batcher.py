@@ -137,7 +137,7 @@ class Batcher:
         best, found = 0, None
         for known, cache in self._known.items():
             both = list(zip(known, sequence.prompt, strict=False))
-            same = next((at for at, (one, other) in enumerate(both) if one != other), len(both))
+            same = next((at for at, (token, other) in enumerate(both) if token != other), len(both))
             if same >= _SHORTEST and "stale-prefix" in self._faults:
                 same = len(known)
             elif same >= _SHORTEST and "stale-prefix-one" in self._faults:

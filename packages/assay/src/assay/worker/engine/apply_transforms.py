@@ -66,8 +66,8 @@ def _types(model: Path) -> tuple[dict[str, str], dict[str, str]]:
     graph = onnx.load(model, load_external_data=False).graph
     given = {tensor.name for tensor in graph.initializer}
     return (
-        {one.name: _type(one) for one in graph.input if one.name not in given},
-        {one.name: _type(one) for one in graph.output},
+        {value.name: _type(value) for value in graph.input if value.name not in given},
+        {value.name: _type(value) for value in graph.output},
     )
 
 

@@ -218,7 +218,7 @@ def environment_key() -> str:
     variables that compilers read."""
     installed = sorted(
         (name, *_state(f"{folder}/{name}/RECORD", f"{folder}/{name}"))
-        for folder in dict.fromkeys(one or "." for one in sys.path)
+        for folder in dict.fromkeys(path or "." for path in sys.path)
         if os.path.isdir(folder)
         for name in os.listdir(folder)
         if name.endswith((".dist-info", ".egg-info"))
@@ -254,6 +254,6 @@ def _code_of(package: str) -> list[tuple[str, int, int]]:
     module = sys.modules.get(package)
     if module is None or package == "assay":
         return []
-    folders = [str(one) for one in getattr(module, "__path__", ())]
+    folders = [str(path) for path in getattr(module, "__path__", ())]
     files = [str(path) for folder in folders for path in Path(folder).rglob("*") if "__pycache__" not in path.parts]
     return [(path, *_state(path)) for path in sorted(files) or [str(getattr(module, "__file__", ""))]]

@@ -36,15 +36,15 @@ def checked(answer: object) -> Answer:
             if type(array) is not np.ndarray:
                 found[name] = np.ndarray.view(array, np.ndarray)
             _look_into(name, found[name])
-    return answer if type(answer) is dict and all(found[name] is one for name, one in answer.items()) else found
+    return answer if type(answer) is dict and all(found[name] is value for name, value in answer.items()) else found
 
 
 def _look_into(name: str, array: Tensor) -> None:
     """Elements that are no texts, and an array that is far larger than its memory: a copy of it would take the machine's."""
     if array.dtype == object:
-        for one in array.flat:
-            if not issubclass(type(one), (str, bytes)):
-                raise Lowering(noted(NoteCode.GAVE_ELEMENTS, output=name, type=type_name(one)))
+        for element in array.flat:
+            if not issubclass(type(element), (str, bytes)):
+                raise Lowering(noted(NoteCode.GAVE_ELEMENTS, output=name, type=type_name(element)))
     held = array.itemsize + sum(abs(step) * (size - 1) for step, size in zip(array.strides, array.shape, strict=True))
     if array.nbytes > max(_LARGEST_VIEW * held, _SMALL_BYTES):
         raise Lowering(noted(NoteCode.GAVE_A_VIEW, output=name, bytes=array.nbytes, held=held))

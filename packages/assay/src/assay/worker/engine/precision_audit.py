@@ -34,7 +34,7 @@ def find_lower_precision(asked: str, facts: EngineInfo, own: Callable[[], ModelP
     if not found:
         return ()
     excused = own()
-    beyond = [one for kind, names in sorted(found.items()) for one in _beyond(kind, names, excused)]
+    beyond = [entry for kind, names in sorted(found.items()) for entry in _beyond(kind, names, excused)]
     if not beyond:
         return ()
     operators, dtypes, counts, allowed = (tuple(column) for column in zip(*beyond, strict=True))
@@ -46,7 +46,7 @@ def _beyond(kind: str, names: Mapping[str, int], own: ModelPrecision) -> list[Be
     """Which operators of an engine the model does not excuse: products are counted, as are weights. What else engines call
     by a type may be a cast or a comparison that was fused: any value of the model in so coarse a type excuses it."""
     known = {*own.multiplying, *own.weights, *own.values}.intersection({*UNIT_ROUNDOFF, *QUANTIZED})
-    like = [one for one in known if one == kind or _is_coarser(one, kind)]
+    like = [dtype for dtype in known if dtype == kind or _is_coarser(dtype, kind)]
     if kind in QUANTIZED and "bool" in own.values:
         like.append("bool")  # engines hold truth values in bytes
     stored = {name: count for name, count in names.items() if name == _WEIGHTS}
@@ -54,9 +54,9 @@ def _beyond(kind: str, names: Mapping[str, int], own: ModelPrecision) -> list[Be
     others = {name: count for name, count in names.items() if name not in {*stored, *products}}
     found: list[Beyond] = []
     for group, allowed in (
-        (products, sum(own.multiplying[one] for one in like)),
+        (products, sum(own.multiplying[dtype] for dtype in like)),
         (others, math.inf if own.values.intersection(like) else 0),
-        (stored, sum(own.weights[one] for one in like)),
+        (stored, sum(own.weights[dtype] for dtype in like)),
     ):
         if (count := sum(group.values())) > allowed:
             found.append((", ".join(sorted(group)[:3]), kind, count, allowed))

@@ -84,8 +84,8 @@ def run_free(
     findings: dict[str, Finding] = {}
     for start, count in spans(lock.sequences):
         own = [
-            dict(one) if not step else {name: array for name, array in one.items() if name not in fed}
-            for step, one in enumerate(golden.inputs[start : start + count])
+            dict(sample) if not step else {name: array for name, array in sample.items() if name not in fed}
+            for step, sample in enumerate(golden.inputs[start : start + count])
         ]
         _, answers = run_calls(engine, rewritten, Source(own, state=lock.state, sequences=(count,)), model)
         for step, (mine, theirs) in enumerate(zip(answers, golden.outputs[start : start + count], strict=True)):

@@ -53,11 +53,11 @@ class BranchSearch:
         if not any(branch.inputs for branch in self._branches) or len(inputs) < 2:
             return inputs, outputs, plan
         look = answer
-        taken = [self._watched(one, look)[1] for one in inputs]
+        taken = [self._watched(feed, look)[1] for feed in inputs]
         if not set().union(*taken):
             # Nobody can look into that reference: into the graph itself then, and the reference answers what is found.
             look = self._evaluated
-            taken = [self._watched(one, look)[1] for one in inputs]
+            taken = [self._watched(feed, look)[1] for feed in inputs]
         inputs, outputs = list(inputs), list(outputs)
         found, tried = self._found(inputs[0], plan, set().union(*taken), look)
         changed = []
@@ -120,7 +120,7 @@ def _is_finite(answer: dict[str, Tensor]) -> bool:
 def _replaceable(taken: list[set[str]]) -> int | None:
     """The last sample but the first that meets nothing that no other meets."""
     for place in range(len(taken) - 1, 0, -1):
-        others = set().union(*(one for at, one in enumerate(taken) if at != place))
+        others = set().union(*(branches for at, branches in enumerate(taken) if at != place))
         if taken[place] <= others:
             return place
     return None

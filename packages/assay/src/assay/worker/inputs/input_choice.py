@@ -85,8 +85,8 @@ def _stored_sizes(job: InputsJob, changed: Mapping[str, int]) -> dict[str, int]:
     return {
         name: size
         for spec in job.case.model.inputs
-        for axis, (one, size) in enumerate(zip(spec.shape, shapes.get(spec.name, ()), strict=False))
-        if isinstance(one, str) and (name := dimension_key(spec.name, axis, one)) not in changed
+        for axis, (dim, size) in enumerate(zip(spec.shape, shapes.get(spec.name, ()), strict=False))
+        if isinstance(dim, str) and (name := dimension_key(spec.name, axis, dim)) not in changed
     }
 
 
@@ -176,20 +176,20 @@ def _at_other_sizes(
             break
         other = replace(new_plan(job, sizes), changes=(noted(NoteCode.SIZES_BY_TRIAL),))
         tried = (other, *ascending(other, job.case.model), *whole_lengths(other, job.case.model))
-        for one in tried if not other.unmet else ():
+        for attempt in tried if not other.unmet else ():
             try:
-                inputs = drawn(job, one, samples=job.case.inputs.samples)
+                inputs = drawn(job, attempt, samples=job.case.inputs.samples)
                 outputs = answer(inputs)
             except MemoryError:
                 raise
             except Exception:  # noqa: BLE001  whatever an evaluator raises at inputs that it cannot take
                 continue
-            one = one if one is other else replace(one, changes=(*other.changes, *one.changes))
+            attempt = attempt if attempt is other else replace(attempt, changes=(*other.changes, *attempt.changes))
             if is_telling(outputs):
                 if not _has_nan(outputs) and _all_move(outputs):
-                    return inputs, outputs, one
-                fair = fair or (inputs, outputs, one)
-            poor = poor or (inputs, outputs, one)
+                    return inputs, outputs, attempt
+                fair = fair or (inputs, outputs, attempt)
+            poor = poor or (inputs, outputs, attempt)
     return fair or poor
 
 

@@ -27,7 +27,7 @@ def input_facts(model: Model, golden: Golden) -> tuple[InputFacts, ...]:
 
 
 def _facts(name: str, given: Sequence[object], choice: InputFacts) -> InputFacts:
-    arrays = [one for one in given if isinstance(one, np.ndarray | np.generic)]
+    arrays = [value for value in given if isinstance(value, np.ndarray | np.generic)]
     if len(arrays) < len(given):
         return replace(choice, name=name, dtype="sequence")
     tensors = [np.asarray(array) for array in arrays]
@@ -54,7 +54,7 @@ def _choice(plan: InputPlan | None, spec: TensorSpec | None) -> InputFacts:
     """What is known of where its values come from."""
     if plan is None or spec is None:
         return InputFacts("", "", (), golden=plan is None)
-    keys = (dimension_key(spec.name, axis, one) for axis, one in enumerate(spec.shape) if isinstance(one, str))
+    keys = (dimension_key(spec.name, axis, size) for axis, size in enumerate(spec.shape) if isinstance(size, str))
     sizes = {key: size for key in keys if (size := plan.sizes.get(key)) is not None}
     one = plan.ranges.get(spec.name)
     floats = plan.floats if one is None and is_floating(spec.dtype) else ""

@@ -64,7 +64,7 @@ def _under(names: Mapping[str, str], sample: Mapping[str, Tensor]) -> dict[str, 
         whole = whole_name(part)
         if whole in names:
             parts[whole][names[whole] + part.removeprefix(whole)] = array
-    return {name: array for one in parts.values() for name, array in one.items()}
+    return {name: array for arrays in parts.values() for name, array in arrays.items()}
 
 
 def _check_shape(name: str, declared: tuple[int | str, ...], shape: tuple[int, ...]) -> None:
@@ -203,7 +203,7 @@ def _compared(original: Original, actual: Samples, old: Golden, judging: Toleran
     expected: Samples = old.outputs
     if own:
         back = {theirs: mine for mine, theirs in original.outputs.items()}
-        answers, expected = ([_under(back, sample) for sample in one] for one in (answers, expected))
+        answers, expected = ([_under(back, sample) for sample in samples] for samples in (answers, expected))
         declared = {back[name]: dtype for name, dtype in declared.items() if name in back}
     else:
         drawn = {original.outputs.get(name, name): draw for name, draw in judging.drawn.items()}

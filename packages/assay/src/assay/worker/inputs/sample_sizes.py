@@ -21,17 +21,17 @@ def sample_sizes(job: InputsJob) -> dict[str, Sizes]:
     """By `input[axis]`: the least, the first and the largest of the samples of the golden or of the user's own data, or those
     that the plan of random inputs chose. Batch sizes that will be measured are within. {} where all dimensions are fixed."""
     specs = [spec for spec in job.case.model.inputs if spec.shape != ("...",)]
-    if not any(isinstance(one, str) for spec in specs for one in spec.shape):
+    if not any(isinstance(size, str) for spec in specs for size in spec.shape):
         return {}
     samples = list(_shapes(job))
-    batches = [one for one in batches_of(job) if one]
+    batches = [batch for batch in batches_of(job) if batch]
     firsts = symbols({spec.name: spec.shape for spec in specs})
     found: dict[str, Sizes] = {}
     for spec in specs:
-        for axis, one in enumerate(spec.shape):
+        for axis, size in enumerate(spec.shape):
             sizes = [shape[axis] for shapes in samples if axis < len(shape := shapes.get(spec.name, ()))]
-            if isinstance(one, str) and sizes:
-                measured = batches if axis == 0 or firsts.get(one) else []
+            if isinstance(size, str) and sizes:
+                measured = batches if axis == 0 or firsts.get(size) else []
                 found[f"{spec.name}[{axis}]"] = (min(sizes + measured), sizes[0], max(sizes + measured))
     return found
 

@@ -68,7 +68,7 @@ def accumulated_errors(
     except (Lowering, Unsupported, KeyError):
         return {}
     pairs = {
-        name: [(one[origin], feed[seen_as.get(name, name)]) for one, feed in zip(found, feeds, strict=True)]
+        name: [(values[origin], feed[seen_as.get(name, name)]) for values, feed in zip(found, feeds, strict=True)]
         for name, origin in origins.items()
     }
     return {name: error for name, both in pairs.items() if (error := _error(both)) is not None}
@@ -102,9 +102,11 @@ def _seen_by_readers(graph: ModelProto, feed: Values) -> dict[str, str]:
     for name in made & set(feed) - ends:
         first = readers.get(name, [])
         if first and all(node.op_type == "QuantizeLinear" for node in first):
-            after = [node.output[0] for one in first for node in readers.get(one.output[0], [])]
-            if after and all(node.op_type == "DequantizeLinear" for one in first for node in readers[one.output[0]]):
-                found[name] = next((one for one in after if one in feed), name)
+            after = [node.output[0] for quantizer in first for node in readers.get(quantizer.output[0], [])]
+            if after and all(
+                node.op_type == "DequantizeLinear" for quantizer in first for node in readers[quantizer.output[0]]
+            ):
+                found[name] = next((tensor_name for tensor_name in after if tensor_name in feed), name)
     return found
 
 

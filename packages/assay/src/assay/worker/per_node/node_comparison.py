@@ -90,12 +90,12 @@ class NodeComparisons:
         for _ in range(MERGED):
             if not seen.budget > 1.0:
                 break
-            grown = {id(one): one for one in region}
-            for one in region:
-                grown.update({id(before): before for before in self._before(one)})
+            grown = {id(member): member for member in region}
+            for member in region:
+                grown.update({id(before): before for before in self._before(member)})
             if len(grown) == len(region):
                 break
-            region = sorted(grown.values(), key=lambda one: self._order[id(one)])
+            region = sorted(grown.values(), key=lambda member: self._order[id(member)])
             wider = self.judge_region(region, only=tuple(node.output))
             if wider is None:
                 break
@@ -123,7 +123,7 @@ class NodeComparisons:
                 if before is not None and name not in self._feeds[0] and id(before) not in region:
                     region[id(before)] = before
                     todo.append(before)
-        return sorted(region.values(), key=lambda one: self._order[id(one)])
+        return sorted(region.values(), key=lambda member: self._order[id(member)])
 
     def _moved(self, node: NodeProto) -> NodeValues:
         """What only moves or chooses numbers, in a coarse type: a tap may have been rounded where the kernel read what it was
@@ -159,14 +159,15 @@ class NodeComparisons:
         stored, and a region across it would be allowed a step of the grid. In a coarse type all that the roundings of a sum of
         products leave would hide a defect of what follows; there only what the sum was before it was rounded is allowed for."""
         found = [self._producer[name] for name in reads_of(node) if name in self._producer]
-        return [one for one in found if one.op_type not in ROUNDING and not (self._coarse and multiplies(one.op_type))]
+        found = [producer for producer in found if producer.op_type not in ROUNDING]
+        return [producer for producer in found if not (self._coarse and multiplies(producer.op_type))]
 
     def apart(self, node: NodeProto, others: Sequence[Values], unrounded: bool = False) -> float:
         """How far the answers of another engine, that got the same inputs, lie from these: in widths of the node's noise,
         infinite where noise has no part in it. `unrounded`: of its noise if the kernel reads what other nodes gave it before
         that was rounded to the flow's type."""
         profile, names = self._profile(self._unrounded(node) if unrounded else [node], ())
-        mine, theirs = ([{name: one[name] for name in names} for one in side] for side in (self._feeds, others))
+        mine, theirs = ([{name: sample[name] for name in names} for sample in side] for side in (self._feeds, others))
         found = judge_outputs(theirs, mine, profile)
         if len(found) < len(names):
             return float("inf")
@@ -213,7 +214,7 @@ class NodeComparisons:
         if name in values:
             return values[name].astype(np.float64)
         alone = expanded(part(self._model, region, values))
-        reads = {one.name: values[one.name] for one in alone.graph.input}
+        reads = {value.name: values[value.name] for value in alone.graph.input}
         with np.errstate(all="ignore"):
             array: Tensor = wide_evaluator(alone, {}).evaluate(as_type(reads, np.float64), (name,))[-1]
         return array
@@ -236,7 +237,7 @@ class NodeComparisons:
         if lost := next((name for name in names if self._ranges(name, profile)), ""):
             beyond = Finding("values", lost, FindingCode.NODE_RANGE)
             return NodeValues(label(region[-1]), lost, math.inf, beyond, "range")
-        worst = max(found.values(), key=lambda one: one.metrics.get("budget_used", 0.0), default=None)
+        worst = max(found.values(), key=lambda comparison: comparison.metrics.get("budget_used", 0.0), default=None)
         if worst is None or "budget_used" not in worst.metrics:
             return None
         first = next(iter(worst.findings), None)

@@ -69,9 +69,9 @@ def _derived(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob) ->
     try:
         return derive_each(load_onnx(model), inputs, precision, each, seed=seed, coarse=job.coarse)
     except Lowering as error:
-        asked = [msgspec.structs.replace(job, allowances=one) for one in each]
+        asked = [msgspec.structs.replace(job, allowances=allowance) for allowance in each]
         try:
-            return [learned_tolerance(model, inputs, one, reason_of(error)) for one in asked]
+            return [learned_tolerance(model, inputs, variant, reason_of(error)) for variant in asked]
         except Lowering:
             raise error from None
 

@@ -148,21 +148,21 @@ def _renamed(node: NodeProto, new: Mapping[str, str], suffix: str) -> NodeProto:
     copy.name = f"{node.name}{suffix}" if node.name else ""
     copy.input[:] = [new.get(name, name) for name in node.input]
     copy.output[:] = [new.get(name, name) for name in node.output]
-    for one in copy.attribute:
-        if one.HasField("g"):
-            _rename_free(one.g, new)
+    for attribute in copy.attribute:
+        if attribute.HasField("g"):
+            _rename_free(attribute.g, new)
     return copy
 
 
 def _rename_free(graph: GraphProto, new: Mapping[str, str]) -> None:
     """What a body reads from outside, under its new name."""
-    own = {one.name for one in (*graph.input, *graph.initializer)}
+    own = {info.name for info in (*graph.input, *graph.initializer)}
     own |= {name for node in graph.node for name in node.output}
     free = {name: other for name, other in new.items() if name not in own}
     for node in graph.node:
         node.input[:] = [free.get(name, name) for name in node.input]
-        for one in node.attribute:
-            if one.HasField("g"):
-                _rename_free(one.g, free)
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                _rename_free(attribute.g, free)
     for value in graph.output:
         value.name = free.get(value.name, value.name)

@@ -54,7 +54,11 @@ def _is_more(node: Any) -> bool:
     if node.op in ("get_attr", "call_module"):
         return True
     schema = node.target._schema if node.op == "call_function" and hasattr(node.target, "_schema") else None
-    return schema is not None and schema.is_mutable and any(one.op == "placeholder" for one in node.all_input_nodes)
+    return (
+        schema is not None
+        and schema.is_mutable
+        and any(operand.op == "placeholder" for operand in node.all_input_nodes)
+    )
 
 
 def _written(

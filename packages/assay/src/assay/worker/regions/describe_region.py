@@ -45,8 +45,8 @@ def _dtype(value: ValueInfoProto) -> str:
 def code_of(model: ModelProto, feeds: Mapping[str, Tensor], outputs: Mapping[str, Tensor]) -> str:
     """Python that gives `model`, `inputs` and `expected`; large arrays are packed."""
     nodes = ",\n        ".join(_node(node) for node in model.graph.node)
-    weights = [f"numpy_helper.from_array({_weight(one)}, {one.name!r})" for one in model.graph.initializer]
-    opsets = ", ".join(f"helper.make_opsetid({one.domain!r}, {one.version})" for one in model.opset_import)
+    weights = [f"numpy_helper.from_array({_weight(tensor)}, {tensor.name!r})" for tensor in model.graph.initializer]
+    opsets = ", ".join(f"helper.make_opsetid({entry.domain!r}, {entry.version})" for entry in model.opset_import)
     fed = ",\n    ".join(f"{name!r}: {array_code(array)}" for name, array in feeds.items())
     right = ",\n    ".join(f"{name!r}: {array_code(array)}" for name, array in outputs.items())
     return (
@@ -67,7 +67,7 @@ def _oldest_format(model: ModelProto) -> int:
     """So that old releases read it, too."""
     from onnx import helper
 
-    if any(one.domain not in ("", "ai.onnx", "ai.onnx.ml") for one in model.opset_import):
+    if any(entry.domain not in ("", "ai.onnx", "ai.onnx.ml") for entry in model.opset_import):
         return int(model.ir_version)
     return int(helper.find_min_ir_version_for(list(model.opset_import)))
 
@@ -80,7 +80,7 @@ def _infos(values: Any) -> str:
 
 
 def _shape(value: ValueInfoProto) -> list[int | str]:
-    return [one.dim_value if one.HasField("dim_value") else one.dim_param for one in value.type.tensor_type.shape.dim]
+    return [dim.dim_value if dim.HasField("dim_value") else dim.dim_param for dim in value.type.tensor_type.shape.dim]
 
 
 def _node(node: NodeProto) -> str:
@@ -89,7 +89,7 @@ def _node(node: NodeProto) -> str:
         said.append(f"name={node.name!r}")
     if node.domain:
         said.append(f"domain={node.domain!r}")
-    plain = [(one.name, _attribute(one)) for one in node.attribute]
+    plain = [(attribute.name, _attribute(attribute)) for attribute in node.attribute]
     said += [f"{name}={text}" for name, text in plain]
     return f"helper.make_node({', '.join(said)})"
 

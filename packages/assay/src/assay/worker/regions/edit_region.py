@@ -29,7 +29,7 @@ def sizes_of(region: Region) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
     arrays = dict(region.feeds)
     arrays |= {tensor.name: numpy_helper.to_array(tensor) for tensor in region.model.graph.initializer}
-    real_or_large = [one for one in arrays.values() if not _is_list(one)]
+    real_or_large = [array for array in arrays.values() if not _is_list(array)]
     sizes = sorted({size for array in real_or_large for size in array.shape if size > 1}, reverse=True)
     real = [name for name, array in arrays.items() if array.dtype.kind == "f"]
     return tuple(sizes), tuple(sorted(real, key=lambda name: -arrays[name].size))
@@ -87,9 +87,9 @@ def _resize(model: ModelProto, feeds: dict[str, Tensor], size: int, to: int) -> 
         if changed.shape != array.shape or not np.array_equal(changed, array):
             tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(changed).reshape(changed.shape), tensor.name))
     for node in model.graph.node:
-        for one in node.attribute:
-            if one.name in ("split",):
-                one.ints[:] = [to if number == size else number for number in one.ints]
+        for attribute in node.attribute:
+            if attribute.name in ("split",):
+                attribute.ints[:] = [to if number == size else number for number in attribute.ints]
 
 
 def _is_list(array: Tensor) -> bool:

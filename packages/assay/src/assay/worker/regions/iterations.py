@@ -32,7 +32,7 @@ def first_wrong(node: NodeProto, output: str, given: Tensor, exact: Tensor) -> I
         for axis, backwards, part in _rows(node, output)
         if axis < exact.ndim
     ]
-    wrong = [one for one in found if one.first]
+    wrong = [iteration for iteration in found if iteration.first]
     return min(wrong, default=Iterations())
 
 
@@ -52,7 +52,7 @@ def _first(given: Tensor, exact: Tensor, backwards: bool, part: int | None) -> I
 def _rows(node: NodeProto, output: str) -> list[tuple[int, bool, int | None]]:
     """Axis of the iterations, whether they run backwards, and the direction that is looked at (None: all there is)."""
     place = list(node.output).index(output) if output in node.output else -1
-    said = {one.name: one for one in node.attribute}
+    said = {attribute.name: attribute for attribute in node.attribute}
     if node.op_type in _RECURRENT and place == 0:
         axis = 1 if "layout" in said and said["layout"].i else 0
         direction = said["direction"].s.decode() if "direction" in said else "forward"

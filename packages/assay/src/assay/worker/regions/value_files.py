@@ -47,7 +47,7 @@ class GraphValues(Mapping[str, Tensor]):
         self._folder = folder
         self.model: ModelProto = load_onnx(str(folder / MODEL))
         stored = msgspec.json.decode((folder / _INDEX).read_bytes(), type=list[_Stored])
-        self._stored = {one.name: one for one in stored}
+        self._stored = {entry.name: entry for entry in stored}
 
     @cached_property
     def nodes(self) -> Sequence[NodeProto]:
@@ -171,7 +171,7 @@ def graph_of(model: ModelProto, known: Mapping[str, Tensor], dtypes: Mapping[str
         tuple(value.name for value in model.graph.input if value.name not in weights),
         tuple(value.name for value in model.graph.output),
         tuple(known),
-        next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), 0),
+        next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), 0),
     )
 
 
@@ -191,15 +191,15 @@ def _typed(dtype: str, shape: tuple[int, ...]) -> str:
 def _plain_attributes(node: NodeProto) -> dict[str, str]:
     """Numbers, texts and short lists of whole numbers or texts, as text."""
     found = {}
-    for one in node.attribute:
-        if one.type == one.STRING:
-            found[one.name] = one.s.decode(errors="replace")
-        elif one.type in (one.INT, one.FLOAT):
-            found[one.name] = f"{one.i if one.type == one.INT else one.f:g}"
-        elif one.type == one.INTS and len(one.ints) <= MOST_NUMBERS:
-            found[one.name] = ",".join(map(str, one.ints))
-        elif one.type == one.STRINGS and len(one.strings) <= MOST_NUMBERS:
-            found[one.name] = ",".join(text.decode(errors="replace") for text in one.strings)
+    for attribute in node.attribute:
+        if attribute.type == attribute.STRING:
+            found[attribute.name] = attribute.s.decode(errors="replace")
+        elif attribute.type in (attribute.INT, attribute.FLOAT):
+            found[attribute.name] = f"{attribute.i if attribute.type == attribute.INT else attribute.f:g}"
+        elif attribute.type == attribute.INTS and len(attribute.ints) <= MOST_NUMBERS:
+            found[attribute.name] = ",".join(map(str, attribute.ints))
+        elif attribute.type == attribute.STRINGS and len(attribute.strings) <= MOST_NUMBERS:
+            found[attribute.name] = ",".join(text.decode(errors="replace") for text in attribute.strings)
     return found
 
 

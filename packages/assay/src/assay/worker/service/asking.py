@@ -62,8 +62,10 @@ def alone(service: PromptService, oracle: Oracle) -> list[Place]:
         for end in (len(prompt), len(prompt) - 1):
             places += places_of("again", number, prompt[:end], service.complete(prompt[:end], 1), oracle)
     branches = [
-        (number, one[: len(one) // 2] + other[len(other) // 2 :])
-        for number, (one, other) in enumerate(zip(oracle.prompts, oracle.prompts[1:] + oracle.prompts[:1], strict=True))
+        (number, left[: len(left) // 2] + other[len(other) // 2 :])
+        for number, (left, other) in enumerate(
+            zip(oracle.prompts, oracle.prompts[1:] + oracle.prompts[:1], strict=True)
+        )
     ]
     oracle.learn(text for _, text in branches)
     for number, text in branches:
@@ -80,7 +82,7 @@ def together(service: PromptService, oracle: Oracle) -> list[Place]:
     fresh = [(number, (int(first), *start[1:])) for (number, start), first in zip(known, firsts, strict=True)]
     asked = [fresh[at] for at in draw.permutation(len(fresh))]
     answers = _at_the_same_time(service, [beginning for _, beginning in asked])
-    pairs = [(*one, answer) for one, answer in zip(asked, answers, strict=True)]
+    pairs = [(*question, answer) for question, answer in zip(asked, answers, strict=True)]
     oracle.learn(beginning + _known(answer, oracle, _STEPS) for _, beginning, answer in pairs)
     return [
         place
@@ -94,7 +96,7 @@ def _at_the_same_time(service: PromptService, prompts: Sequence[Prompt]) -> list
         batches = [prompts[at : at + CLIENTS] for at in range(0, len(prompts), CLIENTS)]
         return [answer for batch in batches for answer in service.complete_together(batch, _STEPS)]
     with ThreadPoolExecutor(CLIENTS) as clients:
-        return list(clients.map(lambda one: service.complete(one, _STEPS), prompts))
+        return list(clients.map(lambda prompt: service.complete(prompt, _STEPS), prompts))
 
 
 def generated(service: PromptService, oracle: Oracle) -> tuple[list[Place], list[tuple[Prompt, Completion]]]:

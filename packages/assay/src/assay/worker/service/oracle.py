@@ -85,7 +85,7 @@ def oracle_of(job: VerifyJob, golden: Golden, judging: ToleranceComparator) -> O
     if "schedule" not in golden.labels or any(IDS not in sample for sample in golden.inputs):
         raise UsageError(noted(NoteCode.NO_PROMPTS, flow=job.flow.name, model=job.case.name))
     whole = [number for number, schedule in enumerate(golden.labels["schedule"]) if schedule == NAMES.index("whole")]
-    prompts = [tuple(map(int, golden.inputs[one][IDS][0])) for one in whole]
+    prompts = [tuple(map(int, golden.inputs[place][IDS][0])) for place in whole]
     oracle = Oracle(Path(job.case.model.source), signature_of(job.case.model, golden.lock.state), prompts)
     deviations = judging.profile.deviation if judging.profile is not None else []
     for number, prompt in zip(whole, prompts, strict=True):

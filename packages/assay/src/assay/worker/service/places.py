@@ -133,7 +133,7 @@ def difference(places: Sequence[JudgedPlace]) -> Finding | None:
         return None
     way, *others = ways
     mine = [judged_place for judged_place in places if judged_place.place.way == way]
-    worst = max(mine, key=lambda one: one.used)
+    worst = max(mine, key=lambda judged_place: judged_place.used)
     place = worst.place
     seen = facts(
         way=way,

@@ -91,7 +91,7 @@ def _distinct(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _comparison(places: Sequence[JudgedPlace], judging: ToleranceComparator) -> Comparison:
-    worst = sorted(places, key=lambda one: one.used, reverse=True)[:3]
+    worst = sorted(places, key=lambda place: place.used, reverse=True)[:3]
     elements = [
         WorstElement(
             (judged_place.place.prompt, len(judged_place.place.beginning), judged_place.token),
@@ -101,7 +101,7 @@ def _comparison(places: Sequence[JudgedPlace], judging: ToleranceComparator) -> 
         for judged_place in worst
     ]
     apart = [abs(place.actual - place.expected) for place in places if place.errors]
-    apart = [one if math.isfinite(one) else math.inf for one in apart]
+    apart = [distance if math.isfinite(distance) else math.inf for distance in apart]
     learnt = judging.profile is not None and bool(judging.profile.header.learnt)
     return Comparison(
         output="logits",

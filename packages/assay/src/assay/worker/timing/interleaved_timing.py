@@ -87,8 +87,10 @@ def time_interleaved(
                 break
     finally:
         gc.enable()
-    own_s, rival_s = (statistics.median(one) for one in zip(*((e.own_s, e.rival_s) for e in launches), strict=True))
-    own_wall_s, rival_wall_s = (statistics.median(one) for one in zip(*walls, strict=True))
+    own_s, rival_s = (
+        statistics.median(seconds) for seconds in zip(*((e.own_s, e.rival_s) for e in launches), strict=True)
+    )
+    own_wall_s, rival_wall_s = (statistics.median(seconds) for seconds in zip(*walls, strict=True))
     return SpeedComparison(
         "",
         tuple(launches),

@@ -39,20 +39,20 @@ def with_other_mates(
         return None
     finally:
         log.interrupted()
-    before, after = (_first_row(one, log.but) for one in (same, answer))
+    before, after = (_first_row(answers, log.but) for answers in (same, answer))
     if same_answer(after, before):
         return []
     apart, findings = compare([after], [before])
     if not findings and not any(comparison.findings for comparison in apart):
         return []
     try:
-        expected = [_first_row(evaluate_reference(job, rewritten, one)[0], log.but) for one in (sample, other)]
+        expected = [_first_row(evaluate_reference(job, rewritten, feed)[0], log.but) for feed in (sample, other)]
     except Exception:  # noqa: BLE001  nor that the model has an answer to them
         return []
     if distance(expected[1], expected[0]) > _ROUNDING:
         return []
     names = [finding.output for comparison in apart for finding in comparison.findings] + [
-        one.output for one in findings
+        finding.output for finding in findings
     ]
     return [Instability(Pattern.BATCH_MATES, names[0], apart=apart, findings=findings)]
 

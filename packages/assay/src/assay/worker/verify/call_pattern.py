@@ -58,7 +58,7 @@ def pattern_of(calls: Sequence[Call]) -> Pattern | None:
 
 
 def _by_offset(again: Sequence[Call], bad: set[Call]) -> bool:
-    groups = _grouped(again, bad, lambda one: one.offset)
+    groups = _grouped(again, bad, lambda call: call.offset)
     return _decides(groups) and all(len(group) > 1 for group in groups.values())
 
 
@@ -66,9 +66,9 @@ def _by_sample_before(again: Sequence[Call], bad: set[Call]) -> bool:
     """Each pair of neighbours has one answer; some pair was seen twice to be bad."""
     again = [call for call in again if call.before != OTHER]
     answers = defaultdict(set)
-    for one in again:
-        answers[one.sample, one.before].add(one.answer)
-    groups = _grouped(again, bad, lambda one: (one.sample, one.before))
+    for call in again:
+        answers[call.sample, call.before].add(call.answer)
+    groups = _grouped(again, bad, lambda call: (call.sample, call.before))
     alike = all(len(answer) == 1 for answer in answers.values())
     return alike and _decides(groups) and any(all(group) and len(group) > 1 for group in groups.values())
 

@@ -82,7 +82,9 @@ def perturbed(sample: Mapping[str, Tensor]) -> dict[str, Tensor]:
     integers reversed. Empty where that changes nothing."""
     changed = {name: _halved(array) for name, array in sample.items() if dtype_name(array.dtype) in _PERTURBED}
     if not changed:
-        changed = {name: _reversed(one) for name, one in sample.items() if one.dtype.kind in "iu" and one.ndim > 1}
+        changed = {
+            name: _reversed(array) for name, array in sample.items() if array.dtype.kind in "iu" and array.ndim > 1
+        }
     if all(_same(array, sample[name]) for name, array in changed.items()):
         return {}
     return {**sample, **changed}

@@ -84,11 +84,15 @@ def _excused(
 ) -> ReferenceComparison:
     """With what was not judged of each output; one most of whose elements were not judged, or which is `poor`, proves nothing."""
     comparisons = []
-    for one in held.given[0]:
-        if count := counts.get(one.output, 0):
-            excused = Finding("degenerate", one.output, why, facts(count=int(count), elements=one.elements))
-            mistrusted = poor or 2 * count > one.elements
-            degenerate = excused if mistrusted else one.degenerate
-            one = msgspec.structs.replace(one, excused=(*one.excused, excused), degenerate=degenerate)
-        comparisons.append(one)
+    for comparison in held.given[0]:
+        if count := counts.get(comparison.output, 0):
+            excused = Finding(
+                "degenerate", comparison.output, why, facts(count=int(count), elements=comparison.elements)
+            )
+            mistrusted = poor or 2 * count > comparison.elements
+            degenerate = excused if mistrusted else comparison.degenerate
+            comparison = msgspec.structs.replace(
+                comparison, excused=(*comparison.excused, excused), degenerate=degenerate
+            )
+        comparisons.append(comparison)
     return replace(held, given=(tuple(comparisons), held.given[1]))

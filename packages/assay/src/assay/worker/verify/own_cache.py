@@ -68,7 +68,7 @@ def _own_calls(job: VerifyJob, golden: Golden) -> Source:
     if original is not None:
         old = golden_of_original(job, original).lock
         outputs, inputs = (
-            {theirs: mine for mine, theirs in one.items()} for one in (original.outputs, original.inputs)
+            {theirs: mine for mine, theirs in names.items()} for names in (original.outputs, original.inputs)
         )
         lost = sorted({*old.state} - {*outputs} | {*old.state.values()} - {*inputs})
         if lost:

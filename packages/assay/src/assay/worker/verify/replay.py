@@ -41,5 +41,5 @@ def _is_repeated(log: CallLog, first: Call, *engines: Engine) -> bool:
     for other in logs:
         for call in log.calls[:count]:
             other.ask(call.sample, call.offset)
-    sizes = [[one.size for one in other.calls] for other in logs]
+    sizes = [[other_call.size for other_call in other.calls] for other in logs]
     return any(sizes[0]) and sizes[0] == sizes[1]

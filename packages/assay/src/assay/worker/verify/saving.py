@@ -62,7 +62,7 @@ def _write_npz(path: Path, samples: Samples) -> None:
 
 def _stacked(path: Path, name: str, tensors: Sequence[Tensor]) -> Tensor:
     arrays = [np.asarray(tensor) for tensor in tensors]
-    if len({one.shape for one in arrays}) > 1:
+    if len({part.shape for part in arrays}) > 1:
         raise UsageError(noted(NoteCode.SAMPLES_DIFFER, path=str(path), input=name))
     array = arrays[0] if len(arrays) == 1 else np.stack(arrays)
     if dtype_name(array.dtype) == "string":

@@ -28,7 +28,9 @@ def schedules_disagree(golden: Golden, actual: Sequence[Mapping[str, Tensor]]) -
     if not is_scheduled(golden):
         return ()
     allowed = _ROUNDING if golden.outputs[0][_LOGITS].dtype == np.float64 else _COARSE
-    expected, engine = (apart(log_probabilities(one, _LOGITS), golden.labels) for one in (golden.outputs, actual))
+    expected, engine = (
+        apart(log_probabilities(samples, _LOGITS), golden.labels) for samples in (golden.outputs, actual)
+    )
     beyond = {
         name: seen
         for name, seen in expected.items()
@@ -36,7 +38,7 @@ def schedules_disagree(golden: Golden, actual: Sequence[Mapping[str, Tensor]]) -
     }
     if not beyond:
         return ()
-    name, *others = (one for one in NAMES if one in beyond)  # the simplest says most
+    name, *others = (schedule for schedule in NAMES if schedule in beyond)  # the simplest says most
     size, call, position = beyond[name]
     seen = facts(schedule=name, divergence=size, sample=call, position=position, others=tuple(others))
     return (Finding("schedule", _LOGITS, FindingCode.SCHEDULES_DISAGREE, seen),)

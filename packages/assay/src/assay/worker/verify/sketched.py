@@ -192,7 +192,7 @@ def _findings(golden: SketchedGolden, places: Sequence[_Place], mean: float) -> 
         return ()
     simplest = min((NAMES.index(place.schedule) for place in beyond), default=None)  # it says most
     worst = max(
-        (place for place in places if simplest in (None, NAMES.index(place.schedule))), key=lambda one: one.used
+        (place for place in places if simplest in (None, NAMES.index(place.schedule))), key=lambda place: place.used
     )
     seen = facts(
         schedule=worst.schedule,
@@ -209,7 +209,7 @@ def _unproven(golden: SketchedGolden, places: Sequence[_Place], logs: Sequence[T
     """Why these answers are not proved to be right."""
     if any(math.isnan(place.allowed) for place in places):
         return noted(NoteCode.NO_LOGITS_TOLERANCE)
-    worst = max(places, key=lambda one: one.most / one.allowed if one.allowed else math.inf)
+    worst = max(places, key=lambda place: place.most / place.allowed if place.allowed else math.inf)
     if worst.most > worst.allowed:
         return noted(NoteCode.SKETCH_OPEN, least=worst.least, most=worst.most, allowed=worst.allowed)
     return noted(NoteCode.OTHER_PROMPTS_PASS, ways=("alone",)) if _blind(golden, places, logs, prefix) else None

@@ -227,7 +227,7 @@ def _with_cures(
     silent = partial(compare_outputs, job, rewritten, replace(judging, remarks=[]))
     held_again = partial(compare_to_reference, golden=ran.golden, rewritten=rewritten, compare=silent)
     fed = rewritten.fed(ran.golden.inputs)
-    return tried(job, facts, lambda other: not held_again([other.run(one) for one in fed]).given[1])
+    return tried(job, facts, lambda other: not held_again([other.run(sample) for sample in fed]).given[1])
 
 
 def _against(job: VerifyJob, actual: Samples, lost: tuple[Comparison, ...]) -> tuple[Comparison, ...]:

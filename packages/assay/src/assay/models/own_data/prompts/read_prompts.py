@@ -28,9 +28,9 @@ def read_prompts(path: Path, tokenizer: str, vocabulary: int) -> list[list[int]]
     said = [_said(path, number, line) for number, line in lines]
     if not said:
         raise BadGolden(noted(DataCode.PROMPTS_EMPTY, file=str(path)))
-    if any(isinstance(one, str) for one in said):
+    if any(isinstance(prompt, str) for prompt in said):
         encoder = _tokenizer(path, tokenizer)
-        said = [list(encoder.encode(one).ids) if isinstance(one, str) else one for one in said]
+        said = [list(encoder.encode(prompt).ids) if isinstance(prompt, str) else prompt for prompt in said]
     for (number, _), ids in zip(lines, said, strict=True):
         where = noted(DataCode.LINE, file=str(path), line=number)
         if len(ids) < FEWEST:
@@ -58,7 +58,7 @@ def _said(path: Path, number: int, line: str) -> Any:
         raise BadGolden(noted(DataCode.PROMPT_NO_JSON, where=where)) from None
     if isinstance(value, dict):
         value = value.get("ids", value.get("text"))
-    ids = isinstance(value, list) and all(isinstance(one, int) and not isinstance(one, bool) for one in value)
+    ids = isinstance(value, list) and all(isinstance(token, int) and not isinstance(token, bool) for token in value)
     if not ids and not isinstance(value, str):
         raise BadGolden(noted(DataCode.PROMPT_OTHER, where=where))
     return value

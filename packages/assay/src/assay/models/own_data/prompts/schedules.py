@@ -58,10 +58,10 @@ def scheduled(prompts: Prompts, signature: Signature) -> Scheduled:
             calls.append(signature.call(np.maximum(tokens, 0), mask, first=number == 0))
             prefix = [beginnings.of(row, end) for row, end in zip(tokens.tolist(), ends, strict=True)]
             ends = [
-                next((one for one in reversed(row) if one != PADDED), end)
+                next((token for token in reversed(row) if token != PADDED), end)
                 for row, end in zip(prefix, ends, strict=True)
             ]
-            follows = np.array([[following.get(one, PADDED) for one in row] for row in prefix])
+            follows = np.array([[following.get(token, PADDED) for token in row] for row in prefix])
             rows.append((NAMES.index(sequence.schedule), np.array(prefix), follows))
         found.calls.append(calls)
     shape = tuple(max(prefix.shape[axis] for _, prefix, _ in rows) for axis in (0, 1))

@@ -205,7 +205,7 @@ def _same(sketch: TokenSketch, other: TokenSketch) -> bool:
 def _sound(tensors: Mapping[str, Tensor], beginnings: int, vocabulary: int) -> bool:
     """Types, sizes and numbers that sketches have."""
     if {name: tensor.dtype for name, tensor in tensors.items()} != {
-        name: np.dtype(one) for name, one in _TYPES.items()
+        name: np.dtype(dtype) for name, dtype in _TYPES.items()
     }:
         return False
     top = min(TOP, vocabulary)
