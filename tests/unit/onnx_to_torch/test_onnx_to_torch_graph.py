@@ -90,6 +90,11 @@ def test_expand_to_a_computed_shape(tmp_path: Path) -> None:
     assert _run(program, x=np.ones((1, 4), np.float32), like=np.zeros((7, 4), np.float32))["y"].shape == (7, 4)
 
 
+def test_a_program_with_a_shape_of_no_elements_that_is_an_input_is_read_again(tmp_path: Path) -> None:
+    program = _program(tmp_path, "g (float[2, 3] x, int64[0] s) => (float[2, 3] y) { y = Expand(x, s) }")
+    assert _run(program, x=np.ones((2, 3), np.float32), s=np.zeros(0, np.int64))["y"].tolist() == [[1, 1, 1]] * 2
+
+
 def test_weights_are_parameters_and_a_gemm_is_a_linear_layer(tmp_path: Path) -> None:
     weights = {"w": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.ones(2, np.float32)}
     program = _program(

@@ -58,3 +58,15 @@ def test_the_cell_of_lstm_is_clipped_before_its_activation() -> None:
     )
     (y,) = torch_graph_of(graph)(torch.ones(20, 1, 1), torch.ones(1, 4, 1), torch.ones(1, 4, 1))
     assert y.max() == pytest.approx(np.tanh(0.1) / (1 + np.exp(-0.1)))
+
+
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+def test_no_steps_leave_the_state_as_it_was(kind: str) -> None:
+    gates = _GATES[kind]
+    graph = onnx.parser.parse_model(
+        f'<ir_version: 8, opset_import: ["" : 14]> g (float[0,2,1] x, float[1,{gates},1] w, float[1,{gates},1] r) '
+        f"=> (float[0,1,2,1] y, float[1,2,1] h) {{ y, h = {kind} <hidden_size = 1> (x, w, r) }}"
+    )
+    y, h = torch_graph_of(graph)(torch.ones(0, 2, 1), torch.ones(1, gates, 1), torch.ones(1, gates, 1))
+    assert (y.shape, h.shape) == ((0, 1, 2, 1), (1, 2, 1))
+    assert not h.any()

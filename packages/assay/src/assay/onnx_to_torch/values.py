@@ -46,6 +46,9 @@ def tensor(value: Any, device: torch.device | None = None) -> Any:
 def ints(value: Any) -> list[Any]:
     """The elements as Python integers or torch.SymInt. A tensor is read, which torch.export may refuse."""
     if isinstance(value, torch.Tensor):
+        # Of a tensor without elements an unbind would be exported, which torch.export.load cannot read (torch 2.13).
+        if any(isinstance(size, int) and size == 0 for size in value.shape):
+            return []
         return [int(number) if isinstance(number, float) else number for number in value.reshape(-1).tolist()]
     return [number if isinstance(number, torch.SymInt) else int(number) for number in np.asarray(value).reshape(-1)]
 

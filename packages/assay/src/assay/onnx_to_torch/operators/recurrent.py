@@ -168,7 +168,10 @@ def _by_torch(
     function: Any = {"RNN": torch.rnn_tanh, "LSTM": torch.lstm, "GRU": torch.gru}[node.operator]
     fed = torch.flip(x, [0]) if backwards else x
     hx = start if node.operator == "LSTM" else start[0]
-    y, *ends = function(fed, hx, weights, b is not None, 1, 0.0, False, count == 2, False)
+    if isinstance(x.shape[0], int) and x.shape[0] == 0:  # torch's own refuses it
+        y, ends = x.new_zeros(0, x.shape[1], count * size), start
+    else:
+        y, *ends = function(fed, hx, weights, b is not None, 1, 0.0, False, count == 2, False)
     y = torch.flip(y, [0]) if backwards else y
     y = y.reshape(y.shape[0], y.shape[1], count, size)
     if batch_first:
@@ -224,6 +227,8 @@ def _unroll(
             new = [torch.where(alive, state, old) for state, old in zip(new, states, strict=True)]
         outputs.append(out)
         states = new
+    if not outputs:
+        return states[0].new_zeros(0, *states[0].shape), states
     return torch.stack(outputs[::-1] if backwards else outputs), states
 
 
