@@ -95,6 +95,12 @@ def test_a_program_with_a_shape_of_no_elements_that_is_an_input_is_read_again(tm
     assert _run(program, x=np.ones((2, 3), np.float32), s=np.zeros(0, np.int64))["y"].tolist() == [[1, 1, 1]] * 2
 
 
+def test_a_program_with_a_weight_of_no_elements_is_saved(tmp_path: Path) -> None:
+    text = "g (float[2, 0, 4] x) => (float[2, 0, 7] y) { y = Concat<axis=2>(w, x) }"
+    program = _program(tmp_path, text, weights={"w": np.zeros((2, 0, 3), np.float32)})
+    assert _run(program, x=np.zeros((2, 0, 4), np.float32))["y"].shape == (2, 0, 7)
+
+
 def test_weights_are_parameters_and_a_gemm_is_a_linear_layer(tmp_path: Path) -> None:
     weights = {"w": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.ones(2, np.float32)}
     program = _program(

@@ -71,6 +71,12 @@ def onnx_dtype(element: int) -> torch.dtype:
 
 def from_numpy(array: Array) -> torch.Tensor:
     """A copy with the same bits. Four-bit and two-bit integers are widened to eight bits."""
+    tensor = _copied(array)
+    # Of no elements numpy's strides become 0 here, with which torch.export.save overflows (torch 2.13).
+    return tensor if array.size else torch.empty(tensor.shape, dtype=tensor.dtype)
+
+
+def _copied(array: Array) -> torch.Tensor:
     name = array.dtype.name
     if name in NARROW:
         return torch.from_numpy(array.astype(NARROW[name]))
