@@ -24,6 +24,10 @@ from refusals import check_refused, run_assay
         (["--only-kind", "verfy"], "verify"),
         (["--memory", "much"], "4GB"),
         (["--compare-run", "nothing"], "no run"),
+        (
+            ["--baseline", "last-week"],
+            "--baseline takes no value, and there is no model last-week here; --compare-run RUN",
+        ),
         (["--policy", "nowhere.toml"], "nowhere.toml"),
         (["--seed", "9" * 23], "64 bits"),
         (["--samples", "9" * 23], "64 bits"),

@@ -201,6 +201,7 @@ def test_shards_merge_into_the_whole_run_and_without_all_it_is_no_pass(zoo: Path
         "merge", *(f"share-{number}.assay" for number in range(1, 7)), code=0
     )
     assert "say in which with --save FILE" in assay(*whole, "--unrecorded", code=2)
+    assert "say which with --shard I/N" in assay(*whole, "--durations", "durations.json", code=2)
     nowhere = assay(*whole, "--unrecorded", "--save", "nowhere/x.assay", "--history", "unopened", code=2)
     assert "nowhere/x.assay cannot be written" in nowhere
     assert not Path("unopened").exists()  # before anything ran: it would be lost

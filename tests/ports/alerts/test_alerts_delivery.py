@@ -142,6 +142,11 @@ def test_what_nobody_could_have_for_a_week_is_dropped(store: SqlStore, chat: End
         (SecretText(env="NOT_SET_AT_ALL"), "the variable NOT_SET_AT_ALL, which has its address, is not set"),
         (SecretText(file="/nowhere/url"), "/nowhere/url, which has its address, cannot be read"),
         (SecretText(text="foo://s3cr3t-token"), r"no address that apprise understands \(foo://...\)"),
+        (
+            SecretText(text="slack://s3cr3t-token"),
+            r"it is no complete address \(slack://...\): https://appriseit.com/services",
+        ),
+        (SecretText(text="mailto://user:s3cr3t@127.0.0.1:1"), r"it is no complete address \(mailto://...\)"),
         (SecretText(text="s3cr3t-token"), "it is no address: https://appriseit.com"),
     ],
 )

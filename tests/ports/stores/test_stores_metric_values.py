@@ -7,6 +7,7 @@ import random
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 from msgspec.structs import replace
 
 from assay.core.result_parts import measurements_of
@@ -14,9 +15,10 @@ from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.judge.metrics import metrics
 from assay.pipeline.trend import SHORT
 from assay.ports.browsing import RunWindow
+from assay.reports.changes import ALWAYS
 from assay.stats.percentiles import percentile
 from assay.stores.copy_history import copy_history
-from assay.stores.metric_values import SPREAD
+from assay.stores.metric_values import FIRST, SPREAD, Names, encode_metrics
 from assay.stores.sql import SqlStore
 from assay.testing.builders import MACHINE, make_comparison, make_measurement, make_result, make_run
 
@@ -78,6 +80,25 @@ def test_the_metrics_of_some_runs(location: str) -> None:
         found = store.run_metrics(["20260102", "20260103", "2099"], [("a", "onnxruntime"), ("nobody", "tvm")])
         assert [one.run for one in found] == ["20260102"] * 2 + ["20260103"] * 2
         assert found[1].metrics == metrics(store.results("20260102")[1])
+
+
+def test_of_some_metrics_none_else_is_read(location: str) -> None:
+    with closing(SqlStore(location)) as store:
+        _fill(store)
+        asked = ["20260102"], [("a", "onnxruntime")]
+        for wanted in ({"budget_used"}, {"scores.max_abs", "seconds"}, {"no_such_metric"}):
+            for whole, some in zip(store.run_metrics(*asked), store.run_metrics(*asked, wanted), strict=True):
+                assert some.metrics == {name: value for name, value in whole.metrics.items() if name in wanted}
+                assert some.names == whole.names == tuple(whole.metrics)
+
+
+def test_what_a_comparison_shows_of_a_verified_result_lies_in_the_index_of_the_key() -> None:
+    result = make_result("a", comparisons=(make_comparison("boxes"), make_comparison()))
+    wanted: dict[bytes, bytes] = {}
+    names = msgspec.msgpack.decode(wanted[encode_metrics(result, wanted).names], type=Names)
+    shown = [name for _, name in ALWAYS if name in names.names]
+    assert shown == ["budget_used", "max_abs", "artifact.bytes", "stage.load_s", "warnings"]
+    assert all(names.place(name) < FIRST for name in shown)
 
 
 def test_a_copy_has_the_same_metrics_words_and_jobs(location: str, tmp_path: Path) -> None:

@@ -30,6 +30,9 @@ def test_values_come_from_as_many_runs_as_are_needed(tmp_path: Path) -> None:
     past = {
         cell.case: next(delta.past for delta in cell.deltas if delta.metric == "budget_used") for cell in changes.cells
     }
+    hidden = [delta for cell in changes.cells for delta in cell.deltas if delta.metric == "scores.max_abs"]
+    assert len(hidden) == 2
+    assert not any(delta.past for delta in hidden), "no line shows it"
     newest = LOOKED_AT + 1
     assert past["often"] == tuple(0.01 * number for number in range(newest - PAST_RUNS, newest))
     assert past["seldom"] == tuple(0.01 * number for number in range(1, newest) if number % 2 or number == LOOKED_AT)

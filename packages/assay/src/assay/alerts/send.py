@@ -55,9 +55,7 @@ def _send(address: str, message: Message, said: list[str]) -> None:
             )
             plugin: Any = Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
             if plugin is None:
-                scheme = address.partition("://")[0] if "://" in address else ""
-                what = f"no address that apprise understands ({scheme}://...)" if scheme else "no address"
-                said.append(f"it is {what}: https://appriseit.com/services lists them")
+                said.append(f"it is {_not_understood(address)}: https://appriseit.com/services lists them")
                 return
             mail = address.partition("://")[0].startswith("mailto")
             html = mail or plugin.resolve_format(NotifyFormat.TEXT) == NotifyFormat.HTML
@@ -72,6 +70,20 @@ def _send(address: str, message: Message, said: list[str]) -> None:
             return
     if not sent:
         said.append("; ".join(heard.lines) or "it did not take the message")
+
+
+def _not_understood(address: str) -> str:
+    """What an address is that apprise makes no target of: of it, its scheme alone is told."""
+    from apprise import Apprise
+
+    scheme = address.partition("://")[0] if "://" in address else ""
+    if not scheme:
+        return "no address"
+    services = Apprise().details()["schemas"]
+    known = {str(name) for one in services for kind in ("protocols", "secure_protocols") for name in one[kind] or ()}
+    return (
+        f"no {'complete address' if scheme.lower() in known else 'address that apprise understands'} ({scheme}://...)"
+    )
 
 
 class _Heard(logging.Handler):

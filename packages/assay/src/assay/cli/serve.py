@@ -45,6 +45,9 @@ def serve(
         str, typer.Option(metavar="URL", help="Address by which browsers call it, to which the provider sends back.")
     ] = "",
     title: Annotated[str, typer.Option(help="What the pages are headed with.")] = "Assay",
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=1, max=64, help="Processes that answer, for more pages a second.")
+    ] = 1,
 ) -> None:
     from assay.web.serve import WhoIsKnown
     from assay.web.serve import serve as run
@@ -61,4 +64,4 @@ def serve(
         groups=oidc_groups,
         public=public_url,
     )
-    run(history, host, port, tuple(allow_host or ()), title, known)
+    run(history, host, port, tuple(allow_host or ()), title, known, workers)

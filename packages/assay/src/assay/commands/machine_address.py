@@ -40,7 +40,7 @@ def job_address(on: str, config: Config | None = None) -> MachineAddress:
 
 def suite_address(options: RunOptions) -> MachineAddress:
     """A part of a suite, as repro lines and shards are, is not shared out because assay.toml says so of the whole. Raises BadPolicy."""
-    is_part = options.only or options.durations or options.shard != "1/1"
+    is_part = options.only or options.durations or options.shard not in ("", "1/1")
     return job_address(options.on) if is_part else said_address(options.on)
 
 

@@ -74,7 +74,7 @@ def _are_suites(options: MutateOptions) -> bool:
         raise UsageError(
             f"{files[0]} is a model and is mutated alone; put models into a folder to mutate them together"
         )
-    narrowed = options.filters or options.shard != "1/1"
+    narrowed = options.filters or options.shard not in ("", "1/1")
     if files and narrowed:
         raise UsageError("--filter and --shard choose cases of suites, and this is one model; leave them out")
     if not files and options.config:

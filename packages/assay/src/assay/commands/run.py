@@ -60,6 +60,8 @@ def run_suites(
         raise UsageError("--unrecorded keeps the results in a file alone: say in which with --save FILE")
     if options.unrecorded and options.durations == LAST:
         raise UsageError("with --unrecorded no history is read: give --durations a file of `assay merge --durations`")
+    if options.durations and not options.shard:
+        raise UsageError("--durations shares out cases between shards: say which with --shard I/N, or leave it out")
     reports = destinations(options.reports)
     request = _request(options)
     rules = rules_for(options.alerts, None)

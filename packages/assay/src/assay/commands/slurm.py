@@ -87,7 +87,7 @@ def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress,
 
 
 def _refuse(options: RunOptions) -> None:
-    if options.shard != "1/1" or options.only or options.durations:
+    if options.shard not in ("", "1/1") or options.only or options.durations:
         raise UsageError("--on slurm makes the shards itself: leave --shard, --durations and --only out")
     if options.unrecorded:
         raise UsageError("--on slurm records the whole run, and its shards record nothing: leave --unrecorded out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,6 +89,12 @@ def given_arguments(options: type[Any], arguments: Sequence[str]) -> dict[str, l
             if row.type != "bool":
                 texts += [value] if separator else [word for word in [next(left, None)] if word is not None]
     return given
+
+
+def behind_flags(options: type[Any], arguments: Sequence[str]) -> list[tuple[str, str]]:
+    """Each flag that takes no value, with the argument behind it."""
+    flags = {row.flag for row in rows(options) if row.type == "bool"}
+    return [(flag, word) for flag, word in pairwise(arguments) if flag in flags and not word.startswith("-")]
 
 
 def without(options: type[Any], arguments: Sequence[str], names: Collection[str]) -> list[str]:

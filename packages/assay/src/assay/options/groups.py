@@ -221,7 +221,7 @@ class CaseOptions:
         flag="--filter",
         metavar="GLOB",
     )
-    shard: str = option("1/1", "Run share I of N of the cases, chosen by the digest of their names.", metavar="I/N")
+    shard: str = option("", "Run share I of N of the cases, chosen by the digest of their names.", metavar="I/N")
 
 
 ALERT_MODES = ("send", "show", "off")

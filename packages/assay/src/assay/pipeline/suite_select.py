@@ -38,7 +38,9 @@ class Chosen:
 
 
 def parse_shard(text: str, option: str = "--shard") -> tuple[int, int]:
-    """`2/4`. Raises UsageError."""
+    """`2/4`; "" is the whole. Raises UsageError."""
+    if not text:
+        return 1, 1
     number, _, total = text.partition("/")
     if not (number.isdigit() and total.isdigit() and 1 <= int(number) <= int(total)):
         raise UsageError(f"{option} {text!r} is no share; write for example {option} 1/4")

@@ -84,12 +84,13 @@ class RunPair(msgspec.Struct, frozen=True):
 
 
 class RunMetrics(msgspec.Struct, frozen=True):
-    """All metrics of one result."""
+    """Metrics of one result; `names` are those of all that it has."""
 
     run: str
     case: str
     flow: str
     metrics: dict[str, float]
+    names: tuple[str, ...] = ()
 
 
 class MetricPoint(msgspec.Struct, frozen=True):
@@ -215,8 +216,11 @@ class Browsable(Protocol):
         """The newest complete run before that one which has one of its jobs; "" where there is none."""
         ...
 
-    def run_metrics(self, run_ids: Sequence[str], cells: Collection[tuple[str, str]]) -> Sequence[RunMetrics]:
-        """Of these runs and cells, in the order of the ids; those of one run with verifying before measuring."""
+    def run_metrics(
+        self, run_ids: Sequence[str], cells: Collection[tuple[str, str]], wanted: Collection[str] | None = None
+    ) -> Sequence[RunMetrics]:
+        """The `wanted` metrics, or all, of these runs and cells, in the order of the ids; those of one run with verifying before
+        measuring."""
         ...
 
     def branches(self, limit: int) -> Sequence[RunSummary]:

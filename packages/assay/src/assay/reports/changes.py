@@ -205,22 +205,27 @@ def _lines(cell: CellChange) -> list[Line]:
         or (measured and name.startswith(("latency", "throughput", "memory", "gpu")))
         or (verified and name in ("budget_used", "max_abs"))
     ]
-    shown = {name for _, name in ALWAYS}
-    more = [metric_delta for name, metric_delta in by_name.items() if name.startswith(_MORE) and name not in shown]
-    new = cell.only == "new"
-    changed = [
-        metric_delta
-        for metric_delta in more
-        if metric_delta.metric.startswith("task.")
-        or (metric_delta.old != metric_delta.new and (metric_delta.new or not new))
-    ]
-    lines += [
-        _line(_LABELS.get(metric_delta.metric, metric_delta.metric), metric_delta, cell) for metric_delta in changed
-    ]
-    if new:
+    lines += [_line(_LABELS.get(delta.metric, delta.metric), delta, cell) for delta in _more_changed(cell)]
+    if cell.only == "new":
         # Its sentence says that there is nothing to compare with: no line repeats it, and what it has none of is left out.
         lines = [msgspec.structs.replace(line, change="" if line.after else line.change) for line in lines]
     return lines
+
+
+def shown_metrics(cell: CellChange) -> list[str]:
+    """Those that it has and that a line is made of: only their values in earlier runs are looked at."""
+    always = {name for _, name in ALWAYS}
+    return [delta.metric for delta in (*(one for one in cell.deltas if one.metric in always), *_more_changed(cell))]
+
+
+def _more_changed(cell: CellChange) -> list[MetricDelta]:
+    always, is_new = {name for _, name in ALWAYS}, cell.only == "new"
+    return [
+        delta
+        for delta in cell.deltas
+        if delta.metric.startswith(_MORE) and delta.metric not in always
+        if delta.metric.startswith("task.") or (delta.old != delta.new and (delta.new or not is_new))
+    ]
 
 
 def _line(label: str, delta: MetricDelta, cell: CellChange) -> Line:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -13,23 +13,24 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, selec
 from sqlalchemy import case as either
 
 from assay.core.comparison import StatedMetric
-from assay.core.job_base import JobKind
 from assay.core.result import Result
 from assay.core.result_parts import measurements_of
 from assay.judge.metrics import metrics, stated_by
-from assay.ports.browsing import MetricHistory, MetricPoint, RunMetrics, RunWindow
+from assay.ports.browsing import MetricHistory, MetricPoint, RunWindow
 from assay.stats.percentiles import percentile
-from assay.stores.search import of_cells
+from assay.stores.search import jobs_of_cells, verify_first
 from assay.stores.statements import chunks, insert_for
-from assay.stores.tables import case_state, constants, metric_values, runs
+from assay.stores.tables import constants, metric_values, runs
 
 SPREAD = (10.0, 25.0, 75.0, 90.0)
 """Percentiles of the raw samples of the smallest batch, in ms, that stand behind the metrics where there are samples."""
 
 FIRST = 10
-"""Numbers of a result that lie in the key's index on PostgreSQL: its spread, and what trends are drawn of most."""
+"""Numbers of a result that lie in the key's index on PostgreSQL: its spread, what trends are drawn of most, and what a
+comparison shows of a result that was only verified."""
 USUAL = (
-    "latency.median_ms", "budget_used", "seconds", "throughput.per_s", "memory.run_peak_bytes", "artifact.bytes",
+    "latency.median_ms", "budget_used", "seconds", "throughput.per_s", "memory.run_peak_bytes", "artifact.bytes", "max_abs", "stage.load_s",
+    "warnings",
 )  # fmt: skip
 
 
@@ -122,7 +123,7 @@ def metric_history(
     connection: Connection, case: str, flow: str, wanted: Sequence[str], window: RunWindow | None = None
 ) -> MetricHistory:
     """See `ports.Browsable.metric_history`."""
-    jobs = _jobs_of(connection, [(case, flow)])
+    jobs = jobs_of_cells(connection, [(case, flow)])
     machines, newest = _machines(connection, list(jobs), window)
     machine = (window.machine if window else "") or newest
     row, run = metric_values.c, runs.c
@@ -142,7 +143,7 @@ def metric_history(
             machines=machines,
             window=window,
         )
-    rows = sorted(sorted(rows, key=lambda job_row: jobs[job_row.job]), key=lambda job_row: job_row.id, reverse=True)
+    rows = sorted(sorted(rows, key=lambda job_row: verify_first(jobs[job_row.job])), key=lambda job_row: job_row.id, reverse=True)
     payloads = _payloads(connection, {number for job_row in rows for number in (job_row.names, job_row.versions)})
     names = {number: _NAMES.decode(payloads[number]) for number in sorted({job_row.names for job_row in rows})}
     every = sorted({name for row_names in names.values() for name in row_names.names})
@@ -220,7 +221,7 @@ def _points(connection: Connection, rows: Sequence[Any], names: dict[int, Names]
     having = [row for row in rows if places[row.names][0] >= 0]
     ends = {number: max(at + 1, behind + spread) for number, (at, behind, spread) in places.items()}
     points = []
-    for entry, numbers in zip(having, _numbers(connection, having, ends), strict=True):
+    for entry, numbers in zip(having, read_numbers(connection, having, ends), strict=True):
         at, behind, spread = places[entry.names]
         value: float = struct.unpack_from("<d", numbers, 8 * at)[0]
         around = struct.unpack_from(f"<{spread}d", numbers, 8 * behind) if spread else ()
@@ -230,7 +231,7 @@ def _points(connection: Connection, rows: Sequence[Any], names: dict[int, Names]
     return points
 
 
-def _numbers(connection: Connection, rows: Sequence[Any], ends: dict[int, int]) -> list[bytes]:
+def read_numbers(connection: Connection, rows: Sequence[Any], ends: dict[int, int]) -> list[bytes]:
     """The numbers of each row; `ends` says, for its names, how many are wanted: where those in the index are fewer, the others are read."""
     row = metric_values.c
     short = [entry for entry in rows if len(entry.numbers) < 8 * ends[entry.names]]
@@ -243,6 +244,11 @@ def _numbers(connection: Connection, rows: Sequence[Any], ends: dict[int, int]) 
     return [entry.numbers + (more.get((entry.job, entry.run)) or b"") for entry in rows]
 
 
+def read_names(connection: Connection, numbers: set[int]) -> dict[int, Names]:
+    """What these constants say."""
+    return {number: _NAMES.decode(payload) for number, payload in _payloads(connection, numbers).items()}
+
+
 def _payloads(connection: Connection, numbers: set[int]) -> dict[int, bytes]:
     return {
         row.number: row.payload
@@ -250,46 +256,4 @@ def _payloads(connection: Connection, numbers: set[int]) -> dict[int, bytes]:
         for row in connection.execute(
             select(constants.c.number, constants.c.payload).where(constants.c.number.in_(some))
         )
-    }
-
-
-def run_metrics(connection: Connection, run_ids: Sequence[str], cells: Collection[tuple[str, str]]) -> list[RunMetrics]:
-    """See `ports.Browsable.run_metrics`."""
-    state, row = case_state.c, metric_values.c
-    found: list[RunMetrics] = []
-    jobs = _jobs_of(connection, sorted(set(cells)))
-    for some in chunks(list(run_ids)):
-        query = (
-            select(runs.c.id, state.case, state.flow, row.job, row.names, row.numbers, row.more_numbers)
-            .join(case_state, state.number == row.job)
-            .join(runs, runs.c.number == row.run)
-            .where(row.job.in_(list(jobs)), runs.c.id.in_(some))
-        )
-        rows = sorted(connection.execute(query).all(), key=lambda entry: (entry.id, jobs[entry.job]))
-        payloads = _payloads(connection, {entry.names for entry in rows})
-        names = {number: _NAMES.decode(payload) for number, payload in payloads.items()}
-        found += [
-            RunMetrics(
-                line.id, line.case, line.flow, _named(names[line.names], line.numbers + (line.more_numbers or b""))
-            )
-            for line in rows
-        ]
-    return found
-
-
-def _named(names: Names, numbers: bytes) -> dict[str, float]:
-    first = 8 * names.spread if names.spread_first else 0
-    return dict(zip(names.names, struct.unpack_from(f"<{len(names.names)}d", numbers, first), strict=True))
-
-
-def _jobs_of(connection: Connection, cells: Sequence[tuple[str, str]]) -> dict[int, tuple[bool, int]]:
-    """Their numbers, with what those of one cell are sorted by: verifying before measuring, as what several record is that of the first."""
-    state = case_state.c
-    query = select(state.number, state.kind, state.case, state.flow)
-    wanted = set(cells)
-    return {
-        row.number: (row.kind != JobKind.VERIFY.value, row.number)
-        for some in chunks(list(cells))
-        for row in connection.execute(query.where(of_cells(some)))
-        if (row.case, row.flow) in wanted
     }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from sqlalchemy import Connection, and_, exists, func, or_, select
 from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.sql.selectable import Select
 
+from assay.core.job_base import JobKind
 from assay.ports import RunSearch
 from assay.stores.statements import chunks
 from assay.stores.tables import case_state, result_codes, result_payloads, results, run_models, runs
@@ -35,6 +37,23 @@ def of_cells(cells: Sequence[tuple[str, str]]) -> ColumnElement[bool]:
     at every job."""
     cases, flows = ({cell[place] for cell in cells} for place in (0, 1))
     return and_(case_state.c.case.in_(sorted(cases)), case_state.c.flow.in_(sorted(flows)))
+
+
+def jobs_of_cells(connection: Connection, cells: Sequence[tuple[str, str]]) -> dict[int, Any]:
+    """Number, kind, case and flow by the number."""
+    state, wanted = case_state.c, set(cells)
+    query = select(state.number, state.kind, state.case, state.flow)
+    return {
+        row.number: row
+        for some in chunks(list(cells))
+        for row in connection.execute(query.where(of_cells(some)))
+        if (row.case, row.flow) in wanted
+    }
+
+
+def verify_first(job: Any) -> tuple[bool, int]:
+    """What the jobs of one cell are sorted by: what several record is that of the first."""
+    return job.kind != JobKind.VERIFY.value, job.number
 
 
 def run_before(connection: Connection, run_id: str, cells: Collection[tuple[str, str]]) -> str:

@@ -18,7 +18,8 @@ from assay.ports.browsing import (
 )
 from assay.stores import browsing, run_pairs
 from assay.stores.find_run import exact_run, find_runs
-from assay.stores.metric_values import metric_history, run_metrics
+from assay.stores.metric_values import metric_history
+from assay.stores.run_metrics import run_metrics
 from assay.stores.sql_database import SqlDatabase
 from assay.stores.standing import standing
 
@@ -67,10 +68,12 @@ class SqlBrowsing(SqlDatabase):
         with self.reading() as connection:
             return run_pairs.previous_run(connection, run_id, exact_run(connection, run_id, self.name))
 
-    def run_metrics(self, run_ids: Sequence[str], cells: Collection[tuple[str, str]]) -> Sequence[RunMetrics]:
+    def run_metrics(
+        self, run_ids: Sequence[str], cells: Collection[tuple[str, str]], wanted: Collection[str] | None = None
+    ) -> Sequence[RunMetrics]:
         """No payload is opened."""
         with self.reading() as connection:
-            return run_metrics(connection, run_ids, cells)
+            return run_metrics(connection, run_ids, cells, wanted)
 
     def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:
         """By the index of the cell's jobs."""

@@ -1,0 +1,61 @@
+"""Some metrics of some cells in some runs: the values of earlier runs beside a comparison."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Sequence
+
+from sqlalchemy import Connection, select
+
+from assay.ports.browsing import RunMetrics
+from assay.stores.metric_values import Names, read_names, read_numbers
+from assay.stores.search import jobs_of_cells, verify_first
+from assay.stores.statements import chunks
+from assay.stores.tables import metric_values, runs
+
+
+def run_metrics(
+    connection: Connection,
+    run_ids: Sequence[str],
+    cells: Collection[tuple[str, str]],
+    wanted: Collection[str] | None = None,
+) -> list[RunMetrics]:
+    """See `ports.Browsable.run_metrics`. By the key alone, where what is wanted lies in its index."""
+    jobs = jobs_of_cells(connection, sorted(set(cells)))
+    row, ids = metric_values.c, _ids(connection, run_ids)
+    query = select(row.job, row.run, row.names, row.numbers)
+    rows = [
+        one
+        for some in chunks(sorted(ids))
+        for one in connection.execute(query.where(row.job.in_(sorted(jobs)), row.run.in_(some)))
+    ]
+    names = read_names(connection, {one.names for one in rows})
+    places = {number: _places(of, wanted) for number, of in names.items()}
+    ends = {number: 1 + max(of.values(), default=-1) for number, of in places.items()}
+    found = [
+        (one, _values(places[one.names], numbers))
+        for one, numbers in zip(rows, read_numbers(connection, rows, ends), strict=True)
+    ]
+
+    return [
+        RunMetrics(ids[one.run], jobs[one.job].case, jobs[one.job].flow, values, names[one.names].names)
+        for one, values in sorted(found, key=lambda pair: (ids[pair[0].run], verify_first(jobs[pair[0].job])))
+    ]
+
+
+def _ids(connection: Connection, run_ids: Sequence[str]) -> dict[int, str]:
+    run = runs.c
+    return {
+        row.number: row.id
+        for some in chunks(list(run_ids))
+        for row in connection.execute(select(run.number, run.id).where(run.id.in_(some)))
+    }
+
+
+def _places(names: Names, wanted: Collection[str] | None) -> dict[str, int]:
+    """Of the numbers of those that are wanted."""
+    return {name: names.place(name) for name in names.names if wanted is None or name in wanted}
+
+
+def _values(places: dict[str, int], numbers: bytes) -> dict[str, float]:
+    return {name: struct.unpack_from("<d", numbers, 8 * place)[0] for name, place in places.items()}
