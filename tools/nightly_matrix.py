@@ -20,6 +20,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from assay import plugins
 from assay.core.flow import Flow, device_of
@@ -36,6 +37,8 @@ UNKNOWN_S = SHARD_S
 MOST_CELLS = 256
 """The limit of GitHub for one matrix."""
 
+SECONDS = "seconds"
+"""The job of GitLab that asks what cases took."""
 RUNNERS = {"linux": "ubuntu-24.04", "darwin": "macos-15"}
 """The first that a flow runs on is taken."""
 DEVICES = {"cpu": "", "vulkan": "libvulkan1 mesa-vulkan-drivers"}
@@ -208,17 +211,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def gitlab(cells: Sequence[Cell], whole: Sequence[Cell]) -> Iterator[str]:
     """A child pipeline as JSON, which is YAML: a job for each shard, and one for each suite on a flow that puts its shards together.
-    Cells of macOS are left out: which runners a GitLab has for it is known to nobody else."""
+    Cells of macOS are left out: which runners a GitLab has for it is known to nobody else. What each case took in an earlier night is
+    asked for once, in a job before all shards: they must share out the cases by the same durations."""
     linux = RUNNERS["linux"]
+    shared_out = {(cell.suite, cell.flow) for cell in cells if cell.shards > 1 and cell.runner == linux}
     shared = {"image": "python:3.12-bookworm", "before_script": ["make .venv/.test", 'PATH="$PWD/.venv/bin:$PATH"']}
-    jobs: dict[str, object] = {"stages": ["run", "verdict"], "default": shared}
+    jobs: dict[str, object] = {"stages": ["before", "run", "verdict"], "default": shared}
+    if shared_out:
+        jobs[SECONDS] = _seconds_job([cell for cell in whole if (cell.suite, cell.flow) in shared_out])
     for cell in (one for one in cells if one.runner == linux):
         needs = [f"apt-get update && apt-get install --yes {cell.packages}"] if cell.packages else []
         needs += [f"assay env build {cell.environment}"] if cell.environment else []
-        judged_later = f"{cell.command} || case $? in 1|3|5) ;; *) exit 4 ;; esac"
+        by_seconds = (cell.suite, cell.flow) in shared_out
+        durations = f' $(test -f {(file := _seconds_file(cell))} && echo "--durations {file}")' if by_seconds else ""
+        judged_later = f"{cell.command}{durations} || case $? in 1|3|5) ;; *) exit 4 ;; esac"
         kept = {"when": "always", "expire_in": "30 days", "paths": [f"shard-{cell.shard}.assay"]}
         jobs[f"run {cell.name}"] = {
             "stage": "run",
+            "needs": [SECONDS] if by_seconds else [],
             "script": [*needs, judged_later],
             "timeout": "60m",
             "artifacts": kept,
@@ -229,15 +239,32 @@ def gitlab(cells: Sequence[Cell], whole: Sequence[Cell]) -> Iterator[str]:
         jobs[cell.name] = {
             "stage": "verdict",
             "needs": shards,
-            "script": [f"assay merge shard-*.assay {reports}"],
+            "script": [f"assay merge shard-*.assay {reports} --durations durations.json"],
             "artifacts": {
                 "when": "always",
                 "expire_in": "30 days",
-                "paths": ["summary.md", "results.csv", "matrix.html"],
+                "paths": ["summary.md", "results.csv", "matrix.html", "durations.json"],
                 "reports": {"junit": "junit.xml"},
             },
         }
     yield json.dumps(jobs, indent=1)
+
+
+def _seconds_file(cell: Cell) -> str:
+    return f"seconds/{cell.suite}.{cell.flow}.json"
+
+
+def _seconds_job(cells: Sequence[Cell]) -> dict[str, object]:
+    """From the jobs of the last pipeline of the branch that was green; what is not there leaves shares with equally many cases."""
+    at = '"$CI_API_V4_URL/projects/$CI_PROJECT_ID/jobs/artifacts/$CI_COMMIT_REF_NAME/raw/durations.json?job={}"'
+    ask = 'curl --silent --fail --location --max-time 60 --header "JOB-TOKEN: $CI_JOB_TOKEN" --output {} {} || rm -f {}'
+    asked = [
+        ask.format(shlex.quote(file), at.format(quote(cell.name, safe="")), shlex.quote(file))
+        for cell in cells
+        for file in [_seconds_file(cell)]
+    ]
+    kept = {"expire_in": "30 days", "paths": ["seconds"]}
+    return {"stage": "before", "before_script": [], "script": ["mkdir -p seconds", *asked], "artifacts": kept}
 
 
 if __name__ == "__main__":

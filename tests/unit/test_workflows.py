@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import yaml  # type: ignore[import-untyped]
@@ -38,7 +39,11 @@ def _steps(path: Path) -> list[dict[str, Any]]:
 
 def _commands() -> list[str]:
     told = [step["run"] for path in WORKFLOWS for step in _steps(path) if "run" in step]
-    jobs = [job for job in _child_pipeline().values() if isinstance(job, dict) and "script" in job]
+    jobs = [
+        job
+        for name, job in _child_pipeline().items()
+        if isinstance(job, dict) and "script" in job and name != "seconds"
+    ]
     return [*told, *(line for job in (jobs[0], jobs[-1]) for line in job["script"])]
 
 
@@ -143,3 +148,21 @@ def test_no_step_that_runs_models_holds_a_token_and_one_that_sends_may_fail() ->
     assert "github.token" in str(sending["env"])
     assert sending["run"].rstrip().splitlines()[-1].startswith(".venv/bin/assay fuzz send ")
     assert "||" not in sending["run"]
+
+
+def test_shards_at_gitlab_share_out_cases_by_seconds_that_are_asked_for_once() -> None:
+    pipeline = _child_pipeline()
+    asked = "\n".join(pipeline["seconds"]["script"])
+    shards = {name: job for name, job in pipeline.items() if name.startswith("run ")}
+    for name, job in shards.items():
+        file, whole = (
+            re.search(r"--durations (\S+json)", job["script"][-1]),
+            name.removeprefix("run ").rpartition(",")[0],
+        )
+        assert bool(file) == ("--shard" in job["script"][-1]) == (job["needs"] == ["seconds"])
+        if file:
+            assert f"--output {file[1]} " in asked
+            assert f"?job={quote(whole)}" in asked
+            assert "--durations durations.json" in pipeline[whole]["script"][0]
+            assert "durations.json" in pipeline[whole]["artifacts"]["paths"]
+    assert any("--shard" in job["script"][-1] for job in shards.values())

@@ -35,7 +35,10 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
             job = make_job("digits", "tvm", "measure")
             run = make_run(run_id(number), (job,), branch=branch)
             run = replace(
-                run, machine=replace(run.machine, cpu=machine), started_at=f"2026-11-{number + 10}T02:15:00+00:00"
+                run,
+                versions={"tvm": f"0.{number % 3}"},
+                machine=replace(run.machine, cpu=machine),
+                started_at=f"2026-11-{number + 10}T02:15:00+00:00",
             )
             found = [
                 replace(make_result("digits", "tvm", "measure"), measurements=(make_measurement(median_s=seconds),))
@@ -45,6 +48,39 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
             store.close_run(run.id, "complete", judge(found, run.policy, planned=[job.key], today=date(2026, 11, 26)))
     with open_to_read(str(tmp_path)) as store:
         yield TestClient(make_app(Site(store, tmp_path), {"testserver"}), raise_server_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "to", "runs"),
+    [
+        ("branch:feature/<b>", "branch:main", (1, 6)),
+        ("machine:LARGE", "machine:small", (3, 6)),
+        ("commit:0f3c", run_id(0)[:15], (6, 0)),
+        ("branch:old", "previous", (5, 4)),
+        ("version:tvm=0.2", "version:tvm=0.1", (5, 4)),
+    ],
+)
+def test_runs_of_branches_machines_and_commits_are_compared_by_name(
+    client: TestClient, asked: str, to: str, runs: tuple[int, int]
+) -> None:
+    found = client.get(address("/api/v1/compare", run=asked, to=to)).json()
+    assert (found.get("new"), found.get("old")) == tuple(map(run_id, runs)), found
+    assert client.get(address("/compare", run=asked, to=to)).status_code == 200
+
+
+def test_a_branch_without_a_complete_run_is_not_found(client: TestClient, tmp_path: Path) -> None:
+    with closing(SqlStore(str(tmp_path / "history.db"))) as store:
+        store.open_run(make_run(run_id(9), branch="begun"))
+    for asked, code in (
+        ("branch:nowhere", 404),
+        ("branch:begun", 404),
+        ("version:tvm=7", 404),
+        ("branch:", 400),
+        ("version:tvm", 400),
+    ):
+        answer = client.get(address("/api/v1/compare", run=asked))
+        said = "names no run: write" if code == 400 else "runs of "
+        assert (answer.status_code, said in answer.json()["error"]) == (code, True), answer.text
 
 
 def test_the_newest_run_of_each_branch(client: TestClient) -> None:

@@ -23,6 +23,7 @@ from assay.reports.html_changes import page_changes
 from assay.web.answer import Answer, NotFound, page_number
 from assay.web.compare_past import with_past
 from assay.web.format import status, worst_job
+from assay.web.named_run import named_run
 from assay.web.result import judge_cell
 from assay.web.site import Cache, Site
 
@@ -107,10 +108,10 @@ def compare(site: Site, query: Mapping[str, str]) -> Answer:
 
 def _read(site: Site, named: str, to: str) -> _Pair:
     """From the short rows of both runs: no result is opened."""
-    new = site.store.run_facts(named)
+    new = site.store.run_facts(named_run(site, named))
     if new.status == "running":
         raise UsageError(f"run {new.id} is under way: compare it when it is complete")
-    old = site.store.run_facts(to if to != PREVIOUS else _previous(site, new))
+    old = site.store.run_facts(named_run(site, to) if to != PREVIOUS else _previous(site, new))
     if old.id == new.id:
         raise UsageError(f"run {new.id} is compared with itself: name another one, `assay runs` lists them")
     pair = site.store.run_pair(old.id, new.id)

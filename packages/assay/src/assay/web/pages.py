@@ -69,6 +69,7 @@ class Page(msgspec.Struct, frozen=True):
 _CASE = Parameter("case", "Name of the case.", required=True)
 _FLOW = Parameter("flow", "Name of the flow.", required=True)
 _PAGE = Parameter("page", f"Page, from 1 to {MOST_PAGES:,}.", number=True)
+_NEWEST = "; or the newest complete one of branch:NAME, machine:KIND, commit:DIGEST or version:PACKAGE=VERSION."
 _RUN = Parameter("run", "Id of a run, the beginning of one, or last.")
 
 PAGES = (
@@ -114,7 +115,11 @@ PAGES = (
         compare,
         "Two runs: what changed from one to the other.",
         Compared,
-        (_RUN, Parameter("to", "The earlier run, or previous: the last one with the same cases and flows."), _PAGE),
+        (
+            Parameter("run", f"Id of a run, the beginning of one, or last{_NEWEST}"),
+            Parameter("to", f"The earlier run, or previous: the last one with the same cases and flows{_NEWEST}"),
+            _PAGE,
+        ),
         menu="Compare",
     ),
     Page(
