@@ -10,6 +10,9 @@ from assay.cli.common import History
 from assay.options.groups import DEFAULT_HISTORY
 
 PORT = 8437
+Workers = Annotated[
+    int, typer.Option(metavar="N", min=1, max=64, help="Processes that answer, for more pages a second.")
+]
 
 
 def serve(
@@ -45,23 +48,12 @@ def serve(
         str, typer.Option(metavar="URL", help="Address by which browsers call it, to which the provider sends back.")
     ] = "",
     title: Annotated[str, typer.Option(help="What the pages are headed with.")] = "Assay",
-    workers: Annotated[
-        int, typer.Option(metavar="N", min=1, max=64, help="Processes that answer, for more pages a second.")
-    ] = 1,
+    workers: Workers = 1,
 ) -> None:
     from assay.web.serve import WhoIsKnown
     from assay.web.serve import serve as run
 
-    known = WhoIsKnown(
-        tuple(trust_proxy or ()),
-        tuple(operator or ()),
-        tuple(approver or ()),
-        user_header,
-        issuer=oidc,
-        client=oidc_client,
-        claim=oidc_claim,
-        scope=oidc_scope,
-        groups=oidc_groups,
-        public=public_url,
-    )
+    people = [tuple(named or ()) for named in (trust_proxy, operator, approver)]
+    provider = {"issuer": oidc, "client": oidc_client, "claim": oidc_claim, "scope": oidc_scope, "groups": oidc_groups}
+    known = WhoIsKnown(*people, header=user_header, **provider, public=public_url)
     run(history, host, port, tuple(allow_host or ()), title, known, workers)
