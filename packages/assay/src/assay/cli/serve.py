@@ -53,7 +53,6 @@ def serve(
     from assay.web.serve import WhoIsKnown
     from assay.web.serve import serve as run
 
-    people = [tuple(named or ()) for named in (trust_proxy, operator, approver)]
-    provider = {"issuer": oidc, "client": oidc_client, "claim": oidc_claim, "scope": oidc_scope, "groups": oidc_groups}
-    known = WhoIsKnown(*people, header=user_header, **provider, public=public_url)
+    people = (tuple(trust_proxy or ()), tuple(operator or ()), tuple(approver or ()))
+    known = WhoIsKnown(*people, user_header, oidc, oidc_client, oidc_claim, oidc_scope, oidc_groups, public_url)
     run(history, host, port, tuple(allow_host or ()), title, known, workers)
