@@ -80,7 +80,9 @@ def _not_understood(address: str) -> str:
     if not scheme:
         return "no address"
     services = Apprise().details()["schemas"]
-    known = {str(name) for one in services for kind in ("protocols", "secure_protocols") for name in one[kind] or ()}
+    known = {
+        str(name) for service in services for kind in ("protocols", "secure_protocols") for name in service[kind] or ()
+    }
     return (
         f"no {'complete address' if scheme.lower() in known else 'address that apprise understands'} ({scheme}://...)"
     )

@@ -215,7 +215,7 @@ def _lines(cell: CellChange) -> list[Line]:
 def shown_metrics(cell: CellChange) -> list[str]:
     """Those that it has and that a line is made of: only their values in earlier runs are looked at."""
     always = {name for _, name in ALWAYS}
-    return [delta.metric for delta in (*(one for one in cell.deltas if one.metric in always), *_more_changed(cell))]
+    return [delta.metric for delta in (*(kept for kept in cell.deltas if kept.metric in always), *_more_changed(cell))]
 
 
 def _more_changed(cell: CellChange) -> list[MetricDelta]:

@@ -143,7 +143,9 @@ def metric_history(
             machines=machines,
             window=window,
         )
-    rows = sorted(sorted(rows, key=lambda job_row: verify_first(jobs[job_row.job])), key=lambda job_row: job_row.id, reverse=True)
+    rows = sorted(
+        sorted(rows, key=lambda job_row: verify_first(jobs[job_row.job])), key=lambda job_row: job_row.id, reverse=True
+    )
     payloads = _payloads(connection, {number for job_row in rows for number in (job_row.names, job_row.versions)})
     names = {number: _NAMES.decode(payloads[number]) for number in sorted({job_row.names for job_row in rows})}
     every = sorted({name for row_names in names.values() for name in row_names.names})

@@ -25,21 +25,21 @@ def run_metrics(
     row, ids = metric_values.c, _ids(connection, run_ids)
     query = select(row.job, row.run, row.names, row.numbers)
     rows = [
-        one
+        entry
         for some in chunks(sorted(ids))
-        for one in connection.execute(query.where(row.job.in_(sorted(jobs)), row.run.in_(some)))
+        for entry in connection.execute(query.where(row.job.in_(sorted(jobs)), row.run.in_(some)))
     ]
-    names = read_names(connection, {one.names for one in rows})
+    names = read_names(connection, {entry.names for entry in rows})
     places = {number: _places(of, wanted) for number, of in names.items()}
     ends = {number: 1 + max(of.values(), default=-1) for number, of in places.items()}
     found = [
-        (one, _values(places[one.names], numbers))
-        for one, numbers in zip(rows, read_numbers(connection, rows, ends), strict=True)
+        (entry, _values(places[entry.names], numbers))
+        for entry, numbers in zip(rows, read_numbers(connection, rows, ends), strict=True)
     ]
 
     return [
-        RunMetrics(ids[one.run], jobs[one.job].case, jobs[one.job].flow, values, names[one.names].names)
-        for one, values in sorted(found, key=lambda pair: (ids[pair[0].run], verify_first(jobs[pair[0].job])))
+        RunMetrics(ids[entry.run], jobs[entry.job].case, jobs[entry.job].flow, values, names[entry.names].names)
+        for entry, values in sorted(found, key=lambda pair: (ids[pair[0].run], verify_first(jobs[pair[0].job])))
     ]
 
 
