@@ -10,14 +10,17 @@ BIN := $(VENV)/bin
 TORCH := 2.13.0
 
 # Twice: pip's warnings (a folder of packages that is not there) are noise, its errors are shown.
-INSTALL := $(BIN)/pip install --quiet --quiet
-# As pip does with what it installs otherwise: the processes that run tests side by side would each compile all of it.
+INSTALL := $(BIN)/pip install --quiet --quiet --no-compile
+# The processes that run tests side by side would each compile all of it.
 COMPILE := $(BIN)/python -m compileall -q
+# On all cores; pip uses one, and compiles what only a package's own tests import, and every model of transformers. What is compiled is
+# left as it is, and some packages have files of other versions of Python.
+COMPILE_PACKAGES := $(BIN)/python -W ignore -m compileall -q -q -j 0 -x 'site-packages/(.*/tests?|transformers/models)/' $(VENV)/lib || true
 # Else each of the thousands of processes that the tests start compiles Assay again: a third of what a small check costs.
 unexport PYTHONDONTWRITEBYTECODE
 SOURCES := packages tests benchmarks examples tools deploy docs/conf.py docs/_extensions
 
-.PHONY: demo test docs check check-fast static unit format lock system clean
+.PHONY: demo test docs check check-fast static lint types unit format lock system clean
 
 demo: $(VENV)/.demo
 	$(BIN)/assay demo
@@ -35,13 +38,19 @@ docs: $(VENV)/.docs
 	  --doctree-dir build/docs-cache docs build/docs
 	@echo "wrote build/docs/index.html"
 
-check: static test docs
+# Types take one core for as long as the site takes the other. What the site needs is there before: types are looked at meanwhile.
+check: lint test $(VENV)/.docs
+	$(MAKE) --jobs=2 types docs
 
-static: $(VENV)/.test
+static: lint types
+
+lint: $(VENV)/.test
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+types: $(VENV)/.test
+	$(BIN)/mypy
 
 # Side by side: the types take as long as the tests where nothing is cached.
 check-fast: $(VENV)/.test
@@ -68,6 +77,7 @@ $(VENV)/.demo: $(VENV)/.made requirements/demo.txt packages/assay/pyproject.toml
 	$(INSTALL) --require-hashes -r requirements/demo.txt
 	$(INSTALL) --no-deps --no-build-isolation -e packages/assay
 	$(COMPILE) packages/assay/src
+	$(COMPILE_PACKAGES)
 	touch $@
 
 # torch first and by itself (requirements/without-torch.txt says why); the lock holds everything else that is needed.
@@ -76,6 +86,7 @@ $(VENV)/.test: $(VENV)/.made requirements/test.txt packages/assay/pyproject.toml
 	$(INSTALL) --require-hashes --no-deps -r requirements/test.txt
 	$(INSTALL) --no-deps --no-build-isolation -e packages/assay -e packages/assay-zoo
 	$(COMPILE) packages/assay/src packages/assay-zoo/src
+	$(COMPILE_PACKAGES)
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.demo requirements/docs.txt
