@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -25,10 +26,29 @@ gc.disable()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    gc.collect()
-    gc.freeze()
+    put_imports_aside()
     gc.set_threshold(GARBAGE)
     gc.enable()
+
+
+_modules_aside = 0
+"""How many modules the collector no longer looks through."""
+MANY_MODULES = 200
+"""So many new ones are those of a large library: to look through it takes longer than most tests."""
+
+
+def put_imports_aside() -> None:
+    global _modules_aside
+    _modules_aside = len(sys.modules)
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Some tests import torch's compilers or transformers: a collection took a second from there on, in every test that asks for one."""
+    if len(sys.modules) - _modules_aside > MANY_MODULES:
+        put_imports_aside()
 
 
 @pytest.fixture

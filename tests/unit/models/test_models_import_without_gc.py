@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import sys
-from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
@@ -15,12 +14,9 @@ from assay.models.import_without_gc import import_without_gc, own_process
 
 
 @pytest.fixture(autouse=True)
-def thawed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _own_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the tests put aside stays there: gc.unfreeze would give the collector all modules of this process back."""
     monkeypatch.setattr(room, "_own", [])
-    before = gc.get_freeze_count()
-    yield
-    if gc.get_freeze_count() != before:
-        gc.unfreeze()
 
 
 @pytest.mark.parametrize("collecting", [True, False])
