@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 from xml.etree import ElementTree
 
 import pytest
 
 from assay.pytest_plugin.suite_items import BATCH, LEAST, batch_size
+from command_line import run_assay
 from small_models import linear_model
+
+PLAIN = ("-p", "no:cacheprovider", "-p", "no:randomly", "-rA")
 
 
 @pytest.fixture
@@ -25,18 +31,28 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run_pytest(*arguments: str, code: int, every_plugin: bool = False) -> str:
-    """Without the plug-ins of other packages, which take seconds to import, or as a user starts it."""
-    alone = (
-        {} if every_plugin else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "assay.pytest_plugin.plugin"}
-    )
+def run_pytest(*arguments: str, code: int) -> str:
+    """In this process, without the plug-ins of other packages: a process imports for seconds what is here already."""
+    output = io.StringIO()
+    with (
+        patch.dict(os.environ, {"PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}),
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(output),
+    ):
+        ended = pytest.main(["-p", "assay.pytest_plugin.plugin", "-p", "no:faulthandler", *PLAIN, *arguments])
+    assert ended == code, output.getvalue()
+    return output.getvalue()
+
+
+def start_pytest(*arguments: str, code: int) -> str:
+    """As a user starts it, with every plug-in that is installed."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-rA", *arguments],
+        [sys.executable, "-m", "pytest", *PLAIN, *arguments],
         capture_output=True,
         text=True,
         timeout=600,
         check=False,
-        env={**os.environ, "PYTEST_ADDOPTS": "", **alone},
+        env={**os.environ, "PYTEST_ADDOPTS": ""},
     )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -49,7 +65,7 @@ def test_cases_are_tests_chosen_by_k_stopped_by_x_and_written_to_junit(here: Pat
     assert "zoo/two[onnxruntime]" in told
     line = next(one for one in told.splitlines() if one.startswith("to repeat it: assay run"))
     again = shlex.split(line.removeprefix("to repeat it: assay"))
-    done = subprocess.run([sys.executable, "-m", "assay", *again], capture_output=True, text=True, check=False)
+    done = run_assay(*again)
     assert done.returncode == 1, done.stderr
     assert "1 fail; 1 of 1 jobs recorded" in done.stdout
     found = ElementTree.parse("out.xml").getroot().iter("testcase")
@@ -89,7 +105,7 @@ def test_flows_of_peoples_own_tests(here: Path) -> None:
         "def test_given(flow):\n"
         "    flow.check('zoo/one.onnx', {'x': np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4)})\n"
     )
-    told = run_pytest("test_own.py", code=1, every_plugin=True)
+    told = start_pytest("test_own.py", code=1)
     assert "PASSED test_own.py::test_seeded[onnxruntime]" in told
     assert "FAILED test_own.py::test_seeded[faulty-lie]" in told
     assert "PASSED test_own.py::test_given[onnxruntime]" in told, told
