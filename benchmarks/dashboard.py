@@ -42,8 +42,9 @@ PAGES = (
 
 
 @contextmanager
-def serving(folder: str) -> Iterator[tuple[str, psutil.Process]]:
+def serving(folder: str, workers: int = 1) -> Iterator[tuple[str, psutil.Process]]:
     command = [sys.executable, "-m", "assay", "serve", "--history", folder, "--port", "0"]
+    command += ["--workers", str(workers)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         found = re.match(r"(http\S+)/ ", server.stdout.readline())
@@ -190,6 +191,7 @@ def main() -> None:
     parser.add_argument(
         "--rate", type=float, default=1000.0, help="results a second of all writers together, 0 for no limit"
     )
+    parser.add_argument("--workers", type=int, default=1, help="processes of the server")
     parser.add_argument("--history", default="", help="an address of PostgreSQL [SQLite in the folder]")
     parser.add_argument("--folder", default="", help="where the history is made [a temporary folder]")
     arguments = parser.parse_args()
@@ -208,7 +210,7 @@ def main() -> None:
             flush=True,
         )
         asked = addresses(made, runs, random.Random(3))
-        with serving(arguments.history or folder) as (base, server):
+        with serving(arguments.history or folder, arguments.workers) as (base, server):
             pages(base, server, asked, arguments.tries)
             if arguments.crowd:
                 crowd(base, server, location, asked, made, runs, arguments)
