@@ -33,7 +33,7 @@ def main(output: Path) -> None:
     with contextlib.redirect_stdout(io.StringIO()):
         made = {
             "pycocotools": metadata.version("pycocotools"),
-            "scenes": [scene(**one) for one in SCENES],
+            "scenes": [scene(**settings) for settings in SCENES],
             "poses": [poses(seed) for seed in (5, 6)],
         }
     output.write_text(json.dumps(made, separators=(",", ":")).replace("},{", "},\n{") + "\n")
@@ -49,7 +49,7 @@ def scene(seed: int, images: int, labels: int, found: int, classes: int, grid: i
     chosen = random.integers(0, labels, (images, found))
     near = np.take_along_axis(truth, chosen[..., None], axis=1) + random.integers(-4, 5, (images, found, 4))
     truth, near = truth // grid * grid, near // grid * grid
-    truth[..., 2:], near[..., 2:] = (np.maximum(one[..., 2:], one[..., :2] + grid) for one in (truth, near))
+    truth[..., 2:], near[..., 2:] = (np.maximum(boxes[..., 2:], boxes[..., :2] + grid) for boxes in (truth, near))
     ours = np.take_along_axis(kinds, chosen, axis=1)
     ours = np.where(random.random(ours.shape) < 0.2, random.integers(0, classes + 1, ours.shape), np.maximum(ours, 0))
     scores = random.integers(1, 20, (images, found)) / 20

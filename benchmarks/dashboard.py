@@ -89,7 +89,7 @@ def get(base: str, path: str) -> tuple[float, int]:
 
 def processor_s(server: psutil.Process) -> float:
     """Of the process and those that it started."""
-    return sum(sum(one.cpu_times()[:2]) for one in (server, *server.children(recursive=True)))
+    return sum(sum(process.cpu_times()[:2]) for process in (server, *server.children(recursive=True)))
 
 
 def p95(values: list[float]) -> float:
@@ -163,15 +163,15 @@ def crowd(
         spawn.Process(target=write_runs, args=(location, len(made.jobs), runs + 1000 * number, *each))
         for number in range(arguments.writers)
     ]
-    for one in writers:
-        one.start()
+    for writer in writers:
+        writer.start()
     ready.wait()
     spent, own, until = processor_s(server), time.process_time(), time.monotonic() + arguments.crowd
-    threads = [threading.Thread(target=read, args=(one, until)) for one in range(arguments.readers)]
-    for one in threads:
-        one.start()
-    for one in (*threads, *writers):
-        one.join()
+    threads = [threading.Thread(target=read, args=(number, until)) for number in range(arguments.readers)]
+    for thread in threads:
+        thread.start()
+    for thread in (*threads, *writers):
+        thread.join()
     spent, own = processor_s(server) - spent, time.process_time() - own
     print(
         f"{arguments.readers} readers, {len(taken)} pages: p50 {statistics.median(taken):.0f} ms, p95 {p95(taken):.0f} ms, "

@@ -207,7 +207,7 @@ def shown(folder: Path, number: int, commands: list[str], test: str) -> tuple[bo
 def chosen(text: str, known: list[int]) -> list[int]:
     """`1-13,46`; all where it is empty."""
     ends = [part.partition("-")[::2] for part in text.split(",") if part]
-    return [one for one in known if not ends or any(int(a) <= one <= int(b or a) for a, b in ends)]
+    return [number for number in known if not ends or any(int(a) <= number <= int(b or a) for a, b in ends)]
 
 
 def main() -> None:

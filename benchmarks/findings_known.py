@@ -97,15 +97,15 @@ def main() -> None:
         if only not in file:
             continue
         graphs = [graph_in(model) for model in models_of(Path(PLACE) / file, said.seconds)]
-        for one in each:
-            pattern = pattern_of_finding(one)
+        for case in each:
+            pattern = pattern_of_finding(case)
             here = any(occurrences(graph, pattern) for graph in graphs)
             # One defect may have patterns that stand in other models.
-            stands[file, one.title] = here or stands.get((file, one.title), False)
+            stands[file, case.title] = here or stands.get((file, case.title), False)
             if not here:
                 of_any = any(occurrences(graph, replace(pattern, types=())) for graph in graphs)
                 why = "of other numbers" if of_any else f"nowhere in {len(graphs)} models"
-                print(file, one.title, one.operators, why, *(read(graph, one) for graph in graphs), flush=True)
+                print(file, case.title, case.operators, why, *(read(graph, case) for graph in graphs), flush=True)
     print(f"{sum(stands.values())} of {len(stands)} findings stand in a model of their script")
 
 

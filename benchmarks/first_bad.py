@@ -57,7 +57,7 @@ def of_findings(flow: str, pattern: str, most: int, folder: Path) -> Iterator[Ca
         for verdict in checked.judgement.verdicts
         if verdict.word in (VerdictStatus.FAIL, VerdictStatus.XFAIL)
     }
-    results = {one.job_key: one for one in checked.results}
+    results = {answer.job_key: answer for answer in checked.results}
     found = 0
     with open_services(history) as services:
         for job in checked.run.jobs:
@@ -106,7 +106,7 @@ def compared(cause: Cause) -> dict[str, object]:
     named = others.history(math.inf)
     seconds, tried = time.monotonic() - begin, len(others.states)
     every = sorted({*others.names, *others.pythons}, key=release_key)
-    plain = History({one: others.probe(one) for one in every}, complete=True)
+    plain = History({release: others.probe(release) for release in every}, complete=True)
     return {
         "cause": f"{cause.job_key.partition('|')[0]} on {cause.flow}",
         **_beside(named, plain),
@@ -137,7 +137,7 @@ def planted(count: int, seed: int) -> Iterator[tuple[tuple[str, ...], dict[str, 
     """Histories of builds: right at first, wrong at last, in between a defect that may have been there before, and builds that fail."""
     random = np.random.default_rng(seed)
     for number in range(count):
-        names = tuple(f"b{one:02}" for one in range(int(random.integers(6, 40))))
+        names = tuple(f"b{index:02}" for index in range(int(random.integers(6, 40))))
         first = int(random.integers(1, len(names)))
         states = {name: State.WRONG if at >= first else State.RIGHT for at, name in enumerate(names)}
         if number % 2 and first > 2:  # it was there before, for a while

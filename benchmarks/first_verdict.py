@@ -107,12 +107,12 @@ def main() -> None:
     if small:
         print(f"\n{len(small)} models under 20 MB, median and most:")
         for what, figures in (
-            ("first line", [one.first_line_s for one in small]),
-            ("first verdict", [one.verdict_s for one in small]),
-            ("longest silence", [one.silence_s for one in small]),
-            ("end", [one.end_s for one in small]),
-            ("to the verdict", [one.verdict_processor_s for one in small]),
-            ("processor", [one.processor_s for one in small]),
+            ("first line", [small_check.first_line_s for small_check in small]),
+            ("first verdict", [small_check.verdict_s for small_check in small]),
+            ("longest silence", [small_check.silence_s for small_check in small]),
+            ("end", [small_check.end_s for small_check in small]),
+            ("to the verdict", [small_check.verdict_processor_s for small_check in small]),
+            ("processor", [small_check.processor_s for small_check in small]),
         ):
             print(f"{what:16} {statistics.median(figures):5.1f} s {max(figures):5.1f} s")
     print(f"load at the end {os.getloadavg()[0]:.1f}")

@@ -62,7 +62,7 @@ def page(history: str) -> Iterator[str]:
     """The table, by backend. Of a flow that several runs of the history have, the last counts."""
     store = SqlStore(str(Path(history) / "history.db"))
     try:
-        runs = [store.run(one.id) for one in reversed(store.runs())]
+        runs = [store.run(run.id) for run in reversed(store.runs())]
         found = {result.flow: result for run in runs for result in store.results(run.id)}
     finally:
         store.close()

@@ -16,12 +16,12 @@ NEWEST = 24
 
 def main() -> None:
     found: dict[tuple[object, ...], MinedPattern] = {}
-    for case in sorted(collect_testcases(None), key=lambda one: one.name):
+    for case in sorted(collect_testcases(None), key=lambda test_case: test_case.name):
         if "_expanded" not in case.name or case.model is None:
             continue
-        for one in mine(case.model):
-            if one.opset <= NEWEST:
-                found.setdefault(tuple((node.operator, node.reads) for node in one.nodes), one)
+        for pattern in mine(case.model):
+            if pattern.opset <= NEWEST:
+                found.setdefault(tuple((node.operator, node.reads) for node in pattern.nodes), pattern)
     sys.stdout.buffer.write(encode([*found.values()]))
 
 

@@ -71,7 +71,7 @@ def by_onnx(path: Path, feeds: Sequence[Feed]) -> list[Feed]:
         node.op_type in RECURRENT and len(node.input) > LENGTHS and node.input[LENGTHS] for node in model.graph.node
     ):
         raise NotImplementedError("onnx's reference evaluator takes every sequence for full (sequence_lens)")
-    opset = next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), 1)
+    opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), 1)
     evaluator = ReferenceEvaluator(model, new_ops=_grids() if opset < GRIDS_IN_ONNX else None)
     return [dict(zip(evaluator.output_names, evaluator.run(None, feed), strict=True)) for feed in feeds]
 
@@ -87,7 +87,8 @@ def _with_last_axes(model: Any) -> Any:
 
     graph = model.graph
     ranks = {
-        one.name: len(one.type.tensor_type.shape.dim) for one in shape_inference.infer_shapes(model).graph.value_info
+        value.name: len(value.type.tensor_type.shape.dim)
+        for value in shape_inference.infer_shapes(model).graph.value_info
     }
     for place, node in reversed(list(enumerate(graph.node))):
         if node.op_type == "STFT" and ranks.get(node.input[0]) == 2:

@@ -122,7 +122,7 @@ class Made:
         kinds = {case: "measure" if place % 10 == 0 else "verify" for place, case in enumerate(cases)}
         self.jobs = tuple(make_job(case, flow, kinds[case]) for case in cases for flow in FLOWS)
         self.well = [_well(make_result(job.case.name, job.subject, job.kind)) for job in self.jobs]
-        self.wrong = [_wrong(one) for one in self.well]
+        self.wrong = [_wrong(result) for result in self.well]
         self.random = random.Random(7)
         self.red = {place for place in range(len(self.jobs)) if place % 97 == 0}
 
@@ -130,7 +130,7 @@ class Made:
         """Of the next run: few change."""
         for _ in range(3):
             self.red ^= {self.random.randrange(len(self.jobs))}
-        return [self.wrong[place] if place in self.red else one for place, one in enumerate(self.well)]
+        return [self.wrong[place] if place in self.red else result for place, result in enumerate(self.well)]
 
 
 def _well(any_result: AnyResult) -> AnyResult:
@@ -203,7 +203,7 @@ def _prepare(connection: Connection, made: Made) -> None:
     key = {"sqlite": "INTEGER", "postgresql": "BIGINT"}[kind]
     connection.exec_driver_sql(f"CREATE TEMPORARY TABLE short (job {key} PRIMARY KEY, payload {BYTES[kind]})")
     known = {row.job_key: row.number for row in connection.execute(text("SELECT job_key, number FROM case_state"))}
-    short = [{"job": known[one.job_key], "payload": pack(_short(one))} for one in made.well]
+    short = [{"job": known[result.job_key], "payload": pack(_short(result))} for result in made.well]
     connection.execute(text("INSERT INTO short VALUES (:job, :payload)"), short)
     for statement in PATTERN:
         connection.execute(text(statement), {"patterns": PATTERNS} if ":patterns" in statement else {})

@@ -66,12 +66,12 @@ def quantized(path: Path, inputs: Sequence[Values], argument: str, folder: Path)
     transform.prepare()
     target = folder / f"{path.stem}-{argument}"
     target.mkdir()
-    return Path(transform.apply(path, target, argument, [dict(one) for one in inputs]))
+    return Path(transform.apply(path, target, argument, [dict(sample) for sample in inputs]))
 
 
 def mutants(model: onnx.ModelProto) -> list[tuple[str, onnx.ModelProto]]:
     """One for each quantized layer and kind, and where."""
-    held = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    held = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     found: list[tuple[str, onnx.ModelProto]] = []
 
     def changed(kind: str, name: str, array: Array, reader: str = "") -> None:
@@ -83,7 +83,7 @@ def mutants(model: onnx.ModelProto) -> list[tuple[str, onnx.ModelProto]]:
         other.graph.initializer.append(numpy_helper.from_array(array.astype(held[name].dtype), "wrong"))
         for node in other.graph.node:
             if not reader or node.op_type == reader:
-                node.input[:] = ["wrong" if one == name else one for one in node.input]
+                node.input[:] = ["wrong" if input_name == name else input_name for input_name in node.input]
         found.append((f"{kind} @{name}", other))
 
     for name, array in held.items():
@@ -109,11 +109,14 @@ def used(actual: Sequence[Values], profile: DerivedTolerance, derived: int) -> d
     """Of the first `derived` samples by their tolerance, of the others by what its noisiest element was allowed."""
     known = profile.first(derived)
     judged = judge_outputs(actual[:derived], None, known)
-    found = {part: max(one.metrics.get(part, 0.0) for one in judged.values()) for part in (*PARTS, "budget_used")}
-    for name, one in judged.items():
+    found = {
+        part: max(comparison.metrics.get(part, 0.0) for comparison in judged.values())
+        for part in (*PARTS, "budget_used")
+    }
+    for name, comparison in judged.items():
         for mine, theirs in zip(actual[derived:], profile.oracle[derived:], strict=True):
             off = float(np.abs(mine[name].astype(np.float64) - theirs[name]).max())
-            allowed = one.statistics.most if one.statistics is not None else 0.0
+            allowed = comparison.statistics.most if comparison.statistics is not None else 0.0
             found["budget_used"] = max(found["budget_used"], off / allowed if allowed else float(off > 0.0) * 2)
     return found
 
@@ -123,12 +126,12 @@ def correct(path: Path, inputs: Sequence[Values], seeds: int) -> dict[str, list[
     for name, flow in ENGINES.items():
         found[name] = run(path, flow, inputs)
     plain = Evaluator(onnx.load(path))
-    names = [one.name for one in onnx.load(path).graph.output]
+    names = [value.name for value in onnx.load(path).graph.output]
     probes = {f"noise {seed}": Requantized(1000 + seed) for seed in range(seeds)}
     probes |= {"ties up": Requantized(0, 0.0, 2.0**-18), "ties down": Requantized(0, 0.0, -(2.0**-18))}
     for name, probe in probes.items():
         with observed_by(probe):
-            found[name] = [dict(zip(names, plain.evaluate(dict(one)), strict=True)) for one in inputs]
+            found[name] = [dict(zip(names, plain.evaluate(dict(sample)), strict=True)) for sample in inputs]
     return found
 
 
@@ -226,13 +229,13 @@ def campaign(
 def source(name: str, samples: int, folder: Path) -> tuple[Path, list[dict[str, Array]], list[dict[str, Array]]]:
     """A model, what it is judged on, and what its ranges are taken from."""
     if (EXAMPLES / "models" / f"{name}.onnx").exists():
-        golden = [dict(one) for one in read_golden(EXAMPLES / "goldens" / name).inputs]
+        golden = [dict(sample) for sample in read_golden(EXAMPLES / "goldens" / name).inputs]
         return EXAMPLES / "models" / f"{name}.onnx", golden[:samples], golden[-16:]
     stem, _, seed = name.partition("-")
     path = folder / f"{name}.onnx"
     made = MODELS[stem](int(seed or 0) + 100)
     onnx.save(made, str(path))
-    shape = [one.dim_value for one in made.graph.input[0].type.tensor_type.shape.dim]
+    shape = [dim.dim_value for dim in made.graph.input[0].type.tensor_type.shape.dim]
     rng = np.random.default_rng([7, int(seed or 0)])
     drawn = [{"x": rng.normal(size=shape).astype(np.float32)} for _ in range(samples + 16)]
     return path, drawn[:samples], drawn[samples:]

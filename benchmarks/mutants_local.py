@@ -75,7 +75,7 @@ def transformed(flow: Flow, model: Path, inputs: Sequence[Values], folder: Path)
         transform.prepare()
         target = folder / f"transform-{name}"
         target.mkdir(exist_ok=True)
-        model = transform.apply(model, target, argument, [dict(one) for one in inputs])
+        model = transform.apply(model, target, argument, [dict(sample) for sample in inputs])
     return model
 
 
@@ -83,15 +83,15 @@ def run(model: Path, flow: Flow, inputs: Sequence[Values]) -> list[dict[str, Arr
     backend = plugins.load("assay.backends", flow.backend)()
     backend.prepare()
     engine = backend.lower(model, flow)
-    return [dict(engine.run(dict(one))) for one in inputs]
+    return [dict(engine.run(dict(sample))) for sample in inputs]
 
 
 def fed(model: onnx.ModelProto, inputs: Sequence[Values]) -> list[dict[str, Array]]:
     """In the types that the transformed model takes."""
-    given = {one.name: one.type.tensor_type.elem_type for one in model.graph.input}
+    given = {value.name: value.type.tensor_type.elem_type for value in model.graph.input}
     return [
-        {name: array.astype(onnx.helper.tensor_dtype_to_np_dtype(given[name])) for name, array in one.items()}
-        for one in inputs
+        {name: array.astype(onnx.helper.tensor_dtype_to_np_dtype(given[name])) for name, array in sample.items()}
+        for sample in inputs
     ]
 
 
@@ -99,9 +99,11 @@ def differing(sound: Sequence[Values], other: Sequence[Values]) -> set[str]:
     """Names of the values in which one bit differs, or the shape."""
     return {
         name
-        for one, two in zip(sound, other, strict=True)
-        for name in one
-        if name not in two or one[name].shape != two[name].shape or one[name].tobytes() != two[name].tobytes()
+        for left_sample, two in zip(sound, other, strict=True)
+        for name in left_sample
+        if name not in two
+        or left_sample[name].shape != two[name].shape
+        or left_sample[name].tobytes() != two[name].tobytes()
     }
 
 
@@ -120,13 +122,13 @@ def effect(
         return width, False
     beyond = False
     for name in node.output:
-        for one, two in zip(sound, other, strict=True):
-            if name not in one or one[name].shape != two[name].shape:
-                beyond = beyond or name in one
+        for mine, two in zip(sound, other, strict=True):
+            if name not in mine or mine[name].shape != two[name].shape:
+                beyond = beyond or name in mine
                 continue
-            left, right = one[name].astype(np.float64), two[name].astype(np.float64)
+            left, right = mine[name].astype(np.float64), two[name].astype(np.float64)
             with np.errstate(all="ignore"):
-                allowed = 0.0 if one[name].dtype.kind in "biu" else 2 * unit * np.abs(left)
+                allowed = 0.0 if mine[name].dtype.kind in "biu" else 2 * unit * np.abs(left)
                 beyond = beyond or bool(
                     np.any(~(np.abs(left - right) <= allowed) & ~(np.isnan(left) & np.isnan(right)))
                 )
@@ -163,7 +165,7 @@ def one_model(
     tapped, plain, _ = expose_intermediates(model, folder)
     samples = fed(plain, inputs[:2])
     sound = run(tapped, flow, samples)
-    feeds = [{**sample, **one} for sample, one in zip(samples, sound, strict=True)]
+    feeds = [{**sample, **outputs} for sample, outputs in zip(samples, sound, strict=True)]
     nodes = NodeComparisons(plain, feeds, flow.precision, (), 0)
     for node in nodes.all:
         seen = nodes.judge(node)
@@ -220,7 +222,7 @@ def main() -> None:
     tallies = {}
     with tempfile.TemporaryDirectory() as scratch:
         for name, path, inputs in models(options.first_seed, options.seeds, Path(scratch)):
-            if wanted and not any(name.startswith(one) for one in wanted):
+            if wanted and not any(name.startswith(prefix) for prefix in wanted):
                 continue
             for flow in options.flows.split(","):
                 tally = tallies.setdefault(flow, Tally())

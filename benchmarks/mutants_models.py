@@ -182,5 +182,6 @@ def products(seed: int, terms: int = 16384) -> ModelProto:
 
 
 MODELS: dict[str, Callable[[int], ModelProto]] = {
-    one.__name__: one for one in (residual, depthwise, transformer, unet, audio, recurrent, mixer, sampler, products)
+    build.__name__: build
+    for build in (residual, depthwise, transformer, unet, audio, recurrent, mixer, sampler, products)
 }

@@ -211,7 +211,10 @@ def widths(outputs: Outputs, sound: Outputs, profile: DerivedTolerance) -> float
     judged = judge_outputs(outputs, sound, profile)
     if len(judged) < len(profile.header.outputs):
         return float("inf")
-    return max(4.0 * one.metrics.get("budget_norm", one.metrics.get("budget_used", 0.0)) for one in judged.values())
+    return max(
+        4.0 * comparison.metrics.get("budget_norm", comparison.metrics.get("budget_used", 0.0))
+        for comparison in judged.values()
+    )
 
 
 def main() -> None:

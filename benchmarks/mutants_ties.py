@@ -62,12 +62,12 @@ MOST = 10
 
 def _pads_by_nothing(model: onnx.ModelProto) -> bool:
     """Whether OpenVINO 2026.4.1 answers wrongly: docs/findings/openvino-int8-pool-padding.py."""
-    held = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    held = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     grids = {node.output[0]: held.get((*node.input, "", "")[2]) for node in model.graph.node}
     return any(
         node.op_type == "AveragePool"
-        and any(next(one.ints for one in node.attribute if one.name == "pads"))
-        and any(one.i for one in node.attribute if one.name == "count_include_pad")
+        and any(next(attribute.ints for attribute in node.attribute if attribute.name == "pads"))
+        and any(attribute.i for attribute in node.attribute if attribute.name == "count_include_pad")
         and np.any(grids[node.input[0]])
         for node in model.graph.node
     )
@@ -76,8 +76,8 @@ def _pads_by_nothing(model: onnx.ModelProto) -> bool:
 def _contradicts_itself(path: Path, samples: Samples, profile: DerivedTolerance) -> bool:
     """Whether OpenVINO answers rightly as soon as every value on a grid is an output as well."""
     model = onnx.load(path)
-    known = {one.name for one in model.graph.output}
-    shown = [one for one in model.graph.value_info if one.name in _on_grids(model) - known]
+    known = {value.name for value in model.graph.output}
+    shown = [value for value in model.graph.value_info if value.name in _on_grids(model) - known]
     model.graph.output.extend(shown)
     file = path.with_suffix(".shown.onnx")
     onnx.save(model, str(file))
@@ -86,7 +86,7 @@ def _contradicts_itself(path: Path, samples: Samples, profile: DerivedTolerance)
 
 
 def _on_grids(model: onnx.ModelProto) -> set[str]:
-    held = {one.name for one in model.graph.initializer}
+    held = {tensor.name for tensor in model.graph.initializer}
     nodes = [node for node in model.graph.node if node.op_type == "DequantizeLinear"]
     return {node.output[0] for node in nodes if node.input[0] not in held}
 
@@ -144,9 +144,9 @@ def campaign(kind: str, options: argparse.Namespace, folder: Path) -> None:
             for basis in ("", *(["by the rule"] if rule else [])):
                 _plant(model, samples, chosen, rule, basis, profile, (total, killed, equal), f"{kind} {seed}")
     print(f"\n{kind}: | fault | changed an output | killed |")
-    groups = list(dict.fromkeys(one.partition(" | ")[2] for one in total))
+    groups = list(dict.fromkeys(key.partition(" | ")[2] for key in total))
     for group in groups:
-        rows = [one for one in sorted(total) if one.partition(" | ")[2] == group]
+        rows = [key for key in sorted(total) if key.partition(" | ")[2] == group]
         for label in rows:
             print(f"| {label} | {total[label]} | {killed[label]} |")
         every, seen = (sum(counter[row] for row in rows) for counter in (total, killed))
@@ -183,7 +183,7 @@ def _plant(
         seen = used(wrong, profile) > 1
         if not seen:
             allowed = _allowed(model, samples, rule) if allowed is None else allowed
-            if any(not differ(one, wrong) for one in allowed):
+            if any(not differ(outputs, wrong) for outputs in allowed):
                 equal[group] += 1
                 continue
             print(f"   survived {where}: {what} | {group or 'half to even'}", flush=True)
@@ -208,14 +208,16 @@ def _of_rule(model: onnx.ModelProto, rule: tuple[str, ...]) -> list[str]:
 
 def _allowed(model: onnx.ModelProto, samples: Samples, rule: tuple[str, ...]) -> list[list[dict[str, Array]]]:
     """What the rule gives, at some of the grids or at all of them."""
-    found = [[evaluate(model, one) for one in samples]]
+    found = [[evaluate(model, sample) for sample in samples]]
     for reading in READINGS[rule]:
         grids = [
-            one for one in _of_rule(model, rule) if any(_acts(model, sample, one, reading, rule) for sample in samples)
+            grid
+            for grid in _of_rule(model, rule)
+            if any(_acts(model, sample, grid, reading, rule) for sample in samples)
         ]
         for some in itertools.product((False, True), repeat=min(MOST, len(grids))):
             ties = dict.fromkeys(itertools.compress(grids, some), reading)
-            found.append([evaluate(model, one, ties=ties) for one in samples])
+            found.append([evaluate(model, sample, ties=ties) for sample in samples])
     return found
 
 
@@ -224,7 +226,7 @@ def _acts(model: onnx.ModelProto, sample: Mapping[str, Array], grid: str, readin
     every = dict.fromkeys(_of_rule(model, rule), reading)
     pairs: list[tuple[dict[str, str], dict[str, str]]] = [
         ({}, {grid: reading}),
-        (every, {one: ties for one, ties in every.items() if one != grid}),
+        (every, {name: ties for name, ties in every.items() if name != grid}),
     ]
     return any(differ([evaluate(model, sample, ties=a)], [evaluate(model, sample, ties=b)]) for a, b in pairs)
 

@@ -76,7 +76,7 @@ def page(rows: list[Row], seeds: int, took_s: float) -> str:
         f"| evaluations of two samples at once | {sum(row.rows for row in rows):,} |",
         f"\nWithout a recipe, so without a case: {', '.join(without)}.\n",
         "## What is excused, and why\n",
-        *(f"- {', '.join(one.operators)}: {one.reason}." for one in KNOWN),
+        *(f"- {', '.join(entry.operators)}: {entry.reason}." for entry in KNOWN),
         "\n## Each version\n",
         "| operator | cases | agree | witnesses | excused | not witnessed | refused | rows | disagree |",
         "|---|---|---|---|---|---|---|---|---|",

@@ -31,8 +31,8 @@ class Graph:
         self.model, self.shapes, self.changed = model, shapes, False
         self.nodes = model.graph.node
         self.producer = {name: node for node in self.nodes for name in node.output}
-        self.outputs = {one.name for one in model.graph.output}
-        self._stored = {one.name: one for one in model.graph.initializer}
+        self.outputs = {value.name for value in model.graph.output}
+        self._stored = {tensor.name: tensor for tensor in model.graph.initializer}
 
     def pairs(self, first: str, second: str) -> Iterator[tuple[Any, Any, int]]:
         """A node whose only reader is the other, and at which place it reads it."""
@@ -70,13 +70,15 @@ class Graph:
     @staticmethod
     def get(node: Any, name: str, default: Any = None) -> Any:
         """An attribute's value."""
-        return next((helper.get_attribute_value(one) for one in node.attribute if one.name == name), default)
+        return next(
+            (helper.get_attribute_value(attribute) for attribute in node.attribute if attribute.name == name), default
+        )
 
     def put(self, node: Any, name: str, value: Any) -> None:
         """An attribute of another value; None: none."""
-        for one in [*node.attribute]:
-            if one.name == name:
-                node.attribute.remove(one)
+        for attribute in [*node.attribute]:
+            if attribute.name == name:
+                node.attribute.remove(attribute)
         if value is not None:
             node.attribute.append(helper.make_attribute(name, value))
         self.changed = True
@@ -94,14 +96,14 @@ class Graph:
         """Another node behind it, whose output gets the old name."""
         after = helper.make_node(operator, [inner], [node.output[0]], name=f"{node.name}/planted")
         node.output[0] = inner
-        self.nodes.insert([one.name for one in self.nodes].index(node.name) + 1, after)
+        self.nodes.insert([candidate.name for candidate in self.nodes].index(node.name) + 1, after)
         self.changed = True
 
 
 def shapes_of(model: onnx.ModelProto) -> dict[str, tuple[int, ...]]:
     """Of every value whose shape is known."""
     graph = onnx.shape_inference.infer_shapes(model).graph
-    found = {one.name: tuple(one.dims) for one in graph.initializer}
-    for one in (*graph.input, *graph.value_info, *graph.output):
-        found[one.name] = tuple(axis.dim_value for axis in one.type.tensor_type.shape.dim)
+    found = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
+    for value in (*graph.input, *graph.value_info, *graph.output):
+        found[value.name] = tuple(axis.dim_value for axis in value.type.tensor_type.shape.dim)
     return found

@@ -50,7 +50,7 @@ class Net:
         output = f"v{len(self.nodes)}"
         node = helper.make_node(kind, list(inputs), [output], name=f"{kind}_{len(self.nodes)}", **attributes)
         self.nodes.append(node)
-        self.values[output] = step(node, [self.values[one] for one in inputs], Fault())
+        self.values[output] = step(node, [self.values[name] for name in inputs], Fault())
         return output
 
     def scale(self, largest: Any, most: float) -> Array:
@@ -74,10 +74,10 @@ class Net:
         """A weight on its grid, per tensor or per channel, and a bias on the grid of the products, or none."""
         name = f"w{len(self.nodes)}"
         drawn = self.random.normal(size=shape) / math.sqrt(math.prod(shape) / shape[axis])
-        across = tuple(one for one in range(len(shape)) if one != axis)
+        across = tuple(number for number in range(len(shape)) if number != axis)
         per_channel = self.random.random() < 0.5
         scale = self.scale(np.abs(drawn).max(axis=across) if per_channel else np.abs(drawn).max(), 127)
-        spread = scale.reshape([-1 if one == axis else 1 for one in range(len(shape))]) if per_channel else scale
+        spread = scale.reshape([-1 if number == axis else 1 for number in range(len(shape))]) if per_channel else scale
         whole = np.clip(np.rint(drawn / spread), -127, 127).astype(np.int8)
         parts = [self.keep(f"{name}_whole", whole), self.keep(f"{name}_scale", scale)]
         parts.append(self.keep(f"{name}_zero", np.zeros(scale.shape, np.int8)))
@@ -155,23 +155,23 @@ def evaluate(
     model: onnx.ModelProto, sample: Mapping[str, Array], fault: Fault = Fault(), ties: Mapping[str, str] | None = None
 ) -> dict[str, Array]:
     """The outputs, in double until the last. `ties` names the rounding of a QuantizeLinear, by what it gives, where it is another."""
-    values: dict[str, Array] = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    values: dict[str, Array] = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     values.update({name: array.astype(np.float64) for name, array in sample.items()})
     for node in model.graph.node:
-        given = [values[one] for one in node.input if one]
+        given = [values[input_name] for input_name in node.input if input_name]
         values[node.output[0]] = step(node, given, fault, (ties or {}).get(node.output[0], "even"))
-    return {one.name: values[one.name].astype(np.float32) for one in model.graph.output}
+    return {value.name: values[value.name].astype(np.float32) for value in model.graph.output}
 
 
 def step(node: Any, given: list[Array], fault: Fault, ties: str = "even") -> Array:
-    attributes = {one.name: helper.get_attribute_value(one) for one in node.attribute}
+    attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
     x = given[0]
     match node.op_type:
         case "QuantizeLinear":
             return _grid(x, given[1], given[2], fault if fault.output == node.output[0] else Fault(), ties)
         case "DequantizeLinear":
-            shape = [-1 if one == attributes.get("axis", 1) else 1 for one in range(x.ndim)]
-            scale, *zero = (one.astype(np.float64).reshape(shape if one.size > 1 else ()) for one in given[1:])
+            shape = [-1 if number == attributes.get("axis", 1) else 1 for number in range(x.ndim)]
+            scale, *zero = (array.astype(np.float64).reshape(shape if array.size > 1 else ()) for array in given[1:])
             found: Array = (x.astype(np.float64) - (zero[0] if zero else 0.0)) * scale
             return found
         case "Conv":

@@ -78,7 +78,7 @@ class Trials:
             code = self._assay(*RUN, *_where(nodes), history=history)
         found, counts = self._outcomes(history)
         lost, doubled = len(self.whole.keys() - found.keys()), sum(counts.values()) - len(counts)
-        changed = sum(found.get(key, one) != one for key, one in self.whole.items()) + (code != self.exit_code)
+        changed = sum(found.get(key, result) != result for key, result in self.whole.items()) + (code != self.exit_code)
         if lost or doubled or changed:
             print(f"{history}: {lost} lost, {doubled} doubled, {changed} changed, exit code {code}", flush=True)
         self.lost, self.doubled, self.changed = self.lost + lost, self.doubled + doubled, self.changed + changed
@@ -113,7 +113,9 @@ def _where(nodes: RayNodes) -> Sequence[str]:
 
 def _left(folder: Path) -> list[int]:
     """Of trials, those that are left."""
-    return [one.pid for one in psutil.process_iter() if _cwd(one) == str(folder) and one.pid != os.getpid()]
+    return [
+        process.pid for process in psutil.process_iter() if _cwd(process) == str(folder) and process.pid != os.getpid()
+    ]
 
 
 def _cwd(process: psutil.Process) -> str:

@@ -207,7 +207,10 @@ def by_onnxruntime(path: Path, feed: dict[str, Array]) -> list[Array]:
         "tensor(string)": object,
         "tensor(int64)": np.int64,
     }
-    found = session.run(None, {one.name: pick(feed, one.name).astype(types[one.type]) for one in session.get_inputs()})
+    found = session.run(
+        None,
+        {node_arg.name: pick(feed, node_arg.name).astype(types[node_arg.type]) for node_arg in session.get_inputs()},
+    )
     return [np.array([list(row.values()) for row in value]) if isinstance(value, list) else value for value in found]
 
 

@@ -66,11 +66,12 @@ def by_reference(path: Path, feed: dict[str, Array]) -> list[Array]:
     """The outputs in the order of the file."""
     model = onnx.load(path)
     types = {
-        one.name: onnx.helper.tensor_dtype_to_np_dtype(one.type.tensor_type.elem_type) for one in model.graph.input
+        value.name: onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        for value in model.graph.input
     }
-    inside = {one.name for one in model.graph.initializer}
+    inside = {tensor.name for tensor in model.graph.initializer}
     fed = {}
-    for name in (one.name for one in model.graph.input if one.name not in inside):
+    for name in (value.name for value in model.graph.input if value.name not in inside):
         given = feed[name] if name in feed else next(iter(feed.values()))
         fed[name] = given.astype(object) if types[name].kind in "OU" else given.astype(types[name])
     return list(ReferenceEvaluator(model, new_ops=[Tokenizer, TfIdfVectorizer, ZipMap]).run(None, fed))

@@ -56,7 +56,7 @@ def levels() -> tuple[Array, Array]:
     import sklearn.datasets
 
     x, y = rows_of("wine")
-    columns = [np.searchsorted(np.quantile(x[:, one], [0.33, 0.66]), x[:, one]) for one in range(3)]
+    columns = [np.searchsorted(np.quantile(x[:, number], [0.33, 0.66]), x[:, number]) for number in range(3)]
     return np.array(["low", "mid", "high"])[np.stack(columns, 1)], sklearn.datasets.load_wine().target_names[y]
 
 

@@ -55,22 +55,22 @@ Random = np.random.Generator
 def drawn_weights(name: str, draw: Random) -> dict[str, np.ndarray[Any, Any]]:
     """Of the shapes and about the sizes of the trained ones, each matrix larger or smaller by up to 2."""
     found = {}
-    for key, one in load_file(HERE / f"{name}.safetensors").items():
-        size = draw.normal(0, float(one.astype(np.float32).std()) * 2 ** draw.uniform(-1, 1), one.shape)
-        found[key] = (size + (float(one.astype(np.float32).mean()) if one.ndim == 1 else 0)).astype(np.float16)
+    for key, tensor in load_file(HERE / f"{name}.safetensors").items():
+        size = draw.normal(0, float(tensor.astype(np.float32).std()) * 2 ** draw.uniform(-1, 1), tensor.shape)
+        found[key] = (size + (float(tensor.astype(np.float32).mean()) if tensor.ndim == 1 else 0)).astype(np.float16)
     return found
 
 
 def write_model(name: str, weights: dict[str, np.ndarray[Any, Any]], path: Path) -> None:
     """The exported graph with these weights in place of the trained ones, found by their values."""
-    trained = {key: one.astype(np.float32) for key, one in load_file(HERE / f"{name}.safetensors").items()}
+    trained = {key: array.astype(np.float32) for key, array in load_file(HERE / f"{name}.safetensors").items()}
     model = onnx.load(HERE / "models" / f"{name}.onnx")
     replaced = set()
     for initializer in model.graph.initializer:
         values = numpy_helper.to_array(initializer)
-        for key, one in trained.items():
+        for key, weight in trained.items():
             for turned in (False, True):
-                if np.array_equal(values, one.T if turned else one):
+                if np.array_equal(values, weight.T if turned else weight):
                     new = weights[key].astype(np.float32)
                     new = np.ascontiguousarray(new.T if turned else new)
                     initializer.CopyFrom(numpy_helper.from_array(new, initializer.name))
@@ -99,7 +99,7 @@ def toml(model: Path, named: Sequence[str], addresses: dict[str, tuple[str, str]
         options = f"url = '{address}/v1', tokenizer = '{TOKENIZER}', chat_template = '{TEMPLATE}', draws = {_DRAWS}"
         said = f"precision = '{precision}'\n" if precision else ""
         parts.append(f"[flow.{flow}]\nbackend = 'openai'\n{said}options = {{ {options} }}\n")
-    use = ", ".join(f"'{one}'" for one in (*named, *addresses))
+    use = ", ".join(f"'{flow_name}'" for flow_name in (*named, *addresses))
     return f"[[model]]\npath = '{model}'\n[flows]\nuse = [{use}]\n" + "\n".join(parts)
 
 

@@ -58,7 +58,7 @@ def _most(
     for grid, levels in zip(GRIDS, LEVELS, strict=True):
         steps = _in_eight_bits(path, levels) if precision == "int8" else _in_few_bits(path, precision, grid)
         found.append([_moved(model, feeds, exact) for model in steps])
-    weights, both = ([one[at] for one in found if len(one) > at and one[at] is not None] for at in (0, 1))
+    weights, both = ([moves[at] for moves in found if len(moves) > at and moves[at] is not None] for at in (0, 1))
     return max(weights, default=None), max([*weights, *both], default=None) if both else None
 
 
@@ -114,7 +114,7 @@ def _in_eight_bits(path: Path, levels: int) -> Iterator[Any]:
                 multiplied.append((graph, node))
     for name in {node.input[1] for _, node in multiplied}:
         node = next(node for _, node in multiplied if node.input[1] == name)
-        turned = any(one.name == "transB" and one.i for one in node.attribute)
+        turned = any(attribute.name == "transB" and attribute.i for attribute in node.attribute)
         weight = numpy_helper.to_array(stored[name])
         on_grid = _on_grid(weight, 0 if turned else CHANNELS[node.op_type], levels)
         stored[name].CopyFrom(numpy_helper.from_array(on_grid, stored[name].name))
@@ -129,7 +129,7 @@ def _in_eight_bits(path: Path, levels: int) -> Iterator[Any]:
 
 
 def _on_grid(weight: Array, axis: int, levels: int) -> Array:
-    others = tuple(one for one in range(weight.ndim) if one != axis % weight.ndim)
+    others = tuple(number for number in range(weight.ndim) if number != axis % weight.ndim)
     scale = np.abs(weight).max(axis=others, keepdims=True) / levels
     scale = np.where(scale > 0, scale, 1.0)
     return (np.rint(weight / scale) * scale).astype(np.float32)
@@ -211,6 +211,6 @@ def _constant_nodes(graph: Any) -> Iterator[tuple[Any, Any]]:
 
 def _constants(graph: Any, but: Collection[str] = ()) -> Iterator[Any]:
     """Every stored tensor of the graph: initializers, values of Constant nodes, and those of its subgraphs; without those called so."""
-    for one in _graphs(graph):
-        yield from (tensor for tensor in one.initializer if tensor.name not in but)
-        yield from (tensor for node, tensor in _constant_nodes(one) if node.output[0] not in but)
+    for inner in _graphs(graph):
+        yield from (tensor for tensor in inner.initializer if tensor.name not in but)
+        yield from (tensor for node, tensor in _constant_nodes(inner) if node.output[0] not in but)

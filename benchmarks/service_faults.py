@@ -45,7 +45,7 @@ def prepared(name: str, folder: Path) -> VerifyJob:
         require=("budget <= 0.999",),
         history=folder,
     )
-    job = next(one for one in checked.run.jobs if isinstance(one, VerifyJob))
+    job = next(act for act in checked.run.jobs if isinstance(act, VerifyJob))
     profile = next(path for path in (folder / "profiles").iterdir() if not path.name.endswith("coarse"))
     return msgspec.structs.replace(job, tolerance_dir=str(profile))
 

@@ -98,8 +98,10 @@ def resampled(asked: argparse.Namespace) -> None:
                     f"  {name}: {100 * math.expm1(fmean(some)):+.1f} %, spread of a restart {100 * stdev(some):.1f} %"
                 )
         if extra == 0.0:
-            turned = [{name: -one for name, one in row["ratios"].items()} for row in good]
-            good += [{"ratios": one, "new_first": not row["new_first"]} for one, row in zip(turned, good, strict=True)]
+            turned = [{name: -ratio for name, ratio in row["ratios"].items()} for row in good]
+            good += [
+                {"ratios": ratios, "new_first": not row["new_first"]} for ratios, row in zip(turned, good, strict=True)
+            ]
         sides = [[row["ratios"] for row in good if row["new_first"] is first] for first in (True, False)]
         if not all(sides):
             continue
@@ -130,7 +132,7 @@ def _drawn(
     while len(ratios) < rule.looks[-1]:
         for first in draw.sample([True, False], 2):
             row = draw.choice(sides[0 if first else 1])
-            ratios.append({name: one + shift.get(name, 0.0) for name, one in row.items()})
+            ratios.append({name: ratio + shift.get(name, 0.0) for name, ratio in row.items()})
             firsts.append(first)
             if len(ratios) in rule.looks:
                 answers = decided(ratios, firsts, rule)

@@ -53,7 +53,7 @@ def main() -> None:
         if asked.opsets:
             _report("node cases at other opsets", _converted(path, asked.opsets, asked.seed), engine)
         for models in asked.folders:
-            _report(str(models), ((one.name, one, None) for one in sorted(models.rglob("*.onnx"))), engine)
+            _report(str(models), ((file.name, file, None) for file in sorted(models.rglob("*.onnx"))), engine)
 
 
 def _cases() -> list[Any]:
@@ -70,7 +70,7 @@ def _converted(path: Path, most: int, seed: int) -> Iterator[tuple[str, Path, An
     """At most so many of each case."""
     chance = random.Random(seed)
     for case in _cases():
-        own = next((one.version for one in case.model.opset_import if one.domain in ("", "ai.onnx")), 0)
+        own = next((entry.version for entry in case.model.opset_import if entry.domain in ("", "ai.onnx")), 0)
         others = [version for version in OPSETS if version != own and own and not case.model.functions]
         count = 0
         for version in chance.sample(others, len(others)):
@@ -107,7 +107,7 @@ def _report(what: str, models: Iterator[tuple[str, Path, Any]], engine: bool) ->
 
 
 def _tell(name: str, wrong: list[ModelFinding], ran: str) -> None:
-    print(f"  {name}: ONNX Runtime {ran}; refused: {'; '.join(sentence(one) for one in wrong)[:240]}")
+    print(f"  {name}: ONNX Runtime {ran}; refused: {'; '.join(sentence(finding) for finding in wrong)[:240]}")
 
 
 def _ran(path: Path, case: Any) -> str:
@@ -120,11 +120,11 @@ def _ran(path: Path, case: Any) -> str:
         return "takes it"
     inputs, expected = case.data_sets[0]
     try:
-        feeds = {one.name: _array(value) for one, value in zip(session.get_inputs(), inputs, strict=True)}
+        feeds = {node_arg.name: _array(value) for node_arg, value in zip(session.get_inputs(), inputs, strict=True)}
         actual = session.run(None, feeds)
     except Exception as error:  # noqa: BLE001
         return f"takes it and fails ({type(error).__name__}: {str(error)[:80]})"
-    right = all(_close(one, _array(other)) for one, other in zip(actual, expected, strict=True))
+    right = all(_close(output, _array(other)) for output, other in zip(actual, expected, strict=True))
     return "runs it rightly" if right else "runs it and differs"
 
 

@@ -46,7 +46,7 @@ def gates(path: Path) -> list[Gate]:
         floor = float(flow.partition("floor=")[2] or 1.0) / 100.0
         rule = SpeedRule(min_slowdown=floor, margin=2.0 * floor)
         cpu, *others = zip(*([float(part) for part in launch.split(";")] for launch in launches), strict=True)
-        first = [bool(one) for one in others[2]] if len(others) > 2 else []
+        first = [bool(flag) for flag in others[2]] if len(others) > 2 else []
         answer = decide(cpu, rule, first)
         waits = bool(others) and significantly_above(others[0], rule.wall_min_slowdown, rule)
         pairs = load_ratios([PairedRun(0.0, 0.0, load, 0) for load in others[1]]) if len(others) > 1 else []
@@ -64,15 +64,15 @@ def gates(path: Path) -> list[Gate]:
 
 def table(found: list[Gate], key: Callable[[Gate], tuple[str, ...]]) -> None:
     cells: dict[tuple[str, ...], list[Gate]] = defaultdict(list)
-    for one in found:
-        cells[key(one)].append(one)
+    for gate in found:
+        cells[key(gate)].append(gate)
     for name, many in sorted(cells.items()):
-        words = [one.word for one in many]
+        words = [gate.word for gate in many]
         slower, same, faster, undecided = (words.count(w) for w in ("slower", "same", "faster", "inconclusive"))
-        loads = sorted(one.load for one in many)
+        loads = sorted(gate.load for gate in many)
         print(
             f"{' '.join(name):42}{len(many):6}{slower:8}{same:7}{faster:8}{undecided:11}"
-            f"{statistics.median(one.ratio for one in many):+9.2f} %{statistics.median(one.seconds for one in many):9.2f}"
+            f"{statistics.median(gate.ratio for gate in many):+9.2f} %{statistics.median(gate.seconds for gate in many):9.2f}"
             f"{loads[0]:9.1f}{loads[len(loads) // 2]:7.1f}{loads[-1]:9.1f}"
         )
 
@@ -82,13 +82,15 @@ def main() -> None:
         found = gates(path)
         print(f"{path.name}: {len(found)} gates")
         print(f"{'':42}{'gates':>6}  slower   same  faster  undecided measured  seconds   load: least, median, most")
-        table(found, lambda one: (one.size, one.flow, f"+{100 * one.extra:g} %", "neighbours" if one.noisy else ""))
-        table(found, lambda one: (f"+{100 * one.extra:g} %", "neighbours" if one.noisy else "none of ours"))
-        table(found, lambda one: (next(name for limit, name in CLASSES if one.load <= limit),))
-        alike = [one for one in found if not one.extra]
+        table(
+            found, lambda gate: (gate.size, gate.flow, f"+{100 * gate.extra:g} %", "neighbours" if gate.noisy else "")
+        )
+        table(found, lambda gate: (f"+{100 * gate.extra:g} %", "neighbours" if gate.noisy else "none of ours"))
+        table(found, lambda gate: (next(name for limit, name in CLASSES if gate.load <= limit),))
+        alike = [gate for gate in found if not gate.extra]
         if alike:
-            alarms = sum(one.word == "slower" or one.waits or one.loads for one in alike)
-            coarse = sum(one.waits for one in alike), sum(one.loads for one in alike)
+            alarms = sum(gate.word == "slower" or gate.waits or gate.loads for gate in alike)
+            coarse = sum(gate.waits for gate in alike), sum(gate.loads for gate in alike)
             print(f"on the wall clock {coarse[0]}, in loading {coarse[1]}")
             low, high = wilson(alarms, len(alike))
             print(f"false alarms {alarms} of {len(alike)}; 95 % interval {100 * low:.2f} to {100 * high:.2f} %")

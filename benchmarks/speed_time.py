@@ -68,7 +68,9 @@ def main() -> None:
                 assert result.speeds
                 words[kind].append(answer_at(result.speeds[0].launches, job.rule).word)
                 if kind == "one worker":
-                    spent = next(one.seconds for one in result.stage_times if one.stage is Stage.MEASURE)
+                    spent = next(
+                        stage_time.seconds for stage_time in result.stage_times if stage_time.stage is Stage.MEASURE
+                    )
                     took["... its launches alone"].append(spent)
     for kind, seconds in took.items():
         told = {word: words[kind].count(word) for word in dict.fromkeys(words[kind])}

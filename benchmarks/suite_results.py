@@ -50,7 +50,7 @@ def main() -> None:
 
 def _page(runs: Sequence[tuple[Run, tuple[Result, ...]]]) -> Iterator[str]:
     # Of a job that was run twice, the later run counts.
-    judged = list({one[0].job_key: one for run, results in runs for one in _judged(run, results)}.values())
+    judged = list({entry[0].job_key: entry for run, results in runs for entry in _judged(run, results)}.values())
     yield f"# Suites over flows, {min(run.started_at for run, _ in runs)[:10]}"
     yield ""
     machine = runs[0][0].machine
@@ -62,7 +62,9 @@ def _page(runs: Sequence[tuple[Run, tuple[Result, ...]]]) -> Iterator[str]:
     yield ""
     versions = {name: version for run, _ in runs for name, version in run.versions.items()}
     versions |= {
-        one.flow.partition("-")[0]: one.facts.backend_version for one, _, _ in judged if one.facts.backend_version
+        result.flow.partition("-")[0]: result.facts.backend_version
+        for result, _, _ in judged
+        if result.facts.backend_version
     }
     yield f"Versions: {', '.join(f'{name} {version}' for name, version in sorted(versions.items()) if version)}."
     yield ""
@@ -75,8 +77,8 @@ def _page(runs: Sequence[tuple[Run, tuple[Result, ...]]]) -> Iterator[str]:
         first = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
         yield f"- [{path.name}](../findings/{path.name}): {first}"
     yield ""
-    for backend in sorted({_backend(one) for one, _, _ in judged}):
-        yield from _failures(backend, [one for one in judged if _backend(one[0]) == backend])
+    for backend in sorted({_backend(result) for result, _, _ in judged}):
+        yield from _failures(backend, [entry for entry in judged if _backend(entry[0]) == backend])
 
 
 def _expected(run: Run, results: tuple[Result, ...], folder: Path) -> tuple[Run, tuple[Result, ...]]:

@@ -27,16 +27,18 @@ def faults(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.ModelProto, Fault
         if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
             yield from _grids(model, at)
         elif node.op_type == "Relu":
-            yield "relu lost", _with(model, at, lambda one: setattr(one, "op_type", "Identity")), Fault()
-        elif node.op_type == "AveragePool" and any(next(one.ints for one in node.attribute if one.name == "pads")):
+            yield "relu lost", _with(model, at, lambda candidate: setattr(candidate, "op_type", "Identity")), Fault()
+        elif node.op_type == "AveragePool" and any(
+            next(attribute.ints for attribute in node.attribute if attribute.name == "pads")
+        ):
             yield "padding counted or not", _with(model, at, _flip), Fault()
         elif node.op_type in ("Conv", "Gemm") and len(node.input) > 2:
-            yield "bias dropped", _with(model, at, lambda one: one.input.pop()), Fault()
+            yield "bias dropped", _with(model, at, lambda candidate: candidate.input.pop()), Fault()
 
 
 def _grids(model: onnx.ModelProto, at: int) -> Iterator[tuple[str, onnx.ModelProto, Fault]]:
     node = model.graph.node[at]
-    held = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    held = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     scale = held[node.input[1]]
     yield "scale off by one ulp", _stored(model, at, 1, np.nextafter(scale, np.float32(np.inf))), Fault()
     yield "scale off by 1 %", _stored(model, at, 1, (scale * np.float32(1.01)).astype(np.float32)), Fault()
@@ -63,8 +65,8 @@ def _with(model: onnx.ModelProto, at: int, change: Any) -> onnx.ModelProto:
 
 
 def _flip(node: Any) -> None:
-    for one in node.attribute:
-        one.i = 1 - one.i if one.name == "count_include_pad" else one.i
+    for attribute in node.attribute:
+        attribute.i = 1 - attribute.i if attribute.name == "count_include_pad" else attribute.i
 
 
 def _stored(model: onnx.ModelProto, at: int, place: int, array: Array) -> onnx.ModelProto:

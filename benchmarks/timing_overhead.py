@@ -77,9 +77,12 @@ def overhead(call: Call, quads: int, *, control: bool = False) -> list[list[floa
     for _ in range(quads):
         order = random.choice([(ours, bare, bare, ours), (bare, ours, ours, bare)])
         seen = [turn(loop) for loop in order]
-        mine, theirs = ([one for one, loop in zip(seen, order, strict=True) if loop is which] for which in (ours, bare))
+        mine, theirs = (
+            [turn_times for turn_times, loop in zip(seen, order, strict=True) if loop is which]
+            for which in (ours, bare)
+        )
         for clock, logs in enumerate(found):
-            logs += [math.log(one[clock] / other[clock]) for one, other in zip(mine, theirs, strict=True)]
+            logs += [math.log(times[clock] / other[clock]) for times, other in zip(mine, theirs, strict=True)]
     return found
 
 
@@ -88,7 +91,7 @@ def told(logs: Sequence[float]) -> str:
     rng = np.random.default_rng(0)
     draws = np.median(rng.choice(np.asarray(logs), (4000, len(logs))), axis=1)
     low, high = np.quantile(draws, (0.025, 0.975))
-    middle, low, high = (100.0 * math.expm1(one) for one in (statistics.median(logs), low, high))
+    middle, low, high = (100.0 * math.expm1(number) for number in (statistics.median(logs), low, high))
     return f"{middle:+.2f} % ({low:+.2f} to {high:+.2f})"
 
 
@@ -176,12 +179,12 @@ def beside_the_tool(
         else:
             call, latency = ours()
             seen.append((tool(), call, latency))
-    theirs, calls, latencies = (1e6 * statistics.median(one) for one in zip(*seen, strict=True))
+    theirs, calls, latencies = (1e6 * statistics.median(column) for column in zip(*seen, strict=True))
     print(
         f"{size:6}{flow:14} medians: our calls {calls:.1f} us, their latency {latencies:.1f} us, benchmark_app {theirs:.1f} us"
     )
     for which, name in ((2, "the latency in our process"), (1, "our calls")):
-        logs = [math.log(one[0] / one[which]) for one in seen]
+        logs = [math.log(row[0] / row[which]) for row in seen]
         print(f"{size:6}{flow:14} benchmark_app over {name}, fresh processes, {pairs} pairs: {told(logs)}")
 
 

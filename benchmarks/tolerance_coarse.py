@@ -42,25 +42,25 @@ def directions(
     name: str, coarse: DerivedTolerance, fine: DerivedTolerance, engines: Mapping[str, list[Tensors]]
 ) -> Directions:
     """(what, error of each sample): of one output."""
-    oracle = [np.asarray(one[name], np.float64) for one in fine.oracle]
+    oracle = [np.asarray(sample[name], np.float64) for sample in fine.oracle]
     for flow, answers in engines.items():
         yield (
             flow,
             [np.asarray(answer[name], np.float64) - other for answer, other in zip(answers, oracle, strict=True)],
         )
-    yield "gain", [one * 1e-3 for one in oracle]
-    yield "shift", [np.full(one.shape, 1e-3) for one in oracle]
+    yield "gain", [sample * 1e-3 for sample in oracle]
+    yield "shift", [np.full(array.shape, 1e-3) for array in oracle]
     for axis in range(oracle[0].ndim):
-        ends = [np.zeros(one.shape) for one in oracle]
-        for end, one in zip(ends, oracle, strict=True):
-            np.moveaxis(end, axis, 0)[-1] = np.moveaxis(one, axis, 0)[-1] * 1e-3
+        ends = [np.zeros(array.shape) for array in oracle]
+        for end, sample in zip(ends, oracle, strict=True):
+            np.moveaxis(end, axis, 0)[-1] = np.moveaxis(sample, axis, 0)[-1] * 1e-3
         yield f"end of axis {axis}", ends
     with np.errstate(all="ignore"):
         louder = np.nan_to_num(coarse.deviation[0][name] / fine.deviation[0][name], posinf=0.0).reshape(-1)
     random = np.random.default_rng(7)
     chosen = [*np.argsort(louder)[-ELEMENTS // 2 :], *random.integers(louder.size, size=ELEMENTS // 2)]
     for at in chosen:
-        error = [np.zeros(one.shape) for one in oracle]
+        error = [np.zeros(array.shape) for array in oracle]
         error[0].reshape(-1)[at] = 1e-3
         yield "element", error
 
@@ -73,9 +73,14 @@ def ratios(
         if output.kind != "real":
             continue
         for what, error in directions(output.name, coarse, fine, engines):
-            answer = [{**one, output.name: one[output.name] + off} for one, off in zip(fine.oracle, error, strict=True)]
-            used = [judge_outputs(answer, None, one.only([output.name]))[output.name] for one in (coarse, fine)]
-            mine, theirs = (one.metrics["budget_used"] for one in used)
+            answer = [
+                {**sample, output.name: sample[output.name] + off}
+                for sample, off in zip(fine.oracle, error, strict=True)
+            ]
+            used = [
+                judge_outputs(answer, None, tolerance.only([output.name]))[output.name] for tolerance in (coarse, fine)
+            ]
+            mine, theirs = (judgement.metrics["budget_used"] for judgement in used)
             if theirs > 0 and np.isfinite(theirs):
                 yield mine / theirs, f"{output.name}: {what}"
 
@@ -97,7 +102,7 @@ def answers(path: Path, inputs: Sequence[Tensors]) -> dict[str, list[Tensors]]:
     found = {}
     for name, (backend, options) in flows.items():
         engine = plugins.load(plugins.BACKENDS, backend)().lower(path, Flow(name, backend, options))
-        found[name] = [engine.run(one) for one in inputs]
+        found[name] = [engine.run(sample) for sample in inputs]
     return found
 
 
@@ -108,7 +113,11 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     suite, seen, refused = Models(), list[tuple[float, str, str]](), 0
-    asked = [one for one in suite.cases(seed=options.seed) if options.only in one.name and one.name.endswith("-static")]
+    asked = [
+        candidate
+        for candidate in suite.cases(seed=options.seed)
+        if options.only in candidate.name and candidate.name.endswith("-static")
+    ]
     for case, reason in suite.make(asked, workers=1):
         path = Path(case.model.source)
         if reason or path.suffix != ".onnx":
@@ -132,7 +141,9 @@ def main() -> None:
                 flush=True,
             )
     seen.sort()
-    print(f"{len(seen)} directions, {sum(one[0] < 1 for one in seen)} below 1; {refused} models derived at once")
+    print(
+        f"{len(seen)} directions, {sum(direction[0] < 1 for direction in seen)} below 1; {refused} models derived at once"
+    )
     for row in seen[:10]:
         print("  ", *row)
 

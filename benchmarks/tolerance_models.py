@@ -52,9 +52,9 @@ def ratio(work: Callable[[], object], oracle: Callable[[], object]) -> float:
     count."""
     taken: list[list[float]] = [[], []]
     for _ in range(PAIRS):
-        for each, one in zip(taken, (oracle, work), strict=True):
+        for each, call in zip(taken, (oracle, work), strict=True):
             begin = time.process_time()
-            one()
+            call()
             each.append(time.process_time() - begin)
     return min(taken[1]) / min(taken[0])
 
@@ -93,8 +93,10 @@ class Seen:
         engine = plugins.load(plugins.BACKENDS, backend)().lower(
             path, Flow(flow, backend, settings, precision=precision)
         )
-        judged = judge_outputs([engine.run(one) for one in inputs], None, profiles[precision])
-        budget = max((one.metrics.get("budget_used", 0.0) for one in judged.values()), default=float("nan"))
+        judged = judge_outputs([engine.run(sample) for sample in inputs], None, profiles[precision])
+        budget = max(
+            (comparison.metrics.get("budget_used", 0.0) for comparison in judged.values()), default=float("nan")
+        )
         if flow == SNEAKY:
             self.sneaky += 1
             if not budget > 1:
@@ -102,8 +104,10 @@ class Seen:
         else:
             self.correct += 1
             if budget > 1 or not judged:
-                self.wrong.append((name, flow, budget, [f.text for one in judged.values() for f in one.findings]))
-        return f"{budget:.2f}{'?' if any(one.degenerate for one in judged.values()) else ''}"
+                self.wrong.append(
+                    (name, flow, budget, [f.text for comparison in judged.values() for f in comparison.findings])
+                )
+        return f"{budget:.2f}{'?' if any(comparison.degenerate for comparison in judged.values()) else ''}"
 
     def tell(self) -> None:
         print(f"correct flows called wrong: {len(self.wrong)} of {self.correct}")
@@ -126,8 +130,8 @@ def cost(path: Path, inputs: Sequence[Tensors]) -> float:
 
     def evaluated() -> None:
         oracle = WideEvaluator(proto)
-        for one in inputs:
-            oracle.evaluate(as_type(one, np.float64))
+        for sample in inputs:
+            oracle.evaluate(as_type(sample, np.float64))
 
     return ratio(partial(derive, path, inputs, "float32"), evaluated)
 
@@ -137,7 +141,7 @@ def _odd(profile: DerivedTolerance | None) -> str:
     if profile is None:
         return ""
     header = profile.header
-    blind = [one.defect.kind for one in header.selftest if not one.killed]
+    blind = [attempt.defect.kind for attempt in header.selftest if not attempt.killed]
     told = {"without a rule": header.without_rule, "self-test did not see": blind, "one by one": header.fallen}
     return "".join(f"  {what}: {which}" for what, which in told.items() if which)
 
@@ -150,7 +154,11 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print(f"{'model':26} {'nodes':>5} {'cost':>5}  largest budget by flow")
     seen, suite = Seen(), Models()
-    asked = [one for one in suite.cases(seed=options.seed) if options.only in one.name and one.name.endswith("-static")]
+    asked = [
+        candidate
+        for candidate in suite.cases(seed=options.seed)
+        if options.only in candidate.name and candidate.name.endswith("-static")
+    ]
     for case, reason in suite.make(asked, workers=1):
         path = Path(case.model.source)
         if reason or path.suffix != ".onnx":

@@ -43,9 +43,11 @@ def tensors(case: Any) -> tuple[list[np.ndarray[Any, Any]], list[np.ndarray[Any,
     if not case.data_sets:
         return None
     inputs, outputs = case.data_sets[0]
-    if not all(isinstance(one, np.ndarray) for one in (*inputs, *outputs)):
+    if not all(isinstance(array, np.ndarray) for array in (*inputs, *outputs)):
         return None
-    if not any(one.dtype == np.float32 for one in inputs) or not any(output.dtype == np.float32 for output in outputs):
+    if not any(sample.dtype == np.float32 for sample in inputs) or not any(
+        output.dtype == np.float32 for output in outputs
+    ):
         return None
     return list(inputs), list(outputs)
 
@@ -55,7 +57,7 @@ def verdict(actual: dict[str, Any], profile: Any) -> tuple[bool | None, str]:
     judged = judge_outputs([actual], None, profile)
     if not judged:
         return None, "; ".join(f"{output.name}: {output.reason}" for output in profile.header.outputs) or "shapes"
-    texts = [finding.text for one in judged.values() for finding in one.findings]
+    texts = [finding.text for comparison in judged.values() for finding in comparison.findings]
     clashes = [
         name
         for name in judged
@@ -95,7 +97,7 @@ def main() -> None:
         warnings.simplefilter("ignore")
         cases = load_model_tests(kind="node")
     seen = Seen()
-    for case in sorted(cases, key=lambda one: one.name):
+    for case in sorted(cases, key=lambda test_case: test_case.name):
         if options.only in case.name:
             look_at(case, seen)
     tell(seen)
@@ -148,7 +150,7 @@ def _feeds(case: Any) -> dict[str, np.ndarray[Any, Any]] | None:
         loaded = tensors(case)
     if loaded is None or case.model is None:
         return None
-    names = [one.name for one in case.model.graph.input]
+    names = [value.name for value in case.model.graph.input]
     return dict(zip(names, loaded[0], strict=True)) if len(names) == len(loaded[0]) else None
 
 

@@ -40,8 +40,8 @@ class _Builder:
         kernel = self.weight(self.random.standard_normal((out, into, size, size)) * scale)
         y = self.node("Conv", [x, kernel], kernel_shape=[size] * 2, strides=[stride] * 2, pads=[size // 2] * 4)
         parameters = [1 + 0.1 * self.random.standard_normal(out) for _ in range(2)]
-        names = [self.weight(one) for one in (parameters[0], 0.1 * self.random.standard_normal(out))]
-        names += [self.weight(one) for one in (0.1 * self.random.standard_normal(out), np.abs(parameters[1]))]
+        names = [self.weight(array) for array in (parameters[0], 0.1 * self.random.standard_normal(out))]
+        names += [self.weight(array) for array in (0.1 * self.random.standard_normal(out), np.abs(parameters[1]))]
         y = self.node("BatchNormalization", [y, *names])
         return self.node("Relu", [y]) if relu else y
 
@@ -91,7 +91,7 @@ def main() -> None:
         f"derivation: {time.perf_counter() - wall:.1f} s, {spent:.1f} s of processor time, {spent / oracle:.1f} times the "
         f"oracle; { ({name: round(value, 1) for name, value in profile.header.seconds.items()}) }"
     )
-    print(f"self-test: {[(one.defect, round(one.budget, 1)) for one in profile.header.selftest]}")
+    print(f"self-test: {[(attempt.defect, round(attempt.budget, 1)) for attempt in profile.header.selftest]}")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def main() -> None:
             if inside:
                 delays[name].append(inside[0] - first)
         extra += sum(not any(first <= place < last for _, first, last in windows) for place in found)
-        changes = [one.place for one in step_changes(values)]
+        changes = [change.place for change in step_changes(values)]
         for place, name, _ in STEPS:
             located[name] += any(abs(change - place) <= 2 for change in changes)
     print(f"{'':18}{'found':>8}{'median delay':>14}{'located +-2':>13}")

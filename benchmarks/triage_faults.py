@@ -71,9 +71,13 @@ def shows(path: Path, fault: dict[str, Any]) -> bool:
     inputs = {"x": np.random.default_rng(1).normal(size=(1, 3, SIZE, SIZE)).astype(np.float32)}
     right, wrong = (
         next(
-            iter(backend.lower(path, Flow(name="miscompiler", backend="miscompiler", options=one)).run(inputs).values())
+            iter(
+                backend.lower(path, Flow(name="miscompiler", backend="miscompiler", options=options))
+                .run(inputs)
+                .values()
+            )
         )
-        for one in ({}, fault)
+        for options in ({}, fault)
     )
     return float(np.abs(right - wrong).max()) > SEEN * float(np.abs(right).max())
 

@@ -47,7 +47,7 @@ def made(folder: Path) -> tuple[Model, Path]:
     )
     model = open_model(folder / "size.onnx")
     inputs = [{"x": np.random.default_rng(seed).normal(size=(3, 4)).astype(np.float32)} for seed in range(4)]
-    outputs = [{"y": np.abs(one["x"])} for one in inputs]
+    outputs = [{"y": np.abs(sample["x"])} for sample in inputs]
     write_golden(
         folder / "golden",
         model=model,

@@ -82,32 +82,32 @@ def _single(case: Broken, whole: bool) -> bool:
 def _one_of_each(cases: list[Broken]) -> list[Broken]:
     """The first of each check, those that cost little before the others."""
     first: dict[str, Broken] = {}
-    for one in sorted(cases, key=lambda case: case.costly):
-        first.setdefault(one.check, one)
+    for broken in sorted(cases, key=lambda case: case.costly):
+        first.setdefault(broken.check, broken)
     return list(first.values())
 
 
 def _pairs(cases: list[Broken], most: int, seed: int, skip: int) -> tuple[int, int]:
     """Of defects of different checks. What can only be done to a whole submission is left out."""
-    free = [one for one in cases if one.answer == "decline"]
+    free = [candidate for candidate in cases if candidate.answer == "decline"]
     pairs = [pair for pair in itertools.combinations(free, 2) if pair[0].check != pair[1].check]
     random.Random(seed).shuffle(pairs)
     wrong = count = 0
-    for at, (one, other) in enumerate(pairs[skip:], skip + 1):
+    for at, (first, other) in enumerate(pairs[skip:], skip + 1):
         if count == most:
             break
         try:
-            found = _looked_at(_both(one, other), {*READING, one.group, other.group})
+            found = _looked_at(_both(first, other), {*READING, first.group, other.group})
         except NoPair:
             continue
         count += 1
         heard = _told(found)
-        print(f"{at}: {one.name} and {other.name}", flush=True)
-        missing = [case for case in (one, other) if case.check not in heard]
+        print(f"{at}: {first.name} and {other.name}", flush=True)
+        missing = [case for case in (first, other) if case.check not in heard]
         for case in missing:
             held = any(each.outcome is CheckOutcome.SKIPPED and each.group == case.group for each in found.checks)
             text = "cannot be looked at before, and it says so" if held else "not heard"
-            print(f"{one.name} and {other.name}: {case.name} {text}; {heard}", flush=True)
+            print(f"{first.name} and {other.name}: {case.name} {text}; {heard}", flush=True)
             wrong += not held
     return wrong, count
 

@@ -40,7 +40,7 @@ def main() -> None:
             for path in SOURCE.glob(pattern)
             if path.suffix in (".py", ".j2", ".html")
         }
-        lines = sum(len(one.read_text(encoding="utf-8").splitlines()) for one in found - counted)
+        lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in found - counted)
         print(f"{lines:6,}  {len(found - counted):3} files  {concern}")
         counted |= found
         total += lines

@@ -36,11 +36,11 @@ def main() -> None:
     needed: dict[str, list[str]] = {}
     models = {**_crafted(), **_submitted()}
     for name, found in models.items():
-        failed = [one for one in found if one.severity is not Severity.REMARK]
-        parts = {one.area for one in failed}
-        for code in {one.code for one in found}:
+        failed = [finding for finding in found if finding.severity is not Severity.REMARK]
+        parts = {finding.area for finding in failed}
+        for code in {finding.code for finding in found}:
             fires[code] += 1
-            if parts != {one.area for one in failed if one.code != code}:
+            if parts != {finding.area for finding in failed if finding.code != code}:
                 needed.setdefault(code, []).append(name)
     print(f"{len(models)} models; codes of the zoo's own rules, and of those in how many models they decide alone")
     for code in sorted(OWN):

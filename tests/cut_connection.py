@@ -32,9 +32,9 @@ class Cut:
         self._drop()
 
     def _drop(self) -> None:
-        for one in list(self._open):  # not those that are made again meanwhile
+        for connection in list(self._open):  # not those that are made again meanwhile
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
 
     def on(self) -> None:
         """Let connections be made."""
@@ -85,6 +85,6 @@ class Cut:
                         self._left, self._off = float("inf"), not self._once
                         self._drop()
                 target.sendall(data)
-        for one in (source, target):
+        for side in (source, target):
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                side.shutdown(socket.SHUT_RDWR)

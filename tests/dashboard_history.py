@@ -81,5 +81,5 @@ def _judged(found: list[Result], jobs: tuple[AnyJob, ...]) -> RunVerdict:
     from datetime import date
 
     verdict = judge(found, make_run("x", jobs).policy, planned=[job.key for job in jobs], today=date(2026, 11, 26))
-    assert any(one.word is VerdictStatus.FAIL for one in verdict.verdicts)
+    assert any(candidate.word is VerdictStatus.FAIL for candidate in verdict.verdicts)
     return replace(verdict, run=Verdict(VerdictStatus.FAIL, "1 job fails"))

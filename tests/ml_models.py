@@ -32,9 +32,9 @@ def tree_attributes(role: str, classes: int, *, trees: int = 3, one_score: bool 
             )  # fmt: skip
             for name, value in zip(found, row, strict=True):
                 found[name].append(value)
-            for one in range(1 if one_score else classes) if leaf else ():
+            for class_number in range(1 if one_score else classes) if leaf else ():
                 weight = float(np.float32(stream.normal() if one_score else stream.random() / trees))
-                for name, vote in zip(votes, (tree, node, one, weight), strict=True):
+                for name, vote in zip(votes, (tree, node, class_number, weight), strict=True):
                     votes[name].append(vote)
     return {f"nodes_{name}": value for name, value in found.items()} | {
         f"{role}_{name}": value for name, value in votes.items()

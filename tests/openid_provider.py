@@ -103,11 +103,11 @@ class Provider:
     def _signed(self, header: dict[str, str], said: Claims) -> str:
         if self.algorithm != "none":
             return jwt.encode(header, said, self.key, algorithms=[self.algorithm])
-        parts = (base64.urlsafe_b64encode(json.dumps(one).encode()).rstrip(b"=").decode() for one in (header, said))
+        parts = (base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=").decode() for part in (header, said))
         return ".".join((*parts, ""))
 
     async def _keys(self, _: Request) -> Response:
-        return JSONResponse({"keys": [one.as_dict(private=False) for one in self.known if not isinstance(one, OctKey)]})
+        return JSONResponse({"keys": [key.as_dict(private=False) for key in self.known if not isinstance(key, OctKey)]})
 
     async def _userinfo(self, request: Request) -> Response:
         assert request.headers["authorization"] == "Bearer access"

@@ -20,7 +20,7 @@ def raised_words(source: str | ast.Module, of: Collection[str] = ()) -> Iterator
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and (called(node) in of if of else id(node) in raised or called(node) in ERRORS):
             given = [*node.args, *(word.value for word in node.keywords)]
-            if any(has_words(one, spaced=True) for one in given):
+            if any(has_words(argument, spaced=True) for argument in given):
                 yield node.lineno
 
 

@@ -74,8 +74,8 @@ def ray_cluster(nodes: int = 2, gpus: int = 0) -> Iterator[RayNodes]:
                 started.append(_ready(folder, f"127.0.0.{number}", f"--address={address}", gpus=gpus))
             yield RayNodes(folder, address, started)
         finally:
-            for one in started:
-                _end(one)
+            for process in started:
+                _end(process)
 
 
 def _ready(folder: Path, address: str, *words: str, gpus: int = 0) -> subprocess.Popen[bytes]:

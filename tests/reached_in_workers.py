@@ -45,7 +45,9 @@ class Sources:
         if first != self._package:
             return None
         place = self._root.joinpath(*rest)
-        return next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None)
+        return next(
+            (candidate for candidate in (place.with_suffix(".py"), place / "__init__.py") if candidate.is_file()), None
+        )
 
     @cache  # noqa: B019  one instance, as long as the process
     def module(self, name: str) -> Module | None:
@@ -94,7 +96,7 @@ def _units(node: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
     """By name; "" for what runs at import. What is typed alone is no import."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         yield node.name, node
-        if any(_name(one) not in PLAIN_DECORATORS for one in node.decorator_list):
+        if any(_name(decorator) not in PLAIN_DECORATORS for decorator in node.decorator_list):
             yield "", node
     elif isinstance(node, ast.ClassDef):
         for part in node.body:
@@ -104,7 +106,7 @@ def _units(node: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
             yield node.name, outer
     elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        plain = all(isinstance(one, ast.Name | ast.Tuple) for one in targets)
+        plain = all(isinstance(target, ast.Name | ast.Tuple) for target in targets)
         names = [one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
         for name in names if plain else [""]:
             yield name, node

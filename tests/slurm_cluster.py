@@ -80,9 +80,9 @@ def slurm_cluster() -> Iterator[Path]:
         _wait_until_idle(folder)
         yield folder / "slurm.conf"
     finally:
-        for one in reversed(started):
-            one.kill()
-            one.wait()
+        for process in reversed(started):
+            process.kill()
+            process.wait()
         if before is None:
             os.environ.pop("SLURM_CONF", None)
         else:

@@ -37,10 +37,10 @@ def golden_for(path: Path, folder: Path, *, samples: int = 5) -> Model:
     """Reference outputs in numpy for `linear_model`."""
     model = open_model(path)
     proto = onnx.load(path)
-    weight, bias = (numpy_helper.to_array(one) for one in proto.graph.initializer)
+    weight, bias = (numpy_helper.to_array(tensor) for tensor in proto.graph.initializer)
     generator = np.random.default_rng(11)
     inputs = [{"x": generator.normal(size=(1, 4)).astype(np.float32)} for _ in range(samples)]
-    outputs = [{"y": np.maximum(one["x"] @ weight + bias, 0).astype(np.float32)} for one in inputs]
+    outputs = [{"y": np.maximum(sample["x"] @ weight + bias, 0).astype(np.float32)} for sample in inputs]
     write_golden(
         folder,
         model=model,

@@ -65,6 +65,6 @@ def handed_on(tree: ast.AST, fields: Collection[str]) -> Iterator[int]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and called(node) in NOTING:
             given = [*node.args, *(word.value for word in node.keywords)]
-            parts = (part for one in given for part in ast.walk(one))
+            parts = (part for argument in given for part in ast.walk(argument))
             if any(isinstance(part, ast.Attribute) and part.attr in fields for part in parts):
                 yield node.lineno

@@ -80,7 +80,7 @@ def test_each_flow_owes_the_types_that_its_own_form_of_the_model_declares() -> N
     """The exporter makes float of the absolute value of float16; torch gives float16, and was red."""
     made = _made(Operators(), "operators/abs-float16-smoke-20")
     assert made.program is not None
-    assert [one.outputs[0].dtype for one in (made.program, made.model)] == ["float16", "float32"]
+    assert [form.outputs[0].dtype for form in (made.program, made.model)] == ["float16", "float32"]
     for name in ("torch-eager", "onnxruntime"):
         found = execute(VerifyJob(made, find_flow(name)), Stages(lambda stage: None))
         assert found.outcome is Outcome.OK, found.detail
@@ -113,8 +113,8 @@ def test_an_engine_is_fed_as_the_case_says(
     case = Case("c", model, Inputs(golden=str(tmp_path / "golden"), layout=layout))
     found = execute(VerifyJob(case, find_flow("reference")), Stages(lambda stage: None))
     assert found.outcome is Outcome.OK, found.detail
-    assert all((one.flags.c_contiguous, one.flags.f_contiguous) == flags for one in seen)
-    given = [np.array_equal(one, x) for one in seen]
+    assert all((array.flags.c_contiguous, array.flags.f_contiguous) == flags for array in seen)
+    given = [np.array_equal(array, x) for array in seen]
     assert given[:2] == [True, False], "the sample, and other inputs to see whether they matter"
     assert given[2:], "the sample again, and again"
     assert all(given[2:])
@@ -140,7 +140,7 @@ def test_a_case_of_a_suite_is_calibrated_on_resamplings_of_its_one_sample() -> N
     ((made,), _) = make((suite,), asked, 1, SILENT)
     found = execute(VerifyJob(made, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
     assert found.outcome is Outcome.OK, found.detail
-    assert {one.output: one.at for one in found.against_float} == {"out0": ""}, (
+    assert {comparison.output: comparison.at for comparison in found.against_float} == {"out0": ""}, (
         "the loss of quantizing is measured, too"
     )
     job = VerifyJob(made, find_flow("onnxruntime-int8-qdq-per-channel"))

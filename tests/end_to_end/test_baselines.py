@@ -69,7 +69,7 @@ def test_the_same_engine_is_not_slower_than_its_baseline(options: CheckOptions) 
     word, reason = _speed_verdict(checked)
     assert word in (VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE)
     assert "the baseline of onnxruntime of 2" in reason
-    (result,) = [one for one in checked.results if one.kind == "compare_speed"]
+    (result,) = [answer for answer in checked.results if answer.kind == "compare_speed"]
     assert result.speeds
     assert len(result.speeds[0].launches) >= 4
 
@@ -109,7 +109,7 @@ def test_a_job_alone_is_held_against_the_figures_of_the_baseline(released: Check
     """As its repro line runs it: what other jobs would record is not asked of it."""
     alone = replace(released, only=f"m|{FLOW}|{task}")
     kept = _file(released).read_text()
-    assert [one.word for one in run_check(alone).judgement.verdicts] == [VerdictStatus.PASS]
+    assert [candidate.word for candidate in run_check(alone).judgement.verdicts] == [VerdictStatus.PASS]
     record = json.loads(kept)
     record["result"]["facts"]["artifact_bytes"] = 100
     _file(released).write_text(json.dumps(record))

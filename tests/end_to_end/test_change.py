@@ -115,7 +115,7 @@ def _answers(model: Path, target: Path) -> None:
 
     session = onnxruntime.InferenceSession(model)
     fed = session.get_inputs()[0]
-    sample = np.random.default_rng(5).normal(size=[one if isinstance(one, int) else 2 for one in fed.shape])
+    sample = np.random.default_rng(5).normal(size=[size if isinstance(size, int) else 2 for size in fed.shape])
     inputs = {fed.name: sample.astype(np.float32)}
     answers = dict(zip([output.name for output in session.get_outputs()], session.run(None, inputs), strict=True))
     np.savez(target, **inputs, **answers)

@@ -33,9 +33,9 @@ def test_two_runs_on_one_history_at_once(linear: Path) -> None:
     both = [
         subprocess.Popen(line, cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)
     ]
-    for one in both:
-        out, err = one.communicate(timeout=600)
-        assert one.returncode == 0, (out, err)
+    for process in both:
+        out, err = process.communicate(timeout=600)
+        assert process.returncode == 0, (out, err)
     listed = run_assay("runs", cwd=here)
     assert listed.stdout.count("pass") >= 2
 

@@ -57,7 +57,7 @@ def _chain(path: Path, products: int) -> Path:
 
 def _compared(checked: Checked) -> CompareSpeedResult:
     """Beside it both engines were measured alone."""
-    (result,) = [one for one in checked.results if isinstance(one, CompareSpeedResult)]
+    (result,) = [answer for answer in checked.results if isinstance(answer, CompareSpeedResult)]
     assert result.speeds
     return result
 

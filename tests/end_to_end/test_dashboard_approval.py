@@ -79,9 +79,12 @@ def test_who_signs_in_approves_an_engine(site: str, run: str) -> None:
     (current,) = list_baselines("h")
     assert (current.case, current.flow.name) == ("m", FLOW)
     assert (current.who, current.reason) == ("eve@example.org", "the second release")
-    assert [(one.who, one.reason) for one in audit_model("m", "h")][-1] == ("eve@example.org", "the second release")
+    assert [(approval.who, approval.reason) for approval in audit_model("m", "h")][-1] == (
+        "eve@example.org",
+        "the second release",
+    )
     lines = [json.loads(line) for line in (Path("h") / AUDIT).read_text().splitlines()]
-    assert [(one["who"], one["action"], one["about"]) for one in lines] == [
+    assert [(line["who"], line["action"], line["about"]) for line in lines] == [
         ("eve@example.org", "sign-in", ""),
         ("eve@example.org", "approve", f"{run} m {FLOW}"),
         ("eve@example.org", "sign-out", ""),

@@ -81,7 +81,11 @@ def test_axe_finds_nothing(browser: Any, site: str, axe: str, size: tuple[int, i
             assert [text in said for text in ("Earlier ones, too", "one that runs seldom")] == [True, True]
         page.evaluate(axe)
         found = page.evaluate("axe.run()")
-        said = [f"{one['id']}: {node['html'][:120]}" for one in found["violations"] for node in one["nodes"]]
+        said = [
+            f"{violation['id']}: {node['html'][:120]}"
+            for violation in found["violations"]
+            for node in violation["nodes"]
+        ]
         assert said == [], path
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
     page.close()

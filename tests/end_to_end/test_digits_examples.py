@@ -115,9 +115,9 @@ def test_models_are_what_every_backend_can_read(name: str) -> None:
     assert max(dynamic.ir_version, static.ir_version) <= 10
     assert all(isinstance(spec.shape[0], str) for spec in (*dynamic.inputs, *dynamic.outputs))
     assert all(spec.shape[0] == 1 for spec in (*static.inputs, *static.outputs))
-    for one, other in zip((*dynamic.inputs, *dynamic.outputs), (*static.inputs, *static.outputs), strict=True):
-        assert (one.name, one.dtype, one.shape[1:]) == (other.name, other.dtype, other.shape[1:])
-        assert all(isinstance(size, int) for size in one.shape[1:])
+    for spec, other in zip((*dynamic.inputs, *dynamic.outputs), (*static.inputs, *static.outputs), strict=True):
+        assert (spec.name, spec.dtype, spec.shape[1:]) == (other.name, other.dtype, other.shape[1:])
+        assert all(isinstance(size, int) for size in spec.shape[1:])
 
 
 def test_detector_and_segmenter_are_judged_by_one_truth() -> None:
@@ -125,8 +125,8 @@ def test_detector_and_segmenter_are_judged_by_one_truth() -> None:
     boxes, mask = golden("detector").labels["classes"], golden("segmenter").labels["mask"]
     for kinds, cells in zip(boxes, mask, strict=True):
         assert set(np.unique(cells)) - {0} == set(kinds[kinds >= 0] + 1)
-    for one, other in zip(golden("detector").inputs, golden("segmenter").inputs, strict=True):
-        np.testing.assert_array_equal(one["image"], other["image"])
+    for sample, other in zip(golden("detector").inputs, golden("segmenter").inputs, strict=True):
+        np.testing.assert_array_equal(sample["image"], other["image"])
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def _other_tokenizer(folder: Path) -> Path:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
     known = Tokenizer.from_file(str(TOKENIZER))
-    single = {one: number for one, number in known.get_vocab().items() if len(one) == 1}
+    single = {token: number for token, number in known.get_vocab().items() if len(token) == 1}
     other = Tokenizer(models.BPE(vocab=single, merges=[]))
     other.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     other.decoder = decoders.ByteLevel()
@@ -107,7 +107,7 @@ def test_each_trouble_has_its_outcome_and_its_sentence(tmp_path: Path) -> None:
         )  # fmt: skip
     found = {result.flow: result for result in checked.results if isinstance(result, VerifyResult)}
     assert found.keys() == SEEN.keys()
-    told = {name: (one.outcome, one.detail) for name, one in found.items()}
+    told = {name: (result.outcome, result.detail) for name, result in found.items()}
     for name, (outcome, sentence) in SEEN.items():
         assert told[name][0] is outcome, (name, told[name])
         assert sentence in told[name][1], (name, told[name])

@@ -23,7 +23,7 @@ def test_a_planted_fault_is_found_and_a_session_goes_on(tmp_path: Path) -> None:
     first = _session(corpus)
     wrong = [bucket for bucket in first.buckets.values() if bucket.status == "wrong" and not bucket.known]
     assert any(bucket.known for bucket in first.buckets.values())  # the library below it has defects that are known
-    assert [one.operators for one in wrong] == [("LeakyRelu",)], ended.stdout
+    assert [bucket.operators for bucket in wrong] == [("LeakyRelu",)], ended.stdout
     assert ended.returncode == 1
     assert "wrong: 1 (wrong by two witnesses)" in ended.stdout
     assert Path(wrong[0].smallest).exists()

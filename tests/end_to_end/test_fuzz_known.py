@@ -31,9 +31,9 @@ def test_a_backend_that_could_not_start_has_no_known_defects_yet(
 ) -> None:
     corpus, session = Corpus(tmp_path / "corpus"), Session(seed=7)
     cases = [KnownCase(name, "finding") for name in ("one", "two")]
-    for one in cases:
+    for known in cases:
         case = GeneratedCase(parser.parse_model(GRAPH).SerializeToString(), {"x": np.ones(2, np.float32)})
-        keep_case(case, corpus.known, one.name)
+        keep_case(case, corpus.known, known.name)
     (corpus.known / INDEX).write_bytes(msgspec.json.encode(cases))
     before = corpus.known / FLOW.name / "progress"
     before.parent.mkdir()
@@ -89,14 +89,14 @@ def test_only_what_a_suspect_may_be_is_screened_and_once(tmp_path: Path) -> None
     corpus, session = Corpus(tmp_path / "corpus"), Session(seed=7)
     model = parser.parse_model(GRAPH).SerializeToString()
     cases = [KnownCase("one", "first", ("Neg",)), KnownCase("two", "second", ("Relu",))]
-    for one in cases:
-        keep_case(GeneratedCase(model, {"x": np.ones(2, np.float32)}), corpus.known, one.name)
+    for known in cases:
+        keep_case(GeneratedCase(model, {"x": np.ones(2, np.float32)}), corpus.known, known.name)
     (corpus.known / INDEX).write_bytes(msgspec.json.encode(cases))
     bad = Flow(name="faulty", backend="faulty", options={"fault": "zeros"})
     with open_services(str(tmp_path / "history"), workers=1) as services:
-        assert refer(bad, lambda one: "Neg" in one.operators, corpus, session, services) == 1
+        assert refer(bad, lambda known_case: "Neg" in known_case.operators, corpus, session, services) == 1
         assert session.referred == {"faulty": {"one": False}}
-        assert refer(bad, lambda one: "Neg" in one.operators, corpus, session, services) == 0
+        assert refer(bad, lambda known_case: "Neg" in known_case.operators, corpus, session, services) == 0
         assert refer(bad, _every, corpus, session, services) == 1
     assert {bucket.known for bucket in session.buckets.values()} == {"first", "second"}
 

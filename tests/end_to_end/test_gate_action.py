@@ -53,7 +53,7 @@ def test_a_good_model_then_a_wrong_one_share_one_comment(checkout: Path, api: Fo
     )
     (comment,) = api.comments
     assert comment["body"].startswith("<!-- assay gate: gate / assay -->\n## Assay: FAIL")
-    assert [one.partition(" ")[0] for one in api.asked] == ["GET", "POST", "GET", "PATCH"]
+    assert [request.partition(" ")[0] for request in api.asked] == ["GET", "POST", "GET", "PATCH"]
     reports = {path.name for path in (checkout / wrong.outputs["reports"]).iterdir()}
     assert reports >= {"summary.md", "junit.xml", "report.html", "results.json", "code-quality.json"}
     (finding,) = json.loads((checkout / "assay-reports" / "code-quality.json").read_text())

@@ -81,6 +81,6 @@ def test_a_golden_that_does_not_say_proves_no_loss(tmp_path: Path, limited: bool
     wanted = {"golden": golden, "golden_of_another_model": True, "flows": ["onnxruntime"], "measure": False}
     checked = assay.check(new, history=tmp_path / "h", require=goals, **wanted)
     change = next(result for result in checked.results if isinstance(result, ChangeResult))
-    verdict = next(one for one in checked.judgement.verdicts if one.job_key == change.job_key)
+    verdict = next(candidate for candidate in checked.judgement.verdicts if candidate.job_key == change.job_key)
     assert verdict.word is (VerdictStatus.PASS if limited else VerdictStatus.INCONCLUSIVE)
     assert [note.code for note in change.notes] == [NoteCode.OLD_TYPES_UNKNOWN]

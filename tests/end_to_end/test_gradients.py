@@ -46,10 +46,10 @@ def test_a_second_derivative_that_is_off_by_a_hundred_units_is_seen(tmp_path: Pa
 
     golden = read_golden(Path(job.case.inputs.golden)).outputs
     wrong = {**golden[0], "second_x": golden[0]["second_x"] * (1 + 100 * 2.0**-24)}
-    answered = [{name: one.astype(np.float32) for name, one in wrong.items()}]
+    answered = [{name: array.astype(np.float32) for name, array in wrong.items()}]
     declared = dict.fromkeys(wrong, "float32")
     judging = ToleranceComparator(job.case.contract, read_tolerance(Path(job.tolerance_dir)))
-    assert [(one.output, one.kind) for one in judging.compare(answered, golden, declared)[1]] == [
+    assert [(finding.output, finding.kind) for finding in judging.compare(answered, golden, declared)[1]] == [
         ("second_x", "values")
     ]
     multiple = ToleranceComparator(msgspec.structs.replace(job.case.contract, tolerance="default"))

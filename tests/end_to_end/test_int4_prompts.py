@@ -40,9 +40,9 @@ def _forgetting(model: Path, path: Path) -> Path:
     """The graph reads nine tenths of whatever cache it is fed."""
     proto = onnx.load(model)
     proto.graph.initializer.append(numpy_helper.from_array(np.float32(0.9), "share"))
-    for past in [one.name for one in proto.graph.input if one.name.startswith("past_key_values.")]:
+    for past in [value.name for value in proto.graph.input if value.name.startswith("past_key_values.")]:
         for node in proto.graph.node:
-            node.input[:] = [f"{past}.less" if one == past else one for one in node.input]
+            node.input[:] = [f"{past}.less" if input_name == past else input_name for input_name in node.input]
         proto.graph.node.insert(0, onnx.helper.make_node("Mul", [past, "share"], [f"{past}.less"]))
     onnx.save(proto, path)
     return path
@@ -54,7 +54,7 @@ def _outcome(model: Path, folder: Path, flow: str, reference: Path | None = None
     found = assay.check(
         model, flows=[flow], inputs=prompts, reference=reference, measure=False, history=folder / ".assay", workers=1
     )
-    (result,) = [one for one in found.results if isinstance(one, VerifyResult)]
+    (result,) = [answer for answer in found.results if isinstance(answer, VerifyResult)]
     return result
 
 
@@ -81,7 +81,7 @@ def test_one_scale_that_is_off_by_a_hundredth_is_another_model(tmp_path: Path) -
     """What the quantization costs is no budget in which faults of the engine hide."""
     quantized = _quantized(tmp_path / "int4.onnx", qdq=False)
     model = onnx.load(quantized)
-    scales = next(one for one in model.graph.initializer if one.name.endswith("scales"))
+    scales = next(tensor for tensor in model.graph.initializer if tensor.name.endswith("scales"))
     scales.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(scales) * np.float32(1.01), scales.name))
     onnx.save(model, tmp_path / "other.onnx")
     right = oracle(quantized)

@@ -59,7 +59,7 @@ def _run(job: Job) -> Result:
 def test_a_slow_refusal_is_had_at_once_the_second_time_and_says_so(job: Job, asked: list[Path]) -> None:
     first, second = _run(job), _run(job)
     assert len(asked) == 1
-    told = [(one.outcome, one.cause, one.ended, one.node, one.stage) for one in (first, second)]
+    told = [(result.outcome, result.cause, result.ended, result.node, result.stage) for result in (first, second)]
     assert told[0] == told[1]
     assert told[0][0] is Outcome.UNSUPPORTED
     (note,) = second.notes
@@ -118,8 +118,8 @@ def test_check_asks_its_jobs_for_it(
     done = CliRunner().invoke(app, ["check", str(linear), "--flow", "onnxruntime", *words])
     assert done.exit_code in (0, 3), done.output
     with open_services(".assay") as services:
-        (run,) = [services.store.run(one.id) for one in services.store.runs()]
-    assert {one.kind: one.refusals for one in run.jobs} == {
+        (run,) = [services.store.run(old_run.id) for old_run in services.store.runs()]
+    assert {act.kind: act.refusals for act in run.jobs} == {
         JobKind.VERIFY: verifying,
         JobKind.MEASURE: RefusalCache.USED,
     }

@@ -42,7 +42,12 @@ def test_a_right_one_gives_one_answer_however_it_is_fed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", [pytest.param(one, marks=[] if one == "sees padding" else pytest.mark.slow) for one in FAULTS if one]
+    "fault",
+    [
+        pytest.param(fault_name, marks=[] if fault_name == "sees padding" else pytest.mark.slow)
+        for fault_name in FAULTS
+        if fault_name
+    ],
 )
 def test_a_wrong_graph_is_blamed_whatever_runs_it(tmp_path: Path, fault: str) -> None:
     result = _check(tmp_path, fault)

@@ -90,7 +90,7 @@ def test_state_is_fed_back_and_kept_in_a_golden(tmp_path: Path) -> None:
     found = assay.check(
         other, golden=golden, golden_of_another_model=True, flows=["onnxruntime"], measure=False, history=tmp_path / "h"
     )
-    change = next(one for one in found.results if one.kind == "change")
+    change = next(answer for answer in found.results if answer.kind == "change")
     assert change.outcome is Outcome.MISMATCH, "the fault is seen from the second call on: the first state is 0"
     assert found.judgement.exit_code == 1
 

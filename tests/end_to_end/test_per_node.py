@@ -81,7 +81,7 @@ def test_infinities_and_nan_are_told_where_the_node_has_others(precision: str) -
         fed = {**right, **{name: np.asarray(array, np.float32) for name, array in answers.items()}}
         nodes = NodeComparisons(model, [fed], precision, (), 0)
         seen = [nodes.judge(node) for node in nodes.all]
-        return [one.output for one in seen if one is not None and one.budget > 1.0]
+        return [judged.output for judged in seen if judged is not None and judged.budget > 1.0]
 
     exponent = right["e"].astype({"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}.get(precision, np.float32))
     right["e"] = exponent.astype(np.float32)
@@ -162,9 +162,9 @@ def test_a_part_of_a_model_is_a_model_with_what_it_needs() -> None:
     shapes = {"image": (1, 1, 8, 8), nodes[0].output[0]: (1, 16, 8, 8), nodes[1].output[0]: (1, 16, 8, 8)}
     values = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
     alone = part(model, nodes, values)
-    assert [one.name for one in alone.graph.input] == ["image"]
-    assert {one.name for one in alone.graph.initializer} == {"0.weight", "0.bias"}
-    assert [one.name for one in alone.graph.output] == [nodes[1].output[0]]
+    assert [value.name for value in alone.graph.input] == ["image"]
+    assert {tensor.name for tensor in alone.graph.initializer} == {"0.weight", "0.bias"}
+    assert [value.name for value in alone.graph.output] == [nodes[1].output[0]]
     onnx.checker.check_model(alone)
     with pytest.raises(KeyError):
         part(model, [model.graph.node[3]], values)
@@ -173,6 +173,6 @@ def test_a_part_of_a_model_is_a_model_with_what_it_needs() -> None:
 def test_every_inner_tensor_becomes_an_output_behind_the_models_own(tmp_path: Path) -> None:
     path, plain, taps = expose_intermediates(MODEL, tmp_path)
     tapped = onnx.load(str(path))
-    assert [one.name for one in tapped.graph.output] == [*(one.name for one in plain.graph.output), *taps]
+    assert [value.name for value in tapped.graph.output] == [*(value.name for value in plain.graph.output), *taps]
     made = {name for node in plain.graph.node for name in node.output}
-    assert set(taps) == made - {one.name for one in plain.graph.output}
+    assert set(taps) == made - {value.name for value in plain.graph.output}

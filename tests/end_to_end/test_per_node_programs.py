@@ -40,8 +40,8 @@ def test_a_program_whose_layer_is_off_by_a_step_is_told_from_one_next_to_a_tie(t
     """The taps of a program compared with a graph of which one layer has another scale: as if the engine had."""
     transform = plugins.load("assay.transforms", "xnnpack-int8")()
     transform.prepare()
-    samples = [dict(one) for one in read_golden(DIGITS / "goldens" / "classifier").inputs[:4]]
-    program = convert_to(MODEL, "torch", tmp_path, shapes={name: one.shape for name, one in samples[0].items()})
+    samples = [dict(feed) for feed in read_golden(DIGITS / "goldens" / "classifier").inputs[:4]]
+    program = convert_to(MODEL, "torch", tmp_path, shapes={name: array.shape for name, array in samples[0].items()})
     tapped, graph, taps = expose_program_intermediates(transform.apply(program, tmp_path, "", samples), tmp_path)
     assert len(taps) == 9
     assert set(taps) < {name for node in graph.graph.node for name in node.output}
@@ -50,16 +50,18 @@ def test_a_program_whose_layer_is_off_by_a_step_is_told_from_one_next_to_a_tie(t
     for sample in samples[:2]:
         args, kwargs = opened.arguments(sample)
         found = opened.results(opened.exported.module()(*args, **kwargs))
-        values.append({**sample, **{name: to_numpy(one) for name, one in found.items()}})
+        values.append({**sample, **{name: to_numpy(array) for name, array in found.items()}})
     sound = NodeComparisons(graph, values, "int8", (), 0)
     assert all(seen is not None and seen.budget <= 1.0 for seen in map(sound.judge, sound.all))
-    node = next(one for one in graph.graph.node if one.output[0] == "quantize_per_tensor_4")
-    scale = next(one for one in graph.graph.initializer if one.name == node.input[1])
+    node = next(inner for inner in graph.graph.node if inner.output[0] == "quantize_per_tensor_4")
+    scale = next(tensor for tensor in graph.graph.initializer if tensor.name == node.input[1])
     graph.graph.initializer.append(numpy_helper.from_array(numpy_helper.to_array(scale) * np.float32(1.01), "wrong"))
     node.input[1] = "wrong"
     lying = NodeComparisons(graph, values, "int8", (), 0)
-    blamed = [one for one in lying.all if (seen := lying.judge(one)) is not None and seen.budget > 1.0]
-    assert [one.output[0] for one in blamed] == ["quantize_per_tensor_4"]
+    blamed = [
+        candidate for candidate in lying.all if (seen := lying.judge(candidate)) is not None and seen.budget > 1.0
+    ]
+    assert [candidate.output[0] for candidate in blamed] == ["quantize_per_tensor_4"]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what torchao imports
@@ -92,30 +94,30 @@ def test_a_program_quantized_while_running_is_judged_by_the_rows_that_enter_its_
     samples[1]["x"][2] = 0.0  # a row without a range
     values = [{**sample, **engine.run(sample)} for sample in samples]
     sound = NodeComparisons(graph, values, "int8", (), 0)
-    assert [one.output[0] for one in sound.all] == ["relu", "y"]
-    found = [sound.judge(one) for one in sound.all]
+    assert [node.output[0] for node in sound.all] == ["relu", "y"]
+    found = [sound.judge(node) for node in sound.all]
     assert all(seen is not None and seen.budget <= 1.0 for seen in found), found
     for name, wrong in (("relu", 1.01), ("y", 0.99)):
-        lying = [{**one, name: (one[name] * np.float32(wrong)).astype(np.float32)} for one in values]
+        lying = [{**sample, name: (sample[name] * np.float32(wrong)).astype(np.float32)} for sample in values]
         nodes = NodeComparisons(graph, lying, "int8", (), 0)
-        told = [one.output[0] for one in nodes.all if (seen := nodes.judge(one)) is not None and seen.budget > 1.0]
+        told = [node.output[0] for node in nodes.all if (seen := nodes.judge(node)) is not None and seen.budget > 1.0]
         assert told[0] == name
     plain = engine_free(open_program(quantized), samples)
-    assert max(float(np.abs(one - value["y"]).max()) for one, value in zip(plain, values, strict=True)) > 1e-3
+    assert max(float(np.abs(array - value["y"]).max()) for array, value in zip(plain, values, strict=True)) > 1e-3
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what torchao imports
 def test_convolutions_quantized_while_running_are_judged_and_a_lost_bias_or_a_step_is_named(tmp_path: Path) -> None:
     """Spelled out, a range is clamped as ReLU6 is: the values keep their names all the same."""
     sound, graph = tapped_depthwise(tmp_path / "sound")
-    taps = {one.output[0] for one in sound(graph).all}
+    taps = {node.output[0] for node in sound(graph).all}
     assert taps == {"hardtanh_1", "flatten", "y"}
-    found = [sound(graph).judge(one) for one in sound(graph).all]
+    found = [sound(graph).judge(node) for node in sound(graph).all]
     assert all(seen is not None and seen.budget <= 1.0 for seen in found), found
     # Both in one net: each node is judged on what entered it.
     lying, _ = tapped_depthwise(tmp_path / "lying", {"2.bias": 0.0, "4.weight": 128 / 127})
     nodes = lying(graph)
-    told = [one.output[0] for one in nodes.all if (seen := nodes.judge(one)) is not None and seen.budget > 1.0]
+    told = [node.output[0] for node in nodes.all if (seen := nodes.judge(node)) is not None and seen.budget > 1.0]
     assert told == ["hardtanh_1", "flatten"]
 
 
@@ -145,7 +147,7 @@ def tapped_depthwise(
     backend = plugins.load("assay.backends", "executorch")()
     backend.prepare()
     engine = backend.lower(tapped, plugins.find_flow("executorch-xnnpack-dynamic-int8-per-channel"))
-    samples = [{"x": np.random.default_rng(one).standard_normal(shape).astype(np.float32)} for one in range(2)]
+    samples = [{"x": np.random.default_rng(number).standard_normal(shape).astype(np.float32)} for number in range(2)]
     values = [{**sample, **engine.run(sample)} for sample in samples]
     return lambda held: NodeComparisons(held, values, "int8", (), 0), graph
 

@@ -37,22 +37,22 @@ SHOWS = {
 
 Tensors = dict[str, np.ndarray[Any, Any]]
 HOSTILE: dict[str, Callable[[Tensors], Tensors]] = {
-    "a row less": lambda one: {"mass": one["mass"][:-1]},
-    "a token too many": lambda one: {"ids": one["ids"] + np.uint32(16)},
-    "a token below 0": lambda one: {"ids": one["ids"].astype(np.int64) - 1},
-    "a token twice": lambda one: {"ids": np.zeros_like(one["ids"])},
-    "no columns": lambda one: {"ids": one["ids"][:, :0], "logs": one["logs"][:, :0]},
-    "fewer sums": lambda one: {"sums": one["sums"][:, :7]},
-    "mass of two axes": lambda one: {"mass": one["mass"][:, None]},
-    "mass below 0": lambda one: {"mass": one["mass"] - 1.0},
-    "mass of 2": lambda one: {"mass": one["mass"] + 2.0},
-    "squares below 0": lambda one: {"squares": one["squares"] - 1.0},
-    "noise below 0": lambda one: {"noise": -1.0 - one["noise"]},
-    "endless noise": lambda one: {"noise": np.full_like(one["noise"], np.inf)},
-    "noise whose square is no number": lambda one: {"noise": np.full_like(one["noise"], 1e308)},
-    "logs of NaN": lambda one: {"logs": np.full_like(one["logs"], np.nan)},
-    "logs of 1e308": lambda one: {"logs": np.full_like(one["logs"], 1e308)},
-    "the least probable first": lambda one: {"logs": np.ascontiguousarray(one["logs"][:, ::-1])},
+    "a row less": lambda sketch: {"mass": sketch["mass"][:-1]},
+    "a token too many": lambda sketch: {"ids": sketch["ids"] + np.uint32(16)},
+    "a token below 0": lambda sketch: {"ids": sketch["ids"].astype(np.int64) - 1},
+    "a token twice": lambda sketch: {"ids": np.zeros_like(sketch["ids"])},
+    "no columns": lambda sketch: {"ids": sketch["ids"][:, :0], "logs": sketch["logs"][:, :0]},
+    "fewer sums": lambda sketch: {"sums": sketch["sums"][:, :7]},
+    "mass of two axes": lambda sketch: {"mass": sketch["mass"][:, None]},
+    "mass below 0": lambda sketch: {"mass": sketch["mass"] - 1.0},
+    "mass of 2": lambda sketch: {"mass": sketch["mass"] + 2.0},
+    "squares below 0": lambda sketch: {"squares": sketch["squares"] - 1.0},
+    "noise below 0": lambda sketch: {"noise": -1.0 - sketch["noise"]},
+    "endless noise": lambda sketch: {"noise": np.full_like(sketch["noise"], np.inf)},
+    "noise whose square is no number": lambda sketch: {"noise": np.full_like(sketch["noise"], 1e308)},
+    "logs of NaN": lambda sketch: {"logs": np.full_like(sketch["logs"], np.nan)},
+    "logs of 1e308": lambda sketch: {"logs": np.full_like(sketch["logs"], 1e308)},
+    "the least probable first": lambda sketch: {"logs": np.ascontiguousarray(sketch["logs"][:, ::-1])},
 }
 
 
@@ -78,7 +78,7 @@ def test_tokens_alone_are_kept_where_the_reference_can_answer_again(tmp_path: Pa
     assert sorted(path.name for path in golden.iterdir()) == ["golden.lock", "inputs.safetensors"]
     with TensorFile(golden / "inputs.safetensors") as file:
         stored = [file.read(name) for name in sorted(file.tensors)]
-    assert [one.tolist() for one in stored] == [[[1, 2, 3, 4, 5, 6, 7]], [[3, 1, 4, 1, 5]], [[2, 7, 1]]]
+    assert [array.tolist() for array in stored] == [[[1, 2, 3, 4, 5, 6, 7]], [[3, 1, 4, 1, 5]], [[2, 7, 1]]]
     result = _checked(tmp_path)
     assert result.outcome is Outcome.OK, result.detail
     assert {name for name in result.task_metrics if name.startswith("schedule_kl_")} >= {
@@ -171,10 +171,12 @@ def test_tokens_and_vocabulary_are_those_of_the_model(tmp_path: Path) -> None:
     with TensorFile(golden / "inputs.safetensors") as file:
         tokens = {name: file.read(name) for name in file.tensors}
     for token in (-9, 16):
-        write_contents(golden, lock, {"input": {name: one + token for name, one in tokens.items()}, "sketch": sketches})
+        write_contents(
+            golden, lock, {"input": {name: array + token for name, array in tokens.items()}, "sketch": sketches}
+        )
         with pytest.raises(BadGolden, match="has a token"):
             read_sketches(golden, lock.model_digest)
-    for odd in ({name: one + 0.5 for name, one in tokens.items()}, {}):
+    for odd in ({name: array + 0.5 for name, array in tokens.items()}, {}):
         write_contents(golden, lock, {"input": odd, "sketch": sketches})
         with pytest.raises(BadGolden, match="record the golden again"):
             read_sketches(golden, lock.model_digest)

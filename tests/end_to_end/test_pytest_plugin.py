@@ -69,7 +69,7 @@ def test_cases_are_tests_chosen_by_k_stopped_by_x_and_written_to_junit(here: Pat
     assert done.returncode == 1, done.stderr
     assert "1 fail; 1 of 1 jobs recorded" in done.stdout
     found = ElementTree.parse("out.xml").getroot().iter("testcase")
-    assert sorted(one.get("name", "") for one in found) == [
+    assert sorted(testcase.get("name", "") for testcase in found) == [
         "zoo/one[faulty-lie]", "zoo/one[onnxruntime]", "zoo/two[faulty-lie]", "zoo/two[onnxruntime]",
     ]  # fmt: skip
     told = run_pytest(*suite, "-m", "flow_faulty_lie", "-x", code=1)

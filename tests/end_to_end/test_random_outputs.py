@@ -95,7 +95,7 @@ def test_nobody_calls_a_changed_model_the_same_where_either_draws(here: Path, ne
     checked = assay.check("new.onnx", flows=["onnxruntime"], reference="old.onnx", measure=False)
     assert checked.judgement.exit_code == code
     change = next(result for result in checked.results if isinstance(result, ChangeResult))
-    (verdict,) = [one for one in checked.judgement.verdicts if one.job_key == change.job_key]
+    (verdict,) = [candidate for candidate in checked.judgement.verdicts if candidate.job_key == change.job_key]
     assert verdict.word is {0: VerdictStatus.PASS, 1: VerdictStatus.FAIL, 3: VerdictStatus.INCONCLUSIVE}[code]
     if code == 3:
         assert "check without draws" in verdict.reason
@@ -108,7 +108,9 @@ def test_what_a_quantized_model_draws_is_no_loss_that_a_limit_decides(
     np.savez("inputs.npz", x=X)
     model = onnx.load("both.onnx")
     stored = {"s": np.float32(0.05), "n": np.int8(0), "w": 20 * np.eye(16, dtype=np.int8)}
-    model.graph.initializer.extend(onnx.numpy_helper.from_array(np.asarray(one), name) for name, one in stored.items())
+    model.graph.initializer.extend(
+        onnx.numpy_helper.from_array(np.asarray(array), name) for name, array in stored.items()
+    )
     nodes = [
         helper.make_node("QuantizeLinear", ["x", "s", "n"], ["q"]),
         helper.make_node("DequantizeLinear", ["q", "s", "n"], ["d"]),
@@ -118,14 +120,14 @@ def test_what_a_quantized_model_draws_is_no_loss_that_a_limit_decides(
     ]
     del model.graph.node[:]
     model.graph.node.extend(nodes)
-    next(one for one in model.graph.node if one.op_type == "Relu").input[0] = "f"
+    next(node for node in model.graph.node if node.op_type == "Relu").input[0] = "f"
     onnx.save(model, "quantized.onnx")
     options = {"flows": ["onnxruntime"], "measure": False, "require": require, "inputs": inputs or None}
     checked = assay.check("quantized.onnx", reference="both.onnx", **options)
     change = next(result for result in checked.results if isinstance(result, ChangeResult))
     assert not change.comparisons
-    assert [one.output for one in change.against_float if one.metrics] == ["y"]
-    (verdict,) = [one for one in checked.judgement.verdicts if one.job_key == change.job_key]
+    assert [comparison.output for comparison in change.against_float if comparison.metrics] == ["y"]
+    (verdict,) = [candidate for candidate in checked.judgement.verdicts if candidate.job_key == change.job_key]
     assert verdict.word is VerdictStatus.INCONCLUSIVE, verdict.reason
     assert "RandomNormalLike 'r'" in verdict.reason
 
@@ -143,4 +145,4 @@ def test_a_limit_says_nothing_of_an_output_that_records_no_error(here: Path, goa
 def test_nan_in_what_is_drawn_is_found(here: Path) -> None:
     result, code = _checked("alone.onnx", "faulty-nan", "torch", z=X)
     assert (result.outcome, code) == (Outcome.MISMATCH, 1), result.detail
-    assert "nan" in {one.kind for one in (*result.findings, *result.comparisons[0].findings)}
+    assert "nan" in {finding.kind for finding in (*result.findings, *result.comparisons[0].findings)}

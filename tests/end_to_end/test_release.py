@@ -59,7 +59,7 @@ def test_from_a_release_to_the_audit_of_its_rollback() -> None:
     assert "the first release" in _assay("baseline", "list", *history)[1]
     code, said = _assay("audit", "m.onnx", *history)
     assert code == 0, said
-    order = [said.index(one) for one in ("the first release", "the second release", "customers complain")]
+    order = [said.index(phrase) for phrase in ("the first release", "the second release", "customers complain")]
     assert order == sorted(order)
     assert f"passed in run {run}: assay report {run}" in said
 

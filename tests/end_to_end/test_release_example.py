@@ -26,5 +26,5 @@ def test_a_release_a_block_an_alert_a_rollback_and_the_audit(tmp_path: Path) -> 
         "assay alert mute",
         "[assay] recovered: classifier on model-change: mismatch",
     )
-    assert [one for one in story if one not in found.stdout] == [], found.stdout
+    assert [line for line in story if line not in found.stdout] == [], found.stdout
     assert "services/token" not in found.stdout + found.stderr

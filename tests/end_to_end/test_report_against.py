@@ -57,7 +57,7 @@ def test_the_run_before_with_the_same_cells_is_found_and_every_format_shows_it(h
         assert part in text
         assert "A change <of>" not in text, "it is untrusted text"
     code, text = _assay("report", "--against", "previous", "--history", history, "--format", "junit")
-    names = [one.get("name") for one in ET.fromstring(text[text.index("<?xml") :]).iter("property")]
+    names = [element.get("name") for element in ET.fromstring(text[text.index("<?xml") :]).iter("property")]
     assert "against: deviation (budget used)" in names
 
 

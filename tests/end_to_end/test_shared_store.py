@@ -38,7 +38,7 @@ def machines(tmp_path: Path, bucket: str, monkeypatch: pytest.MonkeyPatch) -> tu
 
 
 def _objects(bucket: str) -> dict[str, int]:
-    return {one.digest: one.size_bytes for one in ObjectBlobs(bucket).every()}
+    return {blob.digest: blob.size_bytes for blob in ObjectBlobs(bucket).every()}
 
 
 def test_references_and_logs_of_one_machine_are_on_the_other(

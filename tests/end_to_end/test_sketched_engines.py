@@ -83,7 +83,7 @@ def test_answers_that_do_not_repeat(fault: str, pattern: Pattern, made: tuple[Mo
     """What is added to all logits alike changes no probability, so that the sketches alone see nothing."""
     result = _verified(_job(made, tmp_path, fault=fault))
     assert result.outcome is Outcome.NONDETERMINISTIC, result.detail
-    assert pattern in {one.pattern for one in result.repeats.found}
+    assert pattern in {instance.pattern for instance in result.repeats.found}
 
 
 def _said(result: VerifyResult) -> str:

@@ -164,7 +164,9 @@ def _expectations_change_after_a_shard(whole: list[str], files: list[str]) -> No
 def test_shards_of_which_one_has_a_case_that_never_ends_are_judged_by_one_policy(tmp_path: Path) -> None:
     """That it must be stopped is what such a case brings to the policy of its shard."""
     chosen = [
-        word for one in ("Loop-endless", "ConstantOfShape-", "Tile-", "Div-by") for word in ("--filter", f"*{one}*")
+        word
+        for pattern in ("Loop-endless", "ConstantOfShape-", "Tile-", "Div-by")
+        for word in ("--filter", f"*{pattern}*")
     ]
     asked = ["run", "edge", "--flow", "onnxruntime", *chosen]
     files = [f"s{at}.assay" for at in (1, 2)]
@@ -285,7 +287,7 @@ def test_newer_opsets_are_converted_in_a_lane_of_their_own_and_the_converted_mod
     run = ("run", "./zoo", "--flow", "onnxruntime", "--report", "json=out.json", "--filter", "right0")
     assert "no case here has a newer opset" in assay(*run, "--adapt-opset", "17", code=5)
     assert "2 of 2 jobs" in assay(*run, "--adapt-opset", "14", code=0)
-    results = {one["result"]["flow"]: one["result"] for one in json.loads(Path("out.json").read_text())["jobs"]}
+    results = {entry["result"]["flow"]: entry["result"] for entry in json.loads(Path("out.json").read_text())["jobs"]}
     assert results["onnxruntime"]["facts"]["transforms"] == []
     (applied,) = results["onnxruntime+opset-14"]["facts"]["transforms"]
     assert applied["transform"] == "opset:14"

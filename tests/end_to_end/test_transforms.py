@@ -162,7 +162,7 @@ def test_transforms_that_do_not_go_together_are_told_and_the_others_go_on() -> N
     checks = checked(*flows)
     run = by_flow(checks)
     assert run.pop("onnxruntime").outcome is Outcome.OK
-    assert {(one.outcome, one.cause, one.stage) for one in run.values()} == {
+    assert {(result.outcome, result.cause, result.stage) for result in run.values()} == {
         (Outcome.ERROR, Cause.WRONG_USAGE, Stage.TRANSFORM)
     }
     assert [run[name].detail.removeprefix(f"flow {name!r}: ") for name in flows[:-1]] == [

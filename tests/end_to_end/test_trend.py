@@ -40,7 +40,7 @@ def _fill(folder: Path, medians_s: list[float], machine: Machine | None = None, 
 
 
 def _noisy(rng: np.random.Generator, level: float, count: int) -> list[float]:
-    return [float(one) for one in level * np.exp(0.008 * rng.standard_normal(count))]
+    return [float(number) for number in level * np.exp(0.008 * rng.standard_normal(count))]
 
 
 def test_a_step_is_found_with_the_commits_around_it(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_a_real_defect_ends_in_a_script_that_fails_with_it_and_passes_without(tm
     assert "- **machine**: " in page
     assert "expected [0.0, 0.0, 0.0, 0.0]\n  got      [-1.0, -1.0, -1.0, -1.0]" in page
     small = onnx.load(Path(cause.folder) / "smallest" / "model.onnx")
-    assert [one.dim_value for one in small.graph.input[0].type.tensor_type.shape.dim] == [1, 1, 1, 1]
+    assert [dim.dim_value for dim in small.graph.input[0].type.tensor_type.shape.dim] == [1, 1, 1, 1]
 
 
 def test_what_does_not_fail_again_is_said_with_how_often_it_was_tried(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def test_one_fault_at_two_places_is_one_cause(tmp_path: Path) -> None:
     net = PlantedNet(2 * NODES, seed=3)
     (first,), (second,) = net.sites["wrong_function"]
     (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault="wrong_function")
-    named = [one.partition(" ")[0] for one in (*cause.nodes, *cause.elsewhere)]
+    named = [node_text.partition(" ")[0] for node_text in (*cause.nodes, *cause.elsewhere)]
     assert (sorted(named), len(cause.nodes)) == (sorted([first, second]), 1)
     assert cause.explains is not None
     assert cause.explains > 0.99

@@ -25,7 +25,7 @@ def test_unstable_engines_are_named_and_their_neighbours_pass(linear: Path, gold
         history=str(tmp_path / "h"),
         repeat_share=50.0,
     )
-    results = {one.flow: one for one in checked.results}
+    results = {answer.flow: answer for answer in checked.results}
     steady = results.pop("faulty")
     assert isinstance(steady, VerifyResult)
     assert (steady.outcome, steady.repeats.found) == (Outcome.OK, ())
@@ -33,6 +33,6 @@ def test_unstable_engines_are_named_and_their_neighbours_pass(linear: Path, gold
         result = results[f"faulty-{kind}"]
         assert isinstance(result, VerifyResult)
         assert result.outcome is Outcome.NONDETERMINISTIC, (kind, result.detail)
-        assert SEEN_AS[kind] in {one.pattern for one in result.repeats.found}, kind
+        assert SEEN_AS[kind] in {instance.pattern for instance in result.repeats.found}, kind
     failing = {verdict.job_key for verdict in checked.judgement.verdicts if verdict.word.value == "fail"}
     assert len(failing) == len(kinds)

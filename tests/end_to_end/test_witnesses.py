@@ -165,7 +165,7 @@ def _changed(model: Path, factor: float) -> Path:
 def _change(model: Path, factor: float) -> tuple[Result, Verdict]:
     new = _changed(model, factor)
     checked = assay.check(new, reference=model, flows=["onnxruntime"], measure=False, history=model.parent / "h")
-    verdict = next(one for one in checked.judgement.verdicts if one.job_key.endswith("|change"))
+    verdict = next(candidate for candidate in checked.judgement.verdicts if candidate.job_key.endswith("|change"))
     return next(result for result in checked.results if result.kind == "change"), verdict
 
 

@@ -164,7 +164,7 @@ def test_a_data_set_may_be_one_array_of_rows_and_each_counts(tools: SubmissionSe
     folder = tmp_path / "datasets" / "rows"
     folder.mkdir(parents=True)
     whole = load_file(DATASETS / "digits" / "inputs.safetensors")
-    save_file({name: one[:, 0].copy() for name, one in whole.items()}, folder / "inputs.safetensors")
+    save_file({name: array[:, 0].copy() for name, array in whole.items()}, folder / "inputs.safetensors")
     shutil.copyfile(DATASETS / "digits" / "labels.safetensors", folder / "labels.safetensors")
     here = place(tmp_path, minimum=0.95, dataset="datasets/rows")
     (check,) = recompute(here, replace(tools, scratch=tmp_path / "scratch"))

@@ -43,12 +43,12 @@ def checked(folder: Path) -> list[Check]:
             name=folder.name,
         )
         found = check_artifacts(place, tools)
-    assert {one.name for one in found} >= {"artifacts.parts", "artifacts.metadata", "artifacts.sources"}
-    return [one for one in found if one.outcome is not CheckOutcome.PASSED]
+    assert {check.name for check in found} >= {"artifacts.parts", "artifacts.metadata", "artifacts.sources"}
+    return [check for check in found if check.outcome is not CheckOutcome.PASSED]
 
 
 def told(folder: Path) -> list[tuple[str, str, int]]:
-    return [(one.name.partition(".")[2], one.path, one.line) for one in checked(folder)]
+    return [(check.name.partition(".")[2], check.path, check.line) for check in checked(folder)]
 
 
 def change(file: Path, found: str, put: str) -> None:
@@ -103,7 +103,7 @@ def test_metadata_are_held_against_the_schema_with_their_line(
     folder: Path, found: str, put: str, line: int, says: str
 ) -> None:
     change(folder / "metadata.toml", found, put)
-    (one,) = [one for one in checked(folder) if one.name == "artifacts.metadata"]
+    (one,) = [found_check for found_check in checked(folder) if found_check.name == "artifacts.metadata"]
     assert says in one.sentence
     assert (one.path, one.line) == ("metadata.toml", line)
     assert str(folder.parents[1]) not in one.sentence
@@ -116,7 +116,7 @@ def test_several_mistakes_are_told_in_the_order_of_their_lines(folder: Path) -> 
         ('title = "Adds"', 'title = ""'),
     ):
         change(folder / "metadata.toml", found, put)
-    lines = [one.line for one in checked(folder) if one.name == "artifacts.metadata"]
+    lines = [check.line for check in checked(folder) if check.name == "artifacts.metadata"]
     assert lines == [2, 3, line_of("opset = 17")]
 
 
@@ -195,7 +195,7 @@ def test_harmless_magics_are_harmless(folder: Path) -> None:
 )
 def test_test_data_sets_are_counted_without_holes(folder: Path, rename: str, to: str, path: str) -> None:
     (folder / rename).rename(folder / to)
-    assert path in [one for name, one, _ in told(folder) if name == "samples"]
+    assert path in [path_name for name, path_name, _ in told(folder) if name == "samples"]
 
 
 def test_a_licence_is_judged_whatever_else_is_wrong_with_the_metadata(folder: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_licence_is_judged_whatever_else_is_wrong_with_the_metadata(folder: Pa
         .replace('license = "MIT"', 'license = "GPL-3.0-only"', 1)
     )
     metadata.write_text(text)
-    names = {one.name for one in checked(folder) if one.outcome is CheckOutcome.FAILED}
+    names = {check.name for check in checked(folder) if check.outcome is CheckOutcome.FAILED}
     assert names >= {"artifacts.metadata", "artifacts.license"}
 
 

@@ -58,7 +58,7 @@ RELATIVES = {
     "metadata-of-wrong-type", "no-inference-notebook", "notebook-is-no-notebook", "no-preprocessing",
 }  # fmt: skip
 """Near to others in the table: looked at by the slow test only."""
-QUICK = [one for one in TABLE.values() if not one.costly and not one.near and one.name not in RELATIVES]
+QUICK = [broken for broken in TABLE.values() if not broken.costly and not broken.near and broken.name not in RELATIVES]
 BAD = (CheckOutcome.FAILED, CheckOutcome.UNDECIDED, CheckOutcome.INFRASTRUCTURE)
 
 
@@ -70,7 +70,7 @@ def looked_at(root: Path, case: Broken | None, groups: Iterable[str] = GROUPS) -
 
 def held_against(found: Inspection) -> dict[str, str]:
     """Every check that is not content, with what it says."""
-    return {one.name: f"{one.outcome}: {one.sentence}" for one in found.checks if one.outcome in BAD}
+    return {entry.name: f"{entry.outcome}: {entry.sentence}" for entry in found.checks if entry.outcome in BAD}
 
 
 def check(found: Inspection, case: Broken) -> None:
@@ -82,7 +82,7 @@ def check(found: Inspection, case: Broken) -> None:
 
 def test_there_are_enough_and_every_group_has_some() -> None:
     assert len(TABLE) >= 35
-    assert {one.group for one in TABLE.values()} == set(GROUPS)
+    assert {broken.group for broken in TABLE.values()} == set(GROUPS)
     assert set(TABLE) >= RELATIVES
     assert len(QUICK) >= 35
 
@@ -102,7 +102,7 @@ def test_a_group_waits_for_the_part_that_it_could_only_stumble_over(name: str, t
     found = looked_at(tmp_path, TABLE[name], {"artifacts", "functionality", "performance", *of_notebooks})
     check(found, TABLE[name])
     waits = f"not executed: it waits for {TABLE[name].check}, which must hold first"
-    assert waits in {one.sentence for one in found.checks if one.outcome is CheckOutcome.SKIPPED}
+    assert waits in {entry.sentence for entry in found.checks if entry.outcome is CheckOutcome.SKIPPED}
 
 
 @pytest.mark.slow  # in CI tests/robot/test_robot_end_to_end.py pushes the same one, and asks the same of its checks
@@ -110,7 +110,7 @@ def test_the_good_one_from_which_they_are_made_is_promoted(tmp_path: Path) -> No
     found = looked_at(tmp_path, None)
     assert held_against(found) == {}
     assert found.decision.answer is Answer.PROMOTE, found.decision.reasons
-    assert {one.group for one in found.checks if one.executed} >= set(EXECUTING)
+    assert {entry.group for entry in found.checks if entry.executed} >= set(EXECUTING)
 
 
 @pytest.mark.parametrize("name", ["claim-too-high", "notebook-opens-network"])

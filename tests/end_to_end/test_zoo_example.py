@@ -39,12 +39,12 @@ def zoo(tmp_path: Path) -> Path:
 def test_it_has_the_three_models_and_its_index_lists_them() -> None:
     assert set(SERVED) == {"digit-classifier", "digit-detector", "digit-segmenter"}
     assert index_trouble(ZOO) == ""
-    assert {one.scenario for one in SERVED.values()} == set(read_scenarios(ZOO))
+    assert {served.scenario for served in SERVED.values()} == set(read_scenarios(ZOO))
     assert read_policy(ZOO).demand_sandbox
-    for one in SERVED.values():
-        assert one.decision == "promote"
-        assert one.accuracy.measured == pytest.approx(one.accuracy.claimed, abs=1e-4)
-        assert all("latency_ms" in figures for figures in one.performance.values())
+    for served in SERVED.values():
+        assert served.decision == "promote"
+        assert served.accuracy.measured == pytest.approx(served.accuracy.claimed, abs=1e-4)
+        assert all("latency_ms" in figures for figures in served.performance.values())
 
 
 def test_it_stays_small() -> None:

@@ -21,9 +21,9 @@ def test_what_is_taken_is_ours_and_has_its_digest(folder: Path) -> None:
     (folder / "data").mkdir()
     (folder / "data" / "a.txt").write_text("a")
     found = taken(folder)
-    assert [one.path for one in found.taken] == ["README.md", "data/a.txt"]
-    for one in found.taken:
-        copy, original = found.folder / one.path, folder / one.path
+    assert [entry.path for entry in found.taken] == ["README.md", "data/a.txt"]
+    for entry in found.taken:
+        copy, original = found.folder / entry.path, folder / entry.path
         assert copy.read_bytes() == original.read_bytes()
         assert copy.stat().st_ino != original.stat().st_ino
 
@@ -84,7 +84,7 @@ def test_ten_thousand_files_are_one_finding_with_a_number(folder: Path) -> None:
     for number in range(10_000):
         (folder / f"{number}.txt").touch()
     found = checked(folder)
-    assert {one.name for one in found} == {"files.sizes"}
+    assert {check.name for check in found} == {"files.sizes"}
     assert len(found) < 30
     assert found[-1].sentence == "and 9481 more"
 
@@ -112,7 +112,7 @@ def test_a_hostile_name_is_not_taken_and_is_shown_harmless(folder: Path, name: s
     (path,) = problems(found)
     assert problems(found)[path] is Problem.NAME
     assert path.isprintable()
-    assert [one.path for one in found.taken] == ["README.md"]
+    assert [entry.path for entry in found.taken] == ["README.md"]
 
 
 def test_names_that_are_one_elsewhere_are_told(folder: Path) -> None:

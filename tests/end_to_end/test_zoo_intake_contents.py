@@ -81,7 +81,7 @@ def test_a_tensor_that_is_called_like_a_refused_file_does_not_hide_what_is_wrong
     (folder.parent / "outside.bin").write_bytes(bytes(16))
     os.link(folder.parent / "outside.bin", folder / "w")
     external(folder, "missing.bin")
-    assert [(one.name, one.stops) for one in checked(folder)] == [
+    assert [(check.name, check.stops) for check in checked(folder)] == [
         ("files.links", False),
         ("files.external_data", False),
     ]
@@ -114,7 +114,7 @@ def test_text_nested_without_end_costs_one_file(folder: Path, name: str) -> None
     (folder / name).write_text(("x = " if name.endswith(("toml", "py")) else "") + "[" * 100_000)
     (folder / "z.json").write_text("{")
     found = checked(folder)
-    assert [(one.name, one.path) for one in found] == [("files.readable", name), ("files.readable", "z.json")]
+    assert [(check.name, check.path) for check in found] == [("files.readable", name), ("files.readable", "z.json")]
 
 
 class Dangerous:

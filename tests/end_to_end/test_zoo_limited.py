@@ -15,18 +15,18 @@ GIB = 1 << 30
 
 
 def endings(target: str, *items: object, seconds: float = 300.0) -> list[Ending]:
-    return [one.ending for one in run_limited(target, items, seconds=seconds, memory_bytes=GIB)]
+    return [answer.ending for answer in run_limited(target, items, seconds=seconds, memory_bytes=GIB)]
 
 
 def test_an_answer_for_each_item_in_their_order() -> None:
     found = run_limited("builtins:len", ["a", "abc", ""], seconds=300, memory_bytes=GIB)
-    assert [one.value for one in found] == [1, 3, 0]
+    assert [answer.value for answer in found] == [1, 3, 0]
     assert run_limited("builtins:len", [], seconds=300, memory_bytes=GIB) == []
 
 
 def test_one_that_computes_for_ever_costs_its_time_and_no_other() -> None:
     found = run_limited("builtins:eval", ["1", "sum(iter(int, 1))", "1"], seconds=1, memory_bytes=GIB)
-    assert [one.ending for one in found] == [Ending.OK, Ending.TIMEOUT, Ending.OK]
+    assert [answer.ending for answer in found] == [Ending.OK, Ending.TIMEOUT, Ending.OK]
     assert "more than 1 s of a processor" in found[1].sentence
 
 
@@ -97,7 +97,7 @@ def test_a_hard_limit_of_the_machine_hinders_nothing_that_keeps_it(name: str, mo
 
 def test_under_a_hard_limit_on_time_each_still_has_its_own() -> None:
     found = under_hard_limit("RLIMIT_CPU", 100_000, "builtins:eval", "sum(iter(int, 1))", "1", seconds=1)
-    assert [one[0] for one in found] == [Ending.TIMEOUT, Ending.OK]
+    assert [pair[0] for pair in found] == [Ending.TIMEOUT, Ending.OK]
 
 
 def test_one_that_the_machine_gives_less_than_it_may_have_is_not_to_blame() -> None:
@@ -111,11 +111,11 @@ def test_one_that_the_machine_gives_less_than_it_may_have_is_not_to_blame() -> N
 
 def test_an_answer_that_cannot_be_told_is_an_error_of_the_reader() -> None:
     found = run_limited("builtins:eval", ["object()", "int('\\udc80')", "1"], seconds=300, memory_bytes=GIB)
-    assert [one.ending for one in found] == [Ending.ERROR, Ending.ERROR, Ending.OK]
+    assert [answer.ending for answer in found] == [Ending.ERROR, Ending.ERROR, Ending.OK]
 
 
 def test_what_fails_outside_the_look_blames_no_file() -> None:
     spoilt = "__import__('resource').__dict__.update(getrusage=None)"
     found = run_limited("builtins:eval", [spoilt, "1", "2"], seconds=300, memory_bytes=GIB)
-    assert [one.ending for one in found] == [Ending.OK, Ending.HARNESS, Ending.OK]
+    assert [answer.ending for answer in found] == [Ending.OK, Ending.HARNESS, Ending.OK]
     assert "the process that opens files failed, not the file: TypeError" in found[1].sentence

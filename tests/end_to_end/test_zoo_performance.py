@@ -38,8 +38,8 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SubmissionServic
 
 def looked_at(here: SubmissionContext, tools: SubmissionServices, scratch: Path) -> dict[str, list[Check]]:
     found: dict[str, list[Check]] = {}
-    for one in check_performance(here, replace(tools, scratch=scratch)):
-        found.setdefault(one.name.partition(".")[2], []).append(one)
+    for check in check_performance(here, replace(tools, scratch=scratch)):
+        found.setdefault(check.name.partition(".")[2], []).append(check)
     return found
 
 
@@ -88,7 +88,7 @@ def test_a_flow_that_is_not_here_blames_nobody(
 ) -> None:
     here = place(tmp_path, measures=[{"metric": "size_bytes", "at_most": 1, "flow": flow}])
     found = looked_at(here, tools, tmp_path / "scratch")
-    assert [(one.outcome, one.executed) for one in found["measured"]] == [(outcome, 0)]
+    assert [(check.outcome, check.executed) for check in found["measured"]] == [(outcome, 0)]
     assert "size_bytes" not in found
 
 

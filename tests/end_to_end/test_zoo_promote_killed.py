@@ -140,9 +140,9 @@ def test_two_promotions_at_once_are_one_after_the_other(zoo: Path, tmp_path: Pat
     command = [sys.executable, "-c", KILLED, str(zoo), "promote"]
     pipe = subprocess.PIPE
     both = [subprocess.Popen(command, cwd="/", stdin=pipe, stdout=pipe, text=True) for _ in range(2)]
-    for one in both:
-        assert one.stdin is not None
-        print(100_000, file=one.stdin, flush=True)
-    assert [one.communicate(timeout=600)[0].split() for one in both] == [["0"], ["0"]]
+    for process in both:
+        assert process.stdin is not None
+        print(100_000, file=process.stdin, flush=True)
+    assert [process.communicate(timeout=600)[0].split() for process in both] == [["0"], ["0"]]
     assert len(read_manifest(zoo).models["adder"].versions) == 1
     assert os.listdir(zoo / "submissions") == []

@@ -36,5 +36,5 @@ def checked(folder: Path, policy: ZooPolicy = ZooPolicy(name="zoo")) -> list[Che
         intake = take_in(folder, tools.scratch / "in", policy.files)
         place = SubmissionContext(folder=intake.folder, root=folder.parent, policy=policy, metadata=None, intake=intake)
         found = check_files(place, tools)
-    assert any(one.name == "files.digest" for one in found)
-    return [one for one in found if one.outcome is not CheckOutcome.PASSED]
+    assert any(check.name == "files.digest" for check in found)
+    return [check for check in found if check.outcome is not CheckOutcome.PASSED]

@@ -161,7 +161,7 @@ def test_the_reference_names_every_key_figure_outcome_and_word() -> None:
     assert {"percent-max-degradation", "budget-max", "warmup-s", "task-metric-options", "rtol"} <= keys
     figures = {row.pattern for row in (*RECORDED, *METRICS, *TASK_FIGURES)}
     tables = outcome_reference() + task_reference() + metric_reference((*RECORDED, *METRICS))
-    named = {*keys, *figures, *(one.value for one in Outcome), *(one.value for one in VerdictStatus)}
+    named = {*keys, *figures, *(outcome.value for outcome in Outcome), *(status.value for status in VerdictStatus)}
     assert "_generated/outcomes.inc" in text
     assert sorted(name for name in named if f"`{name}`" not in text + tables) == []
 

@@ -27,16 +27,16 @@ class OpCase:
     random: bool = False
 
     def __str__(self) -> str:
-        shown = ", ".join(_shown(one) for one in self.inputs)
+        shown = ", ".join(_shown(value) for value in self.inputs)
         named = ", ".join(f"{name}={_short(value)}" for name, value in self.attributes.items())
         return f"{self.operator}-{self.version}({shown}) <{named}>" + (f" x{self.outputs}" if self.outputs != 1 else "")
 
     @property
     def names(self) -> list[str]:
-        return ["" if one is None else f"x{position}" for position, one in enumerate(self.inputs)]
+        return ["" if value is None else f"x{position}" for position, value in enumerate(self.inputs)]
 
     def feeds(self) -> dict[str, Any]:
-        return {name: one for name, one in zip(self.names, self.inputs, strict=True) if name}
+        return {name: value for name, value in zip(self.names, self.inputs, strict=True) if name}
 
     def model(self, version: int = 0, constant: Sequence[str] = ()) -> onnx.ModelProto:
         """At another version of the operator set, or with some inputs as initializers."""

@@ -33,8 +33,8 @@ def _lists(mine: Any, theirs: Any, **options: Any) -> str:
         return f"{type(mine).__name__} where {type(theirs).__name__}"
     if len(mine) != len(theirs):
         return f"{len(mine)} values where {len(theirs)}"
-    for one, other in zip(mine, theirs, strict=True):
-        if found := difference(one, other, **options):
+    for left, other in zip(mine, theirs, strict=True):
+        if found := difference(left, other, **options):
             return found
     return ""
 
@@ -48,7 +48,7 @@ def _values(a: Any, b: Any, precision: str, level: float) -> str:
         same = a.astype(object) == b.astype(object) if "4" in names[0] or "2" in names[0] else a == b
         same = np.asarray(same) | (_is_nan(a) & _is_nan(b))
         return "" if np.all(same) else f"{a[~same].reshape(-1)[0]} where {b[~same].reshape(-1)[0]}"
-    kind = max((precision, *names), key=lambda one: EPSILON.get(one, 0.0))
+    kind = max((precision, *names), key=lambda dtype: EPSILON.get(dtype, 0.0))
     x, y = a.astype(np.float64), b.astype(np.float64)
     odd = ~np.isfinite(x) | ~np.isfinite(y)
     if not np.array_equal(x[odd], y[odd], equal_nan=True):

@@ -101,9 +101,12 @@ def one_int(value: int) -> Array:
 
 def schemas() -> Iterator[Any]:
     """Of every version of every operator that is not withdrawn at it, by name and version."""
-    known = [one for one in defs.get_all_schemas_with_history() if one.domain in ("", "ai.onnx.ml")]
+    known = [schema for schema in defs.get_all_schemas_with_history() if schema.domain in ("", "ai.onnx.ml")]
     return iter(
-        sorted((one for one in known if not one.deprecated), key=lambda one: (one.domain, one.name, one.since_version))
+        sorted(
+            (schema for schema in known if not schema.deprecated),
+            key=lambda schema: (schema.domain, schema.name, schema.since_version),
+        )
     )
 
 

@@ -26,7 +26,7 @@ def _named(**wanted: object) -> Found:
 
 
 def _double(case: OpCase, found: str, witness: str) -> bool:
-    return any(isinstance(one, np.ndarray) and one.dtype == np.float64 for one in case.inputs)
+    return any(isinstance(array, np.ndarray) and array.dtype == np.float64 for array in case.inputs)
 
 
 def _small(case: OpCase, found: str, witness: str) -> bool:
@@ -65,7 +65,7 @@ def _alone(case: OpCase, found: str, witness: str) -> bool:
 
 
 def _float8(case: OpCase, found: str, witness: str) -> bool:
-    return any(isinstance(one, np.ndarray) and one.dtype.name.startswith("float8") for one in case.inputs)
+    return any(isinstance(array, np.ndarray) and array.dtype.name.startswith("float8") for array in case.inputs)
 
 
 KNOWN = (
@@ -193,7 +193,7 @@ KNOWN = (
 
 def excused(case: OpCase, found: str, witness: str) -> str:
     """Why this disagreement counts for nothing; "" where it counts."""
-    for one in KNOWN:
-        if case.operator in one.operators and one.applies(case, found, witness):
-            return one.reason
+    for entry in KNOWN:
+        if case.operator in entry.operators and entry.applies(case, found, witness):
+            return entry.reason
     return ""

@@ -135,8 +135,8 @@ def _judge_wide(row: Row, case: OpCase, own: Any, theirs: Any, name: str) -> Non
         row.wrong.append(f"{case}: in double: {type(error).__name__}: {str(error)[:200]}")
         return
     precision = max(
-        (_precision(one) for one in case.inputs),
-        key=lambda one: {"bfloat16": 3, "float16": 2, "float32": 1}.get(one, 0),
+        (_precision(value) for value in case.inputs),
+        key=lambda text: {"bfloat16": 3, "float16": 2, "float32": 1}.get(text, 0),
         default="",
     )
     answer = theirs if theirs is not None else own
@@ -145,7 +145,7 @@ def _judge_wide(row: Row, case: OpCase, own: Any, theirs: Any, name: str) -> Non
     )
     if found and not _saturated(answer) and not excused(case, found, f"{name} in double"):
         row.wrong.append(f"{case}: in double: {found} ({name})")
-    narrow = [one for one in wide if isinstance(one, np.ndarray) and one.dtype.name in _REAL]
+    narrow = [array for array in wide if isinstance(array, np.ndarray) and array.dtype.name in _REAL]
     if narrow:
         row.wrong.append(f"{case}: in double an output is {narrow[0].dtype}")
     _judge_rows(row, case, evaluator, feeds)
@@ -184,11 +184,11 @@ def _judge_rows(row: Row, case: OpCase, evaluator: WideEvaluator, feeds: dict[st
 def _level(case: OpCase) -> float:
     """The largest number that goes in: sums of such cancel."""
     real = [
-        one.astype(np.float64)
-        for one in case.inputs
-        if isinstance(one, np.ndarray) and one.dtype.name in (*_REAL, "float64")
+        array.astype(np.float64)
+        for array in case.inputs
+        if isinstance(array, np.ndarray) and array.dtype.name in (*_REAL, "float64")
     ]
-    sizes = [np.max(np.abs(one[np.isfinite(one) & (np.abs(one) < 1e25)]), initial=0.0) for one in real]
+    sizes = [np.max(np.abs(array[np.isfinite(array) & (np.abs(array) < 1e25)]), initial=0.0) for array in real]
     return float(max(sizes, default=0.0))
 
 
@@ -202,7 +202,7 @@ def _saturated(values: Any) -> bool:
 
 def _widened(value: Any) -> Any:
     if isinstance(value, list):
-        return [_widened(one) for one in value]
+        return [_widened(part) for part in value]
     return value.astype(np.float64) if isinstance(value, np.ndarray) and value.dtype.name in _REAL else value
 
 

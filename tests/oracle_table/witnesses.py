@@ -88,7 +88,7 @@ def run_onnxruntime(model: onnx.ModelProto, feeds: dict[str, Any]) -> list[Any]:
                 name: to_ort_value(np.ascontiguousarray(value) if value.ndim else value)
                 for name, value in feeds.items()
             }
-            return [from_ort_value(one) for one in session.run_with_ort_values(None, given)]
+            return [from_ort_value(value) for value in session.run_with_ort_values(None, given)]
         return list(session.run(None, feeds))
     except Exception as error:
         raise Refused(str(error)) from error

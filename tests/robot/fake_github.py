@@ -178,7 +178,7 @@ class FakeGithub:
         return JSONResponse(run, 201)
 
     def _change_run(self, request: Request, body: Any) -> Response:
-        run = next(one for one in self.runs if one["id"] == request.path_params["id"])
+        run = next(check_run for check_run in self.runs if check_run["id"] == request.path_params["id"])
         output = dict(body.get("output", {}))
         added = output.pop("annotations", [])
         if len(added) > 50:
@@ -209,7 +209,7 @@ class FakeGithub:
         return JSONResponse(self.comments[-1], 201)
 
     def _change_comment(self, request: Request, body: Any) -> Response:
-        comment = next(one for one in self.comments if one["id"] == request.path_params["id"])
+        comment = next(kept for kept in self.comments if kept["id"] == request.path_params["id"])
         comment["body"] = body["body"]
         return JSONResponse(comment)
 

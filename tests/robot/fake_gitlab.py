@@ -41,7 +41,7 @@ def refusal(method: str, what: str, query: Mapping[str, str], body: object) -> s
         return f"{method} {what} has no attribute {', '.join(sorted(unknown))}"
     if missing := [name for name, (_, must) in known.items() if must and name not in told]:
         return f"{', '.join(missing)} is missing"
-    if wrong := [name for name, one in told.items() if type(one) is not known[name][0]]:
+    if wrong := [name for name, value in told.items() if type(value) is not known[name][0]]:
         return f"{wrong[0]} is invalid"
     return ""
 
@@ -80,7 +80,11 @@ class FakeGitlab:
 
     async def _requests(self, request: Request) -> Response:
         wanted = (request.query_params["state"], request.query_params["target_branch"])
-        found = [one for one in self.requests.values() if (one["state"], one["target_branch"]) == wanted]
+        found = [
+            candidate
+            for candidate in self.requests.values()
+            if (candidate["state"], candidate["target_branch"]) == wanted
+        ]
         return _paged(request, found)
 
     async def _request(self, request: Request) -> Response:
@@ -100,7 +104,7 @@ class FakeGitlab:
         return JSONResponse(self.notes[-1], 201)
 
     async def _note(self, request: Request) -> Response:
-        note = next(one for one in self.notes if one["id"] == request.path_params["id"])
+        note = next(kept for kept in self.notes if kept["id"] == request.path_params["id"])
         note["body"] = (await request.json())["body"]
         return JSONResponse(note)
 

@@ -19,7 +19,9 @@ def refusal(method: str, path: str, query: Mapping[str, str], body: object) -> s
     operation = _operation(method, path)
     if operation is None:
         return f"{method} {path} is not described"
-    known = {one["name"]: one["schema"] for one in operation["parameters"] if one["in"] == "query"}
+    known = {
+        parameter["name"]: parameter["schema"] for parameter in operation["parameters"] if parameter["in"] == "query"
+    }
     for name, value in query.items():
         if name not in known:
             return f"{method} {path} has no parameter {name}"

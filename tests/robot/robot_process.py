@@ -51,7 +51,7 @@ def _own_weights(path: Path, name: str) -> None:
     import onnx
 
     model = onnx.load(path)
-    bias = next(one for one in model.graph.initializer if len(one.dims) == 1)
+    bias = next(parameter for parameter in model.graph.initializer if len(parameter.dims) == 1)
     values = onnx.numpy_helper.to_array(bias).copy()
     values[0] += (1 + int("0" + "".join(filter(str.isdigit, name)))) * np.spacing(
         values[0]
@@ -230,7 +230,7 @@ class Robot:
 
         def found() -> dict[str, Any] | None:
             closed = ("decided", "superseded", "withdrawn")
-            return next((one for one in self.queue() if one["sha"] == sha and one["state"] in closed), None)
+            return next((entry for entry in self.queue() if entry["sha"] == sha and entry["state"] in closed), None)
 
         answer: dict[str, Any] = self.until(f"a decision on {sha[:12]}", found, seconds)
         return answer

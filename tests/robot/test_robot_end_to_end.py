@@ -60,8 +60,8 @@ def test_a_pushed_branch_becomes_a_model_of_the_zoo(running: tuple[Repository, R
     told = robot.get(f"{page}.json").json()["decisions"][0]
     assert found["answer"] == "promote", told["reasons"]
     bad = (CheckOutcome.FAILED, CheckOutcome.UNDECIDED, CheckOutcome.INFRASTRUCTURE)
-    assert [one["name"] for one in told["checks"] if one["outcome"] in bad] == []
-    assert {one["name"].partition(".")[0] for one in told["checks"] if one.get("executed")} >= set(EXECUTING)
+    assert [check["name"] for check in told["checks"] if check["outcome"] in bad] == []
+    assert {check["name"].partition(".")[0] for check in told["checks"] if check.get("executed")} >= set(EXECUTING)
 
     promoted = robot.until("the merge", lambda: robot.get(f"{page}.json").json()["submission"]["promoted"])
     manifest = json.loads(repository.shown("main", "manifest.json"))
@@ -92,9 +92,9 @@ def test_a_pushed_branch_becomes_a_model_of_the_zoo(running: tuple[Repository, R
     assert promoted[:10] in text
     assert "promoted" in robot.get(f"/badge/{NAME}.svg").text
     private = (robot.data, robot.data / "robot.db", robot.data / "mirror.git", *(robot.data / "records").iterdir())
-    assert [one for one in private if one.stat().st_mode & 0o077] == [], "what the robot writes is its own"
+    assert [path for path in private if path.stat().st_mode & 0o077] == [], "what the robot writes is its own"
     objects = [path for path in (repository.bare / "objects").rglob("*") if path.is_file()]
-    assert all(one.stat().st_mode & 0o044 for one in objects), "what it pushes is everybody's"
+    assert all(path.stat().st_mode & 0o044 for path in objects), "what it pushes is everybody's"
 
 
 def test_a_broken_one_is_declined_with_its_reason_on_every_side(running: tuple[Repository, Robot]) -> None:
@@ -107,7 +107,7 @@ def test_a_broken_one_is_declined_with_its_reason_on_every_side(running: tuple[R
         "the status", lambda: repository.status(sha, OTHER) if repository.status(sha, OTHER).get("answer") else {}
     )
     assert status["answer"] == "decline"
-    assert [one["name"] for one in status["checks"] if one["outcome"] == "failed"] == ["files.readable"]
+    assert [check["name"] for check in status["checks"] if check["outcome"] == "failed"] == ["files.readable"]
     assert "model.onnx" in repository.shown("assay-status", f"{OTHER}/{sha}.md")
     assert "model.onnx" in robot.get(f"/submissions/{found['id']}").text
     assert repository.shown("main", "manifest.json") == before
@@ -116,12 +116,12 @@ def test_a_broken_one_is_declined_with_its_reason_on_every_side(running: tuple[R
 def test_a_new_push_takes_the_place_of_the_one_before(running: tuple[Repository, Robot]) -> None:
     repository, robot = running
     first = repository.submit("again", "pickle", extra="first")
-    robot.until("the first to be seen", lambda: [one for one in robot.queue() if one["sha"] == first])
+    robot.until("the first to be seen", lambda: [entry for entry in robot.queue() if entry["sha"] == first])
     second = repository.submit("again", "model-is-cut-off", extra="second")
     found = robot.decided(second)
     assert found["answer"] == "decline"
     assert robot.decided(first)["state"] in ("superseded", "decided")
-    closed = [one["sha"] for one in robot.queue() if one["name"] == NAME]
+    closed = [entry["sha"] for entry in robot.queue() if entry["name"] == NAME]
     assert closed[:2] == [second, first]
     # What is served stays what it is, whatever somebody submits.
     assert robot.get(f"/badge/{NAME}.json").json()["message"] == "promoted"
@@ -144,14 +144,14 @@ def test_a_model_of_a_scenario_with_data_is_promoted(with_data: tuple[Repository
     waits = robot.get(f"/submissions/{first['id']}.json").json()["decisions"][0]
     executing = ("functionality", "accuracy", "performance")
     assert first["answer"] == "needs a person", waits["reasons"]
-    assert not [one for one in waits["checks"] if one["name"].startswith(executing) and one.get("executed")]
+    assert not [check for check in waits["checks"] if check["name"].startswith(executing) and check.get("executed")]
     assert robot.approve(first["id"]) == 202
-    robot.until("the second look", lambda: any(one["sha"] == sha and one["round"] == 2 for one in robot.queue()))
+    robot.until("the second look", lambda: any(entry["sha"] == sha and entry["round"] == 2 for entry in robot.queue()))
     found = robot.decided(sha)
     assert robot.approve(first["id"]) == 409
     told = robot.get(f"/submissions/{found['id']}.json").json()["decisions"][0]
     assert found["answer"] == "promote", told["reasons"]
-    checks = {one["name"]: one for one in told["checks"]}
+    checks = {check["name"]: check for check in told["checks"]}
     assert checks["accuracy.recomputed"]["outcome"] == "passed"
     address = f"/submissions/{found['id']}.json"
     promoted = robot.until("the merge", lambda: robot.get(address).json()["submission"]["promoted"])
@@ -168,4 +168,4 @@ def test_another_author_needs_a_person(running: tuple[Repository, Robot]) -> Non
     found = robot.decided(sha)
     told = robot.get(f"/submissions/{found['id']}.json").json()["decisions"][0]
     assert found["answer"] in ("decline", "needs a person")
-    assert any("tom@example.org submits it" in one["sentence"] for one in told["checks"])
+    assert any("tom@example.org submits it" in check["sentence"] for check in told["checks"])

@@ -59,7 +59,7 @@ def _soon(robot: Robot) -> list[psutil.Process]:
     until = time.monotonic() + 120.0
     while not (there := workers(robot)) and time.monotonic() < until:
         known = robot.queue()
-        if known and all(one["state"] == "decided" for one in known):
+        if known and all(entry["state"] == "decided" for entry in known):
             break
         time.sleep(0.02)
     return there
@@ -81,7 +81,7 @@ def survives(folder: Path, kinds: list[str], kills: int, seed: int, seconds: flo
         assert min(hit.values()) > 0, hit
         for sha in wanted:
             robot.decided(sha, seconds)
-        found = {one["sha"]: one for one in robot.queue()}
+        found = {entry["sha"]: entry for entry in robot.queue()}
         assert set(found) == set(wanted)
         for sha, kind in wanted.items():
             whole = robot.get(f"/submissions/{found[sha]['id']}.json").json()
@@ -99,7 +99,11 @@ def survives(folder: Path, kinds: list[str], kills: int, seed: int, seconds: flo
         print(f"{len(wanted)} submissions, kills {hit}, {time.monotonic() - began:.0f} s")
     finally:
         robot.stop()
-    left = [one for one in psutil.process_iter(["cmdline"]) if str(robot.data) in " ".join(one.info["cmdline"] or [])]
+    left = [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if str(robot.data) in " ".join(process.info["cmdline"] or [])
+    ]
     assert left == []
 
 

@@ -90,6 +90,6 @@ def test_a_delivery_table_of_the_version_before_is_brought_up_to_date(location: 
     first.close()
     again = Database(location)
     assert Deliveries(again).receive("guid-1", "body-1", Hint(sha="a" * 40))
-    assert [one.sha for one in Deliveries(again).waiting()] == ["a" * 40]
+    assert [delivery.sha for delivery in Deliveries(again).waiting()] == ["a" * 40]
     again.close()
     Database(location).close()

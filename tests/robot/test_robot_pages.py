@@ -45,9 +45,11 @@ def test_the_queue_tells_what_runs_waits_and_was_decided(served: Served) -> None
         assert f'/submissions/{ids[kind]}"' in closed
         assert f'/submissions/{ids[kind]}"' not in now
     twin = client.get("/queue.json").json()
-    assert [one["id"] for one in twin["running"]] == [ids["rerun"]]
-    assert [one["id"] for one in twin["waiting"]] == [ids["waiting"]]
-    assert [one["id"] for one in twin["closed"]] == sorted((one["id"] for one in twin["closed"]), reverse=True)
+    assert [submission["id"] for submission in twin["running"]] == [ids["rerun"]]
+    assert [submission["id"] for submission in twin["waiting"]] == [ids["waiting"]]
+    assert [submission["id"] for submission in twin["closed"]] == sorted(
+        (submission["id"] for submission in twin["closed"]), reverse=True
+    )
 
 
 def test_a_submission_shows_every_reason_and_where_it_stands(served: Served) -> None:
@@ -152,7 +154,7 @@ def test_only_reading_is_answered(served: Served) -> None:
     assert client.post(f"/submissions/{ids['declined']}").status_code == 405
     assert client.get("/?before=abc").status_code == 200
     older = client.get(f"/queue.json?before={ids['person']}").json()["closed"]
-    assert {one["id"] for one in older} == {ids["promoted"], ids["declined"]}
+    assert {submission["id"] for submission in older} == {ids["promoted"], ids["declined"]}
 
 
 def test_an_address_of_a_stranger_is_followed_only_where_it_is_one() -> None:
@@ -171,7 +173,8 @@ def test_an_address_of_a_stranger_is_followed_only_where_it_is_one() -> None:
 
 def test_a_group_is_skipped_only_where_all_of_it_was() -> None:
     skipped, passed = (
-        Check(name="performance.x", outcome=one, sentence="") for one in (CheckOutcome.SKIPPED, CheckOutcome.PASSED)
+        Check(name="performance.x", outcome=check_outcome, sentence="")
+        for check_outcome in (CheckOutcome.SKIPPED, CheckOutcome.PASSED)
     )
     outcomes = {group.name: group.outcome for group in groups([skipped, passed])}
     assert outcomes["performance"] == "passed"

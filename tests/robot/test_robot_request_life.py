@@ -59,7 +59,7 @@ class Forge:
         return found[-1] if found and found[-1]["status"] == "completed" else {}
 
     def comment(self, number: int) -> str:
-        there = [str(one["body"]) for one in self.fake.comments if one["number"] == number]
+        there = [str(comment["body"]) for comment in self.fake.comments if comment["number"] == number]
         assert len(there) <= 1, "one comment, that is edited"
         return "".join(there)
 
@@ -125,7 +125,7 @@ def lives(repository: Repository, forge: Forge, robot: Robot) -> None:
     roll_back(repository)
     manifest = json.loads(repository.shown("main", "manifest.json"))["models"][NAME]
     assert manifest["current"] == "1.0"
-    assert [one["version"] for one in manifest["versions"]] == ["1.0", "1.1"], "nothing is removed"
+    assert [version["version"] for version in manifest["versions"]] == ["1.0", "1.1"], "nothing is removed"
     assert repository.shown("main", f"models/{NAME}/1.1/metadata.toml")
     late = forge.request(4, "sam", "1.1")  # nothing of a new author is executed: the answer waits for no notebook
     told = robot.until("the version that is taken", lambda: forge.run_of(late))

@@ -52,7 +52,7 @@ class Hooked:
         self.client = httpx.Client(base_url=address, timeout=300)
 
     def numbers(self) -> list[int]:
-        return [one.number for one in self.deliveries.waiting() for _ in one.ids]
+        return [delivery.number for delivery in self.deliveries.waiting() for _ in delivery.ids]
 
 
 def hooked(folder: Path, source: str, body_s: float = 300.0) -> Iterator[Hooked]:
@@ -169,7 +169,7 @@ def test_a_rerun_that_was_asked_for_at_github_is_a_hint(github: Hooked) -> None:
     ):
         body = json.dumps(told).encode()
         assert post(github, body, signed(body, event=event, delivery=f"again-{number}")) == 202
-    assert [(one.sha, one.number) for one in github.deliveries.waiting()] == [(sha, 12), (sha, 0)]
+    assert [(delivery.sha, delivery.number) for delivery in github.deliveries.waiting()] == [(sha, 12), (sha, 0)]
 
 
 def test_events_that_change_nothing_are_thanked_and_forgotten(github: Hooked) -> None:
@@ -237,15 +237,15 @@ def test_slow_bodies_hold_nobody_up(github: Hooked) -> None:
     body = encoded()
     parts = urlsplit(github.address)
     slow = [socket.create_connection((parts.hostname, parts.port), timeout=300) for _ in range(20)]
-    for number, one in enumerate(slow):
-        one.sendall(
+    for number, connection in enumerate(slow):
+        connection.sendall(
             request_head(f"Content-Length: {len(body)}", body).replace("\n", "\r\n").encode() + body[: number % 5]
         )
     assert post(github, body, signed(body)) == 202
     answered, _, _ = select.select(slow, [], [], 0)
     assert not answered, "it waited for the slow ones"
-    for one in slow:
-        one.close()
+    for connection in slow:
+        connection.close()
 
 
 def test_slow_bodies_are_given_up(hasty: Hooked) -> None:

@@ -57,8 +57,8 @@ def test_an_input_with_the_name_of_an_option_is_that_option() -> None:
 
 def test_the_page_has_a_row_for_each_input_with_its_default() -> None:
     rows = {name: told.strip(" `") for name, told in re.findall(r"^\| `([a-z-]+)` \|(.*?)\|", PAGE, re.M)}
-    for name, one in [*ACTION["inputs"].items(), *COMPONENT.items()]:
-        told = str(one.get("default", "")).replace("${{ github.token }}", "the job's")
+    for name, field in [*ACTION["inputs"].items(), *COMPONENT.items()]:
+        told = str(field.get("default", "")).replace("${{ github.token }}", "the job's")
         assert name in rows, name
         assert rows[name] == told, name
 

@@ -25,7 +25,7 @@ def long_functions(source: str) -> Iterator[str]:
             if lines > FUNCTION_LINES:
                 yield f"{node.name} ({lines} lines)"
         # No expression holds a function that has lines of its own.
-        nodes += [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.expr)]
+        nodes += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
 
 
 def test_a_long_function_is_found() -> None:

@@ -98,7 +98,9 @@ def _plugins_in(scope: Scope) -> set[str]:
     names: set[str] = set()
     if isinstance(scope, Function):
         given = (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)
-        names |= {one.arg for one in given if one.annotation is not None and _is_port(one.annotation)}
+        names |= {
+            argument.arg for argument in given if argument.annotation is not None and _is_port(argument.annotation)
+        }
     own = list(_own(scope))
     pairs = [
         *((node.targets[0], node.value) for node in own if isinstance(node, ast.Assign)),
@@ -154,7 +156,7 @@ def _call_asks(node: ast.Call, names: set[str]) -> bool:
         return any(_is_plugin(arg, names) for arg in node.args)
     if name not in ASKING:
         return False
-    texts = {one.value for one in ast.walk(node) if isinstance(one, ast.Constant)}
+    texts = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
     return bool(texts & ABILITIES) or any(_is_plugin(arg, names) for arg in node.args)
 
 

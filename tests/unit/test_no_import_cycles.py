@@ -70,4 +70,4 @@ def test_no_module_leads_back_to_itself() -> None:
     assert len(known) > 700
     graph = {name: set(imported(path.read_text(encoding="utf-8"), known)) - {name} for name, path in known.items()}
     found = cycles(graph)
-    assert not found, "move what both need into a module of its own: " + "; ".join(", ".join(one) for one in found)
+    assert not found, "move what both need into a module of its own: " + "; ".join(", ".join(cycle) for cycle in found)

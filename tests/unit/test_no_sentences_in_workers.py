@@ -71,7 +71,9 @@ FREE = {
     "EngineInfo": "options of a backend, by the backend's own names",
 }
 """Types whose texts are put together of names."""
-STRUCTS = {one.__name__ for kind in (AnyResult, GoldenLock, Header) for one in structs_of(kind, set())} - FREE.keys()
+STRUCTS = {
+    struct.__name__ for kind in (AnyResult, GoldenLock, Header) for struct in structs_of(kind, set())
+} - FREE.keys()
 """Whatever a worker answers, and writes into goldens and tolerances."""
 
 
@@ -87,7 +89,7 @@ def sentences(source: str) -> Iterator[int]:
         if not isinstance(node, ast.Call):
             continue
         given = [*node.args, *(word.value for word in node.keywords)]
-        if called(node) in STRUCTS and any(has_words(one, spaced=True) for one in given):
+        if called(node) in STRUCTS and any(has_words(argument, spaced=True) for argument in given):
             yield node.lineno
         if ((called(node) in NOTING or ast.unparse(node.func) == "broken") and any(map(has_words, given))) or (
             ast.unparse(node.func) == "warnings.warn"
@@ -103,7 +105,7 @@ def worded_errors(source: str) -> Iterator[int]:
     for handler in ast.walk(ast.parse(source)) if "except" in source else ():
         if not isinstance(handler, ast.ExceptHandler) or not handler.name or handler.type is None:
             continue
-        if ERRORS.isdisjoint(one.id for one in ast.walk(handler.type) if isinstance(one, ast.Name)):
+        if ERRORS.isdisjoint(part.id for part in ast.walk(handler.type) if isinstance(part, ast.Name)):
             continue
         for node in ast.walk(handler):
             text = isinstance(node, ast.Call) and ast.unparse(node.func) in ("str", "exception_text") and node.args

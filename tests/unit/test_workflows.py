@@ -88,9 +88,9 @@ def test_shards_follow_what_a_cell_took() -> None:
     cell = nightly_matrix.Cell("models", "tvm-llvm", "*-static", "ubuntu-24.04")
     took = {("models", "tvm-llvm"): 3.5 * nightly_matrix.SHARD_S}
     made = nightly_matrix.sharded([cell], took)
-    assert [(one.shard, one.shards) for one in made] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert [(candidate.shard, candidate.shards) for candidate in made] == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert "--shard 2/4" in made[1].command
-    assert len({one.name for one in made}) == 4
+    assert len({candidate.name for candidate in made}) == 4
     # Never timed: as twice the middle of its suite.
     other = nightly_matrix.Cell("models", "mnn-f32", "*-static", "ubuntu-24.04")
     assert len(nightly_matrix.sharded([other], took)) == 7

@@ -148,7 +148,7 @@ def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monke
     monkeypatch.setattr(OnnxRuntime, "lower", refusing)
     first, second = (execute(job, Stages(lambda stage: None)) for _ in range(2))
     assert len(asked) == 1
-    told = [(one.outcome, one.cause, one.ended, one.node, one.stage) for one in (first, second)]
+    told = [(result.outcome, result.cause, result.ended, result.node, result.stage) for result in (first, second)]
     assert told[0] == told[1]
     assert told[0][0] is Outcome.UNSUPPORTED
     assert (first.facts.reused, second.facts.reused) == ("", _entry().parent.name + _entry().name)
@@ -185,7 +185,9 @@ def test_every_refusal_is_unsupported_and_kept_unless_it_may_be_fixed_outside(
     monkeypatch.setattr(OnnxRuntime, "lower", refusing)
     first, second = (execute(job, Stages(lambda stage: None)) for _ in range(2))
     assert len(asked) == 1 + asked_again
-    assert [(one.outcome, one.node, one.stage) for one in (first, second)] == [(outcome, error.node, Stage.LOWER)] * 2
+    assert [(result.outcome, result.node, result.stage) for result in (first, second)] == [
+        (outcome, error.node, Stage.LOWER)
+    ] * 2
     assert first.ended == second.ended
 
 

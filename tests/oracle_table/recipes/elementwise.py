@@ -62,7 +62,7 @@ def elementwise(g: Gen) -> Iterator[OpCase]:
         else:
             yield g.case(*_pair(g, (3, 4), (3, 4), dtype), **_attributes(g)[0])
             if dtype.kind == "f":
-                yield g.case(*(one.copy() for one in np.meshgrid(g.special(dtype), g.special(dtype))))
+                yield g.case(*(grid.copy() for grid in np.meshgrid(g.special(dtype), g.special(dtype))))
     if g.schema.max_input > 1 and g.schema.name != "SwiGLU":
         yield from _broadcast(g)
     if many:

@@ -138,7 +138,7 @@ def slices(g: Gen) -> Iterator[OpCase]:
         if g.takes(2):
             for kind in (np.int64, np.int32):
                 if max(map(abs, (*starts, *ends))) < 2**31 or kind is np.int64:
-                    given = [None if one is None else np.array(one, kind) for one in (starts, ends, axes, steps)]
+                    given = [None if array is None else np.array(array, kind) for array in (starts, ends, axes, steps)]
                     yield g.case(g.x(4, 5, 6), *given)
         else:
             yield g.case(g.x(4, 5, 6), starts=starts, ends=ends, axes=axes)
@@ -238,8 +238,8 @@ def ranges(g: Gen) -> Iterator[OpCase]:
     for dtype in g.some_dtypes():
         for start, limit, step in ((0, 5, 1), (1, 10, 3), (5, 0, -2), (3, 3, 1), (5, 0, 1)):
             if dtype.kind != "u" or step > 0:
-                yield g.case(*(np.array(one, dtype) for one in (start, limit, step)))
-    yield g.case(*(np.array(one, np.float32) for one in (0.5, 2.2, 0.3)))
+                yield g.case(*(np.array(array, dtype) for array in (start, limit, step)))
+    yield g.case(*(np.array(array, np.float32) for array in (0.5, 2.2, 0.3)))
 
 
 def filled(g: Gen) -> Iterator[OpCase]:

@@ -14,7 +14,7 @@ from oracle_table.gen import Gen
 
 def quantize(g: Gen) -> Iterator[OpCase]:
     zeros = g.dtypes(2)
-    for dtype in (one for one in g.some_dtypes() if one.kind in "fi"):
+    for dtype in (candidate for candidate in g.some_dtypes() if candidate.kind in "fi"):
         x = g.x(3, 4, dtype=dtype, low=-40, high=40)
         scale_type = dtype if dtype.kind == "f" else np.dtype(np.float32)
         for zero in zeros:
@@ -63,8 +63,8 @@ def quantized_matmul(g: Gen) -> Iterator[OpCase]:
         for other in g.dtypes(3):
             a, b = g.x(2, 3, dtype=kind, low=-90, high=90), g.x(3, 4, dtype=other, low=-90, high=90)
             s = [
-                np.array(one, g.dtypes(1)[0] if np.dtype(np.float32) not in g.dtypes(1) else np.float32)
-                for one in (0.03, 0.02, 0.7)
+                np.array(number, g.dtypes(1)[0] if np.dtype(np.float32) not in g.dtypes(1) else np.float32)
+                for number in (0.03, 0.02, 0.7)
             ]
             yield g.case(a, s[0], np.array(3, kind), b, s[1], np.array(1, other), s[2], np.array(2, kind))
             yield g.case(

@@ -77,8 +77,8 @@ def suppression(g: Gen) -> Iterator[OpCase]:
         for overlap in (None, 0.0, 0.5, 1.0):
             for least in (None, 0.0, 0.55):
                 given = [
-                    None if one is None else np.array([one], kind)
-                    for one, kind in ((most, np.int64), (overlap, np.float32), (least, np.float32))
+                    None if number is None else np.array([number], kind)
+                    for number, kind in ((most, np.int64), (overlap, np.float32), (least, np.float32))
                 ]
                 yield g.case(boxes, scores, *given)
     two = np.concatenate([scores, scores[..., ::-1]], 1)

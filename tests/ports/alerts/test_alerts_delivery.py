@@ -88,12 +88,12 @@ def test_a_target_that_is_not_reached_is_told_without_its_secrets_and_tried_agai
     assert "500" in second
     for secret in ("hunter2", "T0K3N", "v4lu3", "s3cr3t", "ann"):
         assert secret not in " ".join(done.failed)
-        assert secret not in " ".join(one.error for one in store.alerts()[0].waiting)
+        assert secret not in " ".join(delivery.error for delivery in store.alerts()[0].waiting)
 
     chat.status = 200
     done = deliver(store, rules, send, MORNING)
     assert [name for name, _ in done.sent] == ["chat"]
-    assert [one.target for one in store.alerts()[0].waiting] == ["gone"]
+    assert [delivery.target for delivery in store.alerts()[0].waiting] == ["gone"]
     assert deliver(store, AlertRules((target("chat", chat.url),)), send, MORNING) == Delivered()
     assert store.alerts()[0].waiting == (), "nobody waits for a target that is not configured any more"
 
@@ -124,7 +124,7 @@ def test_two_that_deliver_at_once_send_a_message_once(store: SqlStore, chat: End
     assert len(chat.posts) == 1
     waits(store, rules)
     (alert,) = store.alerts()
-    dead = replace(alert, waiting=tuple(replace(one, claimed_until=time.time() - 1) for one in alert.waiting))
+    dead = replace(alert, waiting=tuple(replace(delivery, claimed_until=time.time() - 1) for delivery in alert.waiting))
     store.change_alerts(lambda _: [dead])
     assert len(deliver(store, rules, send, MORNING).sent) == 1, "one that died while it sent is taken over"
 

@@ -48,7 +48,7 @@ def test_a_product_and_a_sum_are_rounded_once(backend: Any, tmp_path: Path) -> N
     engine = backend.lower(model, Flow("x", backend.name))
     contracted = bool(engine.run(fed)["y"].any())
     told = engine.facts().numeric_defaults
-    assert [(one.effect, one.option, one.off) for one in told] == (
+    assert [(default.effect, default.option, default.off) for default in told] == (
         [("fused-multiply-add", "cpu", "generic")] if contracted else []
     )
     other = backend.lower(model, Flow("x", backend.name, {"cpu": "generic"}))
@@ -62,7 +62,7 @@ def test_iree_computes_doubles_in_float32_unless_told(tmp_path: Path) -> None:
     engine = IREE().lower(model, Flow("x", "iree"))
     assert not engine.run({"x": x})["y"].any()
     told = [default for default in engine.facts().numeric_defaults if default.effect == "narrowed-doubles"]
-    assert [(one.name, one.option, one.off) for one in told] == [
+    assert [(default.name, default.option, default.off) for default in told] == [
         ("--iree-input-demote-f64-to-f32", "demote_f64_to_f32", False)
     ]
     kept = IREE().lower(model, Flow("x", "iree", {"demote_f64_to_f32": False}))

@@ -146,7 +146,7 @@ def test_the_bytes_of_the_program_live_as_long_as_it_is_run(saved: Path) -> None
     _ = [bytes([number % 256]) * (saved / "model.pte").stat().st_size for number in range(500)]
     np.testing.assert_allclose(engine.run({INPUT: _image(2)})["scores"], tiny_expected(_image(2))["scores"], atol=1e-5)
     kept = [referent for referent in gc.get_referents(engine.__dict__) if isinstance(referent, bytes)]
-    assert any(len(one) == (saved / "model.pte").stat().st_size for one in kept)
+    assert any(len(data) == (saved / "model.pte").stat().st_size for data in kept)
 
 
 def test_results_are_copies(saved: Path) -> None:
@@ -286,7 +286,7 @@ def test_an_operator_that_the_delegate_is_not_offered_stays_portable(tiny: Path)
     assert backend.passes_run(tiny, without) == tuple(
         name for name in names if name != "partitioner(convolution.default)"
     )
-    assert [one for one in backend.lower(tiny, without).facts().undelegated if "convolution" in one]
+    assert [name for name in backend.lower(tiny, without).facts().undelegated if "convolution" in name]
     with pytest.raises(UsageError, match="the partitioner of xnnpack does not name 'foo'; it has"):
         backend.lower(tiny, backend.without_passes(_XNNPACK, ["foo"]))
     portable = {**without.options, "delegate": "portable"}

@@ -128,7 +128,7 @@ def test_slow() -> None:
 def test_every_lie_is_one(tmp_path: Path, fault: str) -> None:
     path = tiny_model(tmp_path / "tiny.onnx")
     feeds = {INPUT: np.random.default_rng(1).normal(size=(2, 3, 8, 8)).astype(np.float32)}
-    right, false = (Faulty().lower(path, _flow(fault=one)).run(feeds) for one in ("none", fault))
+    right, false = (Faulty().lower(path, _flow(fault=fault_name)).run(feeds) for fault_name in ("none", fault))
     same_names = list(right) == list(false)
     assert not (same_names and all(_identical(right[name], false[name]) for name in right))
 

@@ -81,7 +81,7 @@ class _Faulty:
             sampling = replace(sampling, temperature=0.0)
         found = self._inner.generate(rows, tokens, sampling, keep=keep and self._fault != "stale-prefix")
         self._before = rows[0]
-        return [self._changed(one) for one in found]
+        return [self._changed(decoded) for decoded in found]
 
     def _read(self, rows: Sequence[Prompt], at: int, keep: bool) -> Prompt:
         row, alone = rows[at], len(rows) == 1
@@ -247,9 +247,9 @@ def test_text_is_refused(tmp_path: Path) -> None:
         lambda: engine.chat_text([]),
         lambda: engine.run({}),
     ]
-    for one in refused:
+    for call in refused:
         with pytest.raises(UsageError):
-            one()
+            call()
     assert engine.run({"input_ids": np.array([[5, 6], [7, 8]])})["next_token"].shape == (2,)
 
 

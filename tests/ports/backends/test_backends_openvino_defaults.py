@@ -32,7 +32,7 @@ def compressed(tmp_path: Path) -> Path:
             y = MatMul(x, w) }"""
     )
     stored = {"whole": WHOLE, "scale": np.float32(0.01)}
-    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(one), name) for name, one in stored.items())
+    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for name, array in stored.items())
     save_model(model, str(tmp_path / "compressed.onnx"))
     return tmp_path / "compressed.onnx"
 

@@ -193,7 +193,7 @@ def test_a_schedule_by_dlight_is_another_engine_with_the_same_answers(tmp_path: 
     model, flow = tiny_model(tmp_path / "tiny.onnx"), msgspec.structs.replace(_FLOW, options={"schedule": "dlight"})
     assert "ApplyDefaultSchedule" in TVM().passes_run(model, flow)
     assert "ApplyDefaultSchedule" not in TVM().passes_run(model, _FLOW)
-    engines = [TVM().lower(model, one) for one in (_FLOW, flow)]
+    engines = [TVM().lower(model, each_flow) for each_flow in (_FLOW, flow)]
     usual, other = (engine.run({INPUT: _IMAGE}) for engine in engines)
     assert all(np.allclose(usual[name], other[name], rtol=1e-5, atol=1e-6) for name in usual)
     assert [engine.facts().options["schedule"] for engine in engines] == ["default", "dlight"]

@@ -79,7 +79,7 @@ def test_a_timer_holds_while_another_worker_has_closed_its_connection_and_lives(
     def watch(job: Job, stage: Stage | None, *_: object) -> None:
         (ended if stage is None else started)[job.case.name] = time.monotonic()
 
-    results = list(Pool(2, watch=watch).launch(JobList([one.job for one in asked])))
+    results = list(Pool(2, watch=watch).launch(JobList([act.job for act in asked])))
     assert problems_of(asked, results) == {}
     assert ended["closes"] - started["closes"] < 9.0
     assert ended["hang"] - started["hang"] < asked[0].job.limits.timeout_s + 9.0
@@ -100,11 +100,11 @@ def test_a_worker_that_was_killed_from_outside_costs_no_result(same: tuple[Model
             children = psutil.Process().children()
             below = [child for child in children if child.pid not in helpers and child.status() != psutil.STATUS_ZOMBIE]
             killed.extend(
-                one for one in below if process_tree.MARK in one.environ()
+                process for process in below if process_tree.MARK in process.environ()
             )  # and not a helper of this process
             killed[0].kill()
 
-    results = list(Pool(1, watch=watch).launch(JobList([one.job for one in asked])))
+    results = list(Pool(1, watch=watch).launch(JobList([act.job for act in asked])))
     assert len(killed) == 1
     assert [result.outcome for result in results] == [Outcome.OK] * 2
     assert ends == len(asked) + 1, "a job that waits to be run again is not shown as if it ran"

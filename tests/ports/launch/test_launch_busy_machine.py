@@ -34,9 +34,9 @@ def shared_core() -> Iterator[None]:
     try:
         yield
     finally:
-        for one in busy:
-            one.kill()
-            one.wait()
+        for process in busy:
+            process.kill()
+            process.wait()
         os.sched_setaffinity(0, before)
 
 

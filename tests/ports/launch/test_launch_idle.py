@@ -209,11 +209,11 @@ def test_one_that_screens_waits_for_the_next_cases_however_large(
 def test_those_that_screen_hold_no_more_together_than_they_may() -> None:
     kind = WorkerKey("", "faulty", (), "cpu", JobKind.SCREEN)
     first, second, third = (WorkerProcess() for _ in range(3))
-    for one in (first, second, third):
-        assert select.select([one.socket], [], [], 120)[0]
+    for worker in (first, second, third):
+        assert select.select([worker.socket], [], [], 120)[0]
     with IdleWorkers(8, most_bytes=int(2.5 * first.resident_bytes())) as idle:
-        assert all(idle.keep(Lane(one, kind, "python", {})) for one in (first, second, third))
-        assert [one.exit_code() is None for one in (first, second, third)] == [False, True, True]
+        assert all(idle.keep(Lane(worker, kind, "python", {})) for worker in (first, second, third))
+        assert [worker.exit_code() is None for worker in (first, second, third)] == [False, True, True]
     alone = WorkerProcess()
     assert select.select([alone.socket], [], [], 120)[0]
     assert not IdleWorkers(8, most_bytes=alone.resident_bytes() // 2).keep(Lane(alone, kind, "python", {}))
@@ -234,8 +234,8 @@ def test_no_more_wait_than_two_phases_need(started: _Started, job) -> None:
     reference = plugins.find_flow("reference")
     others = [msgspec.structs.replace(job(), flow=flow) for flow in (reference, plugins.find_flow("onnxruntime"))]
     with Pool(1) as pool:
-        for one in (job(), *others):
-            list(pool.launch(JobList([one])))
+        for each_job in (job(), *others):
+            list(pool.launch(JobList([each_job])))
         assert (len(started), started.living) == (3, 2)
 
 

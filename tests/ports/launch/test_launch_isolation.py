@@ -116,11 +116,11 @@ def _together(flow: Flow) -> list[Flow]:
     if _takes_minutes(flow):
         return [flow]
     alike = [
-        one
-        for one in _own_flows()
-        if (one.backend, _allowed(one)) == (flow.backend, _allowed(flow)) and not _takes_minutes(one)
+        candidate
+        for candidate in _own_flows()
+        if (candidate.backend, _allowed(candidate)) == (flow.backend, _allowed(flow)) and not _takes_minutes(candidate)
     ]
-    return sorted(alike, key=lambda one: bool(one.transforms))
+    return sorted(alike, key=lambda candidate: bool(candidate.transforms))
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Flo
             if flow.name in printed:
                 return printed[flow.name]
             flows = _together(flow)
-            jobs: list[Job] = [VerifyJob(case, one, reference_dir=str(folder / "golden")) for one in flows]
+            jobs: list[Job] = [VerifyJob(case, member, reference_dir=str(folder / "golden")) for member in flows]
             print(*(msgspec.msgpack.encode(job).hex() for job in jobs), file=forking.stdin, flush=True)
             lines: list[str] = []
             for line in forking.stdout or ():

@@ -89,7 +89,7 @@ def test_what_kills_a_job_of_any_kind_is_a_result_of_that_kind(
         other_kind(plain, SearchInputsJob, flow=mutated, output_dir=str(tmp_path / "found")),
         other_kind(plain, ReferenceJob, case=_fed_by(plain.case, golden), reference_dir=str(tmp_path / "answers")),
     ]
-    results = {one.job_key: one for one in make(2).launch(JobList(jobs))}
+    results = {result.job_key: result for result in make(2).launch(JobList(jobs))}
     assert [(results[job.key].kind, results[job.key].outcome) for job in jobs] == [(job.kind, outcome) for job in jobs]
 
 

@@ -98,7 +98,7 @@ def test_a_server_that_is_gone_costs_no_job(linear: Path, golden: Path, children
     with Preforked(FLOWS) as preforked:
         (server,) = _others(children)
         psutil.Process(server).kill()
-        assert {one.outcome for one in Pool(2, preforked=preforked).launch(JobList(jobs))} == {Outcome.OK}
+        assert {result.outcome for result in Pool(2, preforked=preforked).launch(JobList(jobs))} == {Outcome.OK}
 
 
 def test_a_server_that_hangs_costs_no_job(
@@ -120,7 +120,7 @@ def test_a_server_that_hangs_costs_no_job(
     with Preforked(FLOWS) as preforked:
         (server,) = _others(children)
         psutil.Process(server).suspend()
-        assert {one.outcome for one in Pool(2, preforked=preforked).launch(JobList(jobs))} == {Outcome.OK}
+        assert {result.outcome for result in Pool(2, preforked=preforked).launch(JobList(jobs))} == {Outcome.OK}
 
 
 def test_a_server_with_threads_of_its_own_forks_nothing_and_costs_no_job(
@@ -158,9 +158,9 @@ def test_what_needs_another_process_is_not_forked_from_it(
 def test_a_forked_worker_waits_for_the_next_launch(linear: Path, golden: Path, children: set[int]) -> None:
     jobs = [faulty_job(f"{n}", "none", model=open_model(linear), golden=golden) for n in range(2)]
     with Preforked(FLOWS) as preforked, Pool(1, preforked=preforked) as pool:
-        first = [one.outcome for one in pool.launch(JobList(jobs[:1]))]
+        first = [result.outcome for result in pool.launch(JobList(jobs[:1]))]
         workers = _others(children)
-        second = [one.outcome for one in pool.launch(JobList(jobs[1:]))]
+        second = [result.outcome for result in pool.launch(JobList(jobs[1:]))]
         assert _others(children) == workers, "the second job had a process of its own"
     assert [*first, *second] == [Outcome.OK, Outcome.OK]
 
@@ -168,7 +168,7 @@ def test_a_forked_worker_waits_for_the_next_launch(linear: Path, golden: Path, c
 def test_flows_that_this_machine_does_not_know_cost_no_job(linear: Path, golden: Path, children: set[int]) -> None:
     job = faulty_job("here", "none", model=open_model(linear), golden=golden)
     with Preforked(("of-another-machine",)) as preforked:
-        assert [one.outcome for one in Pool(1, preforked=preforked).launch(JobList([job]))] == [Outcome.OK]
+        assert [result.outcome for result in Pool(1, preforked=preforked).launch(JobList([job]))] == [Outcome.OK]
 
 
 def test_nothing_is_imported_ahead_for_flows_of_an_environment(children: set[int]) -> None:

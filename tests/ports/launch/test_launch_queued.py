@@ -34,10 +34,10 @@ def test_jobs_that_come_one_after_another_have_one_answer_each_and_nothing_is_le
     keys: list[str] = []
     batches = fed.batches()
     while len(keys) < 21:
-        keys += [one.job_key for one in next(batches)]
+        keys += [result.job_key for result in next(batches)]
     fed.add(_jobs(21, 2))
     while len(keys) < 23:
-        keys += [one.job_key for one in next(batches)]
+        keys += [result.job_key for result in next(batches)]
     fed.close()
     assert next(batches, None) is None
     assert sorted(keys) == sorted(job.key for job in _jobs(0, 23))

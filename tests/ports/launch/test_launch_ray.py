@@ -93,7 +93,7 @@ def test_workers_are_forked_from_what_a_node_has_imported_before(
         results = RayPool(cluster).launch(JobList(jobs))
         assert next(results).outcome is Outcome.OK
         below = [child for node in nodes.started for child in psutil.Process(node.pid).children(recursive=True)]
-        servers = [one for one in below if "--fork-server" in one.cmdline() and one.children()]
+        servers = [process for process in below if "--fork-server" in process.cmdline() and process.children()]
         assert servers
         assert not any("OMP_NUM_THREADS" in server.environ() for server in servers), (
             "Ray sets it, and the driver has none"
@@ -148,7 +148,7 @@ def test_a_job_that_takes_nodes_down_is_a_crash_and_all_others_are_done(nodes: R
     def kill(job: Job, stage: Stage | None, done: int, total: int, step: Step) -> None:
         """As soon as an agent is to have it."""
         if job.key == killer and stage is Stage.START:
-            (node,) = [one for one in cluster.nodes if killer in one.owed]
+            (node,) = [candidate for candidate in cluster.nodes if killer in candidate.owed]
             ray.kill(node.actor)
 
     with closing(RayCluster(nodes.address, workers=1, watch=kill)) as cluster:
@@ -176,7 +176,7 @@ def test_a_job_that_takes_down_the_only_agent_with_a_gpu_is_tried_once_more(
     def kill(job: Job, stage: Stage | None, done: int, total: int, step: Step) -> None:
         if stage is Stage.START and costs.get(job.case.name):
             costs[job.case.name] -= 1
-            (node,) = [one for one in cluster.nodes if job.key in one.owed]
+            (node,) = [candidate for candidate in cluster.nodes if job.key in candidate.owed]
             ray.kill(node.actor)
 
     from assay.launch.ray.cluster import RayCluster

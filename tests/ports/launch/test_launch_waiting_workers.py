@@ -88,7 +88,7 @@ def test_a_core_that_would_be_idle_starts_the_worker_of_the_next_job(
     results = [next(launched)]
     assert len(started) == 2, "it starts while the first job runs"
     source.running = False
-    assert [one.outcome for one in [*results, *launched]] == [Outcome.OK] * 2
+    assert [result.outcome for result in [*results, *launched]] == [Outcome.OK] * 2
     assert len(started) == 2, "and does the job"
 
 
@@ -101,7 +101,7 @@ def test_no_worker_starts_ahead_where_no_core_is_idle(started: list[psutil.Proce
 
 def test_no_more_wait_than_twice_the_workers(started: list[psutil.Process], kinds: list[Job]) -> None:
     lived: list[int] = []
-    between = lambda: lived.append(sum(one.is_running() and one.status() != "zombie" for one in started))  # noqa: E731
+    between = lambda: lived.append(sum(process.is_running() and process.status() != "zombie" for process in started))  # noqa: E731
     _launched(Pool(1), [*kinds, kinds[0]], between)
     assert lived == [1, 2, 2, 2]
     assert len(started) == 4, "the first had waited longest, and had ended"

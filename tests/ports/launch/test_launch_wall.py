@@ -124,11 +124,11 @@ def test_a_worker_that_was_stopped_from_outside_costs_no_result(tmp_path: Path) 
     def watch(job: Job, stage: Stage | None, *_: object) -> None:
         if not stopped and stage is Stage.START:
             new = (child for child in psutil.Process().children() if child.pid not in before)
-            stopped.extend(one for one in new if process_tree.drivers_of(one.pid))
+            stopped.extend(process for process in new if process_tree.drivers_of(process.pid))
             stopped[0].suspend()
 
     begin = time.monotonic()
-    results = list(Pool(1, watch=watch).launch(JobList([one.job for one in asked])))
+    results = list(Pool(1, watch=watch).launch(JobList([act.job for act in asked])))
     assert [result.outcome for result in results] == [Outcome.OK] * 2
     assert sum(note.code == NoteCode.AGAIN_AFTER_STOP for result in results for note in result.notes) == 1
     assert time.monotonic() - begin < asked[0].job.limits.timeout_s

@@ -108,7 +108,7 @@ def test_two_at_once_do_not_see_each_other(cell: Cell, tmp_path: Path) -> None:
     other = Cell(cell.sandbox, tmp_path / "other", {})
     with ThreadPoolExecutor(2) as both:
         ended = list(both.map(lambda one: one.python(code), (cell, other)))
-    assert [one.stdout for one in ended] == ["[1, 2, 3]\n"] * 2
+    assert [run_end.stdout for run_end in ended] == ["[1, 2, 3]\n"] * 2
 
 
 def test_where_bubblewrap_is_missing_nothing_is_run_and_the_sentence_says_how_to_install_it(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_under_a_lower_hard_limit_code_that_fits_runs_and_what_does_not_fit_is_n
 ) -> None:
     del sandbox
     most, code = _LOWER[name]
-    fits, more = (_ended_under(name, most, one, tmp_path) for one in ("print(1)", code))
+    fits, more = (_ended_under(name, most, script, tmp_path) for script in ("print(1)", code))
     assert fits == "ok ended by itself"
     assert more.startswith("infrastructure "), more
     assert f"(hard limits: {name} {most}): raise them" in more

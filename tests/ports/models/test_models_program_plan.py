@@ -39,7 +39,10 @@ def _ids() -> torch.Tensor:
 def test_places_in_tables_and_ranges_of_sizes(tmp_path: Path) -> None:
     shared = {0: Dim("batch"), 1: Dim("steps", max=12)}
     plan = _plan(tmp_path, Tagger(), _ids(), _ids(), dims=(shared, shared))
-    assert {name: (one.low, one.high) for name, one in plan.ranges.items()} == {"ids": (0, 49), "kinds": (0, 1)}
+    assert {name: (interval.low, interval.high) for name, interval in plan.ranges.items()} == {
+        "ids": (0, 49),
+        "kinds": (0, 1),
+    }
     assert list(plan.sizes.values()) == [1, 12]
     key = next(name for name, size in plan.sizes.items() if size == 12)
     stated = plan_of(open_source(tmp_path / "m.pt2"), batch=1, fixed={key: 64}, stated={})
@@ -68,7 +71,11 @@ class Places(torch.nn.Module):
 def test_indexing_operators(tmp_path: Path) -> None:
     zeros = [torch.zeros(size, dtype=torch.long) for size in ((4,), (5, 2), (2,))]
     plan = _plan(tmp_path, Places(), torch.rand(5, 3), *zeros)
-    assert {name: one.high for name, one in plan.ranges.items() if name != "x"} == {"rows": 4, "each": 2, "columns": 2}
+    assert {name: interval.high for name, interval in plan.ranges.items() if name != "x"} == {
+        "rows": 4,
+        "each": 2,
+        "columns": 2,
+    }
 
 
 @pytest.mark.parametrize("classes", [3, 7])
@@ -116,7 +123,7 @@ class Branching(torch.nn.Module):
 def test_what_branches_and_loops_read(tmp_path: Path) -> None:
     whole = [torch.ones(3, dtype=torch.long) for _ in range(4)]
     plan = _plan(tmp_path, Branching().requires_grad_(False), torch.randn(3, 4), *whole)
-    found = {name: (one.low, one.high) for name, one in plan.ranges.items()}
+    found = {name: (interval.low, interval.high) for name, interval in plan.ranges.items()}
     assert found == {"ids": (0, 49), "kinds": (0, 4), "steps": (0, 8), "later": (0, 48)}
     assert plan.ranges["kinds"].node.startswith("cond/1/")
 

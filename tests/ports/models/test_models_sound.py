@@ -192,7 +192,7 @@ def test_what_onnx_checker_refuses_and_onnx_runtime_runs(name: str, tmp_path: Pa
     onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     assert [output.dtype for output in signature_of(load_checked(path)).outputs] == ["float32"]
     oracle = Reference().lower(path, Flow("reference", "reference"))
-    assert oracle.run({one.name: np.ones(one.shape, np.float32) for one in open_model(path).inputs})
+    assert oracle.run({spec.name: np.ones(spec.shape, np.float32) for spec in open_model(path).inputs})
 
 
 @pytest.mark.parametrize("make", SOUND)
@@ -203,7 +203,7 @@ def test_is_not_refused(make: Callable[[], onnx.ModelProto], tmp_path: Path) -> 
     assert look.of(Severity.INVALID) == []
     assert "step-failed" not in {finding.code for finding in look.findings}
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    feeds = {one.name: _value(one.type, one.shape) for one in session.get_inputs()}
+    feeds = {node_arg.name: _value(node_arg.type, node_arg.shape) for node_arg in session.get_inputs()}
     assert session.run(None, feeds)
 
 

@@ -71,16 +71,16 @@ class Overridden:
     @contextmanager
     def __call__(self, wanted: Mapping[Any, Any]) -> Iterator[None]:
         self.asked.append(len(wanted))
-        saved = {one: dict(one.py_kernels) for one in wanted}
-        for one, replacement in wanted.items():
-            one.py_kernels = {"cpu": kernel("own"), **one.py_kernels, "composite": replacement}
-            self.rules.setdefault(one, kernel("rule"))
+        saved = {operator: dict(operator.py_kernels) for operator in wanted}
+        for operator, replacement in wanted.items():
+            operator.py_kernels = {"cpu": kernel("own"), **operator.py_kernels, "composite": replacement}
+            self.rules.setdefault(operator, kernel("rule"))
         try:
             yield
         finally:
-            for one, before in saved.items():
-                one.py_kernels = before
-                self.rules.pop(one, None)
+            for operator, before in saved.items():
+                operator.py_kernels = before
+                self.rules.pop(operator, None)
 
 
 def test_an_operator_is_overridden_from_memory_and_left_as_it_was() -> None:

@@ -99,7 +99,7 @@ def _source(name: str) -> Path:
 def test_a_factory_is_a_model(tmp_path: Path) -> None:
     model = open_source(_source("net"))
     assert (model.name, model.format) == ("somebodys_models:net", "torch")
-    assert [(one.name, one.dtype, one.shape) for one in model.inputs] == [
+    assert [(spec.name, spec.dtype, spec.shape) for spec in model.inputs] == [
         ("image", "float32", ("batch", 3, 8, 8)),
         ("offset", "float32", (4,)),
     ]
@@ -125,7 +125,10 @@ def test_a_factory_answers_alike_in_both_forms(tmp_path: Path) -> None:
     session = onnxruntime.InferenceSession(
         str(convert_to(_source("net"), "onnx", tmp_path)), providers=["CPUExecutionProvider"]
     )
-    assert [(one.name, one.shape) for one in session.get_inputs()] == [("image", ["batch", 3, 8, 8]), ("offset", [4])]
+    assert [(node_arg.name, node_arg.shape) for node_arg in session.get_inputs()] == [
+        ("image", ["batch", 3, 8, 8]),
+        ("offset", [4]),
+    ]
     assert [output.name for output in session.get_outputs()] == ["mean", "features"]
     for name, got in zip(expected, session.run(None, feeds), strict=True):
         np.testing.assert_allclose(got, expected[name], rtol=1e-5, atol=1e-6)
@@ -169,7 +172,7 @@ def test_what_is_written_as_a_factory(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "a:b").write_bytes(b"x")
     assert not is_factory("a:b")
     assert source_name(Path("package.module:build")) == "package.module:build"
-    assert [format_of(Path(one)) for one in ("m:f", "x.pt2", "x.onnx", "x")] == ["factory", "torch", "onnx", "onnx"]
+    assert [format_of(Path(name)) for name in ("m:f", "x.pt2", "x.onnx", "x")] == ["factory", "torch", "onnx", "onnx"]
     with pytest.raises(BadModel, match="does not exist"):
         check_source(Path("missing.pt2"))
 

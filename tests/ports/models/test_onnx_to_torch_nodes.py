@@ -34,9 +34,11 @@ def _array(value: Any) -> Any:
 def _run(case: Any, inputs: Any, outputs: Any) -> None:
     module = torch_graph_of(case.model)
     names = [value.name for value in case.model.graph.input]
-    if any(isinstance(one, list) or one is None for one in inputs):
+    if any(isinstance(value, list) or value is None for value in inputs):
         raise Unsupported("only tensors are fed")
-    feeds = [from_numpy(_array(one)) for name, one in zip(names, inputs, strict=False) if name in module.graph.inputs]
+    feeds = [
+        from_numpy(_array(value)) for name, value in zip(names, inputs, strict=False) if name in module.graph.inputs
+    ]
     with torch.no_grad():
         results = module(*feeds)
     for name, result, wanted in zip(module.graph.outputs, results, map(_array, outputs), strict=True):

@@ -45,15 +45,15 @@ def test_the_newest_run_of_each_branch(location: str) -> None:
 def _standing(store: SqlStore) -> None:
     found = store.standing(days=7.0, looked_at=30, limit=25)
     assert found.recent == run_id(RUNS - 8)
-    assert {one.case for one in found.red} == {RED, FLAKY, HOSTILE}
-    assert {one.case for one in found.newly_red} == {RED, FLAKY}
-    assert {(one.case, one.flow) for one in found.newly_green} == {(GREEN, flow) for flow in FLOWS}
-    assert {one.case for one in found.inconclusive} == {UNDECIDED}
-    assert [(one.case, one.turns, one.results) for one in found.turning] == [(FLAKY, RUNS - 1, RUNS)]
+    assert {cell.case for cell in found.red} == {RED, FLAKY, HOSTILE}
+    assert {cell.case for cell in found.newly_red} == {RED, FLAKY}
+    assert {(cell.case, cell.flow) for cell in found.newly_green} == {(GREEN, flow) for flow in FLOWS}
+    assert {cell.case for cell in found.inconclusive} == {UNDECIDED}
+    assert [(cell.case, cell.turns, cell.results) for cell in found.turning] == [(FLAKY, RUNS - 1, RUNS)]
     assert sum(count.jobs for count in found.counts) == len(FLOWS) * (len(CASES) + 1)
     whole = store.standing(days=365.0, looked_at=30, limit=99)  # what has never been otherwise is not new
-    assert {one.case for one in whole.newly_red} == {RED, FLAKY}
-    assert {one.case for one in whole.newly_green} == {GREEN}
+    assert {cell.case for cell in whole.newly_red} == {RED, FLAKY}
+    assert {cell.case for cell in whole.newly_green} == {GREEN}
     assert len(store.standing(days=0.5, looked_at=30, limit=25).newly_red) == 2
     assert not store.standing(days=7.0, looked_at=1, limit=25).turning
     assert len(store.standing(days=7.0, looked_at=30, limit=1).red) == 1
@@ -82,12 +82,14 @@ def _cells(store: SqlStore) -> None:
     run, found = store.cell("", WELL, "tvm")
     assert run.id == run_id(RUNS - 1)
     assert (
-        [job.key for job in run.jobs] == [one.job_key for one in found] == [f"{WELL}|tvm|verify", f"{WELL}|tvm|measure"]
+        [job.key for job in run.jobs]
+        == [result.job_key for result in found]
+        == [f"{WELL}|tvm|verify", f"{WELL}|tvm|measure"]
     )
     earlier, _ = store.cell(run_id(3), WELL, "tvm")
     assert (earlier.id, earlier.status) == (run_id(3), "complete")
     assert store.run_facts(run_id(3)).jobs == ()
-    assert [one.run for one in store.cell_runs(RED, "tvm", 3)] == [run_id(RUNS - n) for n in (1, 2, 3)]
+    assert [row.run for row in store.cell_runs(RED, "tvm", 3)] == [run_id(RUNS - n) for n in (1, 2, 3)]
     for missing in (("", "nobody", "tvm"), (run_id(3), WELL, "nobody")):
         with pytest.raises(RunNotFound):
             store.cell(*missing)

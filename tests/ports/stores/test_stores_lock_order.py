@@ -20,7 +20,7 @@ def test_who_judges_waits_for_the_first_and_holds_no_later_one(postgresql: str) 
         second, first = make_result("b"), make_result("a")
         store.record(run.id, [second])  # so that a scan of the table meets it first
         store.record(run.id, [first])
-        verdicts = tuple(Verdict(VerdictStatus.PASS, "", job_key=one.job_key) for one in (first, second))
+        verdicts = tuple(Verdict(VerdictStatus.PASS, "", job_key=result.job_key) for result in (first, second))
         judged = RunVerdict(verdicts, Verdict(VerdictStatus.PASS, ""), 0)
         with other.engine.begin() as connection:
             _lock(connection, first.job_key)

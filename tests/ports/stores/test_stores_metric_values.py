@@ -39,13 +39,13 @@ def test_the_metrics_of_a_cell_are_those_of_its_results(location: str) -> None:
     with closing(SqlStore(location)) as store:
         _fill(store)
         past = store.history("a", "onnxruntime")
-        wanted = {name for one in past for name in metrics(one.result)}
+        wanted = {name for entry in past for name in metrics(entry.result)}
         for name in sorted(wanted):
             found = store.metric_history("a", "onnxruntime", ("nothing", name))
-            expected = [(one.run_id, metrics(one.result)[name]) for one in past if name in metrics(one.result)]
+            expected = [(entry.run_id, metrics(entry.result)[name]) for entry in past if name in metrics(entry.result)]
             assert str([(point.run, point.value) for point in found.points]) == str(expected), name
         assert found.names == tuple(sorted(wanted))
-        assert {point.run for point in found.points} <= {one.run_id for one in past}
+        assert {point.run for point in found.points} <= {entry.run_id for entry in past}
 
 
 def test_what_stands_beside_a_metric(location: str) -> None:
@@ -78,7 +78,7 @@ def test_the_metrics_of_some_runs(location: str) -> None:
     with closing(SqlStore(location)) as store:
         _fill(store)
         found = store.run_metrics(["20260102", "20260103", "2099"], [("a", "onnxruntime"), ("nobody", "tvm")])
-        assert [one.run for one in found] == ["20260102"] * 2 + ["20260103"] * 2
+        assert [row.run for row in found] == ["20260102"] * 2 + ["20260103"] * 2
         assert found[1].metrics == metrics(store.results("20260102")[1])
 
 
@@ -188,7 +188,7 @@ def test_a_window_counts_the_runs_of_one_machine(location: str) -> None:
             found = store.metric_history("a", "onnxruntime", (LATENCY,), window)
             assert found.machines.keys() == set(kinds.values())
             cpu = next(cpu for cpu, kind in kinds.items() if kind == found.machine)
-            counts = [found.machines[kinds[one]] for one in ("rare", "new", "old")]
+            counts = [found.machines[kinds[kind_name]] for kind_name in ("rare", "new", "old")]
             return cpu, "".join(point.run[-1] for point in found.points), found.earlier, counts
 
         assert read(RunWindow(2)) == ("new", "75", True, [2, 4, 1])

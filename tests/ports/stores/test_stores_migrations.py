@@ -110,7 +110,7 @@ def test_on_postgresql_what_is_migrated_has_the_indexes_and_settings_of_what_is_
                 metadata.drop_all(connection)
                 connection.execute(text(f"DROP TABLE {VERSION_TABLE}"))
                 _migrate(connection)
-            rows = [[tuple(row) for row in connection.execute(text(one))] for one in asked]
+            rows = [[tuple(row) for row in connection.execute(text(query))] for query in asked]
             found.append([[row for row in some if row[0] != VERSION_TABLE] for some in rows])
     engine.dispose()
     assert found[0] == found[1]

@@ -54,11 +54,11 @@ def test_what_a_copied_old_run_leaves_of_the_standing(location: str, tmp_path: P
             _run(old, f"2026010{number}", *results)
         copy_history(old, store, lambda *_: None)
         found = store.standing(days=3.0, looked_at=3, limit=9)
-        assert (found.recent, [one.case for one in found.red]) == ("20260105", ["red"])
-        assert [one.case for one in found.newly_green] == ["a"]
-        assert [(one.case, one.turns, one.results) for one in found.turning] == [("a", 2, 3)]
+        assert (found.recent, [cell.case for cell in found.red]) == ("20260105", ["red"])
+        assert [cell.case for cell in found.newly_green] == ["a"]
+        assert [(cell.case, cell.turns, cell.results) for cell in found.turning] == [("a", 2, 3)]
         whole = store.standing(days=300.0, looked_at=30, limit=9)
-        assert {(one.case, one.turns, one.results) for one in whole.turning} == {("a", 2, 3), ("late", 2, 4)}
+        assert {(cell.case, cell.turns, cell.results) for cell in whole.turning} == {("a", 2, 3), ("late", 2, 4)}
 
 
 def test_the_past_that_a_copy_brings_makes_a_job_newly_green(location: str, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_the_past_that_a_copy_brings_makes_a_job_newly_green(location: str, tmp_
         _run(old, "20260101", make_result("a", outcome=CRASH))
         assert not store.standing(days=3.0, looked_at=3, limit=9).newly_green
         copy_history(old, store, lambda *_: None)
-        assert [one.case for one in store.standing(days=3.0, looked_at=3, limit=9).newly_green] == ["a"]
+        assert [cell.case for cell in store.standing(days=3.0, looked_at=3, limit=9).newly_green] == ["a"]
 
 
 def test_an_earlier_run_that_was_ok_makes_nothing_newly_green(location: str) -> None:
@@ -98,7 +98,7 @@ def test_two_runs_with_nothing_in_common_are_not_read(location: str) -> None:
         apart = store.run_pair("20260101", "20260102")
         assert (apart.changed, apart.cells, apart.common) == ((), 2, 0)
         some = store.run_pair("20260101", "20260103")
-        assert ([one.case for one in some.changed], some.cells, some.common) == (["b"], 2, 1)
+        assert ([cell.case for cell in some.changed], some.cells, some.common) == (["b"], 2, 1)
 
 
 def test_a_copy_reads_no_payload_that_the_target_has(location: str, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_copy_reads_no_payload_that_the_target_has(location: str, tmp_path: Pa
         asked: list[tuple[str, Any]] = []
         event.listen(source.engine, "before_cursor_execute", lambda *seen: asked.append((seen[2], seen[3])))
         assert copy_history(source, target, lambda *_: None) == (1, 2)
-        of_payloads = [one for one in asked if "FROM result_payloads" in one[0]]
+        of_payloads = [query for query in asked if "FROM result_payloads" in query[0]]
         with source.reading() as connection:
             assert [len(connection.exec_driver_sql(*payload).all()) for payload in of_payloads] == [2]
         assert {result.case for result in target.results("20260101")} == set(cases)

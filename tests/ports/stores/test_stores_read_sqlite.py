@@ -44,7 +44,7 @@ def path() -> Iterator[Path]:
 def _write(path: Path, number: int) -> None:
     with closing(SqlStore(str(path))) as store:
         store.open_run(make_run(f"2026010{number}"))
-        store.record(f"2026010{number}", [make_result(f"case-{one}") for one in range(300)])
+        store.record(f"2026010{number}", [make_result(f"case-{index}") for index in range(300)])
 
 
 def _seen(store: SqlStore) -> list[int]:

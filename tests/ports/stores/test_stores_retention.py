@@ -59,7 +59,7 @@ def test_samples_of_old_runs_go_and_every_metric_stays(location: str, monkeypatc
             if isinstance(result, MeasureResult)
             for measurement in result.measurements
         )
-        assert [metrics(one) for one in old] == [metrics(one) for one in known[OLD]]
+        assert [metrics(result) for result in old] == [metrics(result) for result in known[OLD]]
         assert (store.results(NEW), store.results(CUT)) == (known[NEW], known[CUT])
         assert store.roll_up("2026-06-01T00:00:00+00:00", without_samples) == 0
 

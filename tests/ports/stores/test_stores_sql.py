@@ -112,7 +112,7 @@ def test_many_writers_of_the_same_jobs_lose_nothing(location: str) -> None:
             store.open_run(make_run(f"2026010{number}"))
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(write, range(1, 5)))
-        assert [one.recorded for one in store.runs()] == [120] * 4
+        assert [run.recorded for run in store.runs()] == [120] * 4
         states = store.states()
     assert len(states) == 120
     assert {state.run for state in states} == {state.last_ok for state in states} == {"20260104"}

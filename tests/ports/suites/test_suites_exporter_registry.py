@@ -36,8 +36,8 @@ def test_the_table_is_the_same_and_is_built_once(monkeypatch: pytest.MonkeyPatch
     assert len(plain.functions) > 300
     assert plain.functions.keys() == quick.functions.keys()
     for target, known in plain.functions.items():
-        assert [(one.onnx_function, one.signature, one.is_complex) for one in known] == [
-            (one.onnx_function, one.signature, one.is_complex) for one in quick.functions[target]
+        assert [(overload.onnx_function, overload.signature, overload.is_complex) for overload in known] == [
+            (overload.onnx_function, overload.signature, overload.is_complex) for overload in quick.functions[target]
         ]
 
 

@@ -56,7 +56,7 @@ def test_all_but_the_first_are_forked_from_it_and_end_with_their_requests(
 
 def test_a_death_names_its_own_case_and_costs_no_other(module: str, tmp_path: Path) -> None:
     asked = [_asked(tmp_path, name) for name in ("a", "b", "kill", "c", "d")]
-    answers = {one.case.name: answer for one, answer in build_cases._made(asked, 2, module)}
+    answers = {request.case.name: answer for request, answer in build_cases._made(asked, 2, module)}
     assert answers["own/kill"].reason == "the process that exports it died (signal 11)"
     assert not answers["own/kill"].final
     assert all(answers[f"own/{name}"].reason.endswith(f"own/{name}") for name in "abcd")
@@ -71,7 +71,7 @@ def test_what_has_threads_is_not_forked_and_nothing_is_lost(
     assert first.make(asked[0])
     assert second.make(asked[1]) is None
     assert (first.end(), second.end()) == ("exit code 0", "")
-    answers = {one.case.name: answer for one, answer in build_cases._made(asked, 2, module)}
+    answers = {request.case.name: answer for request, answer in build_cases._made(asked, 2, module)}
     assert all(answers[f"own/{name}"].reason.endswith(f"own/{name}") for name in "abc")
 
 

@@ -28,7 +28,9 @@ def _program() -> Any:
 
 
 def _names(utils: Any) -> set[str]:
-    return {one.__name__ for one in (*utils._supported_activations, *utils._supported_activations_no_inplace)}
+    return {
+        activation.__name__ for activation in (*utils._supported_activations, *utils._supported_activations_no_inplace)
+    }
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -94,7 +94,7 @@ def test_an_operator_without_a_form_in_that_opset(apply: Apply) -> None:
 
 def test_per_channel_has_a_scale_for_each_channel(apply: Apply, tmp_path: Path) -> None:
     graph = onnx.load(apply("int8-qdq", PRODUCT, "per-channel")).graph
-    scales = {one.name: tuple(one.dims) for one in graph.initializer if "w_scale" in one.name}
+    scales = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer if "w_scale" in tensor.name}
     assert set(scales.values()) == {(4,)}
 
 
@@ -103,14 +103,18 @@ def test_per_channel_has_a_scale_for_each_channel(apply: Apply, tmp_path: Path) 
 def test_symmetric_quantizes_around_0_only(apply: Apply, kind: str, symmetric: bool) -> None:
     skewed: Sequence[Tensors] = [{"x": np.ones((1, 4), np.float32)}, {"x": -0.1 * np.ones((1, 4), np.float32)}]
     made = apply("int8-qdq", PRODUCT, kind + "-symmetric" * symmetric, samples=skewed)
-    points = [onnx.numpy_helper.to_array(one) for one in onnx.load(made).graph.initializer if "zero_point" in one.name]
+    points = [
+        onnx.numpy_helper.to_array(tensor)
+        for tensor in onnx.load(made).graph.initializer
+        if "zero_point" in tensor.name
+    ]
     assert ({int(value) for point in points for value in point.reshape(-1)} == {0}) == symmetric
 
 
 def test_fp16_keeps_the_ends_unless_told(apply: Apply) -> None:
     graph = onnx.load(apply("fp16", PRODUCT)).graph
-    assert {one.type.tensor_type.elem_type for one in [*graph.input, *graph.output]} == {onnx.TensorProto.FLOAT}
-    assert {one.data_type for one in graph.initializer} == {onnx.TensorProto.FLOAT16}
+    assert {value.type.tensor_type.elem_type for value in [*graph.input, *graph.output]} == {onnx.TensorProto.FLOAT}
+    assert {tensor.data_type for tensor in graph.initializer} == {onnx.TensorProto.FLOAT16}
 
 
 def test_fp16_converts_the_stored_number_that_a_branch_answers_with(apply: Apply) -> None:
@@ -121,7 +125,7 @@ def test_fp16_converts_the_stored_number_that_a_branch_answers_with(apply: Apply
     model = onnx.load(apply("fp16", branches, samples=[{"c": np.asarray(True), "x": np.ones(2, np.float32)}]))
     onnx.checker.check_model(model, full_check=True)
     branch = next(one.g for node in model.graph.node for one in node.attribute if one.name == "then_branch")
-    assert [one.data_type for one in branch.initializer] == [onnx.TensorProto.FLOAT16]
+    assert [tensor.data_type for tensor in branch.initializer] == [onnx.TensorProto.FLOAT16]
 
 
 def test_fp16_keeps_a_finite_number_of_a_branch_finite(apply: Apply) -> None:

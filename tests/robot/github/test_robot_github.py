@@ -72,7 +72,7 @@ def test_a_check_run_lives_from_queued_to_completed(fake: FakeGithub, github: Gi
 def test_more_annotations_than_github_takes_at_once(fake: FakeGithub, github: Github) -> None:
     github.report(whole("decline", checks=failed(127), reasons=["artifacts.readme: it is bad"]), "")
     (run,) = fake.runs
-    assert [one["start_line"] for one in fake.annotations[run["id"]]] == list(range(1, 128))
+    assert [annotation["start_line"] for annotation in fake.annotations[run["id"]]] == list(range(1, 128))
     assert fake.annotations[run["id"]][0]["path"] == "submissions/digits/README.md"
     assert run["conclusion"] == "failure"
 

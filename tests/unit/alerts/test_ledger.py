@@ -30,7 +30,7 @@ def step(
     """As a run does it: all news is told."""
     after, news = update(alerts, jobs, set(passed), run, NOW)
     told = {new.alert.id: new for new in news}
-    after = [as_told(one, told[one.id]) if one.id in told else one for one in after]
+    after = [as_told(alert, told[alert.id]) if alert.id in told else alert for alert in after]
     return kept(after, NOW), [(new.kind, len(new.red)) for new in news]
 
 
@@ -58,10 +58,10 @@ def test_an_alert_has_one_id_in_every_run_and_no_two_have_the_same() -> None:
     """What a dry run shows is muted by that id in the run that records it."""
     jobs = [red("a|f|verify"), red("b|f|verify")]
     shown, told = (update([], jobs, set(), run, NOW)[0] for run in ("dry", "r1"))
-    assert [one.id for one in shown] == [one.id for one in told]
+    assert [alert.id for alert in shown] == [alert.id for alert in told]
     left = [replace(told[0], jobs={"b|g|verify": 1}, told=("b|g|verify",))]
     both, _ = update(left, [red("a|f|verify")], set(), "r2", NOW)
-    assert len({one.id for one in both}) == 2, "the first job of an open alert may show the cause again elsewhere"
+    assert len({alert.id for alert in both}) == 2, "the first job of an open alert may show the cause again elsewhere"
 
 
 def test_another_model_on_another_backend_is_another_cause() -> None:
@@ -75,7 +75,7 @@ def test_models_that_are_wrong_by_themselves_are_a_cause_each() -> None:
     """No backend took part: the second hid behind the first, for `model-change` is what both were asked by."""
     jobs = [red(f"{name}|model-change|change", backend="") for name in ("a", "b")]
     alerts, news = update([], jobs, set(), "r1", NOW)
-    assert [[one.key for one in item.red] for item in news] == [["a|model-change|change"], ["b|model-change|change"]]
+    assert [[job.key for job in item.red] for item in news] == [["a|model-change|change"], ["b|model-change|change"]]
     assert len(alerts) == 2
     alerts, news = update(
         [as_told(alert, item) for alert, item in zip(alerts, news, strict=True)], jobs, set(), "r2", NOW
@@ -116,7 +116,7 @@ def test_another_failure_of_the_same_job_takes_the_place_of_the_first() -> None:
     alerts, _ = step([], [red("a|f|verify")])
     after, news = update(alerts, [red("a|f|verify", symptom="crash")], set(), "r2", NOW)
     assert [(new.kind, new.before) for new in news] == [(AlertKind.BLOCK, "a on f: wrong")]
-    assert [one.symptom for one in after if not one.closed_at] == ["crash"]
+    assert [alert.symptom for alert in after if not alert.closed_at] == ["crash"]
 
 
 def test_a_trend_is_told_and_does_not_stay_open() -> None:
@@ -175,10 +175,10 @@ def test_what_nobody_was_told_of_has_no_recovery_after_its_mute() -> None:
 
 def test_what_fails_again_inside_its_mute_is_still_known() -> None:
     again, _ = update(_muted_and_well(), [red("a|f|verify")], set(), "r3", NOW)
-    assert [one.kind for one in update(again, [], {"a|f|verify"}, "r4", LATER)[1]] == [AlertKind.RECOVERY]
-    assert [one.kind for one in update(again, [red("a|f|verify")], set(), "r4", LATER)[1]] == [AlertKind.BLOCK]
+    assert [news.kind for news in update(again, [], {"a|f|verify"}, "r4", LATER)[1]] == [AlertKind.RECOVERY]
+    assert [news.kind for news in update(again, [red("a|f|verify")], set(), "r4", LATER)[1]] == [AlertKind.BLOCK]
     first = update(_muted_and_well(), [red("a|f|verify")], set(), "r3", LATER)[1]
-    assert [one.kind for one in first] == [AlertKind.BLOCK], "it fails at the first run after the mute"
+    assert [news.kind for news in first] == [AlertKind.BLOCK], "it fails at the first run after the mute"
 
 
 def test_red_jobs_of_verdicts() -> None:
@@ -232,7 +232,7 @@ def test_codes_make_another_cause() -> None:
     measured = make_result("net", "onnxruntime", "measure")
     error = replace(ok, outcome=Outcome.ERROR, stage=Stage.LOWER, ended=_raised("KeyError", "no kernel for 'x1'"))
     other = replace(error, ended=_raised("TypeError", "no kernel for 'x1'"))
-    symptoms = [_symptom("why", one) for one in (ok, unproven, no_tolerance, itself, measured, error, other)]
+    symptoms = [_symptom("why", result) for result in (ok, unproven, no_tolerance, itself, measured, error, other)]
     assert len(set(symptoms)) == len(symptoms)
     renamed = replace(error, detail="no kernel", ended=_raised("KeyError", "no kernel for 'other', 17"))
     assert _symptom("why", renamed) == symptoms[-2], "nor does a word of the library"

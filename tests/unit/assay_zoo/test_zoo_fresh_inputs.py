@@ -177,7 +177,7 @@ def test_inputs_that_nobody_has_seen_cost_what_the_published_ones_cost(
     published = msgspec.structs.replace(case, name="published")
     left = iter(fresh_ms)
     speed = Speed(case, lambda: published, dependent, 1)
-    found, check = on_fresh_inputs(lambda one: _measured(known_ms if one is published else next(left)), speed)
+    found, check = on_fresh_inputs(lambda chosen: _measured(known_ms if chosen is published else next(left)), speed)
     assert (check.outcome if check else None) is outcome
     assert found.figures.get("latency_ms") == counted_ms
 
@@ -190,6 +190,6 @@ def test_inputs_are_looked_at_where_the_model_cannot_be_run(tmp_path: Path) -> N
     file = data / "input_0.pb"
     for values, found in ((np.zeros((4, 8)), ["functionality.inputs"]), (np.arange(32.0).reshape(4, 8), [])):
         file.write_bytes(numpy_helper.from_array(values.astype(np.float32), "x").SerializeToString())
-        assert [one.name for one in inputs_alone(tmp_path, memory_bytes=4_000_000_000)] == found
+        assert [tensor.name for tensor in inputs_alone(tmp_path, memory_bytes=4_000_000_000)] == found
     file.write_bytes(b"no tensor")
     assert inputs_alone(tmp_path, memory_bytes=4_000_000_000) == []

@@ -105,7 +105,7 @@ def test_scripts_of_other_languages(name: str, head: bytes, told: str) -> None:
 def test_a_key_between_the_numbers_of_a_model(tmp_path: Path) -> None:
     file = tmp_path / "m.onnx"
     file.write_bytes(bytes(range(256)) * 10 + b"\n\x20AKIA" + b"QYLPMN5HFIQR7XYA\n" + bytes(40))
-    assert [one.check for one in secrets_in(Item(copy=str(file), path="m.onnx"))] == ["secrets"]
+    assert [finding.check for finding in secrets_in(Item(copy=str(file), path="m.onnx"))] == ["secrets"]
     file.write_bytes(bytes(range(256)) * 10 + b"/layer1/conv_weight_quantized_0012345678" + bytes(40))
     assert secrets_in(Item(copy=str(file), path="m.onnx")) == []
 

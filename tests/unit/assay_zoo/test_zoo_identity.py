@@ -55,7 +55,7 @@ def _place(
 
 
 def _outcomes(place: SubmissionContext) -> dict[str, CheckOutcome]:
-    return {one.name.removeprefix("artifacts."): one.outcome for one in check_identity(place)}
+    return {check.name.removeprefix("artifacts."): check.outcome for check in check_identity(place)}
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_nothing_of_an_unknown_author_is_run_before_an_approval(
     place = _place(_zoo(tmp_path, {"digits-v1": _version(author="mira")}), author=author)
     place = replace(place, approved=approved, policy=place.policy.model_copy(update={"approved": listed}))
     found = check_identity(place)
-    assert {one.name: one.outcome for one in found}.get("artifacts.author") is outcome
+    assert {check.name: check.outcome for check in found}.get("artifacts.author") is outcome
     waiting = {group for group in GROUPS if waits_for(group, found) == "artifacts.author"}
     assert waiting == ({"functionality", "accuracy", "performance"} if outcome is CheckOutcome.UNDECIDED else set())
 

@@ -14,7 +14,8 @@ def _troubles(tmp_path: Path, source: str) -> list[str]:
     path = tmp_path / "n.ipynb"
     path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": source}], "metadata": {}}))
     return [
-        one["sentence"] for one in inspect_source({"kind": "source", "copy": str(path), "path": "n.ipynb"})["troubles"]
+        trouble["sentence"]
+        for trouble in inspect_source({"kind": "source", "copy": str(path), "path": "n.ipynb"})["troubles"]
     ]
 
 

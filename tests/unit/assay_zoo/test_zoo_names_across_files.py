@@ -94,7 +94,7 @@ TABLE = "KINDS = {'tensor(float)': 'float32'}\ndef of(kind): return getattr(x, K
 )  # fmt: skip
 def test_what_one_file_hands_on_to_another(files: dict[str, str], what: str) -> None:
     found = scanned(files)
-    assert any(what in one for told in found.values() for one in told), found
+    assert any(what in text for told in found.values() for text in told), found
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_one_file_hands_on_to_another(files: dict[str, str], what: str) -> 
 )  # fmt: skip
 def test_a_module_that_is_lost_sight_of(code: str, what: str) -> None:
     found = scanned({"a.py": code})
-    assert any(what in one for told in found.values() for one in told), found
+    assert any(what in text for told in found.values() for text in told), found
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_module_that_is_lost_sight_of(code: str, what: str) -> None:
         {"k/__init__.py": "", "k/b.py": "from . import model, time_of\nmodel.run(1)\ntime_of(1)"},
         {"a.py": "class A:\n    def f(self):\n        import json\n        return json.dumps(1)\n    SIZE = 3"},
         {"a.py": "import numpy as np\nif x == 0: ...\n" + "".join(f"elif x == {at}: dtype = np.int{at}\n" for at in range(1, 300))},
-        {"a.py": "import matplotlib.pyplot as plt\n" + "".join(f"cmap = plt.cm.{one}\nf(cmap(1))\n" for one in "abcdefghi")},
+        {"a.py": "import matplotlib.pyplot as plt\n" + "".join(f"cmap = plt.cm.{letter}\nf(cmap(1))\n" for letter in "abcdefghi")},
         {"crop/__init__.py": "from .crop import crop", "crop/crop.py": "def crop(x): ...", "v.py": "from crop import crop\nmap(crop, xs)"},
         {"m/__init__.py": "from .m import m", "m/m.py": "class m: ...", "v.py": "import m\nf(m.m)"},
         {"utils/io.py": "import json as reader", "post/io.py": "reader = None", "v.py": "from post.io import reader\nf(reader)"},
@@ -174,7 +174,7 @@ def test_more_than_can_be_read_is_told_where_it_is_met() -> None:
     told = [(line, what) for line, what, _ in reaches(many) if "more than can be read: f stands for" in what]
     assert [line for line, _ in told] == [2], told
     found = reaches("".join(f"import json as n{at}\n" for at in range(6000)))
-    assert [one.what for one in found] == ["more than can be read: over 5000 names of modules and tables"]
+    assert [reached.what for reached in found] == ["more than can be read: over 5000 names of modules and tables"]
 
 
 def test_files_that_have_all_names_of_one_another_are_read_in_little_time() -> None:

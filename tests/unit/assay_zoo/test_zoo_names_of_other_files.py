@@ -117,7 +117,7 @@ def test_names_that_are_written_somewhere(files: dict[str, str]) -> None:
 )  # fmt: skip
 def test_names_that_may_be_others(files: dict[str, str], what: str) -> None:
     found = scanned(files)
-    assert any(what in one for told in found.values() for one in told), found
+    assert any(what in text for told in found.values() for text in told), found
 
 
 def test_a_long_sum_of_texts_is_read_in_little_time() -> None:

@@ -184,7 +184,7 @@ def test_a_validation_notebook_computes_what_it_prints(tmp_path: Path, code: str
     item = _notebook(tmp_path, *(_code(cell) for cell in code.split("\n")))
     read = {"validation.ipynb": msgspec.convert(inspect_source({"kind": "source", **item}), SourceText)}
     found = [finding.sentence for finding in notebook_findings(read, Metadata.model_validate(METADATA))]
-    assert [words in one for one in found] == ([True] if words else [])
+    assert [words in sentence for sentence in found] == ([True] if words else [])
 
 
 def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path) -> None:

@@ -127,11 +127,11 @@ def test_links_to_files_are_followed_and_addresses_only_where_the_zoo_says_so(tm
     (tmp_path / "a.png").touch()
     links = links_in_markdown("![a](a.png) [b](b.png) [c](#d) [e](https://e.example/x)")
     found = list(check_links(tmp_path, links, None, network=False))
-    assert [one.outcome for one in found] == [CheckOutcome.FAILED, CheckOutcome.SKIPPED]
+    assert [check.outcome for check in found] == [CheckOutcome.FAILED, CheckOutcome.SKIPPED]
     assert "'b.png'" in found[0].sentence
     asked = {"https://e.example/x": "it is gone (404)"}
     found = list(check_links(tmp_path, links, None, network=True, ask=lambda page: asked[page]))
-    assert [one.outcome for one in found] == [CheckOutcome.FAILED, CheckOutcome.FAILED]
+    assert [check.outcome for check in found] == [CheckOutcome.FAILED, CheckOutcome.FAILED]
 
 
 def test_addresses_are_taken_without_the_marks_behind_them_and_none_ends_the_checks(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def _troubles(tmp_path: Path, name: str, data: bytes) -> list[str]:
     item = {"copy": str(tmp_path / name), "path": name, "packages": ["numpy"]}
     if name.endswith(".py"):
         source = inspect_source({"kind": "source", **item})
-        return [one["sentence"].removeprefix("a.py ") for one in source["troubles"]]
+        return [trouble["sentence"].removeprefix("a.py ") for trouble in source["troubles"]]
     return [told for _, told in inspect_published({"kind": "requirements", **item})["requirements"]]
 
 
@@ -59,5 +59,5 @@ def test_what_a_mark_stands_before_is_read(tmp_path: Path) -> None:
     """Python takes the mark of UTF-8 off, and runs the rest."""
     (tmp_path / "a.py").write_bytes(codecs.BOM_UTF8 + b"import socket\n")
     found = inspect_source({"kind": "source", "copy": str(tmp_path / "a.py"), "path": "a.py"})
-    assert ["socket" in one["sentence"] for one in found["reaches"]] == [True]
+    assert ["socket" in reached["sentence"] for reached in found["reaches"]] == [True]
     assert _troubles(tmp_path, "requirements.txt", codecs.BOM_UTF8 + b"numpy\n") == []

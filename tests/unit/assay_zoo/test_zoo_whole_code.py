@@ -49,7 +49,7 @@ def _told(files: dict[str, str], folder: Path) -> list[tuple[bool, str]]:
     )
     more = {"kind": "source", "packages": PACKAGES, "names": str(names)}
     read = [inspect_part({**more, **item}) for item in items.values()]
-    return [(told["certain"], told["sentence"]) for one in read for told in (*one["reaches"], *one["troubles"])]
+    return [(told["certain"], told["sentence"]) for part in read for told in (*part["reaches"], *part["troubles"])]
 
 
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in _submissions("good.txt")])

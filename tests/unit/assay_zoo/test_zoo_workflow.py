@@ -86,7 +86,7 @@ def job(name: str) -> dict[str, Any]:
 
 def step(of: str, name: str, folder: Path, environment: Mapping[str, str]) -> int:
     """Its exit code, by the shell that GitHub takes where none is named."""
-    (text,) = [one["run"] for one in job(of)["steps"] if one.get("name") == name]
+    (text,) = [step_table["run"] for step_table in job(of)["steps"] if step_table.get("name") == name]
     return subprocess.run(["bash", "-e", "-c", text], cwd=folder, env=environment, capture_output=True).returncode
 
 

@@ -12,4 +12,4 @@ def test_infinities_are_read() -> None:
     found = parsed(text)
     assert found["name"] == "a -inf mask, nan too"
     assert found["oplists"][:2] == [-math.inf, math.inf]
-    assert all(math.isnan(one) for one in found["oplists"][2:4])
+    assert all(math.isnan(number) for number in found["oplists"][2:4])

@@ -15,11 +15,13 @@ def test_a_checkpoint_becomes_a_graph_and_is_told(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     models = NamedModels()
     folder, file = rotary_folder(tmp_path / "rotary"), rotary_gguf(tmp_path / "rotary.gguf")
-    graphs = [models.local(one) for one in (folder, file, folder)]
+    graphs = [models.local(source) for source in (folder, file, folder)]
     assert [graph.suffix for graph in graphs] == [".onnx"] * 3
     assert graphs[0] == graphs[2] != graphs[1]
-    assert all(isinstance(one, ModelSource) for one in models.found)
-    assert [(one.named, one.path) for one in models.found] == [(str(one), str(one)) for one in (folder, file)]
+    assert all(isinstance(source, ModelSource) for source in models.found)
+    assert [(source.named, source.path) for source in models.found] == [
+        (str(path), str(path)) for path in (folder, file)
+    ]
 
 
 def test_other_files_stay_as_they_are() -> None:

@@ -19,7 +19,7 @@ def test_an_allowance_falls_with_the_option_that_it_is_for(name: str, allowance:
     assert (
         allowances(winograd="false")
         == allowances(winograd=False)
-        == tuple(one for one in allowances() if one != allowance)
+        == tuple(text for text in allowances() if text != allowance)
     )
 
 

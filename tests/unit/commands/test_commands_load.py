@@ -41,7 +41,7 @@ def test_a_point_is_judged(what: str) -> None:
 def test_rates_beyond_one_that_most_failed_are_named() -> None:
     found = curve([30, 10, 20], lambda rate: LoadSummary(FAST | {"errors": 60.0 if rate == 20 else 0.0}))
     assert found.skipped == (30,)
-    assert any("not measured" in one and "30 a second" in one for one in judged(found, [])[1])
+    assert any("not measured" in sentence and "30 a second" in sentence for sentence in judged(found, [])[1])
 
 
 REFUSED = {
@@ -80,7 +80,7 @@ CHAT = Service("chat", "http://127.0.0.1:9/v1", "serve --batch {batch} --delay {
 
 def test_combinations_of_a_sweep() -> None:
     found = combinations(["batch=1,4", "delay=0"])
-    assert [label(one) for one in found] == ["batch=1 delay=0", "batch=4 delay=0"]
+    assert [label(combination) for combination in found] == ["batch=1 delay=0", "batch=4 delay=0"]
     assert with_values(CHAT, found[1]).start == "serve --batch 4 --delay 0"
 
 

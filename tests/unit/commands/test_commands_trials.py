@@ -60,7 +60,7 @@ def test_a_quantizing_flow_is_tried_on_layers_that_it_quantizes(tmp_path: Path) 
     pytest.importorskip("onnxruntime")
     names = ("onnxruntime-int8-qdq-per-tensor", "onnxruntime-int8-qdq-per-channel", "onnxruntime-int8-dynamic")
     found = try_flows([find_flow(name) for name in names], tmp_path)
-    assert {name: one.passed for name, one in found.items()} == dict.fromkeys(names, True)
+    assert {name: trial.passed for name, trial in found.items()} == dict.fromkeys(names, True)
 
 
 @pytest.mark.slow

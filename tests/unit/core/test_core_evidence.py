@@ -30,7 +30,7 @@ CASES: dict[str, tuple[list[Comparison], list[str]]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_what_keeps_the_answer_open(name: str) -> None:
     given, open_ones = CASES[name]
-    assert [one.output for one in blocking(given)] == open_ones
+    assert [comparison.output for comparison in blocking(given)] == open_ones
 
 
 def test_what_the_answer_does_not_rest_on_is_told() -> None:

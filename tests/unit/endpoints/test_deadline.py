@@ -65,7 +65,7 @@ def test_a_wait_that_is_no_number_is_a_moment(said: str) -> None:
 
 def test_a_refusal_in_many_pieces_is_read_to_its_end() -> None:
     said = b'{"error": {"message": "' + b"too long " * 20 + b'"}}'
-    pieces = b"".join(b"1\r\n%c\r\n" % one for one in said) + b"0\r\n\r\n"
+    pieces = b"".join(b"1\r\n%c\r\n" % byte for byte in said) + b"0\r\n\r\n"
     content = b"HTTP/1.1 400 No\r\nTransfer-Encoding: chunked\r\n\r\n" + pieces
     with answering(content) as port, pytest.raises(UsageError, match=": too long too long") as error:
         Connection(f"http://127.0.0.1:{port}/v1", timeout_s=60.0).get("/models")

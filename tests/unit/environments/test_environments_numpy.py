@@ -53,14 +53,14 @@ def _of_numpy(text: str) -> Iterator[str]:
     modules: set[str] = set()
     for node in nodes:
         if isinstance(node, ast.Import):
-            for one in node.names:
-                if one.name == "numpy" or (one.name.startswith("numpy.") and not one.asname):
-                    modules.add(one.asname or "numpy")
+            for alias in node.names:
+                if alias.name == "numpy" or (alias.name.startswith("numpy.") and not alias.asname):
+                    modules.add(alias.asname or "numpy")
     asked = {name for node in nodes for name in _asked_for(node, modules)}
     for node in nodes:
         match node:
             case ast.ImportFrom("numpy", names, 0):
-                yield from (one.name for one in names)
+                yield from (alias.name for alias in names)
             case ast.Attribute(ast.Name(module), name) if module in modules and name not in asked:
                 yield name
 

@@ -41,5 +41,5 @@ def test_every_other_case_is_screened_once(deadly: set[int], batch: int) -> None
         if dead is None:
             seen += cases
         arm = screened(arm, cases.stop) if dead is None else ended(arm, dead)
-    assert seen == [one for one in range(41) if one not in deadly]
+    assert seen == [number for number in range(41) if number not in deadly]
     assert arm.cases == arm.next == 41

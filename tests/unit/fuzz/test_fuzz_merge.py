@@ -72,7 +72,7 @@ def test_a_bucket_that_a_second_case_proves_becomes_the_cause(services: Services
     assert (found.key, found.count, found.found_at, found.at) == ("old", 4, before.found_at, 2.0)
     assert (found.status, found.script, found.brought, found.title) == ("wrong", "repro.py", ("Fusion",), "by new")
     assert found.like == ""
-    assert [one.key for one in fuzzing.new] == ["old"]
+    assert [bucket.key for bucket in fuzzing.new] == ["old"]
     assert fuzzing.session.arms[ARM.name].found == 1
     assert list(fuzzing.session.looked.values()) == [["old"]]
 
@@ -129,4 +129,4 @@ def test_what_fails_in_a_use_whatever_the_operator_is_one_bucket(services: Servi
         == "faulty: any operator, crash, again"
     )
     fuzzing._meet(FLOW.name, replace(SUSPECT, kind=Use.SIDE_BY_SIDE, ablated={ANY_OPERATOR: True}))
-    assert [one.title for one in fuzzing.new] == [found.title, "faulty: Neg, side_by_side"]
+    assert [bucket.title for bucket in fuzzing.new] == [found.title, "faulty: Neg, side_by_side"]

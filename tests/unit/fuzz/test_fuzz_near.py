@@ -52,7 +52,7 @@ def test_cases_come_near_to_the_models(tmp_path: Path) -> None:
     take_models(_folder(tmp_path / "one", "Tanh"), corpus, session)
     near, plain = (open_generator("patterns", where) for where in (str(corpus.near), ""))
     made = [case for index in range(40) if (case := near.make(7, index)) is not None]
-    operators = [[node.op_type for node in onnx.load_from_string(one.model).graph.node] for one in made]
+    operators = [[node.op_type for node in onnx.load_from_string(case_made.model).graph.node] for case_made in made]
     assert ["Tanh", "Neg"] in operators
     assert any(operator[:2] != ["Tanh", "Neg"] for operator in operators)
     assert plain.make(7, 0) is None or plain.make(7, 0) != near.make(7, 0)

@@ -42,7 +42,7 @@ def test_what_goes_on_says_how_far_it_is() -> None:
 def test_the_curve_has_each_cause_with_the_hours_before_it() -> None:
     late, early, known = _bucket("late"), _bucket("early"), _bucket("known", "docs/findings/b.py")
     one_witness = replace(_bucket("open"), status="one_witness")
-    buckets = {one.key: one for one in (replace(late, at=5400.0), replace(early, at=36.0), known, one_witness)}
+    buckets = {bucket.key: bucket for bucket in (replace(late, at=5400.0), replace(early, at=36.0), known, one_witness)}
     session = Session(seed=7, buckets=buckets, processor_s=7200.0)
     assert [*curve_lines(session)] == [
         "causes over hours of processor time:",

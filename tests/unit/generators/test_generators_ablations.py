@@ -34,7 +34,7 @@ def test_each_replacement_is_a_valid_case() -> None:
     assert len(np.unique(found["inputs"].inputs["x"])) == 4
     assert {*found["stored"].inputs} == {"x", "w"}
     plain = onnx.load_from_string(found["type float16"].model)
-    assert {one.type.tensor_type.elem_type for one in (*plain.graph.input, *plain.graph.output)} == {1}
+    assert {value.type.tensor_type.elem_type for value in (*plain.graph.input, *plain.graph.output)} == {1}
     assert plain.graph.node[1].attribute[0].i == 1
     assert found["type float16"].inputs["x"].dtype == np.float32
 
@@ -46,7 +46,7 @@ def test_whole_numbers_are_tried_as_floats() -> None:
     fed = {name: np.arange(6).reshape(shape) for name, shape in (("a", (2, 3)), ("b", (3, 2)))}
     found = dict(ablations(GeneratedCase(model.SerializeToString(), fed)))
     assert "type int64" in found
-    assert {one.dtype for one in found["floats"].inputs.values()} == {np.dtype(np.float32)}
+    assert {array.dtype for array in found["floats"].inputs.values()} == {np.dtype(np.float32)}
     assert CaseValues(found["floats"]).is_valid()
     assert "floats" not in dict(ablations(_case()))
 
@@ -66,7 +66,7 @@ def test_sizes_follow_from_an_input_that_is_left_out() -> None:
       g (float[3,2] x) => (float[3,1] y) <int64[1] axes = {-1}> { y = ReduceSum(x, axes) }""")
     cases = [*ablations(GeneratedCase(model.SerializeToString(), {"x": np.ones((3, 2), np.float32)}))]
     shaped = [CaseValues(case) for name, case in cases if name == "ReduceSum input axes"]
-    assert [one.declared["y"] for one in shaped] == [(3, 1), (1, 1)]
+    assert [values.declared["y"] for values in shaped] == [(3, 1), (1, 1)]
     assert shaped[1].is_valid()
 
 

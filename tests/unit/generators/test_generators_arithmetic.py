@@ -15,7 +15,7 @@ CASES = 6000
 def _rules(graph: Any) -> set[str]:
     """Which of a few rules would match."""
     makers = {name: node for node in graph.node for name in node.output}
-    held = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    held = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
 
     def is_all(name: str, number: float) -> bool:
         return name in held and bool((held[name] == number).all())

@@ -54,8 +54,8 @@ def test_outputs_that_are_right_are_left_out_one_at_a_time() -> None:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     values = CaseValues(GeneratedCase(model.SerializeToString(), {"x": np.asarray([-1, 2], np.float32)}))
     values.evaluate()
-    assert [_operators(one) for one in shorter(values, "Neg")] == [["Neg"], ["Neg", "Relu"], ["Neg", "Exp"]]
+    assert [_operators(case) for case in shorter(values, "Neg")] == [["Neg"], ["Neg", "Relu"], ["Neg", "Exp"]]
 
 
 def test_first_what_an_output_needs_then_one_node_less() -> None:
-    assert [_operators(one) for one in shorter(_values(), "y")] == [["Neg", "Relu"], ["Relu", "Exp"]]
+    assert [_operators(case) for case in shorter(_values(), "y")] == [["Neg", "Relu"], ["Relu", "Exp"]]

@@ -31,7 +31,10 @@ def _model() -> onnx.ModelProto:
 
 def test_every_node_ends_a_window_and_constants_keep_their_numbers() -> None:
     found = [*mine(_model())]
-    assert [[node.operator for node in one.nodes] for one in found] == [["Mul", "Softmax"], ["Mul", "Softmax", "Neg"]]
+    assert [[node.operator for node in pattern.nodes] for pattern in found] == [
+        ["Mul", "Softmax"],
+        ["Mul", "Softmax", "Neg"],
+    ]
     assert [value.numbers for value in found[0].values] == [None, (0.5,)]
     assert decode(encode(found)) == tuple(found)
 
@@ -46,6 +49,6 @@ def test_cases_come_near_to_the_models_of_a_folder(tmp_path: Path) -> None:
     )
     generator = Patterns(mine_folder(tmp_path))
     made = [case for index in range(60) if (case := generator.make(7, index)) is not None]
-    operators = [[node.op_type for node in onnx.load_from_string(one.model).graph.node] for one in made]
+    operators = [[node.op_type for node in onnx.load_from_string(case_made.model).graph.node] for case_made in made]
     assert ["Mul", "Softmax", "Neg"] in operators
     assert any("Softmax" in operator and operator[:3] != ["Mul", "Softmax", "Neg"] for operator in operators)

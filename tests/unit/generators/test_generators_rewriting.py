@@ -78,5 +78,5 @@ def test_near_misses_draw_from_what_was_learned_and_are_the_same_again(tmp_path:
     assert isinstance(beside, NearMisses)
     assert count(beside) > 10 > count(plain)
     again = open_generator("near-misses", learned=str(path))
-    made = [[one.make(3, index) for index in range(9)] for one in (beside, again)]
-    assert [one and one.model for one in made[0]] == [one and one.model for one in made[1]]
+    made = [[each_generator.make(3, index) for index in range(9)] for each_generator in (beside, again)]
+    assert [case and case.model for case in made[0]] == [case and case.model for case in made[1]]

@@ -74,7 +74,7 @@ def test_an_engine_that_is_wrong_later_is_named_by_its_use(
     suspects, _ = _suspects(tmp_path, fault=fault, **options)
     found = [suspect for suspect in suspects if suspect.kind == use]
     assert found
-    assert all(is_of_use(one.ablated) for one in found)
+    assert all(is_of_use(suspect.ablated) for suspect in found)
 
 
 class _WrongLater(Faulty):
@@ -136,7 +136,7 @@ class _FirstIsFaulty(Faulty):
 def test_what_is_wrong_at_other_sizes_once_is_no_suspect(tmp_path: Path) -> None:
     job = screening_job(tmp_path, fault="by_previous")
     known = screen(job, Stages(lambda stage: None)).suspects
-    case = next(one.case for one in known if one.kind == Use.OTHER_SIZES)
+    case = next(suspect.case for suspect in known if suspect.kind == Use.OTHER_SIZES)
     kept = Path(job.corpus) / f"{case}.uses"
     assert kept.read_text().split() == [Use.OTHER_SIZES]
     assert kept.with_name(f"{case}.other-1.npz").exists()
@@ -163,8 +163,8 @@ def test_an_error_that_one_thread_swallows_is_a_failure(tmp_path: Path) -> None:
     for index in range(20):
         screener.one(index)
     found = screener.result().suspects
-    assert {one.kind for one in found} == {"failed"}
-    assert all("asked to raise" in one.detail for one in found), found
+    assert {suspect.kind for suspect in found} == {"failed"}
+    assert all("asked to raise" in suspect.detail for suspect in found), found
 
 
 def test_a_worker_that_ended_in_use_and_not_in_a_check_is_no_case_that_is_right(tmp_path: Path) -> None:

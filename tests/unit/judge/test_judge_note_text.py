@@ -77,7 +77,7 @@ def _made_from() -> dict[str, tuple[set[str], set[str]]]:
         assert isinstance(made.body, ast.Dict)
         read = [node for node in ast.walk(made.body) if isinstance(node, ast.Subscript) and _is_facts(node.value)]
         assert len(read) == sum(map(_is_facts, ast.walk(made.body))), f"{code.attr}: facts are read by name alone"
-        names = {ast.literal_eval(one.slice) for one in read}
+        names = {ast.literal_eval(part.slice) for part in read}
         found[code.attr] = names, {ast.literal_eval(key) for key in made.body.keys if key is not None}
     return found
 

@@ -23,7 +23,7 @@ def test_each_outcome_has_one_row() -> None:
 def test_the_ranks_of_what_may_fail_are_different() -> None:
     ranks = [row.rank for row in OUTCOMES.values() if row.rank != LEAST]
     assert len(set(ranks)) == len(ranks)
-    assert {one for one, row in OUTCOMES.items() if row.rank != LEAST} >= set(FAILS_BY_DEFAULT)
+    assert {outcome for outcome, row in OUTCOMES.items() if row.rank != LEAST} >= set(FAILS_BY_DEFAULT)
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
@@ -37,14 +37,14 @@ def test_the_judge_follows_the_row(outcome: Outcome) -> None:
 
 
 def test_what_only_a_comparison_shows_is_about_answers() -> None:
-    assert all(OUTCOMES[one].about == "answers" and OUTCOMES[one].ended for one in COMPARED)
+    assert all(OUTCOMES[outcome].about == "answers" and OUTCOMES[outcome].ended for outcome in COMPARED)
     assert OUTCOMES[Outcome.OK].by_default is VerdictStatus.PASS
 
 
 def test_the_reference_has_a_line_for_each() -> None:
     text = outcome_reference()
     named = [line.split("`")[1] for line in text.splitlines() if line.startswith("| `")]
-    assert sorted(named) == sorted(one.value for one in Outcome)
+    assert sorted(named) == sorted(outcome.value for outcome in Outcome)
     assert (
         "| `lowered` | the artifact was built, the device or the runtime for it is not here | skip | fail | skip | yes |"
         in text

@@ -17,7 +17,7 @@ Rows = list[dict[str, float]]
 
 
 def _word(rows: Rows) -> str:
-    return word_of([one.word for one in decided(rows, FIRSTS[: len(rows)], RULE).values()], (0, 0), 1)
+    return word_of([answer.word for answer in decided(rows, FIRSTS[: len(rows)], RULE).values()], (0, 0), 1)
 
 
 @st.composite

@@ -46,9 +46,9 @@ def test_jobs_of_a_kind_come_in_order_and_suspects_to_fresh_processes_only() -> 
     a, b = waiting.kinds()
     assert (waiting.count(a), waiting.count(b), len(waiting)) == (3, 1, 4)
     order = [waiting.take(a, fresh=fresh) for fresh in (False, True, False, False)]
-    assert [one.job.case.name if one else None for one in order] == ["1", "4", "3", None]
+    assert [waiting_job.job.case.name if waiting_job else None for waiting_job in order] == ["1", "4", "3", None]
     assert waiting.kinds() == [b]
-    assert [one.job.case.name for one in waiting.drop(b)] == ["2"]
+    assert [waiting_job.job.case.name for waiting_job in waiting.drop(b)] == ["2"]
     assert not waiting
 
 

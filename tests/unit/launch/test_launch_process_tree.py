@@ -142,9 +142,9 @@ def test_the_folder_of_a_living_driver_stays(tmp_path: Path, monkeypatch: pytest
     left = tmp_path / f"assay-worker-{os.getpid()}-1-{here}-abc"
     elsewhere = tmp_path / f"assay-worker-{os.getpid()}-1-0other-abc"
     others = [elsewhere, tmp_path / "assay-worker-notes", tmp_path / "assay-worker-1-2"]
-    for one in [left, *others]:
-        one.mkdir()
-        (one / "file").touch()
+    for path in [left, *others]:
+        path.mkdir()
+        (path / "file").touch()
     temp_folder.remove_left_folders()
     assert sorted(tmp_path.iterdir()) == sorted([own, *others])
 

@@ -99,7 +99,7 @@ def test_what_one_job_needs_and_a_node_lacks_costs_that_node_no_other_job(lackin
                 node.answer(job.key, 0.01)
                 done.append((node.name, job.case.name))
     assert sorted(name for _, name in done) == sorted(job.case.name for job in jobs)
-    assert min(sum(node == one for node, _ in done) for one in "ab") > 30
+    assert min(sum(node == name for node, _ in done) for name in "ab") > 30
     if lacking == ("a",):
         assert {node for node, name in done if name in ("4", "5")} == {"b"}
 

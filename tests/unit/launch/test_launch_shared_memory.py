@@ -67,7 +67,7 @@ def test_what_it_only_reads_is_anothers(path: Path) -> None:
 def test_what_lies_in_a_folder_is_anothers() -> None:
     """A working directory, a cache: shm_open(3) makes no folders."""
     with tempfile.TemporaryDirectory(dir=_FOLDER) as folder, open(f"{folder}/artifact", "wb"):
-        assert not {one for one in _held() if one.startswith(folder)}
+        assert not {name for name in _held() if name.startswith(folder)}
 
 
 def test_what_another_process_holds_stays(path: Path) -> None:

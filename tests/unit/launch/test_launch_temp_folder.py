@@ -22,10 +22,10 @@ def test_folders_that_their_owner_may_not_look_into_are_removed_and_what_a_link_
     (worker / "closed" / "in" / "file").touch()
     (worker / "link").symlink_to(other)
     owner = NOBODY if os.geteuid() == 0 else os.geteuid()
-    for one in (folder, *folder.rglob("*")):
-        os.chown(one, owner, -1, follow_symlinks=False)
-    for one in (worker / "closed" / "in", worker / "closed"):
-        one.chmod(0)
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, owner, -1, follow_symlinks=False)
+    for path in (worker / "closed" / "in", worker / "closed"):
+        path.chmod(0)
     child = os.fork()
     if not child:
         if os.geteuid() == 0:

@@ -42,7 +42,7 @@ SECOND_NS = 10**9
 )
 def test_a_thread_waits_while_others_have_the_cores(used_s: float, delays_s: dict[int, float], waited: float) -> None:
     before = Look(100.0, 5.0, {1: 0, 2: 0, 3: 9 * SECOND_NS if delays_s == {3: 1.0} else 0})
-    after = Look(110.0, 5.0 + used_s, {thread: int(one * SECOND_NS) for thread, one in delays_s.items()})
+    after = Look(110.0, 5.0 + used_s, {thread: int(delay * SECOND_NS) for thread, delay in delays_s.items()})
     assert waited_s(before, after, cores=2) == pytest.approx(waited)
 
 

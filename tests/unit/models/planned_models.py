@@ -38,7 +38,8 @@ def answers(path: Path, plan: InputPlan, samples: int = 3) -> list[list[Any]]:
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     return [
-        session.run(None, one) for one in random_inputs(describe(path), seed=0, samples=samples, batch=1, plan=plan)
+        session.run(None, sample)
+        for sample in random_inputs(describe(path), seed=0, samples=samples, batch=1, plan=plan)
     ]
 
 

@@ -37,7 +37,7 @@ def test_its_samples_come_behind_those_with_labels(tmp_path: Path) -> None:
     assert companion_of(folder) == tmp_path / "digits-mutants"
     _golden(companion_of(folder), 2, 5)
     both = with_companion(folder, read_golden(folder))
-    assert [one["x"].shape[0] for one in both.inputs] == [1, 1, 1, 5, 5]
+    assert [sample["x"].shape[0] for sample in both.inputs] == [1, 1, 1, 5, 5]
     assert [output["y"].shape[0] for output in both.outputs] == [1, 1, 1, 5, 5]
     assert both.labels["label"].shape == (3,)
     assert b"digest" in lock_of_companion(folder)

@@ -78,7 +78,7 @@ class _Registry(Handler):
             if file.startswith(query["path"] + "/")
         }
         return (
-            {"files": [{"path": one, "is_dir": "." not in one and one != "MLmodel"} for one in sorted(below)]}
+            {"files": [{"path": name, "is_dir": "." not in name and name != "MLmodel"} for name in sorted(below)]}
             if below
             else {}
         )
@@ -104,7 +104,7 @@ def test_a_version_is_a_file_with_the_weights_that_it_names(said: str, registry:
         "parts/model.data",
     ]
     assert (found.named, found.sha256) == (said, sha256_bytes(MODEL))
-    assert not any("other.data" in one or "MLmodel" in one for one in registry.asked)
+    assert not any("other.data" in request or "MLmodel" in request for request in registry.asked)
 
 
 @pytest.mark.usefixtures("registry")
@@ -144,7 +144,7 @@ def test_a_listing_ends(registry: type[_Registry], monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(registry, "folders", 4_000)
     with pytest.raises(BadModel, match="lists more than 10000 files and folders"):
         to_file("models:/speech/1")
-    assert sum(one.endswith("/artifacts") for one in registry.asked) == 3
+    assert sum(request.endswith("/artifacts") for request in registry.asked) == 3
 
 
 def test_a_listing_that_is_deep_json_is_one_sentence(

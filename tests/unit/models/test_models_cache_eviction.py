@@ -110,6 +110,6 @@ def test_what_killed_processes_left_half_made_is_weighed_and_goes(
     (case / "model").write_bytes(bytes(7))
     case.with_name("case.made.msgpack").write_bytes(bytes(3))
     found = [*Artifacts(tmp_path / "artifacts").weighed(), *weighed()]
-    assert sorted(one.size_bytes for one in found) == [10, 100, 100, 100]
+    assert sorted(entry.size_bytes for entry in found) == [10, 100, 100, 100]
     assert evict(found, 10) == (3, 300)
     assert [path for path in (*left, case) if path.exists()] == [case]

@@ -46,10 +46,10 @@ def test_a_node_with_bodies_is_a_part_that_can_be_run(text: str, reads: list[str
     assert list(reads_of(node)) == reads
     x = np.linspace(-1, 1, 4, dtype=np.float32)
     values = {"x": x, "h": np.tanh(x), "c": np.array(False), "trips": np.array(3), "go": np.array(True)}
-    (whole,) = Evaluator(model).evaluate({name: values[name] for name in (one.name for one in model.graph.input)})
+    (whole,) = Evaluator(model).evaluate({name: values[name] for name in (value.name for value in model.graph.input)})
     alone = part(model, [node], {**values, "y": whole})
-    assert [one.name for one in alone.graph.initializer] == ["w"]
-    given = {one.name: values[one.name] for one in alone.graph.input}
+    assert [tensor.name for tensor in alone.graph.initializer] == ["w"]
+    given = {value.name: values[value.name] for value in alone.graph.input}
     (found,) = Evaluator(alone).evaluate(given)
     np.testing.assert_array_equal(found, whole)
 
@@ -58,4 +58,4 @@ def test_what_a_body_reads_is_an_output_of_the_part_before_it() -> None:
     model = _model(BRANCHES)
     x = np.ones(4, np.float32)
     first = part(model, [model.graph.node[0]], {"x": x, "h": x})
-    assert [one.name for one in first.graph.output] == ["h"]
+    assert [value.name for value in first.graph.output] == ["h"]

@@ -39,5 +39,5 @@ def test_probabilities_are_a_row_for_each_map() -> None:
 
 def test_sequences_nest() -> None:
     value = [[np.zeros(2)], []]
-    assert [len(one) for one in gather("x", flatten("x", value))] == [1, 0]
+    assert [len(part) for part in gather("x", flatten("x", value))] == [1, 0]
     assert whole_name("x[1][]") == "x"

@@ -130,7 +130,7 @@ def test_sizes_of_random_towers(model: ModelProto, tmp_path: Path) -> None:
 @FEW
 def test_sizes_and_values_of_random_encoders(model: ModelProto, tmp_path: Path) -> None:
     plan = _taken(model, tmp_path)
-    longest = next(one.dims[1] for one in model.graph.initializer if one.name == "places")
+    longest = next(tensor.dims[1] for tensor in model.graph.initializer if tensor.name == "places")
     assert plan.sizes["s"] <= longest
 
 

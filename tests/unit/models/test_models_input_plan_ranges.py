@@ -30,7 +30,7 @@ def test_tokens_types_and_positions_lie_in_their_tables(tmp_path: Path) -> None:
     }"""
     path = made(tmp_path, text, {"words": rows(50, 8), "kinds": rows(2, 8)})
     plan = planned(path)
-    ranges = {name: (one.low, one.high, one.kind) for name, one in plan.ranges.items()}
+    ranges = {name: (interval.low, interval.high, interval.kind) for name, interval in plan.ranges.items()}
     assert ranges == {"ids": (0, 49, "index"), "types": (0, 1, "index"), "mask": (0, 1, "mask")}
     samples = random_inputs(describe(path), seed=0, samples=4, batch=1, plan=plan)
     assert samples[0]["mask"].all()

@@ -240,7 +240,8 @@ def padding() -> ModelProto:
 
 
 ALL = {
-    one.__name__: one for one in (convolutions, attention, indices, quantized, recurrent, fused, gelu_by_tanh, padding)
+    build.__name__: build
+    for build in (convolutions, attention, indices, quantized, recurrent, fused, gelu_by_tanh, padding)
 }
 
 

@@ -85,7 +85,7 @@ def test_the_operator_lies(name: str) -> None:
     assert "differs" in told or name in SAME_HERE, (name, told, FOUND[name])
 
 
-@pytest.mark.parametrize("name", [one.name for one in OPERATORS.values() if one.distance is not None])
+@pytest.mark.parametrize("name", [operator.name for operator in OPERATORS.values() if operator.distance is not None])
 def test_the_knob_turns(name: str) -> None:
     """Half the distance is another mutant; a distance that means "no change" changes nothing, where there is one."""
     operator = OPERATORS[name]
@@ -102,7 +102,7 @@ def test_the_knob_turns(name: str) -> None:
 
 
 def test_a_padding_gets_another_value_where_it_adds_any() -> None:
-    places = [one.site for one in sites(Graph(models.padding())) if one.operator == "pad-value"]
+    places = [mutant_site.site for mutant_site in sites(Graph(models.padding())) if mutant_site.operator == "pad-value"]
     assert places == ["low", "zero"]
     for site, value in (("low", 0.0), ("zero", 0.5)):
         graph = Graph(models.padding())
@@ -252,7 +252,11 @@ def test_the_transform_keeps_the_promises_of_its_port(tmp_path: Path) -> None:
 
 def test_erf_is_taken_for_tanh_where_a_gelu_is_however_it_is_written() -> None:
     made = models.gelu_by_tanh()
-    assert [one.site for one in sites(Graph(made)) if one.operator == "erf-gelu"] == ["whole", "cube", "square"]
+    assert [mutant_site.site for mutant_site in sites(Graph(made)) if mutant_site.operator == "erf-gelu"] == [
+        "whole",
+        "cube",
+        "square",
+    ]
     feeds = models.inputs_of(made)
     sound = run(made, feeds)["y"]
     for site in ("whole", "cube", "square"):

@@ -29,7 +29,7 @@ def _graph(nodes: list[onnx.NodeProto], outputs: str, inputs: str = "x", **store
         "g",
         [helper.make_value_info(name, untyped) for name in filter(None, inputs.split(","))],
         [helper.make_value_info(name, untyped) for name in outputs.split(",")],
-        [onnx.numpy_helper.from_array(np.asarray(one), name) for name, one in stored.items()],
+        [onnx.numpy_helper.from_array(np.asarray(array), name) for name, array in stored.items()],
     )
 
 
@@ -53,9 +53,10 @@ def test_every_operator_that_the_standard_calls_random_has_a_record_that_says_so
     kinds = onnx.defs.OpSchema.NodeDeterminism
     body = onnx.defs.OpSchema.AttrType.GRAPH
     random = {
-        (one.domain, one.name)
-        for one in onnx.defs.get_all_schemas_with_history()
-        if one.node_determinism == kinds.NonDeterministic and not any(a.type == body for a in one.attributes.values())
+        (schema.domain, schema.name)
+        for schema in onnx.defs.get_all_schemas_with_history()
+        if schema.node_determinism == kinds.NonDeterministic
+        and not any(a.type == body for a in schema.attributes.values())
     }
     calm = {("", "AffineGrid"), ("", "SequenceMap")}  # of their bodies, which the schema does not look into
     assert random - calm == {key for key, operator in onnx_operators().items() if operator.draws or operator.drops}

@@ -201,6 +201,6 @@ def test_complex_numbers_where_real_ones_are_expected_are_refused():
     real = np.array([1.0, 2.0], np.float32)
     for actual, expected in ((real.astype(np.complex64), real), (real, real.astype(np.complex64))):
         (comparison,), findings = compare_outputs([{"y": actual}], [{"y": expected}], Contract())
-        kinds = {one.kind for one in (*findings, *comparison.findings)}
+        kinds = {finding.kind for finding in (*findings, *comparison.findings)}
         assert kinds == {"dtype", "unsupported_dtype"}
         assert "(complex64, float32)" in finding_text(comparison.findings[-1])

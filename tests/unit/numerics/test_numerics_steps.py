@@ -31,7 +31,7 @@ def test_a_derivation_tells_its_samples_and_its_draws(linear: Path) -> None:
     rows = np.random.default_rng(0).standard_normal((3, 1, 4), np.float32)
     with listening(told.append):
         derive(linear, [{"x": row} for row in rows], "float32")
-    samples = [one.sample for one in told]
+    samples = [step.sample for step in told]
     assert (samples[0], samples == sorted(samples)) == (1, True)
-    assert {one.samples for one in told} == {3}
-    assert any(one.draws > 1 and 1 <= one.draw <= one.draws for one in told)
+    assert {step.samples for step in told} == {3}
+    assert any(step.draws > 1 and 1 <= step.draw <= step.draws for step in told)

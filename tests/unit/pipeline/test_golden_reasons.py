@@ -28,7 +28,7 @@ def test_all_reasons_stay_and_the_audit_lists_them(tmp_path: Path, capsys: pytes
         _write(tmp_path / reason, float(day), reason, day)
         publish(tmp_path / reason, folder)
     assert read_golden(folder).outputs[0]["x"][0, 0] == 3.0
-    assert [one.reason for one in read_golden(folder).lock.earlier] == ["first release", "opset 17"]
+    assert [entry.reason for entry in read_golden(folder).lock.earlier] == ["first release", "opset 17"]
     with pytest.raises(SystemExit, match=r"^0$"):
         main(["audit", str(folder)])
     printed = capsys.readouterr().out.splitlines()

@@ -39,7 +39,7 @@ class _Launcher:
                     running.append(job)
                 if not running:
                     return
-                self.log.append("+".join(one.case.name for one in running))
+                self.log.append("+".join(candidate.case.name for candidate in running))
                 yield empty_result(running.pop())
         finally:
             self.open = False
@@ -69,8 +69,8 @@ def test_what_runs_alone_waits_until_nothing_else_runs_and_groups_follow_one_ano
     async def measured(name: str) -> list[str]:
         await graph.run(_job(name))
         pair = await graph.together([_job(f"{name}-old"), _job(f"{name}-new")])
-        return [one.case for one in pair] + [
-            one.case async for one in graph.alone([_job(f"{name}x"), _job(f"{name}y")])
+        return [result.case for result in pair] + [
+            result.case async for result in graph.alone([_job(f"{name}x"), _job(f"{name}y")])
         ]
 
     (a, b) = graph.complete(graph.all_of(map(measured, "ab")))
@@ -137,7 +137,7 @@ def test_what_is_raised_anywhere_is_raised_in_the_first_route_and_no_launch_stay
         graph.workers.launch = lambda source: _broken()  # type: ignore[method-assign]
     with pytest.raises(HarnessError, match="broken"):
         graph.complete(first())
-    assert [str(one) for one in seen] == ["broken"]
+    assert [str(error) for error in seen] == ["broken"]
     assert not getattr(graph.workers, "open", False)
 
 

@@ -10,7 +10,7 @@ from assay.pipeline.compare import Shape, _demand_free_batch, _demand_same_input
 
 
 def _model(name: str, **inputs: tuple[str, Shape]) -> Model:
-    return Model(name, f"{name}.onnx", "", tuple(TensorSpec(one, *spec) for one, spec in inputs.items()))
+    return Model(name, f"{name}.onnx", "", tuple(TensorSpec(text, *spec) for text, spec in inputs.items()))
 
 
 @pytest.mark.parametrize(

@@ -31,5 +31,5 @@ def test_two_sets_are_one_and_its_labels_are_nobodys(tmp_path: Path) -> None:
     both = with_goldens(asked, [_golden(tmp_path / "a", 1.0), _golden(tmp_path / "b", 2.0)], tmp_path)
     assert both.contract.task_metric is None
     golden = read_golden(Path(both.inputs.golden))
-    assert [float(one["x"][0]) for one in golden.inputs] == [1.0, 2.0]
+    assert [float(sample["x"][0]) for sample in golden.inputs] == [1.0, 2.0]
     assert golden.lock.coarse == ("int8",)

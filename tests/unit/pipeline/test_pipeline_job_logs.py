@@ -77,4 +77,4 @@ def test_an_alert_has_the_path_of_the_log() -> None:
     result = make_result(outcome=Outcome.ERROR, detail="no", log_file=".assay/logs/1/x.log")
     judgement = judge([result], Policy(), planned=[job.key], today=date(2026, 11, 24))
     red, _ = red_jobs(judgement.verdicts, [result], [job], "assay check")
-    assert [one.log for one in red if one.key == job.key] == [".assay/logs/1/x.log"]
+    assert [job_red.log for job_red in red if job_red.key == job.key] == [".assay/logs/1/x.log"]

@@ -98,7 +98,7 @@ def test_what_takes_long_beside_the_engine_is_not_the_engines(stage: Stage, engi
     jobs.append(MeasureJob(case, Flow("a", "a")))
     result = replace(empty_result(jobs[0], Outcome.TIMEOUT), stage=stage)
     assert not_answered(result) is engine
-    assert [one.job_key for one in left_unasked(jobs, result)] == ["net|a|measure"]
+    assert [answer.job_key for answer in left_unasked(jobs, result)] == ["net|a|measure"]
 
 
 @pytest.mark.parametrize(

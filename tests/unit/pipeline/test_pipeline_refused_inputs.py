@@ -45,14 +45,14 @@ class _Workers:
 
 
 def _result(workers: _Workers, folder: Path, inputs: Inputs = Inputs(), *flows: Flow) -> Result:
-    jobs = [_job(inputs, one) for one in (HERE, *flows)]
+    jobs = [_job(inputs, flow) for flow in (HERE, *flows)]
     services = Services(folder, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
     object.__setattr__(services, "available", lambda flow: Availability(True))
 
     async def results() -> list[Result]:
         return [result async for result in RefusedInputs(services, services.jobs).results(jobs)]
 
-    return next(one for one in services.jobs.complete(results()) if one.flow == HERE.name)
+    return next(result for result in services.jobs.complete(results()) if result.flow == HERE.name)
 
 
 def _job(inputs: Inputs, flow: Flow, kind: type[VerifyJob] | type[MeasureJob] = VerifyJob) -> VerifyJob | MeasureJob:

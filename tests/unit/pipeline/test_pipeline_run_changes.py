@@ -19,7 +19,8 @@ def _timed(batch: int) -> list[Result]:
 def test_a_trend_has_no_latency_of_another_batch() -> None:
     before = {"a": _timed(8), "b": _timed(1), "c": _timed(1)}
     store = SimpleNamespace(
-        runs=lambda limit: [SimpleNamespace(id=one) for one in reversed(before)], results=lambda run, jobs: before[run]
+        runs=lambda limit: [SimpleNamespace(id=run_id) for run_id in reversed(before)],
+        results=lambda run, jobs: before[run],
     )
     found = with_past(
         cell_changes(_timed(1), _timed(1)), (), make_run(id="d"), cast(Services, SimpleNamespace(store=store))

@@ -24,10 +24,13 @@ def test_one_job_keeps_them_where_the_user_says() -> None:
 
 def test_several_have_folders_by_case_and_flow_and_inputs_are_kept_once() -> None:
     here = Path("kept").absolute()
-    assert [one.save_outputs for one in with_saving(TWO, "", "kept")] == [str(here / "ort"), str(here / "ov+fp16")]
+    assert [saved_job.save_outputs for saved_job in with_saving(TWO, "", "kept")] == [
+        str(here / "ort"),
+        str(here / "ov+fp16"),
+    ]
     told = with_saving(FOUR, "kept", "kept")
-    assert [one.save_inputs for one in told] == [str(here / "m"), "", str(here / "n"), ""]
-    assert [one.save_outputs for one in told][1:3] == [str(here / "m" / "ov+fp16"), str(here / "n" / "ort")]
+    assert [saved_job.save_inputs for saved_job in told] == [str(here / "m"), "", str(here / "n"), ""]
+    assert [saved_job.save_outputs for saved_job in told][1:3] == [str(here / "m" / "ov+fp16"), str(here / "n" / "ort")]
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_a_damaged_or_missing_file_leaves_nothing_here(two: tuple[Machine, Machi
     first.write("oracle/abc/inputs", "inputs")
     first.write("oracle/abc/outputs", "outputs")
     first.files.keep("oracle/abc")
-    (found,) = [one for one in blobs.every() if one.size_bytes == len("outputs")]
+    (found,) = [blob for blob in blobs.every() if blob.size_bytes == len("outputs")]
     path = Path(blobs.name) / found.digest[:2] / found.digest
     path.write_text("damaged")
     second.files.bring_if_whole("oracle/abc")

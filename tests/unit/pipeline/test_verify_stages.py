@@ -99,8 +99,8 @@ def test_what_passes_by_the_coarse_tolerance_needs_no_other(tmp_path: Path) -> N
 )
 def test_other_inputs_have_a_tolerance_of_their_own(tmp_path: Path, inputs: Inputs) -> None:
     workers = _Workers(0.9, 0.3)
-    for one in (PLAIN, inputs, inputs):
-        _verified(workers, tmp_path, inputs=one)
+    for each_inputs in (PLAIN, inputs, inputs):
+        _verified(workers, tmp_path, inputs=each_inputs)
     assert workers.asked == ["derive coarse", "verify coarse"] * 2 + ["verify coarse"]
 
 
@@ -144,7 +144,7 @@ def test_the_derived_one_comes_first_where_its_figures_are_asked_for(tmp_path: P
     assert coarse_suffices(run)
     for policy in (
         Policy(budget_max=0.5),
-        *(Policy(goals=(Goal(one, max=1.0),)) for one in ("budget_used", "y.budget_norm")),
+        *(Policy(goals=(Goal(metric, max=1.0),)) for metric in ("budget_used", "y.budget_norm")),
     ):
         assert not coarse_suffices(msgspec.structs.replace(run, policy=policy))
     assert coarse_suffices(msgspec.structs.replace(run, policy=Policy(goals=(Goal("median", max=1.0),))))
@@ -174,12 +174,12 @@ def test_flows_that_differ_in_their_rule_for_ties_have_one_derivation(tmp_path: 
     workers = Derives()
     services = Services(tmp_path, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
     placed, failed = services.jobs.complete(ensure_tolerances(jobs, services))
-    assert [one.subject for one in asked] == ["derive-float32-ties-after-zero-point", "derive-float16"]
-    assert [list(one.tied) for one in asked] == [["elementwise-ties-after-zero-point", ""], []]
+    assert [job.subject for job in asked] == ["derive-float32-ties-after-zero-point", "derive-float16"]
+    assert [list(job.tied) for job in asked] == [["elementwise-ties-after-zero-point", ""], []]
     assert [asked[0].tolerance_dir, *asked[0].tied.values(), asked[1].tolerance_dir] == [
-        one.tolerance_dir for one in placed
+        job.tolerance_dir for job in placed
     ]
-    assert set(failed) == {one.tolerance_dir for one in placed}, "a derivation that fails is told of every flow"
+    assert set(failed) == {job.tolerance_dir for job in placed}, "a derivation that fails is told of every flow"
 
 
 def test_what_lowering_took_is_told_though_the_second_job_did_not_lower(tmp_path: Path) -> None:

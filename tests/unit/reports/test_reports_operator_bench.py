@@ -60,7 +60,7 @@ def test_calls_that_waited_for_a_core_are_told_with_the_worst() -> None:
     alone = _result("a", 1, 1e-3)
     calm = replace(alone.measurements[0], cpu_s=alone.measurements[0].wall_s)
     waited = replace(calm, cpu_s=tuple(second / 2.5 for second in calm.wall_s))
-    results = [replace(alone, measurements=(one,)) for one in (calm, waited)]
+    results = [replace(alone, measurements=(measurement,)) for measurement in (calm, waited)]
     text = OperatorBench().render(make_run(machine=PEAKS), results, standard_run()[2])
     assert "In 1 of 2 measurements on one thread calls waited: their mean was up to 2.5 times their CPU time" in text
     once = replace(calm, wall_s=(1.0, *calm.wall_s))

@@ -30,7 +30,7 @@ def _run(*results: Result):  # type: ignore[no-untyped-def]
 
 def test_versions_are_in_their_order_and_the_change_is_told_in_percent() -> None:
     told = upgrades(rows(*_run(_result("ort", "1.27.0", 0.3), _result("ort@old", "1.9.2", 0.2))))
-    assert [(one.case, one.flow) for one in told] == [("m", "ort")]
+    assert [(result.case, result.flow) for result in told] == [("m", "ort")]
     old, new, change = told[0].lines
     assert old[:4] == ("ort@old", "1.9.2", "pass", "0.2")
     assert new[:4] == ("ort", "1.27.0", "pass", "0.3")

@@ -79,12 +79,12 @@ def _load(script: Script, times: list[float], timeout_s: float = 60.0) -> Load:
 
 def test_the_first_token_and_the_gaps_are_timed() -> None:
     load = _load([(0.0, HEAD), (0.1, TOKEN), (0.05, TOKEN), (0.0, END)], [0.0, 0.02])
-    for one in answers_of(load):
-        assert one.error == ""
-        assert one.tokens == 2
-        assert 0.1 <= one.first_s < 30.0
-        assert 0.04 <= one.gaps_s[0] < 30.0
-        assert one.whole_s >= one.first_s + 0.04
+    for answer in answers_of(load):
+        assert answer.error == ""
+        assert answer.tokens == 2
+        assert 0.1 <= answer.first_s < 30.0
+        assert 0.04 <= answer.gaps_s[0] < 30.0
+        assert answer.whole_s >= answer.first_s + 0.04
     metrics = summarize(load, {"ttft": 1.0}).metrics
     assert (metrics["requests"], metrics["errors"], metrics["goodput_per_s"]) == (2.0, 0.0, 0.0)
 
@@ -92,7 +92,7 @@ def test_the_first_token_and_the_gaps_are_timed() -> None:
 def test_a_request_does_not_wait_for_those_before() -> None:
     load = _load([(0.0, HEAD), (3.0, TOKEN + END)], [0.0, 0.01, 0.02, 0.03])
     assert max(request.sent for request in load.requests) < 2.5
-    assert [one.error for one in answers_of(load)] == [""] * 4
+    assert [answer.error for answer in answers_of(load)] == [""] * 4
 
 
 TROUBLES: dict[str, Script] = {
@@ -113,7 +113,7 @@ TROUBLES: dict[str, Script] = {
 @pytest.mark.parametrize("error", TROUBLES)
 def test_a_trouble_is_counted(error: str) -> None:
     load = _load(TROUBLES[error], [0.0], timeout_s=0.2 if "0.2" in error else 60.0)
-    assert [one.error for one in answers_of(load)] == [error]
+    assert [answer.error for answer in answers_of(load)] == [error]
     assert summarize(load).errors == {error: 1}
 
 
@@ -150,7 +150,7 @@ READ = {
 def test_an_event_of_a_stream(what: str) -> None:
     event, error = READ[what]
     load = _load([(0.0, HEAD + TOKEN + _chunk(event) + END)], [0.0])
-    assert [one.error for one in answers_of(load)] == [error]
+    assert [answer.error for answer in answers_of(load)] == [error]
 
 
 def test_nobody_reads_behind_the_last_event() -> None:
@@ -179,21 +179,21 @@ def test_a_whole_answer_has_tokens(body: bytes, error: str, tokens: int) -> None
 def test_a_stream_that_ends_with_its_connection_is_whole() -> None:
     stream = b'data: {"choices": [{"text": "a"}]}\n\ndata: [DONE]\n\n'
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
-    assert [one.error for one in answers_of(_load([(0.0, head + stream), (0.0, b"")], [0.0, 0.05]))] == ["", ""]
+    assert [answer.error for answer in answers_of(_load([(0.0, head + stream), (0.0, b"")], [0.0, 0.05]))] == ["", ""]
     cut = _load([(0.0, head + stream[:-9]), (0.0, b"")], [0.0])
-    assert [one.error for one in answers_of(cut)] == ["the stream was cut off"]
+    assert [answer.error for answer in answers_of(cut)] == ["the stream was cut off"]
 
 
 def test_an_answer_has_its_time_also_while_others_are_waited_for() -> None:
     load = _load([(0.0, HEAD), (0.4, TOKEN + END)], [0.0, 0.6], timeout_s=0.3)
-    assert [one.error for one in answers_of(load)] == ["no answer in 0.3 s"] * 2
+    assert [answer.error for answer in answers_of(load)] == ["no answer in 0.3 s"] * 2
 
 
 def test_what_a_server_says_unasked_is_no_answer() -> None:
     more = (0.1, HEAD + TOKEN * 9 + END)
     with answering([(0.0, HEAD + TOKEN + END), more], [(0.0, HEAD + TOKEN * 2 + END)]) as address:
         load = generate(Mix(address, "tiny", [[1, 2]], (3,)), [0.0, 0.3], timeout_s=2.0)
-    assert [(one.error, one.tokens) for one in answers_of(load)] == [("", 1), ("", 2)]
+    assert [(answer.error, answer.tokens) for answer in answers_of(load)] == [("", 1), ("", 2)]
 
 
 def test_a_name_that_is_not_looked_up_in_time_is_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:

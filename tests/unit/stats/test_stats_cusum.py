@@ -75,8 +75,8 @@ def test_values_that_are_none_are_left_out() -> None:
 
 def test_steps_are_located() -> None:
     found = step_changes(_history(4, (2.0, 80), (2.06, 60), (2.5, 60)))
-    assert [one.place for one in found] == [80, 140]
-    assert [round(one.percent) for one in found] == [3, 21]
+    assert [change.place for change in found] == [80, 140]
+    assert [round(change.percent) for change in found] == [3, 21]
 
 
 @pytest.mark.parametrize("values", [[], [1.0] * 7, [1.0, math.nan] * 10, [0.0] * 20])

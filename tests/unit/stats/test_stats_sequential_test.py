@@ -82,7 +82,7 @@ def test_as_many_launches_as_are_proposed_decide_most_comparisons(mean: float, s
     rng = np.random.default_rng(20261123)
     decided = []
     while len(decided) < 100:
-        ratios = [float(one) for one in rng.normal(mean, spread, MOST_LAUNCHES)]
+        ratios = [float(number) for number in rng.normal(mean, spread, MOST_LAUNCHES)]
         answer = decide(ratios[:20], RULE)
         if answer.word == "inconclusive" and answer.more is not None:
             total = 20 + answer.more
@@ -112,7 +112,7 @@ ORDERS = [True, False, False, True] * 5
 def _second_is_slower(effect: float, shift: float, seed: int) -> list[float]:
     """The candidate takes longer by `effect` where it was loaded second, less by as much where first."""
     noise = 0.005 * np.random.default_rng(seed).standard_normal(20)
-    return [shift + (-effect if first else effect) + one for first, one in zip(ORDERS, noise, strict=True)]
+    return [shift + (-effect if first else effect) + number for first, number in zip(ORDERS, noise, strict=True)]
 
 
 def test_the_order_of_loading_spreads_launches_and_does_not_blur_the_answer() -> None:

@@ -22,11 +22,11 @@ def test_as_a_look_at_each(case: str, count: int) -> None:
     for flow in NAMES:
         found = [msgspec.msgpack.decode(raw) for raw in only_cell(jobs, case, flow)]
         among = msgspec.msgpack.decode(jobs)
-        assert found == [one for one in among if (one["case"]["name"], one["flow"]["name"]) == (case, flow)]
+        assert found == [row for row in among if (row["case"]["name"], row["flow"]["name"]) == (case, flow)]
 
 
 def _of_cell(jobs: list[Any], case: str, flow: str) -> list[str]:
-    return [decode_job(bytes(one)).key for one in only_cell(msgspec.msgpack.encode(jobs), case, flow)]
+    return [decode_job(bytes(packet)).key for packet in only_cell(msgspec.msgpack.encode(jobs), case, flow)]
 
 
 def test_a_job_without_a_flow_is_found_by_its_subject() -> None:

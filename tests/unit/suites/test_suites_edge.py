@@ -82,8 +82,8 @@ class _Spoilt:
 )
 def test_an_engine_that_is_not_the_same_afterwards_is_told(answer: Tensor | None, told: str) -> None:
     found = _again(_Spoilt(answer), {}, {"y": np.ones(2)}, Stages(lambda stage: None))  # type: ignore[arg-type]
-    assert [one.kind for one in found] == (["unusable"] if told else [])
-    assert told in "".join(finding_text(one) for one in found)
+    assert [finding.kind for finding in found] == (["unusable"] if told else [])
+    assert told in "".join(finding_text(finding) for finding in found)
 
 
 def test_a_model_that_never_ends_is_waited_for_no_longer_than_it_says_and_stopping_it_is_right() -> None:

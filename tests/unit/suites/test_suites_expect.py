@@ -51,7 +51,7 @@ def test_an_update_keeps_what_lasts_drops_what_passes_and_adds_what_is_new(
     results: list[Result], cases: list[tuple[str, ...]]
 ) -> None:
     after = updated([OLD], results)
-    assert [one.cases for one in after] == cases
+    assert [expectation.cases for expectation in after] == cases
     assert (after[0].reason, after[0].issue, after[0].expires) == ("no kernel", "#1", "2030-01-01")
     assert updated(after, results) == after
 
@@ -60,12 +60,16 @@ def test_what_fails_as_an_entry_says_joins_it_unless_that_one_ends_some_day() ->
     plain = ExpectedOutcome("unsupported", "lower", "no kernel", ("s/b",))
     (after,) = updated([plain], [_result("a", "unsupported", detail="no kernel")])
     assert after == ExpectedOutcome("unsupported", "lower", "no kernel", ("s/a", "s/b"))
-    assert [one.cases for one in updated([plain], [_result("a", "unsupported", detail="no memory")])] == [
+    assert [
+        expectation.cases for expectation in updated([plain], [_result("a", "unsupported", detail="no memory")])
+    ] == [
         ("s/b",),
         ("s/a",),
     ]
     dated = ExpectedOutcome("unsupported", "lower", "no kernel", ("s/b",), expires="2030-01-01")
-    assert [one.cases for one in updated([dated], [_result("a", "unsupported", detail="no kernel")])] == [
+    assert [
+        expectation.cases for expectation in updated([dated], [_result("a", "unsupported", detail="no kernel")])
+    ] == [
         ("s/b",),
         ("s/a",),
     ]
@@ -81,7 +85,7 @@ def test_what_may_pass_by_chance_is_kept_and_fails_nothing(tmp_path: Path) -> No
     (tmp_path / "f.toml").write_text(to_toml("f", [chance]), encoding="utf-8")
     assert read_expected(tmp_path / "f.toml") == (chance,)
     assert updated([chance], [ends[0]]) == (chance,)
-    assert [one.strict for one in updated([chance], [ends[1]])] == [False, True]
+    assert [expectation.strict for expectation in updated([chance], [ends[1]])] == [False, True]
     (found,) = expectations(tmp_path, ["f"], ["s"])
     assert not found.strict
 
@@ -105,9 +109,9 @@ def test_the_file_says_again_what_was_written(tmp_path: Path) -> None:
     (tmp_path / "f.toml").write_text(to_toml("f", known), encoding="utf-8")
     assert read_expected(tmp_path / "f.toml") == known
     found = expectations(tmp_path, ["f", "other"], ["s"])
-    assert [one.case for one in found] == ["s/a", "s/b*", "s/absent", "s/[x]"]
-    assert {(one.flow, one.stage) for one in found} == {("f", "lower"), ("f", "")}
-    assert [one.versions for one in found] == [(), (), (), ("lib==1.2.*", "lib==1.3.0")]
+    assert [expectation.case for expectation in found] == ["s/a", "s/b*", "s/absent", "s/[x]"]
+    assert {(expectation.flow, expectation.stage) for expectation in found} == {("f", "lower"), ("f", "")}
+    assert [expectation.versions for expectation in found] == [(), (), (), ("lib==1.2.*", "lib==1.3.0")]
     assert expectations(tmp_path, ["f"], ["elsewhere"]) == ()
     (tmp_path / "f.toml").write_text('[[expect]]\noutcome = "unsuported"\nreason = "x"\ncases = ["a"]\n')
     with pytest.raises(BadPolicy, match="unsupported"):
@@ -121,7 +125,7 @@ def test_reasons_are_alike_for_cases_that_fail_alike() -> None:
     lacking = [
         noted(TransformCode.NOTHING_TO_QUANTIZE, transform="int8-qdq", kinds=kinds) for kinds in ("Add, If", "Mod")
     ]
-    three, four = (replace(_result("c", "unsupported", detail=note_text(one)), ended=one) for one in lacking)
+    three, four = (replace(_result("c", "unsupported", detail=note_text(note)), ended=note) for note in lacking)
     assert normalize_message(three) == normalize_message(four)
     assert "finds nothing to quantize in this model (it has …)" in normalize_message(three)
     lacks = [noted(BackendCode.NO_OPERATOR, library="MNN", names=name) for name in ("Foo", "Bar")]

@@ -108,7 +108,7 @@ def test_a_derivative_of_a_recurrent_operator_is_a_program_that_runs(tmp_path: P
     args, kwargs = program.arguments(golden.inputs[0])
     found = program.results(program.exported.module()(*args, **kwargs))
     assert set(found) == set(golden.outputs[0])
-    assert all(found[name].numpy() == pytest.approx(one, abs=1e-5) for name, one in golden.outputs[0].items())
+    assert all(found[name].numpy() == pytest.approx(array, abs=1e-5) for name, array in golden.outputs[0].items())
 
 
 def test_the_program_gives_outputs_and_both_derivatives(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_the_program_gives_outputs_and_both_derivatives(tmp_path: Path) -> None:
     case = authored()["gradients/tanh-float32-20-second"]
     make(MakeRequest(case, 0, ""), tmp_path)
     program = open_program(tmp_path / "model.pt2")
-    assert [one.name for one in program.inputs] == ["x", "v0", "w0"]
+    assert [spec.name for spec in program.inputs] == ["x", "v0", "w0"]
     assert [output.name for output in program.outputs] == ["out0", "grad_x", "second_x"]
     golden = read_golden(tmp_path / "golden")
     x, v, w = (golden.inputs[0][name].astype("float64") for name in ("x", "v0", "w0"))

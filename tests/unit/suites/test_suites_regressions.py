@@ -13,7 +13,7 @@ from assay.suites.regressions.declare import Regression, Spread, tables
 FINDINGS = Path(__file__).parents[3] / "docs" / "findings"
 
 
-@pytest.mark.parametrize("one", tables(), ids=lambda one: one.name)
+@pytest.mark.parametrize("one", tables(), ids=lambda table: table.name)
 def test_a_case_has_a_model_and_an_answer(one: Regression) -> None:
     model, inputs = model_of(one)
     found = answers(one, model, inputs)

@@ -30,16 +30,16 @@ def test_the_peers_22_columns_come_first_and_every_line_is_whole() -> None:
     assert lines[0] == [*PEER, *OURS]
     assert {len(line) for line in lines} == {len(PEER) + len(OURS)}
     by_name = [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
-    passed = [one for one in by_name if one["verdict"] == "pass"]
-    assert {one["Result"] for one in passed} == {"Pass"}
-    assert max(float(one["Output 0 Error Max"] or 0) for one in passed) > 0
-    assert all(one["Result"] == "Fail" for one in by_name if one["verdict"] in ("fail", "error"))
+    passed = [row for row in by_name if row["verdict"] == "pass"]
+    assert {row["Result"] for row in passed} == {"Pass"}
+    assert max(float(row["Output 0 Error Max"] or 0) for row in passed) > 0
+    assert all(row["Result"] == "Fail" for row in by_name if row["verdict"] in ("fail", "error"))
 
 
 def test_the_matrix_and_the_summary_count_every_row() -> None:
     run, results, judgement = standard_run()
     page, text = Matrix().render(run, results, judgement), SuiteMarkdown().render(run, results, judgement)
-    cells = [tuple(map(int, one)) for one in re.findall(r">(\d+)/(\d+)<", page)]
+    cells = [tuple(map(int, pair)) for pair in re.findall(r">(\d+)/(\d+)<", page)]
     table = re.findall(r"^\| [^|]+ \| (\d+) \| [\d.]+ % \|", text.split("### By suite")[0], re.MULTILINE)
     assert sum(total for _, total in cells) == sum(map(int, table)) > 0
     assert "assay check" in text

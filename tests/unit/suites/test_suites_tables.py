@@ -176,7 +176,7 @@ def test_every_expression_is_one_and_uses_every_input() -> None:
             built = {node.id for node in ast.walk(ast.parse(case.module, mode="eval")) if isinstance(node, ast.Name)}
             assert built <= {"nn", *case.attributes}, case.name
             names |= built & set(case.attributes)
-        assert names - {"torch", "F", "m", "tuple"} == {one.name for one in case.inputs} | set(case.attributes), (
+        assert names - {"torch", "F", "m", "tuple"} == {spec.name for spec in case.inputs} | set(case.attributes), (
             case.name
         )
 
@@ -196,10 +196,10 @@ PUBLISHED = {
 
 def test_full_size_is_the_published_number_of_parameters() -> None:
     counted = {}
-    for one in FULL:
+    for operator in FULL:
         with torch.device("meta"):
-            model = getattr(full, one.factory)(**one.settings)
-        counted[one.name] = sum(parameter.numel() for parameter in model.parameters())
+            model = getattr(full, operator.factory)(**operator.settings)
+        counted[operator.name] = sum(parameter.numel() for parameter in model.parameters())
     assert counted == PUBLISHED
     assert [case.name for case in Models("full").cases(seed=0)] == [f"models/{name}-full" for name in PUBLISHED]
     assert not any(case.name.endswith("-full") for case in Models().cases(seed=0))
@@ -225,7 +225,7 @@ def test_what_a_case_returns_can_be_saved_in_a_program() -> None:
     # torch.export.save refuses the named tuples of torch.sort and its like: such a case could not be made at all.
     for case in {operator.name.split("-")[0]: operator for operator in reversed(operators().values())}.values():
         dtype = getattr(torch, case.dtype)
-        inputs = [as_tensor(random_tensors(one, seed=0, case=case.name)) for one in case.inputs]
+        inputs = [as_tensor(random_tensors(spec, seed=0, case=case.name)) for spec in case.inputs]
         with torch.no_grad():
             value = build(case).eval().to(dtype)(*inputs)
         assert type(value) in (torch.Tensor, tuple, list), case.name
@@ -233,14 +233,14 @@ def test_what_a_case_returns_can_be_saved_in_a_program() -> None:
 
 def test_an_open_length_is_the_first_of_every_input_and_no_index_depends_on_it() -> None:
     opened = [operator for operator in operators().values() if operator.dynamic]
-    assert {one.name.split("-")[2] for one in opened} == {"dynamic"}
-    for one in opened:
-        assert len({drawn.shape[0] for drawn in one.inputs}) == 1, one.name
-        assert all(drawn.shape[0] >= 2 and len(drawn.shape) >= 2 for drawn in one.inputs), one.name
-    names = {one.name.split("-")[0].partition("/")[2] for one in opened}
+    assert {case.name.split("-")[2] for case in opened} == {"dynamic"}
+    for case in opened:
+        assert len({drawn.shape[0] for drawn in case.inputs}) == 1, case.name
+        assert all(drawn.shape[0] >= 2 and len(drawn.shape) >= 2 for drawn in case.inputs), case.name
+    names = {case.name.split("-")[0].partition("/")[2] for case in opened}
     assert {"conv2d", "softmax", "add", "lstm", "matmul"} <= names
     assert not {"gather", "embedding", "index_select", "affine_grid", "split"} & names
-    assert all(one.published for one in opened)
+    assert all(case.published for case in opened)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_classifications(seed: int) -> None:
     for count in (1, 5):
         wanted = top_k_accuracy_score(label, ours, k=count, labels=range(12))
         assert figures[f"top{count}_accuracy"] == pytest.approx(wanted)
-    powers = (np.exp(one) / np.exp(one).sum(axis=1, keepdims=True) for one in (theirs, ours))
+    powers = (np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True) for scores in (theirs, ours))
     assert figures["kl_divergence"] == pytest.approx(np.mean(entropy(*powers, axis=1)))
     with pytest.raises(UsageError, match="every row would have the same first choice"):
         _of("classification", ours[:, :1], theirs[:, :1])

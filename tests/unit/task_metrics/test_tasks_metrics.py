@@ -154,8 +154,8 @@ def test_classes_may_come_in_any_usual_layout() -> None:
     wrong = classes.copy()
     wrong[0, 0, 0] = (classes[0, 0, 0] + 1) % 4
     shapes = [(2, 6, 5), (2, 1, 6, 5), (2, 6, 5, 1)]
-    for shape, kind in [*((one, np.int64) for one in shapes), (shapes[0], np.float32)]:
-        got, wanted = (one.reshape(shape).astype(kind) for one in (wrong, classes))
+    for shape, kind in [*((dims, np.int64) for dims in shapes), (shapes[0], np.float32)]:
+        got, wanted = (array.reshape(shape).astype(kind) for array in (wrong, classes))
         figures = segmentation([{"map": got}], [{"map": wanted}], {"mask": classes}, {})
         assert figures["pixel_agreement"] == 59 / 60
         assert figures["mean_iou"] < 1

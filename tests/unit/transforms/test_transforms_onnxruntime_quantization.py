@@ -46,7 +46,7 @@ def test_weights_that_lie_beside_the_model_come_with_it_where_symbolic_shapes_fa
     folder.mkdir()
     linear_model(model)
     proto = onnx.load(model)
-    given = {one.name: onnx.numpy_helper.to_array(one) for one in proto.graph.initializer}
+    given = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in proto.graph.initializer}
     onnx.save(proto, model, save_as_external_data=True, location="m.onnx.data", size_threshold=0)
 
     def fails(*_: object, **__: object) -> None:
@@ -54,7 +54,7 @@ def test_weights_that_lie_beside_the_model_come_with_it_where_symbolic_shapes_fa
 
     monkeypatch.setattr(SymbolicShapeInference, "infer_shapes", fails)
     ready = onnx.load(prepared(model, folder, "int8-qdq"))
-    stored = {one.name: onnx.numpy_helper.to_array(one) for one in ready.graph.initializer}
+    stored = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in ready.graph.initializer}
     assert all(np.array_equal(stored[name], array) for name, array in given.items())
 
 
@@ -77,7 +77,7 @@ def test_a_bias_that_several_convolutions_share_has_no_name_of_another_value(tmp
     written = Int8Qdq().apply(model, folder, "per-tensor", samples)
     onnx.checker.check_model(str(written), full_check=True)
     float_session, session = (onnxruntime.InferenceSession(str(path)) for path in (model, written))
-    (expected,), (quantized,) = (one.run(None, samples[0]) for one in (float_session, session))
+    (expected,), (quantized,) = (run_session.run(None, samples[0]) for run_session in (float_session, session))
     assert np.abs(quantized - expected).max() < 0.1 * np.abs(expected).max()
 
 

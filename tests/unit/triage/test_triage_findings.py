@@ -47,7 +47,7 @@ def test_what_only_moves_numbers_is_a_defect_of_all_kinds_of_them(dtype: str, st
 def test_any_value_and_none_are_told_apart() -> None:
     by_title = {finding.title: finding for finding in patterns_of_findings("openvino")}
     any_bias = by_title["LRN rounds its bias down to a whole number"]
-    none = next(one for one in by_title.values() if one.operators == ("RoiAlign",))
+    none = next(cause for cause in by_title.values() if cause.operators == ("RoiAlign",))
     for pattern, operator, said, stands in (
         (any_bias, "LRN", {}, 0),
         (any_bias, "LRN", {"bias": "1.5"}, 1),
@@ -63,7 +63,7 @@ def test_a_list_of_whole_numbers_is_an_attribute_like_any_other() -> None:
     assert _plain_attributes(pool) == {"kernel_shape": "3", "dilations": "2", "auto_pad": "SAME_UPPER"}
     graph = Graph(RegionGraph((GraphNode("p", "MaxPool", ("x",), ("y",), _plain_attributes(pool)),), ("x",), ("y",)))
     found = [finding for finding in patterns_of_findings("onnxruntime") if occurrences(graph, finding)]
-    assert {one.symptom for one in found} == {"shape", "lowest"}
+    assert {cause.symptom for cause in found} == {"shape", "lowest"}
 
 
 @pytest.mark.parametrize(("opset", "stands"), [(11, 1), (12, 1), (13, 0)])
@@ -71,7 +71,7 @@ def test_a_defect_of_older_opsets_stands_in_these_alone(opset: int, stands: int)
     node = GraphNode("s", "Softmax", ("x",), ("y",), {})
     graph = Graph(RegionGraph((node,), ("x",), ("y",), ("x", "y"), opset))
     softmax = [finding for finding in patterns_of_findings("openvino") if finding.folder.endswith("softmax-11.py")]
-    assert sum(len(occurrences(graph, one)) for one in softmax) == stands
+    assert sum(len(occurrences(graph, pattern)) for pattern in softmax) == stands
 
 
 def test_of_two_findings_at_one_place_the_one_that_says_more_is_named() -> None:

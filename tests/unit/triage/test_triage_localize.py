@@ -36,7 +36,7 @@ def test_what_a_long_branch_keeps_apart_is_gathered_around_what_joins_it() -> No
     graph = branched()
     ends = {0, LONG + 1, LONG + 3}
     chained = [windows_of(graph, graph.order, 8, start) for start in (0, 4)]
-    assert not any(ends <= one for each in chained for one in each)
+    assert not any(ends <= places for each in chained for places in each)
     (around,) = gathered(graph, graph.order, 8)
     assert ends <= around
     assert LONG + 2 in around, "the weight of what it has"

@@ -141,7 +141,7 @@ def brought(
             return replace(seen, passes=made.passes_run(Path(), flow))
         if refused is not None and refused.items() <= flow.options.items():
             return replace(seen, outcome=Outcome.ERROR, cause=WhyFailed.WRONG_USAGE)
-        is_right = any(one.items() <= flow.options.items() for one in right)
+        is_right = any(options.items() <= flow.options.items() for options in right)
         return replace(seen, errors=() if is_right else (RegionError(0, "y", "values", 9.0, 0.5),))
 
     flow = Flow("f", "compiler", said)

@@ -88,5 +88,5 @@ def test_a_question_ends_when_the_time_is_over(left_s: float, raised: bool) -> N
             asyncio.run(prober.ask([{0}]))
     else:
         assert prober.symptom_of(asyncio.run(prober.ask([{0}]))) is not None, "it takes longer than it may"
-    assert all(one <= max(left_s, 0.0) or one == job.limits.timeout_s for one in seen)
+    assert all(seconds <= max(left_s, 0.0) or seconds == job.limits.timeout_s for seconds in seen)
     assert bool(seen) == (left_s > 0)

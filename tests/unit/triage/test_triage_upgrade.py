@@ -171,9 +171,9 @@ def test_any_name_of_a_file_is_a_model_and_a_release_may_have_any_version(tmp_pa
     options = UpgradeOptions(backend="onnxruntime", old="1.30.0+cpu", new="1!1.31.1", models=tmp_path)
     models = [tmp_path / name for name in ('it\'s "a" model.onnx', "back\\slash.onnx")]
     made = tomllib.loads(config_of(find_flow("onnxruntime"), options, models))
-    assert [one["name"] for one in made["model"]] == [model.stem for model in models]
-    assert [one["path"] for one in made["model"]] == [str(model) for model in models]
-    assert [one["requires"] for one in made["environments"].values()] == [
+    assert [entry["name"] for entry in made["model"]] == [model.stem for model in models]
+    assert [entry["path"] for entry in made["model"]] == [str(model) for model in models]
+    assert [environment["requires"] for environment in made["environments"].values()] == [
         ["onnxruntime==1.30.0+cpu"],
         ["onnxruntime==1!1.31.1"],
     ]
@@ -197,7 +197,7 @@ def test_one_unreadable_file_leaves_the_others_to_be_checked(monkeypatch: pytest
         return f"{len(request.models)} checked"
 
     monkeypatch.setattr(upgrade, "check", checks)
-    monkeypatch.setattr(upgrade, "_unreadable", lambda one, *_: "no model" if one is bad else "")
+    monkeypatch.setattr(upgrade, "_unreadable", lambda model, *_: "no model" if model is bad else "")
     services = cast("Any", None)
     assert upgrade._checked(Request(models=(good, bad)), services) == ("1 checked", {bad.path: "no model"})
     with pytest.raises(UsageError, match="no ONNX model"):

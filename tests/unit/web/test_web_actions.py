@@ -72,7 +72,7 @@ def test_an_operator_mutes_and_unmutes(ask, folder: Path) -> None:  # type: igno
     assert ask("POST", "/alerts/unmute", "ann", data={"id": FORM["id"], "token": token(ask, "ann")}).status_code == 303
     assert "Muted until" not in ask("GET", "/alerts").text
     lines = [json.loads(line) for line in (folder / AUDIT).read_text().splitlines()]
-    assert [(one["who"], one["action"], one["about"]) for one in lines] == [
+    assert [(line["who"], line["action"], line["about"]) for line in lines] == [
         ("ann", "mute", "7c1d90be"),
         ("ann", "unmute", "7c1d90be"),
     ]

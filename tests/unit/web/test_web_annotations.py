@@ -61,7 +61,7 @@ def token(ask: Ask, user: str) -> str:
 def audit(folder: Path) -> list[tuple[str, str, str]]:
     path = folder / AUDIT
     lines = path.read_text().splitlines() if path.exists() else []
-    return [(one["who"], one["action"], one["about"]) for one in map(json.loads, lines)]
+    return [(line["who"], line["action"], line["about"]) for line in map(json.loads, lines)]
 
 
 def test_a_note_stands_at_its_point_of_the_trend(ask: Ask, folder: Path) -> None:

@@ -97,7 +97,7 @@ def test_the_newest_run_of_each_branch(client: TestClient) -> None:
 
 def test_the_runs_of_one_branch(client: TestClient) -> None:
     found = client.get("/api/v1/runs?branch=main").json()["runs"]
-    assert [one["id"] for one in found] == [run_id(number) for number in (6, 4, 2, 0)]
+    assert [row["id"] for row in found] == [run_id(number) for number in (6, 4, 2, 0)]
     assert client.get("/api/v1/runs?branch=nothing").json()["runs"] == []
     assert "No run of that branch" in client.get("/runs?branch=nothing").text
 
@@ -105,7 +105,7 @@ def test_the_runs_of_one_branch(client: TestClient) -> None:
 def test_machines_beside_one_another(client: TestClient) -> None:
     asked = address("/trend", case="digits", flow="tvm", metric="latency")
     rows = client.get(f"/api/v1{asked}").json()["machines"]
-    assert [(one["machine"].split(",")[0], one["runs"], one["newest_run"]) for one in rows] == [
+    assert [(entry["machine"].split(",")[0], entry["runs"], entry["newest_run"]) for entry in rows] == [
         ("small", 5, run_id(6)),
         ("large", 2, run_id(3)),
     ]

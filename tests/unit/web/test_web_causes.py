@@ -70,7 +70,7 @@ def client(folder: Path) -> Iterator[TestClient]:
 
 def test_each_cause_once_with_its_life(client: TestClient) -> None:
     found = client.get("/api/v1/causes").json()
-    lives = {one["title"] if one["found_by"] == "fuzz" else one["case"]: one for one in found["causes"]}
+    lives = {life["title"] if life["found_by"] == "fuzz" else life["case"]: life for life in found["causes"]}
     assert (found["all"], len(found["causes"])) == (5, 5)
     assert sorted(lives) == sorted([RED, GREEN, HOSTILE, "ort: Neg", "ort: Loop"])
     red, green, neg = lives[RED], lives[GREEN], lives["ort: Neg"]

@@ -55,7 +55,7 @@ def test_now_says_what_is_new_and_what_blocks(client: TestClient) -> None:
 def test_now_tells_programs_the_same(client: TestClient) -> None:
     found = client.get("/api/v1/now").json()
     assert found["answer"] == "fail"
-    assert {one["case"] for one in found["standing"]["newly_red"]} == {RED, FLAKY}
+    assert {cell["case"] for cell in found["standing"]["newly_red"]} == {RED, FLAKY}
     (turning,) = found["standing"]["turning"]
     assert (turning["case"], turning["turns"], turning["results"]) == (FLAKY, RUNS - 1, RUNS)
     assert client.get("/?format=json").json() == found
@@ -107,12 +107,12 @@ def test_a_result_of_an_earlier_run_is_judged_by_itself(client: TestClient) -> N
 
 def test_the_runs_are_listed_newest_first(client: TestClient) -> None:
     found = client.get("/api/v1/runs").json()["runs"]
-    assert [one["id"] for one in found] == [run_id(number) for number in reversed(range(RUNS))]
+    assert [row["id"] for row in found] == [run_id(number) for number in reversed(range(RUNS))]
 
 
 def test_a_trend_shows_the_change_and_what_came_between(client: TestClient) -> None:
     found = client.get(f"/api/v1{TREND}").json()["trends"]
-    assert [one["flow"] for one in found] == ["tvm", "onnxruntime"]
+    assert [row["flow"] for row in found] == ["tvm", "onnxruntime"]
     (change,) = found[0]["changes"]
     assert change["place"] == 8
     assert change["percent"] == pytest.approx(20, abs=1)
@@ -121,7 +121,7 @@ def test_a_trend_shows_the_change_and_what_came_between(client: TestClient) -> N
     assert address("/compare", run=run_id(8), to=run_id(7)).replace("&", "&amp;") in text
     assert text.count('class="spread"') == 2
     inside = client.get(f"/api/v1{TREND}&since=2026-11-19&until=2026-11-20").json()["trends"][0]["points"]
-    assert [one["run_id"] for one in inside] == [run_id(9), run_id(10)]
+    assert [run_row["run_id"] for run_row in inside] == [run_id(9), run_id(10)]
 
 
 def test_two_runs_are_compared_as_the_report_does(client: TestClient) -> None:
@@ -184,7 +184,7 @@ def test_the_description_names_every_address_and_resolves(client: TestClient) ->
     used = set(re.findall(r"#/components/schemas/([\w.]+)", json.dumps(described)))
     assert used <= described["components"]["schemas"].keys()
     for page in TABLE:
-        taken = [one["name"] for one in described["paths"][page.api]["get"]["parameters"]]
+        taken = [parameter["name"] for parameter in described["paths"][page.api]["get"]["parameters"]]
         assert taken == [parameter.name for parameter in page.parameters]
 
 

@@ -44,12 +44,12 @@ def test_who_waits_takes_what_was_made_meanwhile_however_long_it_took() -> None:
     first, second = cache.ask("a"), cache.ask("a")
     assert (first[1], second[1]) == (True, False)
     cache.fill("a", lambda: 1)
-    assert [one.result(0) for one, _ in (first, second)] == [1, 1]
+    assert [outcome.result(0) for outcome, _ in (first, second)] == [1, 1]
     third, fails = cache.ask("a")
     assert fails, "it is good for no longer"
     other, _ = cache.ask("a")
     cache.fill("a", lambda: 1 / 0)
-    assert [type(one.exception(0)) for one in (third, other)] == [ZeroDivisionError] * 2
+    assert [type(future.exception(0)) for future in (third, other)] == [ZeroDivisionError] * 2
 
 
 def test_what_fails_is_not_kept() -> None:

@@ -90,7 +90,7 @@ def test_many_readers_of_a_slow_page_wait_for_one_and_hold_up_nobody(store: SqlS
         await _has_begun(pages)
         assert (await asyncio.wait_for(get("/fast"), LONG_S / 2)).text == "fast"
         pages.ready.set()
-        assert {one.text for one in await asyncio.gather(*asked)} == {"slow "}
+        assert {response.text for response in await asyncio.gather(*asked)} == {"slow "}
         assert pages.made == [""]
         assert (await get("/slow")).text == "slow "
         assert pages.made == ["", ""], "nothing is kept"
@@ -102,12 +102,14 @@ def test_a_page_that_is_kept_waits_for_nobody(store: SqlStore) -> None:
     async def script(pages: _Pages, get: Get) -> None:
         await get("/fast")
         every = [*(f"/slow?{number}" for number in range(AT_ONCE - 1)), f"/inner?{AT_ONCE - 1}"]
-        asked = [asyncio.ensure_future(get(one)) for one in every]
+        asked = [asyncio.ensure_future(get(path)) for path in every]
         for _ in asked:
             await _has_begun(pages)
         assert (await asyncio.wait_for(get("/fast"), LONG_S / 2)).text == "fast"
         pages.ready.set()
-        assert [one.text for one in await asyncio.gather(*asked)] == [f"slow {number}" for number in range(AT_ONCE)]
+        assert [response.text for response in await asyncio.gather(*asked)] == [
+            f"slow {number}" for number in range(AT_ONCE)
+        ]
 
     _Pages(store, 3600.0).use(script)
 
@@ -119,7 +121,7 @@ def test_pages_that_wait_for_the_same_value_hold_up_nobody(store: SqlStore, who:
         await _has_begun(pages)
         assert (await asyncio.wait_for(get("/fast"), LONG_S / 2)).text == "fast"
         pages.ready.set()
-        assert len({one.text for one in await asyncio.gather(*asked)}) == 1
+        assert len({response.text for response in await asyncio.gather(*asked)}) == 1
         assert len(pages.made) == 1
         again = [get(f"/slow?again{number}{who}") for number in range(2 * AT_ONCE)]
         assert len(await asyncio.gather(*again)) == 2 * AT_ONCE, "every place is there again"
@@ -150,7 +152,7 @@ def test_many_who_ask_for_slow_pages_of_one_kind_hold_up_nobody_who_asks_for_ano
         for number in range(3):
             assert (await asyncio.wait_for(get(f"/fast?{number}{who}"), LONG_S / 2)).text == "fast"
         pages.ready.set()
-        assert len({one.text for one in await asyncio.gather(*asked)}) == 40
+        assert len({response.text for response in await asyncio.gather(*asked)}) == 40
 
     _Pages(store, 0.0).use(script)
 
@@ -162,7 +164,7 @@ def test_what_fails_is_said_to_all_who_wait_and_tried_again_for_the_next(store: 
         await _has_begun(pages)
         pages.ready.set()
         said = await asyncio.gather(*asked, return_exceptions=True)
-        assert [type(one) for one in said] == [StoreUnreachable] * 3
+        assert [type(error) for error in said] == [StoreUnreachable] * 3
         pages.fails = False
         assert (await get("/slow")).text == "slow "
         assert pages.made == ["", ""]

@@ -140,11 +140,11 @@ def test_the_trend_of_a_machine_that_runs_seldom_is_found(
     newest = _get(store, tmp_path, metric="latency")
     assert [point["run_id"] for point in newest["trends"][0]["points"]] == runs[-5:]
     assert (newest["trends"][0]["machine"], newest["trends"][0]["elsewhere"], newest["earlier"]) == (often, 2, True)
-    assert [(one["machine"], one["runs"]) for one in newest["machines"]] == [(often, 5), (seldom, 2)]
+    assert [(row["machine"], row["runs"]) for row in newest["machines"]] == [(often, 5), (seldom, 2)]
     found = _get(store, tmp_path, metric="latency", machine=seldom)
     assert [point["run_id"] for point in found["trends"][0]["points"]] == [runs[2], runs[7]]
     assert (found["trends"][0]["elsewhere"], found["earlier"]) == (26, False)
-    assert [(one["machine"], one["runs"]) for one in found["machines"]] == [(seldom, 2), (often, 10)]
+    assert [(row["machine"], row["runs"]) for row in found["machines"]] == [(seldom, 2), (often, 10)]
     page = TestClient(make_app(Site(store, tmp_path), {"testserver"}))
     path = address("/trend", case="a", flow="onnxruntime", metric="latency")
     said = page.get(f"{path}&since=2026-02-20").text
@@ -174,7 +174,7 @@ def test_the_page_says_the_number_of_runs_that_was_read(
         _fill(store, number + 10, "one", "tvm", **({"early": 1.0} if number in {4, 6} else {}))
     page = TestClient(make_app(Site(store, tmp_path), {"testserver"}))
     of_tvm = page.get(f"/api/v1{address('/trend', case='a', flow='tvm', metric='task.early', beside='onnxruntime')}")
-    points = [[point["run_id"][-2:] for point in one["points"]] for one in of_tvm.json()["trends"]]
+    points = [[point["run_id"][-2:] for point in line["points"]] for line in of_tvm.json()["trends"]]
     assert points == [["14", "16"], ["03"]], "both have the runs that one of them needs"
     for flow, beside in (("onnxruntime", ""), ("onnxruntime", "tvm"), ("tvm", "onnxruntime")):
         said = page.get(address("/trend", case="a", flow=flow, metric="task.early", beside=beside)).text
@@ -190,7 +190,7 @@ def test_machines_stand_in_one_plot_and_links_keep_what_was_asked(store: SqlStor
     old, new = (replace(MACHINE, cpu=cpu).kind for cpu in ("old", "new"))
     asked = {"metric": "latency", "machine": old, "since": "2026-02-02", "runs": 9}
     both = _get(store, tmp_path, **asked, machines=f"{new};nobody;{new}")
-    assert [(one["flow"], one["machine"], len(one["points"])) for one in both["trends"]] == [
+    assert [(trend["flow"], trend["machine"], len(trend["points"])) for trend in both["trends"]] == [
         ("onnxruntime", old, 2),
         ("onnxruntime", new, 3),
     ]

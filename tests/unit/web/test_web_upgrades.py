@@ -44,7 +44,7 @@ def client(history: str, tmp_path: Path) -> Iterator[TestClient]:
 
 def test_the_newest_stands_first_with_the_way_and_what_speaks_against_it(client: TestClient) -> None:
     found = client.get("/api/v1/upgrades").json()["upgrades"]
-    assert [(one["backend"], one["at"], one["way"]) for one in found] == [
+    assert [(entry["backend"], entry["at"], entry["way"]) for entry in found] == [
         ("tvm", "2026-02-02T10:00:00+00:00", "stay"),
         ("onnxruntime", "2026-01-02T10:00:00+00:00", "go"),
     ]

@@ -158,8 +158,8 @@ def test_what_is_said_while_python_imports_is_none_of_the_model(
         module = import_module("said_late")
         module.build()
         warnings.warn(NoteWarning(noted(NoteCode.NO_EVENTS)), stacklevel=1)
-    assert [str(one.message) for one in caught if one.category is UserWarning] == ["not fused"]
-    assert [one.category for one in caught] == [UserWarning, NoteWarning]
+    assert [str(warning.message) for warning in caught if warning.category is UserWarning] == ["not fused"]
+    assert [warning.category for warning in caught] == [UserWarning, NoteWarning]
     assert stages.logged == ["WARNING:x:not fused"]
 
 
@@ -169,7 +169,7 @@ def test_what_pythons_own_modules_call_deprecated_is_none_of_the_model() -> None
         warnings.warn_explicit("use of fork() may lead to deadlocks", DeprecationWarning, multiprocessing.__file__, 1)
         warnings.warn_explicit("an average of nothing", RuntimeWarning, statistics.__file__, 1)
         warnings.warn_explicit("attribute axis goes away", DeprecationWarning, onnx.__file__, 1)
-    assert [str(one.message) for one in caught] == ["an average of nothing", "attribute axis goes away"]
+    assert [str(warning.message) for warning in caught] == ["an average of nothing", "attribute axis goes away"]
 
 
 def _failing_build() -> None:
@@ -180,7 +180,7 @@ def _failing_build() -> None:
 def test_what_was_said_before_building_fails_is_the_jobs() -> None:
     with warned_by() as caught, pytest.raises(Unsupported), capture_warnings(TVM(), Stages(lambda stage: None)):
         _failing_build()
-    assert [str(one.message) for one in caught] == ["Softmax fallback"]
+    assert [str(warning.message) for warning in caught] == ["Softmax fallback"]
 
 
 class _Fails(OpenVINO):
@@ -201,7 +201,7 @@ class _CountsBelowNone(OpenVINO):
 @pytest.mark.parametrize("backend", [_Fails(), _AnswersOtherwise(), _CountsBelowNone()])
 def test_a_plug_in_that_fails_on_words_costs_no_answer_and_loses_none(backend: OpenVINO) -> None:
     read = read_warnings(backend, ["a fusion is lost"], ["WARNING:nncf:slow"], ())
-    assert [(one.code, one.text) for one in read] == [
+    assert [(warning.code, warning.text) for warning in read] == [
         (WarningCode.OTHER, "a fusion is lost"),
         (WarningCode.OTHER, "slow"),
     ]
@@ -210,7 +210,7 @@ def test_a_plug_in_that_fails_on_words_costs_no_answer_and_loses_none(backend: O
 def test_what_python_gave_is_kept_where_the_reader_of_a_backend_knows_only_its_own_marks() -> None:
     caught = [_given(DeprecationWarning, "build_engine"), _given(UserWarning, "weights were cast")]
     read = read_warnings(TensorRT(), ["a line of the program"], ["WARNING:trt:slow"], caught)
-    assert [(one.code, one.text) for one in read] == [
+    assert [(warning.code, warning.text) for warning in read] == [
         (WarningCode.OTHER, "slow"),
         (WarningCode.DEPRECATED, "build_engine"),
         (WarningCode.OTHER, "weights were cast"),
@@ -239,4 +239,4 @@ def test_what_a_logger_writes_before_its_words_is_known(prefix: str) -> None:
             return (NativeWarning(WarningCode.FALLBACK, text=text),)
 
     read = read_warnings(_Hears(), [f"{prefix}Falling back"], ["WARNING:my.lib:Falling back"], ())
-    assert [one.text for one in read] == ["WARNING:my.lib:Falling back"]
+    assert [warning.text for warning in read] == ["WARNING:my.lib:Falling back"]

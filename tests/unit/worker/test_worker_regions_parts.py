@@ -84,6 +84,6 @@ def test_what_is_judged_of_a_window_is_no_larger_than_the_window(tmp_path: Path)
     save_values(tmp_path, model, values, dict.fromkeys(values, "float32"))
     region = build_region(GraphValues(tmp_path), [(0,), (1, 2)])
     alone = region.alone(region.windows[1]).graph
-    assert [one.op_type for one in alone.node] == ["Mul", "Neg"]
-    assert [one.name for one in alone.initializer] == ["v"]
-    assert [one.name for one in alone.output] == region.windows[1].outputs
+    assert [node.op_type for node in alone.node] == ["Mul", "Neg"]
+    assert [tensor.name for tensor in alone.initializer] == ["v"]
+    assert [value.name for value in alone.output] == region.windows[1].outputs

@@ -18,4 +18,4 @@ def test_values_come_back_in_their_type_and_no_file_stays_open(tmp_path: Path) -
     values = GraphValues(tmp_path)
     held = [values.wide("y"), values["y"]]
     assert len(os.listdir("/proc/self/fd")) == before
-    assert [one.dtype.name for one in held] == ["float64", "float32"]
+    assert [array.dtype.name for array in held] == ["float64", "float32"]

@@ -39,15 +39,15 @@ def test_a_sound_model_passes_every_part(tmp_path: Path) -> None:
 
 def test_a_broken_model_fails_its_part_alone(tmp_path: Path) -> None:
     built("nan_weights", tmp_path)
-    failed = [one for one in checked(tmp_path) if one.outcome is CheckOutcome.FAILED]
-    assert [one.name for one in failed] == ["compliance.graph"]
+    failed = [check for check in checked(tmp_path) if check.outcome is CheckOutcome.FAILED]
+    assert [check.name for check in failed] == ["compliance.graph"]
     assert "'w'" in failed[0].sentence
     assert failed[0].path == "model.onnx"
 
 
 def test_a_missing_model_is_a_finding(tmp_path: Path) -> None:
-    failed = [one for one in checked(tmp_path) if one.outcome is CheckOutcome.FAILED]
-    assert [one.name for one in failed] == ["compliance.model"]
+    failed = [check for check in checked(tmp_path) if check.outcome is CheckOutcome.FAILED]
+    assert [check.name for check in failed] == ["compliance.model"]
     assert "does not exist" in failed[0].sentence
 
 
@@ -59,7 +59,7 @@ def test_a_model_that_eats_the_memory_is_told(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
     checks = checked(tmp_path, limits=ChildLimits(memory_bytes=420_000_000))
     told = [check.sentence for check in checks if check.outcome is CheckOutcome.FAILED]
-    assert any("ran out of memory" in one or "crashed" in one for one in told)
+    assert any("ran out of memory" in sentence or "crashed" in sentence for sentence in told)
     assert not [check for check in checks if check.outcome is CheckOutcome.PASSED]
 
 
@@ -68,7 +68,7 @@ def test_a_model_that_takes_for_ever_is_told(tmp_path: Path) -> None:
     node = helper.make_node("Relu", ["x"], ["v00000"]).SerializeToString()
     nodes = (node.replace(b"v00000", b"v%05d" % number) for number in range(80_000))
     # As bytes, each with the tag of the graph's field and its length: to make them one by one takes seconds.
-    model.graph.MergeFromString(b"".join(b"\n%c%b" % (len(one), one) for one in nodes))
+    model.graph.MergeFromString(b"".join(b"\n%c%b" % (len(node_bytes), node_bytes) for node_bytes in nodes))
     (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
     checks = checked(tmp_path, limits=ChildLimits(seconds=1))
     failed = next(check for check in checks if check.outcome is CheckOutcome.FAILED)

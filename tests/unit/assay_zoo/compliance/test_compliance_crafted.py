@@ -18,5 +18,5 @@ def test_is_told_in_its_place(name: str, tmp_path: Path) -> None:
     path = built(name, folder)
     found = failures(path, Request(""))
     if name != "domain_without_import":  # the checker has told of it, and is not asked again
-        assert (CASES[name].area, CASES[name].code) in {(one.area.value, one.code) for one in found}
-    assert {one.area.value for one in found} == {CASES[name].area}
+        assert (CASES[name].area, CASES[name].code) in {(finding.area.value, finding.code) for finding in found}
+    assert {finding.area.value for finding in found} == {CASES[name].area}

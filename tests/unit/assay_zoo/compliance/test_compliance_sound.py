@@ -99,10 +99,10 @@ def _loop_over_the_batch() -> onnx.ModelProto:
 def _spelled_out(model: onnx.ModelProto) -> onnx.ModelProto:
     """The default domain by its other name, everywhere."""
     nodes = [*model.graph.node, *(node for function in model.functions for node in function.node)]
-    nodes += [node for one in nodes for each in one.attribute if each.HasField("g") for node in each.g.node]
-    imports = [*model.opset_import, *(one for each in model.functions for one in each.opset_import)]
-    for one in (*nodes, *imports):
-        one.domain = one.domain or "ai.onnx"
+    nodes += [node for outer in nodes for each in outer.attribute if each.HasField("g") for node in each.g.node]
+    imports = [*model.opset_import, *(entry for each in model.functions for entry in each.opset_import)]
+    for part in (*nodes, *imports):
+        part.domain = part.domain or "ai.onnx"
     return model
 
 

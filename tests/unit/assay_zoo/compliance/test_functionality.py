@@ -57,8 +57,10 @@ def checked(folder: Path, tools: SubmissionServices, *flows: str) -> dict[str, l
     shutil.rmtree(tools.scratch, ignore_errors=True)
     tools.scratch.mkdir()
     found: dict[str, list[Check]] = {}
-    for one in check_functionality(SubmissionContext(folder=folder, root=folder, policy=policy, metadata=None), tools):
-        found.setdefault(one.name.removeprefix("functionality."), []).append(one)
+    for check in check_functionality(
+        SubmissionContext(folder=folder, root=folder, policy=policy, metadata=None), tools
+    ):
+        found.setdefault(check.name.removeprefix("functionality."), []).append(check)
     return found
 
 
@@ -73,7 +75,7 @@ def test_a_sound_submission_on_two_runtimes(tmp_path: Path, tools: SubmissionSer
         "golden": "passed", "onnxruntime": "passed", "openvino-f32": "passed", "dynamic-batch": "passed",
     }  # fmt: skip
     assert found["onnxruntime"][0].executed == 2
-    assert [one.executed for one in found["dynamic-batch"]] == [3, 3]
+    assert [check.executed for check in found["dynamic-batch"]] == [3, 3]
 
 
 GIVEN, EXPECTED = pair(2)
@@ -96,7 +98,7 @@ def test_expected_outputs_of_another_structure_are_the_submitters_fault(
 ) -> None:
     """What a comparator that broadcasts or casts lets through: each set is named, and no runtime is blamed."""
     folder = submission(
-        tmp_path / "s", model_of(), [pair(2, 3), *((GIVEN, np.asarray(one)) for one in WRONG_STRUCTURE.values())]
+        tmp_path / "s", model_of(), [pair(2, 3), *((GIVEN, np.asarray(array)) for array in WRONG_STRUCTURE.values())]
     )
     found = checked(folder, tools)
     assert outcomes(found) == {"golden": "failed", "onnxruntime": "passed", "dynamic-batch": "passed"}
@@ -148,8 +150,8 @@ def test_incomplete_sets_fail_and_the_others_are_run(tmp_path: Path, tools: Subm
     (folder / "test_data_set_3" / "output_0.pb").write_bytes(b"\xff\xff nonsense")
     (folder / "test_data_set_4" / "output_0.pb").rename(folder / "test_data_set_4" / "output_3.pb")
     found = checked(folder, tools)
-    assert all(one.outcome is CheckOutcome.FAILED for one in found["data"])
-    told = [one.sentence for one in found["data"]]
+    assert all(check.outcome is CheckOutcome.FAILED for check in found["data"])
+    told = [check.sentence for check in found["data"]]
     assert len(told) == 4
     assert "test_data_set_1 has 0 outputs, the model 1" in told[0]
     assert "test_data_set_2 has 0 inputs, the model 1" in told[1]

@@ -224,7 +224,9 @@ ACTIONS: dict[tuple[str, str], Callable[..., Any]] = {
     ("IExecutionContext", "set_input_shape"): _set_shape,
     ("IExecutionContext", "get_tensor_shape"): _shape,
     ("IExecutionContext", "set_tensor_address"): lambda m, w, s, name, address: s._addresses.__setitem__(name, address),
-    ("IExecutionContext", "set_output_allocator"): lambda m, w, s, name, one: s._allocators.__setitem__(name, one),
+    ("IExecutionContext", "set_output_allocator"): lambda m, w, s, name, allocator: s._allocators.__setitem__(
+        name, allocator
+    ),
     ("IExecutionContext", "execute_async_v3"): _execute,
 }
 PROPERTIES: dict[tuple[str, str], Callable[[World, Any], Any]] = {

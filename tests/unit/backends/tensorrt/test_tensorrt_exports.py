@@ -51,11 +51,11 @@ def test_kernels_that_skip_zeros_have_it_in_their_name() -> None:
 
 def test_placements_count_layers_by_operator_type_and_role() -> None:
     found = parse_layers(_text("layers-10.json")).placements()
-    assert {(one.operator, one.precision, one.role): one.count for one in found}[
+    assert {(placement.operator, placement.precision, placement.role): placement.count for placement in found}[
         ("Convolution", "int8", "compute")
     ] == 1
-    assert {one.device for one in found} == {"GPU"}
-    assert sum(one.count for one in found) == 5
+    assert {placement.device for placement in found} == {"GPU"}
+    assert sum(placement.count for placement in found) == 5
 
 
 def test_an_engine_that_tells_names_only() -> None:

@@ -28,7 +28,7 @@ def _run(model: bytes, ids: np.ndarray[Any, Any], past: list[Any], heads: tuple[
 
     session = onnxruntime.InferenceSession(model)
     held = past[0].shape[2] if past else 0
-    names = [one.name for one in session.get_inputs()][3:]
+    names = [node_arg.name for node_arg in session.get_inputs()][3:]
     empty = [np.zeros((len(ids), heads[0], 0, heads[1]), np.float32)] * len(names)
     positions = np.tile(np.arange(held, held + ids.shape[1]), (len(ids), 1))
     fed = {
@@ -205,7 +205,7 @@ def test_two_that_write_one_graph_do_not_share_a_file(tmp_path: Path, monkeypatc
     monkeypatch.setattr(onnx, "save", slow)
     graph, _ = to_graph(folder)
     assert len(set(written)) == 2
-    assert [one.name for one in graph.parent.iterdir()] == ["rotary.onnx"]
+    assert [path.name for path in graph.parent.iterdir()] == ["rotary.onnx"]
 
 
 def test_a_version_in_the_name_of_a_folder_is_no_suffix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

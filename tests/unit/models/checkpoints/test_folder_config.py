@@ -19,7 +19,7 @@ from local_models import rotary_folder
 def _with_weights(folder: Path, **changed: Any) -> Path:
     """None takes one away; names have "__" for a dot."""
     file = folder / "model.safetensors"
-    weights = load_file(file) | {name.replace("__", "."): one for name, one in changed.items()}
+    weights = load_file(file) | {name.replace("__", "."): array for name, array in changed.items()}
     save_file({name: weight for name, weight in weights.items() if weight is not None}, file, {"format": "pt"})
     return folder
 

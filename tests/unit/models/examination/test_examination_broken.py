@@ -23,11 +23,11 @@ def test_is_found_in_its_place(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
     found = [finding for finding in examine(built(name, folder)).findings if finding.severity is not Severity.REMARK]
-    assert (CASES[name].area, CASES[name].code) in {(one.area.value, one.code) for one in found}
-    assert {one.area.value for one in found} == {CASES[name].area}
-    told = [sentence(one) for one in found]
-    assert all(str(tmp_path) not in one and "\n" not in one for one in told)
-    assert all("; " in one or one.startswith("the model contradicts itself") for one in told), "what to do"
+    assert (CASES[name].area, CASES[name].code) in {(finding.area.value, finding.code) for finding in found}
+    assert {finding.area.value for finding in found} == {CASES[name].area}
+    told = [sentence(finding) for finding in found]
+    assert all(str(tmp_path) not in text and "\n" not in text for text in told)
+    assert all("; " in text or text.startswith("the model contradicts itself") for text in told), "what to do"
 
 
 @pytest.mark.parametrize("name", COLLECTION)

@@ -67,8 +67,8 @@ def normalize(variance: str) -> str:
 )  # fmt: skip
 def test_an_operand(wrong: str, right: str, told: str, tmp_path: Path) -> None:
     found = looked_at(text(wrong), tmp_path)
-    assert {one.area.value for one in found} == {"node"}
-    assert any(told in sentence(one) for one in found)
+    assert {finding.area.value for finding in found} == {"node"}
+    assert any(told in sentence(finding) for finding in found)
     assert looked_at(text(right), tmp_path) == []
 
 
@@ -106,7 +106,7 @@ def test_a_stored_number_that_the_type_does_not_have(
         tensor = TensorProto(name="w", dims=[3], data_type=dtype)
         (tensor.uint64_data if dtype == TensorProto.UINT32 else tensor.int32_data).extend(numbers)
         model.graph.initializer.append(tensor)
-        assert {one.code for one in looked_at(model, tmp_path)} == kinds
+        assert {finding.code for finding in looked_at(model, tmp_path)} == kinds
 
 
 def test_truth_is_stored_as_0_or_1(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_truth_is_stored_as_0_or_1(tmp_path: Path) -> None:
         model = text("g (" + NUMBERS)
         model.graph.initializer.append(helper.make_tensor("w", TensorProto.BOOL, [3], data, raw=True))
         found = looked_at(model, tmp_path)
-        assert [one.code for one in found] == ["data-range"] * count
+        assert [finding.code for finding in found] == ["data-range"] * count
 
 
 def test_a_matrix_and_a_vector_of_known_values_broadcast(tmp_path: Path) -> None:

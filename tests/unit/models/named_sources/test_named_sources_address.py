@@ -93,7 +93,7 @@ def test_the_deadline_holds_for_an_answer_that_drips_or_is_silent(
 
 
 def test_a_file_is_called_by_its_last_name_alone() -> None:
-    assert [address.name_of(one) for one in ("/a/m.onnx", "/..", "", "/a/")] == [
+    assert [address.name_of(path) for path in ("/a/m.onnx", "/..", "", "/a/")] == [
         "m.onnx",
         "model.onnx",
         "model.onnx",

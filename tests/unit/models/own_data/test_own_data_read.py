@@ -85,11 +85,11 @@ def test_data_are_read(name: str, tmp_path: Path) -> None:
     file, write, model, suffix, wanted = GOOD[name]
     write(tmp_path / file)
     found = read_data(Data(f"{tmp_path / file}{suffix}"), model)
-    assert all(one["x"].dtype == np.float32 for one in found.inputs)
-    for one, array in zip(found.inputs, wanted or [], strict=bool(wanted)):
-        assert np.array_equal(one["x"], array)
+    assert all(sample["x"].dtype == np.float32 for sample in found.inputs)
+    for sample, array in zip(found.inputs, wanted or [], strict=bool(wanted)):
+        assert np.array_equal(sample["x"], array)
     if len(model.inputs) > 1:
-        assert all(one["n"].dtype == np.int64 for one in found.inputs)
+        assert all(sample["n"].dtype == np.int64 for sample in found.inputs)
 
 
 def test_outputs_beside_the_inputs_are_what_is_expected(tmp_path: Path) -> None:
@@ -110,7 +110,10 @@ def sequence(path: Path, text: str, **changes: Any) -> OwnData:
 def test_state_begins_at_zeros_and_is_left_to_the_reference(tmp_path: Path) -> None:
     found = sequence(tmp_path / "a.py", "def f():\n yield [{'x': X}] * 2\n yield [{'x': X}] * 3")
     assert found.sequences == (2, 3)
-    assert [one["state"].shape if "state" in one else None for one in found.inputs] == [(2, 2, 3), None] * 2 + [None]
+    assert [sample["state"].shape if "state" in sample else None for sample in found.inputs] == [
+        (2, 2, 3),
+        None,
+    ] * 2 + [None]
     assert found.inputs[0]["state"].dtype == np.float32
 
 
@@ -119,12 +122,12 @@ def test_expected_states_are_fed_into_the_next_call(tmp_path: Path) -> None:
         "def f():\n for i in range(2): yield {'x': X, 'y': X[:, :2], 'stateN': np.full((2, 2, 3), i + 5, np.float32)}"
     )
     found = sequence(tmp_path / "a.py", text)
-    assert [float(one["state"].max()) for one in found.inputs] == [0, 5]
+    assert [float(sample["state"].max()) for sample in found.inputs] == [0, 5]
 
 
 def test_states_are_proposed_by_name_type_and_shape() -> None:
     def pairs(*names: tuple[str, str]) -> dict[str, str]:
-        specs = [tuple(TensorSpec(one, "float32", (1, 3)) for one in each) for each in zip(*names, strict=True)]
+        specs = [tuple(TensorSpec(name, "float32", (1, 3)) for name in each) for each in zip(*names, strict=True)]
         return proposed(Model("m", "m", "", inputs=specs[0], outputs=specs[1]))
 
     same = [

@@ -59,16 +59,18 @@ def test_every_record_of_the_standard_says_how_results_round(domain: str) -> Non
     silent = {
         name
         for (of, name), record in onnx_operators().items()
-        if of == domain and name in _of_the_standard(domain) and not any(getattr(record, one) for one in ROUNDS)
+        if of == domain
+        and name in _of_the_standard(domain)
+        and not any(getattr(record, field_name) for field_name in ROUNDS)
     }
     assert silent == ({*BODIES, *TEXTS} if domain == "" else set())
 
 
 def test_each_operator_is_in_one_file() -> None:
     listed = Counter(
-        (one.domain, one.name)
+        (record.domain, record.name)
         for module in iter_modules(room.__path__)
-        for one in getattr(import_module(f"{room.__name__}.{module.name}"), "OPERATORS", ())
+        for record in getattr(import_module(f"{room.__name__}.{module.name}"), "OPERATORS", ())
     )
     assert [operator for operator, count in listed.items() if count > 1] == []
     assert len(listed) == len(onnx_operators())
@@ -86,14 +88,14 @@ def test_two_records_of_one_operator_are_an_error(monkeypatch: pytest.MonkeyPatc
 
 def test_of_two_domains_the_name_means_the_operator_of_the_standard() -> None:
     assert onnx_operators()[MICROSOFT, "Attention"].shape is not onnx_operators()["", "Attention"].shape
-    assert by_name(lambda one: one.shape)["Attention"] is onnx_operators()["", "Attention"].shape
+    assert by_name(lambda record: record.shape)["Attention"] is onnx_operators()["", "Attention"].shape
 
 
 def test_what_is_false_or_empty_is_not_known() -> None:
-    assert "Relu" in names_where(lambda one: one.moves)
-    assert "Exp" not in names_where(lambda one: one.moves)
-    assert by_name(lambda one: one.steers)["Pad"] == (1, 3)
-    assert "Relu" not in by_name(lambda one: one.steers)
+    assert "Relu" in names_where(lambda record: record.moves)
+    assert "Exp" not in names_where(lambda record: record.moves)
+    assert by_name(lambda record: record.steers)["Pad"] == (1, 3)
+    assert "Relu" not in by_name(lambda record: record.steers)
 
 
 def test_a_file_in_the_room_is_all_that_an_operator_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

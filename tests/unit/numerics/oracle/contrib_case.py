@@ -29,10 +29,10 @@ class Case:
     """Whether the model says its sizes; else they are left open."""
 
     def feeds(self) -> dict[str, Tensor]:
-        return {f"x{at}": one for at, one in enumerate(self.inputs) if one is not None and at not in self.stored}
+        return {f"x{at}": array for at, array in enumerate(self.inputs) if array is not None and at not in self.stored}
 
     def model(self) -> ModelProto:
-        names = ["" if one is None else f"x{at}" for at, one in enumerate(self.inputs)]
+        names = ["" if array is None else f"x{at}" for at, array in enumerate(self.inputs)]
         node = helper.make_node(self.operator, names, list(self.outputs), domain=self.domain, **self.attributes)
         inputs = [
             helper.make_tensor_value_info(

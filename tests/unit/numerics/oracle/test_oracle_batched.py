@@ -58,7 +58,7 @@ def _agree(case: Any) -> bool:
     """Whether the rows of a case could be evaluated at all; asserts that they say what each says alone."""
     inputs, _ = case.data_sets[0]
     feeds = dict(zip((info.name for info in case.model.graph.input), inputs, strict=False))
-    if not all(isinstance(one, np.ndarray) for one in inputs):
+    if not all(isinstance(array, np.ndarray) for array in inputs):
         return False
     first = next(iter(feeds))
     real = [name for name, value in feeds.items() if value.ndim and (value.dtype.kind == "f" or name == first)]

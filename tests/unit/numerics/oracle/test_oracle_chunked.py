@@ -39,8 +39,8 @@ def test_parts_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = WideEvaluator(model).evaluate(feeds)
     monkeypatch.setattr(chunked, "AT_ONCE", 100)
     monkeypatch.setattr(convolution, "AT_ONCE", 100)
-    for one, other in zip(whole, WideEvaluator(model).evaluate(feeds), strict=True):
-        assert one.tobytes() == other.tobytes()
+    for array, other in zip(whole, WideEvaluator(model).evaluate(feeds), strict=True):
+        assert array.tobytes() == other.tobytes()
 
 
 @pytest.mark.parametrize("shape", [(1,), (5, chunked.AT_ONCE // 2), (3, chunked.AT_ONCE), (0, 7), ()])

@@ -33,7 +33,7 @@ def _by_onnxruntime(case: Case) -> list[Tensor]:
     return found
 
 
-@pytest.mark.parametrize("case", ALL, ids=[f"{at}-{one.operator}" for at, one in enumerate(ALL)])
+@pytest.mark.parametrize("case", ALL, ids=[f"{at}-{case.operator}" for at, case in enumerate(ALL)])
 def test_an_operator_gives_what_onnxruntime_gives(case: Case) -> None:
     expected = _by_onnxruntime(case)
     wide = WideEvaluator(case.model()).evaluate(as_type(case.feeds(), np.float64))
@@ -56,15 +56,16 @@ def test_every_record_has_a_case() -> None:
         operator.name for operator in onnx_operators().values() if operator.domain == MICROSOFT and operator.reference
     } - {"Tokenizer"}  # it gives texts, which are compared in test_oracle_text
     taken_apart = {operator.name for operator in onnx_operators().values() if operator.decomposition}
-    assert {one.operator for one in ALL} == {
+    assert {case.operator for case in ALL} == {
         *taken_apart,
-        *in_domain(MICROSOFT, lambda one: one.kernel),
+        *in_domain(MICROSOFT, lambda record: record.kernel),
         *without_steps,
     }
 
 
 @pytest.mark.parametrize(
-    "case", [one for one in ALL if one.operator in in_domain(MICROSOFT, lambda one: one.batched) and one.stored]
+    "case",
+    [case for case in ALL if case.operator in in_domain(MICROSOFT, lambda record: record.batched) and case.stored],
 )
 def test_evaluations_side_by_side_say_what_each_says_alone(case: Case) -> None:
     """Each with grids of its own range."""
@@ -106,7 +107,7 @@ def test_shapes_behind_other_such_operators_become_known() -> None:
     second = helper.make_node("FusedMatMul", ["Y", "Y"], ["Z"], domain="com.microsoft", transB=1)
     first.graph.node.append(second)
     first.graph.output[0].name = "Z"
-    assert {one.domain for one in decomposed(first).graph.node} == {""}
+    assert {node.domain for node in decomposed(first).graph.node} == {""}
 
 
 def test_in_a_branch_too() -> None:

@@ -15,7 +15,7 @@ from assay.ports import Tensor
 NF4 = (-1.0, -0.6961928, -0.52507305, -0.39491749, -0.28444138, -0.18477343, -0.09105004, 0.0, 0.0795803, 0.1609302,
        0.2461123, 0.33791524, 0.44070983, 0.562617, 0.72295684, 1.0)  # fmt: skip
 """Dettmers et al. 2023, QLoRA, arXiv:2305.14314, appendix E."""
-FP4 = tuple(sign * one for sign in (1, -1) for one in (0.0, 0.005208333, 2 / 3, 1.0, 1 / 3, 0.5, 1 / 6, 0.25))
+FP4 = tuple(sign * number for sign in (1, -1) for number in (0.0, 0.005208333, 2 / 3, 1.0, 1 / 3, 0.5, 1 / 6, 0.25))
 
 
 def _answers(case: Case) -> list[Tensor]:
@@ -56,8 +56,8 @@ def test_a_sink_takes_its_share_of_the_softmax(smooth: bool) -> None:
     expected = np.zeros((new, heads, size))
     for head in range(heads):
         q, k, v = (
-            one[0].reshape(new, -1, size)[:, at].astype(np.float64)
-            for one, at in ((query, head), (keys, head // 2), (values, head // 2))
+            tensor[0].reshape(new, -1, size)[:, at].astype(np.float64)
+            for tensor, at in ((query, head), (keys, head // 2), (values, head // 2))
         )
         for token in range(new):
             raised = np.exp(k[: token + 1] @ q[token] / math.sqrt(size))

@@ -87,7 +87,7 @@ def test_a_loop_has_a_tolerance_that_sees_a_wrong_step() -> None:
     model = _model(LOOP)
     feeds = {"x": _noise(2, 3).astype(np.float32), "c": np.array(True)}
     profile = derive_model(model, [feeds], "float32")
-    names = [one.name for one in model.graph.output]
+    names = [value.name for value in model.graph.output]
     right = dict(zip(names, Evaluator(model).evaluate(feeds), strict=True))
     assert all(output.metrics["budget_used"] < 1 for output in judge_outputs([right], None, profile).values())
     wrong = {**right, "all": right["all"] * np.float32(1.0001)}

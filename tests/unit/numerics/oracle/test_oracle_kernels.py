@@ -51,9 +51,9 @@ def _compared(case: Any) -> int:
     compared = 0
     names = [info.name for info in case.model.graph.input]
     for given, published in case.data_sets or ():
-        inputs, expected = ([_array(one) for one in part] for part in (given, published))
+        inputs, expected = ([_array(value) for value in part] for part in (given, published))
         feeds = dict(zip(names, inputs, strict=False))
-        if not all(isinstance(one, np.ndarray) for one in (*inputs, *expected)):
+        if not all(isinstance(array, np.ndarray) for array in (*inputs, *expected)):
             continue
         with np.errstate(all="ignore"):
             ours = Evaluator(case.model).evaluate(feeds)

@@ -33,7 +33,7 @@ def _drawn(shape: tuple[int, ...]) -> dict[str, Tensor]:
 def _normalized(inputs: dict[str, Tensor]) -> Tensor:
     x, scale, bias, mean, var = (inputs[name].astype(np.float64) for name in NAMES)
     if scale.ndim == 1:
-        scale, bias, mean, var = (one.reshape(-1, 1, 1) for one in (scale, bias, mean, var))
+        scale, bias, mean, var = (array.reshape(-1, 1, 1) for array in (scale, bias, mean, var))
     answer: Tensor = scale * (x - mean) / np.sqrt(var + 1e-3) + bias
     return answer
 
@@ -44,7 +44,7 @@ def test_batch_norm_with_one_output_takes_the_statistics_that_it_is_given(
     opset: int, evaluator: type[Evaluator]
 ) -> None:
     inputs = _drawn((3,))
-    fed = {name: one.astype(evaluator.computes_in or one.dtype) for name, one in inputs.items()}
+    fed = {name: array.astype(evaluator.computes_in or array.dtype) for name, array in inputs.items()}
     (answer,) = evaluator(_norm(opset)).evaluate(fed)
     np.testing.assert_allclose(answer, _normalized(inputs), rtol=2e-5, atol=2e-5)
 
@@ -69,14 +69,14 @@ def test_training_of_a_former_opset_has_no_reference() -> None:
 def _single(
     operator: str, opset: int, inputs: dict[str, Tensor], evaluator: type[Evaluator], **attributes: int | float
 ) -> Tensor:
-    kinds = {name: helper.np_dtype_to_tensor_dtype(one.dtype) for name, one in inputs.items()}
+    kinds = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in inputs.items()}
     values = [helper.make_tensor_value_info(name, kind, None) for name, kind in kinds.items()]
     outcome = helper.make_tensor_value_info("y", kinds["x"], None)
     node = helper.make_node(operator, list(inputs), ["y"], **attributes)
     graph = helper.make_graph([node], "single", values, [outcome])
     fed = {
-        name: one.astype(evaluator.computes_in) if evaluator.computes_in and one.dtype.kind == "f" else one
-        for name, one in inputs.items()
+        name: array.astype(evaluator.computes_in) if evaluator.computes_in and array.dtype.kind == "f" else array
+        for name, array in inputs.items()
     }
     (answer,) = evaluator(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])).evaluate(fed)
     return np.asarray(answer)

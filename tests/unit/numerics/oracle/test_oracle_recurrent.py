@@ -22,7 +22,7 @@ def test_squares_of_all_steps_are_those_of_each_with_the_matrices_of_its_directi
         Squares((_noise(2, 4) + step, _noise(2, 3) - step), lambda step=step: forward if step < 5 else backward)  # type: ignore[misc]
         for step in range(8)
     ]
-    np.testing.assert_allclose(Squares.of_all(each), np.stack([one() for one in each]), rtol=1e-13)
+    np.testing.assert_allclose(Squares.of_all(each), np.stack([factor() for factor in each]), rtol=1e-13)
 
 
 @pytest.mark.parametrize(("operator", "gates"), [("RNN", 1), ("GRU", 3), ("LSTM", 4)])

@@ -81,10 +81,10 @@ def test_a_loop_in_rows_is_that_of_each_row() -> None:
 
 def test_rows_that_would_go_several_ways_are_not_evaluated_together() -> None:
     evaluator = _evaluator(UNTIL)
-    x = np.stack([np.full(3, one) for one in (0.5, 0.9, 0.99)])
+    x = np.stack([np.full(3, number) for number in (0.5, 0.9, 0.99)])
     with pytest.raises(NotBatchable):
         evaluate_rows(evaluator, {"x": x}, ["x"], ROWS, _Quiet(), ["y"])
-    turns = [evaluator.evaluate({"x": one})[0] for one in x]
+    turns = [evaluator.evaluate({"x": row})[0] for row in x]
     assert len({turn.round(6)[0] for turn in turns}) == ROWS
 
 

@@ -55,7 +55,7 @@ def _held(rows: list[Row]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("operator", sorted(SCHEMAS))
 def test_the_oracle_agrees_with_independent_evaluations(operator: str) -> None:
-    rows = [row_of(one, seed) for one in SCHEMAS[operator] for seed in (0, 1)]
+    rows = [row_of(schema, seed) for schema in SCHEMAS[operator] for seed in (0, 1)]
     if not any(row.cases for row in rows):
         pytest.skip("no recipe: the table in docs/oracle.md says so")
     wrong = [text for row in rows for text in row.wrong]
@@ -71,14 +71,18 @@ def test_the_table_is_red_where_an_operator_is_wrong(monkeypatch: pytest.MonkeyP
     """onnx.reference's GlobalMaxPool, which answers in another rank with one or three spatial axes."""
 
     def without(**options: Any) -> Any:
-        return [one for one in reference_classes(**options) if one.__name__ != "GlobalMaxPool"]
+        return [
+            operator_class
+            for operator_class in reference_classes(**options)
+            if operator_class.__name__ != "GlobalMaxPool"
+        ]
 
     monkeypatch.setattr(evaluator, "reference_classes", without)
     row = row_of(SCHEMAS["GlobalMaxPool"][-1])
     assert any(
-        "GlobalMaxPool-22(float32[2, 3, 5]) <>: own types: shape [2, 1] where [2, 3, 1]" in one for one in row.wrong
+        "GlobalMaxPool-22(float32[2, 3, 5]) <>: own types: shape [2, 1] where [2, 3, 1]" in text for text in row.wrong
     )
-    assert any("in double: shape" in one for one in row.wrong)
+    assert any("in double: shape" in text for text in row.wrong)
 
 
 @pytest.mark.parametrize(

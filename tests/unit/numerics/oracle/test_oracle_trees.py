@@ -37,7 +37,7 @@ def test_the_oracle_and_the_runtime_agree(name: str, tmp_path: Path) -> None:
     ours = WideEvaluator(onnx.load(path)).evaluate({"x": x.astype(np.float64)})
     assert np.array_equal(ours[0], theirs[0]) or np.allclose(ours[0], theirs[0], rtol=1e-6)
     if len(ours) > 1 and isinstance(ours[1], list):
-        assert [list(one) for one in ours[1]] == [list(one) for one in theirs[1]]
+        assert [list(part) for part in ours[1]] == [list(part) for part in theirs[1]]
         for mine, other in zip(ours[1], theirs[1], strict=True):
             assert np.allclose(list(mine.values()), list(other.values()), rtol=1e-6)
     elif len(ours) > 1:

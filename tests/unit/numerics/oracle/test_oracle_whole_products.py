@@ -45,7 +45,7 @@ def test_a_sum_that_single_precision_does_not_hold() -> None:
 @pytest.mark.parametrize("zeros", [(), (np.uint8(3), np.int8(-2)), (np.arange(3, dtype=np.uint8), np.int8(1))])
 def test_a_product_of_matrices(zeros: tuple[Any, ...]) -> None:
     a, b = drawn("uint8", 3, 300), drawn("int8", 300, 5)
-    feeds = {"a": a, "b": b} | {f"z{at}": np.asarray(one) for at, one in enumerate(zeros)}
+    feeds = {"a": a, "b": b} | {f"z{at}": np.asarray(array) for at, array in enumerate(zeros)}
     less = a.astype(np.int64) - (np.asarray(zeros[0]).reshape(-1, 1) if zeros else 0)
     right = b.astype(np.int64) - (int(zeros[1]) if zeros else 0)
     node = helper.make_node("MatMulInteger", list(feeds), ["y"])

@@ -22,7 +22,7 @@ def noise(*shape: int, seed: int = 0) -> Tensor:
 
 
 def float32(model: onnx.ModelProto, feeds: dict[str, Tensor]) -> dict[str, Tensor]:
-    names = [one.name for one in model.graph.output]
+    names = [value.name for value in model.graph.output]
     return dict(zip(names, Evaluator(model).evaluate(feeds), strict=True))
 
 

@@ -43,7 +43,9 @@ def test_a_correct_engine_passes_by_it() -> None:
 def test_noise_that_is_a_share_of_the_signal_is_asked_of_the_derived_one() -> None:
     """A coarse tolerance shows a part of the noise only: what it lets pass might be mistrusted by the whole of it."""
     coarse, _, _ = _both(3)
-    loud = [{"y": np.full_like(one["y"], 0.05 * np.abs(coarse.oracle[0]["y"]).mean())} for one in coarse.deviation]
+    loud = [
+        {"y": np.full_like(sample["y"], 0.05 * np.abs(coarse.oracle[0]["y"]).mean())} for sample in coarse.deviation
+    ]
     (judged,) = judge_outputs(
         [{"y": coarse.oracle[0]["y"] * 1.03}],
         None,
@@ -92,7 +94,7 @@ def test_where_samples_are_too_many_both_take_as_many_and_the_others_are_judged_
     fine = deriving.profile(deriving.samples(inputs), "float32")
     assert coarse is not None
     assert (coarse.header.coarse, coarse.header.samples, fine.header.samples) == (True, 1, 1)
-    exact = [{"y": deriving.drawing.exact(one)[0]["y"]} for one in inputs]
+    exact = [{"y": deriving.drawing.exact(sample)[0]["y"]} for sample in inputs]
     wrong = [*exact[:2], {"y": exact[2]["y"] + 1e-3}]
 
     def used(profile: DerivedTolerance) -> float:

@@ -39,12 +39,12 @@ def _judging(count: int, contract: Contract | None = None) -> tuple[ToleranceCom
     text = "g (float[1, 16] x) => (float[1, 16] y) { y = Softmax<axis=-1>(x) }"
     model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
     profile = derive_model(model, _samples(count), "float32")
-    expected = [{"y": one["y"]} for one in profile.oracle]
+    expected = [{"y": sample["y"]} for sample in profile.oracle]
     return ToleranceComparator(contract or Contract(), profile), expected
 
 
 def _off(expected: list[dict[str, Tensor]], factor: float) -> list[dict[str, Tensor]]:
-    return [{"y": (one["y"] * factor).astype(np.float32)} for one in expected]
+    return [{"y": (sample["y"] * factor).astype(np.float32)} for sample in expected]
 
 
 def test_the_profile_decides_where_nothing_else_was_said() -> None:
@@ -69,7 +69,7 @@ def test_a_sample_without_a_tolerance_of_its_own_proves_a_fault_only_where_nothi
     text = f"g (float[1, 16] x) => (float[1, 16] y) <float s = {{0.05}}> {{ {body} }}"
     model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
     inputs = _samples(3)
-    expected = [{"y": one["y"]} for one in derive_model(model, inputs, "float32").oracle]
+    expected = [{"y": sample["y"]} for sample in derive_model(model, inputs, "float32").oracle]
     judging = ToleranceComparator(Contract(), derive_model(model, inputs[:1], "float32"))
     actual = [*_off(expected[:2], 1.0), {"y": (expected[2]["y"] + 0.5).astype(np.float32)}]
     comparisons, findings = judging.compare(actual, expected, DECLARED)
@@ -105,7 +105,7 @@ def test_a_pass_in_a_coarse_type_says_what_it_cannot_see() -> None:
     text = "g (float[1, 16] x) => (float[1, 16] y) { y = Softmax<axis=-1>(x) }"
     model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
     profile = derive_model(model, _samples(3), "bfloat16")
-    expected = [{"y": one["y"]} for one in profile.oracle]
+    expected = [{"y": sample["y"]} for sample in profile.oracle]
     judging = ToleranceComparator(Contract(precision="bfloat16"), profile)
     _, findings = judging.compare(_off(expected, 1 + 2**-9), expected, DECLARED)
     assert findings == ()
@@ -157,7 +157,7 @@ def test_a_missing_output_and_another_shape_are_found() -> None:
     judging, expected = _judging(3)
     _, findings = judging.compare([{} for _ in expected], expected, DECLARED)
     assert [finding.kind for finding in findings] == ["missing_output"]
-    _, findings = judging.compare([{"y": one["y"][0]} for one in _off(expected, 1.0)], expected, DECLARED)
+    _, findings = judging.compare([{"y": sample["y"][0]} for sample in _off(expected, 1.0)], expected, DECLARED)
     assert [finding.kind for finding in findings] == ["shape"]
 
 
@@ -273,8 +273,8 @@ def test_an_index_that_a_grid_may_decide_proves_nothing_where_it_is_another() ->
 def test_a_profile_of_another_graph_than_the_program_is_not_judged_by() -> None:
     """torch's exporter makes a plain scatter of a mean: its graph rounds nothing, and the program's right answers differed."""
     judging, expected = _judging(3)
-    program = [{"y": one["y"].astype(np.float64) * (1 + 2**-12)} for one in expected]
-    actual = [{"y": (one["y"] * (1 + 2**-20)).astype(np.float32)} for one in program]
+    program = [{"y": sample["y"].astype(np.float64) * (1 + 2**-12)} for sample in expected]
+    actual = [{"y": (sample["y"] * (1 + 2**-20)).astype(np.float32)} for sample in program]
     _, findings = judging.compare(actual, program, DECLARED)
     assert [finding.kind for finding in findings] == ["values"]
     translated = replace(judging, translated=True, remarks=[])
@@ -283,7 +283,7 @@ def test_a_profile_of_another_graph_than_the_program_is_not_judged_by() -> None:
     assert translated.remarks[0].code == NoteCode.CONVERSION_UNTRUE
     _, findings = translated.compare(_off(program, 1 + 2**-10), program, DECLARED)
     assert [finding.kind for finding in findings] == ["values"]
-    rounded = [{"y": one["y"].astype(np.float64) * (1 + 2**-22)} for one in expected]
+    rounded = [{"y": sample["y"].astype(np.float64) * (1 + 2**-22)} for sample in expected]
     _, findings = translated.compare(actual, rounded, DECLARED)
     assert [finding.kind for finding in findings] == ["values"], (
         "a graph whose constants alone were rounded is still the model"

@@ -21,7 +21,7 @@ def test_float32_arithmetic_is_within_and_its_defects_are_not() -> None:
     model, feeds = network()
     profile = derive_model(model, [feeds], "float32")
     assert profile.header.without_rule == ()
-    assert all(one.killed for one in profile.header.selftest)
+    assert all(attempt.killed for attempt in profile.header.selftest)
     assert len(profile.header.selftest) == 3
     assert budget(profile, float32(model, feeds)) < 1
     coarse = {"x": feeds["x"].astype(ml_dtypes.bfloat16).astype(np.float32)}
@@ -29,9 +29,9 @@ def test_float32_arithmetic_is_within_and_its_defects_are_not() -> None:
     for dropped in ("bias", "shift"):
         other = onnx.ModelProto()
         other.CopyFrom(model)
-        for one in other.graph.initializer:
-            if one.name == dropped:
-                one.CopyFrom(numpy_helper.from_array(np.zeros(64, np.float32), dropped))
+        for tensor in other.graph.initializer:
+            if tensor.name == dropped:
+                tensor.CopyFrom(numpy_helper.from_array(np.zeros(64, np.float32), dropped))
         assert budget(profile, float32(other, feeds)) > 10, dropped
     other = onnx.ModelProto()
     other.CopyFrom(model)
@@ -199,7 +199,7 @@ def test_an_inverse_transform_is_divided_by_its_length_and_so_is_its_noise() -> 
         model = parsed(f"g (float[1, 256, 2] x) => (float[1, 256, 2] y) {{ y = DFT<inverse={inverse}>(x,,axis) }}")
         model.graph.initializer.append(numpy_helper.from_array(np.array(1, np.int64), "axis"))
         profile = derive_model(model, [{"x": noise(1, 256, 2)}], "float32")
-        assert all(one.killed for one in profile.header.selftest)
+        assert all(attempt.killed for attempt in profile.header.selftest)
         shares.append(np.linalg.norm(profile.deviation[0]["y"]) / np.linalg.norm(profile.oracle[0]["y"]))
     assert shares[1] == pytest.approx(shares[0], rel=0.3)
 

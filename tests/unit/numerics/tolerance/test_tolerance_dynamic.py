@@ -39,7 +39,8 @@ def recurrent(quantized: bool, factor: float = 1.0) -> ModelProto:
     else:
         names = ["x", "w", "r"]
         stored = {
-            name: ((one.astype(np.float32) - 128) * scale).swapaxes(1, 2) for name, one in zip("wr", whole, strict=True)
+            name: ((weight.astype(np.float32) - 128) * scale).swapaxes(1, 2)
+            for name, weight in zip("wr", whole, strict=True)
         }
     node = helper.make_node(
         "DynamicQuantizeLSTM" if quantized else "LSTM",
@@ -48,7 +49,7 @@ def recurrent(quantized: bool, factor: float = 1.0) -> ModelProto:
         domain="com.microsoft" if quantized else "",
         hidden_size=SIZE,
     )
-    weights = [numpy_helper.from_array(one, name) for name, one in stored.items()]
+    weights = [numpy_helper.from_array(array, name) for name, array in stored.items()]
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
     graph = helper.make_graph([node], "g", inputs, outputs, weights)
     return helper.make_model(graph, opset_imports=opsets, ir_version=10)
@@ -56,7 +57,7 @@ def recurrent(quantized: bool, factor: float = 1.0) -> ModelProto:
 
 def answers(model: ModelProto, inputs: list[dict[str, Tensor]]) -> list[dict[str, Tensor]]:
     evaluator = WideEvaluator(model)
-    return [{"y": evaluator.evaluate({"x": one["x"].astype(np.float64)})[0].astype(np.float32)} for one in inputs]
+    return [{"y": evaluator.evaluate({"x": sample["x"].astype(np.float64)})[0].astype(np.float32)} for sample in inputs]
 
 
 def test_a_state_may_stay_off_the_grid_that_one_operator_puts_it_on() -> None:
@@ -98,7 +99,7 @@ def test_an_input_may_be_rounded_to_eight_bits_where_the_level_says_so() -> None
 
     inputs = [{"x": RANDOM.standard_normal((8, 128)).astype(np.float32)} for _ in range(2)]
     session = onnxruntime.InferenceSession(few_bits(4).SerializeToString(), providers=["CPUExecutionProvider"])
-    rounded = [{"y": session.run(None, one)[0]} for one in inputs]
+    rounded = [{"y": session.run(None, sample)[0]} for sample in inputs]
     used = {}
     for level in (0, 4):
         profile = derive_model(few_bits(level), inputs, "float32")

@@ -39,8 +39,8 @@ def test_a_mask_of_minus_infinity_leaves_the_noise_of_the_others(precision: str)
 def test_a_value_of_which_noise_leaves_no_number_has_no_deviation_to_judge_by() -> None:
     base = {"y": np.ones(4), "z": np.ones(4)}
     spread = Spread(base)
-    for one in range(3):
-        spread.add({"y": np.array([np.nan, np.inf, np.nan, 1.1]), "z": np.array([np.nan, 1.1, 1.1, one])}, base, 1.0)
+    for number in range(3):
+        spread.add({"y": np.array([np.nan, np.inf, np.nan, 1.1]), "z": np.array([np.nan, 1.1, 1.1, number])}, base, 1.0)
     spread.note_lost(base)
     assert spread.unstable == {"y": Unstable(noted(NoteCode.LOST_TO_NOISE, share=0.75))}
 

@@ -30,7 +30,7 @@ def test_what_the_body_of_a_function_only_moves_is_not_exact() -> None:
 
 def test_operators_that_are_made_of_others_are_taken_apart_to_the_end() -> None:
     assert not {"SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"} & {
-        one.op_type for one in expanded(parsed(BOTH)).graph.node
+        node.op_type for node in expanded(parsed(BOTH)).graph.node
     }
 
 
@@ -40,7 +40,7 @@ def test_an_operator_with_stored_inputs_is_taken_apart_too() -> None:
         "g (float[1, 2, 3, 8] x, int64[1, 3] at) => (float[1, 2, 3, 8] y) { y = RotaryEmbedding(x, c, s, at) }", 23
     )
     model.graph.initializer.extend(numpy_helper.from_array(noise(5, 4, seed=at), name) for at, name in enumerate("cs"))
-    assert "RotaryEmbedding" not in {one.op_type for one in expanded(model).graph.node}
+    assert "RotaryEmbedding" not in {node.op_type for node in expanded(model).graph.node}
     profile = derive_model(model, [{"x": noise(1, 2, 3, 8), "at": np.array([[0, 4, 2]])}], "float32")
     assert not profile.header.without_rule
 
@@ -80,7 +80,7 @@ def test_a_determinant_is_as_wide_as_its_matrix_is_near_to_a_singular_one(near: 
     x[:, 3] = x[:, 2] + np.float32(near) * x[:, 3]
     profile = derive_model(model, [{"x": x}], "float32")
     assert not profile.header.without_rule
-    right = np.array([_eliminated(one) for one in x], np.float32)
+    right = np.array([_eliminated(matrix) for matrix in x], np.float32)
     assert budget(profile, {"y": right}) < 1.0
     assert budget(profile, {"y": right * np.float32(1 + 3e-4 / near)}) > 1.0
 

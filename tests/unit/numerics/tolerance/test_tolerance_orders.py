@@ -71,7 +71,7 @@ def test_a_scalar_and_a_defect_without_end_survive_the_disk(tmp_path: Path) -> N
     write_tolerance(tmp_path / "p", profile)
     header = read_header(tmp_path / "p")
     assert header is not None
-    assert all(math.isfinite(one.budget) for one in header.selftest)
+    assert all(math.isfinite(attempt.budget) for attempt in header.selftest)
     back = read_tolerance(tmp_path / "p")
     assert back is not None
     assert back.oracle[0]["s"].shape == ()

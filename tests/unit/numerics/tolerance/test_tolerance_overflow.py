@@ -26,7 +26,7 @@ def left(model: onnx.ModelProto, x: np.ndarray, actual: np.ndarray, precision: s
     answers, counts = excused(model, [{"x": x}], [{"y": actual}], expected, arithmetic_of(precision))
     told = answers[0]["y"]
     assert counts.get("y", 0) == int(((told != actual) & ~(np.isnan(told) & np.isnan(actual))).sum())
-    return [int(one) for one in np.flatnonzero(~np.isfinite(told))]
+    return [int(place) for place in np.flatnonzero(~np.isfinite(told))]
 
 
 def test_the_logarithm_of_a_probability_that_float32_has_not() -> None:

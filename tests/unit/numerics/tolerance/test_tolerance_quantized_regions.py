@@ -41,7 +41,7 @@ def _model(body: str = _BETWEEN, zero: Any = np.int8) -> onnx.ModelProto:
         "w": drawn.integers(-99, 100, (4, 3, 3, 3)).astype(zero),
         "b": drawn.standard_normal(4).astype(np.float32),
     }
-    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(one), name) for name, one in held.items())
+    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for name, array in held.items())
     return model
 
 

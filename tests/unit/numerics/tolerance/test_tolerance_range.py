@@ -93,13 +93,13 @@ def test_a_range_is_counted_by_its_bounds_as_the_model_holds_them(element: str) 
         model.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
     feeds = {"tenth": np.array(np.float32(0.1), kind), "ten": np.array(10, kind)}
     expected = _by_onnxruntime(model, feeds)
-    assert {one.shape for one in expected} == {(1,) if element == "float" else (2,)}
+    assert {array.shape for array in expected} == {(1,) if element == "float" else (2,)}
     wide = WideEvaluator(model).evaluate({name: value.astype(np.float64) for name, value in feeds.items()})
-    assert [one.shape for one in wide] == [one.shape for one in expected]
+    assert [array.shape for array in wide] == [array.shape for array in expected]
 
 
 def test_a_range_of_half_precision_is_computed_in_single() -> None:
-    x = [np.array(one, np.float16) for one in (0.0, 4100.0, 3.0)]
+    x = [np.array(number, np.float16) for number in (0.0, 4100.0, 3.0)]
     node = onnx.helper.make_node("Range", ["a", "l", "d"], ["y"])
     infos = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT16, []) for name in "ald"]
     output = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT16, [None])

@@ -50,7 +50,7 @@ def test_samples_of_several_shapes_are_derived_in_groups() -> None:
     model = parsed("g (float[N, 16] x) => (float[N, 16] y) { y = Softmax<axis=-1>(x) }")
     inputs = [{"x": noise(rows, 16, seed=seed)} for seed, rows in enumerate((1, 1, 1, 2, 1, 2, 3))]
     profile = derive_model(model, inputs, "float32")
-    assert [one["y"].shape[0] for one in profile.oracle] == [1, 1, 1, 2, 1, 2, 3]
+    assert [sample["y"].shape[0] for sample in profile.oracle] == [1, 1, 1, 2, 1, 2, 3]
     for feeds, oracle, deviation in zip(inputs, profile.oracle, profile.deviation, strict=True):
         powers = np.exp(feeds["x"].astype(np.float64))
         assert np.allclose(oracle["y"], powers / powers.sum(axis=-1, keepdims=True))

@@ -56,8 +56,8 @@ def _weightless(operator: str) -> onnx.ModelProto:
 def test_a_model_without_weights_is_tried_on_defects_too(operator: str, precision: str) -> None:
     profile = derive_model(_weightless(operator), [{"x": noise(3, 64)}], precision)
     tried = profile.header.selftest
-    assert {one.defect.kind.value for one in tried} >= {"scaled", "shifted"}
-    assert all(one.killed for one in tried), tried
+    assert {attempt.defect.kind.value for attempt in tried} >= {"scaled", "shifted"}
+    assert all(attempt.killed for attempt in tried), tried
 
 
 @pytest.mark.parametrize("operator", WEIGHTLESS)
@@ -81,8 +81,8 @@ def test_an_output_at_which_what_is_far_from_it_averages_out_is_tried_itself() -
     )
     model.graph.initializer.append(numpy_helper.from_array(noise(16384, 4), "w"))
     header = derive_model(model, [{"x": noise(1, 16384)}], "float32").header
-    missed = [one.defect.kind for one in header.selftest if "l" in one.missed]
-    seen = [one.defect.kind for one in header.selftest if "l" in one.seen]
+    missed = [attempt.defect.kind for attempt in header.selftest if "l" in attempt.missed]
+    seen = [attempt.defect.kind for attempt in header.selftest if "l" in attempt.seen]
     assert DefectKind.ROUNDED in missed
     assert DefectKind.SCALED in seen
     assert not header.blind
@@ -107,4 +107,4 @@ def test_weights_of_the_body_of_a_loop_are_rounded_too() -> None:
     )
     header = derive_model(model, [{"x": noise(1, 8)}], "float32").header
     assert not header.blind
-    assert [one.killed for one in header.selftest if one.defect.kind is DefectKind.ROUNDED] == [True]
+    assert [attempt.killed for attempt in header.selftest if attempt.defect.kind is DefectKind.ROUNDED] == [True]

@@ -35,15 +35,15 @@ class Case:
 
     def __str__(self) -> str:
         kinds = [
-            str(self.attributes[one])
-            for one in ("kernel_type", "post_transform", "norm", "mode")
-            if one in self.attributes
+            str(self.attributes[key])
+            for key in ("kernel_type", "post_transform", "norm", "mode")
+            if key in self.attributes
         ]
         return "-".join([self.operator, *kinds])
 
     @property
     def feeds(self) -> dict[str, Tensor]:
-        return {f"x{at}": one for at, one in enumerate(self.inputs)}
+        return {f"x{at}": array for at, array in enumerate(self.inputs)}
 
     def model(self) -> onnx.ModelProto:
         outputs = [f"y{at}" for at in range(self.at + 1)]
@@ -128,7 +128,7 @@ def test_a_right_engine_keeps_the_rule_and_a_small_defect_does_not(case: Case) -
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
-    answers = dict(zip([one.name for one in model.graph.output], session.run(None, case.feeds), strict=True))
+    answers = dict(zip([value.name for value in model.graph.output], session.run(None, case.feeds), strict=True))
     assert budget(profile, answers) < 1
     real = f"y{case.at}"
     wrong = {**answers, real: answers[real] + np.float32(1e-4) * np.abs(answers[real]).max()}

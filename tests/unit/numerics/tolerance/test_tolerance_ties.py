@@ -27,7 +27,7 @@ def _net(scale: float, zero: int, body: str = "m = Identity(d)") -> ModelProto:
         }}"""
     )
     stored = {"quarter": np.float32(scale / 2), "none": np.int8(0), "scale": np.float32(scale), "zero": np.int8(zero)}
-    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(one), name) for name, one in stored.items())
+    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for name, array in stored.items())
     return model
 
 
@@ -101,10 +101,10 @@ def test_what_rounds_before_leaves_ties_open() -> None:
     """A third, tripled again, is whole only in double."""
     model = _net(0.5, 3, "t = Mul(d, third)\nm = Mul(t, three)")
     stored = {"third": np.float32(1 / 3), "three": np.float32(3)}
-    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(one), name) for name, one in stored.items())
+    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for name, array in stored.items())
     profile = _derived(model, TIES)
     assert budget(profile, float32(model, {"x": TIES})) <= 1.0
-    assert any(one["y"].any() for one in profile.deviation) or profile.header.outputs[0].kind != "exact"
+    assert any(sample["y"].any() for sample in profile.deviation) or profile.header.outputs[0].kind != "exact"
 
 
 def test_sums_of_dyadic_numbers_are_exact_as_long_as_the_significand_holds_them() -> None:
@@ -112,8 +112,8 @@ def test_sums_of_dyadic_numbers_are_exact_as_long_as_the_significand_holds_them(
         model = parsed("g (float[1, 4] x) => (float[1, 2] y) { y = Gemm(x, w, c) }")
         w = np.array([[0.25, size], [-0.5, 3], [1.75, 2], [2.0**-8, 1]], np.float32)
         c = np.array([2.0**-9, 1.5], np.float32)
-        for name, one in (("w", w), ("c", c)):
-            model.graph.node.insert(0, _constant(name, one))
+        for name, array in (("w", w), ("c", c)):
+            model.graph.node.insert(0, _constant(name, array))
         profile = _derived(model, np.array([[1.5, 2.0**-6, -3, 0.25]], np.float32))
         assert profile.header.outputs[0].kind == kind
 

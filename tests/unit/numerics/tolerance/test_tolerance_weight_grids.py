@@ -42,7 +42,7 @@ def changed(model: onnx.ModelProto, name: str, change: Callable[[Tensor], Tensor
     other = onnx.ModelProto()
     other.CopyFrom(model)
     constants = [(node.output[0], node.attribute[0].t) for node in other.graph.node if node.op_type == "Constant"]
-    for known, tensor in [*((one.name, one) for one in other.graph.initializer), *constants]:
+    for known, tensor in [*((initializer.name, initializer) for initializer in other.graph.initializer), *constants]:
         if known == name:
             tensor.CopyFrom(numpy_helper.from_array(change(numpy_helper.to_array(tensor)), name))
     return other

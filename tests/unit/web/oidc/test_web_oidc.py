@@ -44,7 +44,7 @@ def test_who_signs_in_may_do_what_their_name_may(client: TestClient, folder: Pat
     assert client.post("/annotations", data=form).status_code == 303
     assert client.post("/approve", data={**POINT, "reason": "x", "token": token(client)}).status_code == 403
     lines = [json.loads(line) for line in (folder / AUDIT).read_text().splitlines()]
-    assert [(one["who"], one["action"]) for one in lines] == [
+    assert [(line["who"], line["action"]) for line in lines] == [
         ("ann@example.org", "sign-in"),
         ("ann@example.org", "annotate"),
     ]
@@ -127,7 +127,7 @@ def test_a_role_of_a_group_needs_a_provider() -> None:
 
 def test_the_longest_page_to_come_back_to_fits_into_a_cookie(client: TestClient) -> None:
     begun = client.get("/sign-in", params={"to": "/matrix?case=" + "ü" * 400})
-    (cookie,) = (one.value for one in client.cookies.jar)
+    (cookie,) = (item.value for item in client.cookies.jar)
     assert len(cookie or "") < 3800, "browsers keep 4,096 characters"
     back = httpx.get(begun.headers["location"]).headers["location"]
     assert client.get(back).headers["location"].startswith("/matrix?case=")

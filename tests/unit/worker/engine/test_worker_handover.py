@@ -58,7 +58,7 @@ def wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that is off by one."""
     run = OnnxRuntimeEngine.run
     monkeypatch.setattr(
-        OnnxRuntimeEngine, "run", lambda self, fed: {name: one + 1 for name, one in run(self, fed).items()}
+        OnnxRuntimeEngine, "run", lambda self, fed: {name: array + 1 for name, array in run(self, fed).items()}
     )
 
 
@@ -72,7 +72,7 @@ def test_what_is_not_right_yet_is_loaded_by_the_job_that_asks_again(job: Job, lo
     assert first.comparisons == second.comparisons
     assert first.facts == second.facts
     assert all(
-        "said while it was lowered" in [said.text for said in native_warnings_of(one)] for one in (first, second)
+        "said while it was lowered" in [said.text for said in native_warnings_of(result)] for result in (first, second)
     )
 
 

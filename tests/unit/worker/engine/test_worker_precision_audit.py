@@ -97,8 +97,8 @@ BYTES_GO_IN = ModelPrecision(Counter({"float32": 3}), Counter({"float32": 3}), {
 )  # fmt: skip
 def test_coarser_than_promised(asked: str, given: EngineInfo, declared: ModelPrecision, told: str) -> None:
     found = find_lower_precision(asked, given, lambda: declared)
-    assert [one.kind for one in found] == (["precision"] if told else [])
-    assert all(told in finding_text(one) for one in found)
+    assert [finding.kind for finding in found] == (["precision"] if told else [])
+    assert all(told in finding_text(finding) for finding in found)
 
 
 def test_the_model_is_not_read_where_nothing_is_coarse() -> None:

@@ -50,7 +50,7 @@ def golden() -> Golden:
 
 def test_the_state_of_one_call_is_fed_into_the_next_of_its_sequence() -> None:
     stored = golden()
-    assert [float(one["s"][0]) for one in stored.inputs] == [0, 1, 0, 1, 2]
+    assert [float(sample["s"][0]) for sample in stored.inputs] == [0, 1, 0, 1, 2]
     assert [float(output["sN"][0]) for output in stored.outputs] == [1, 2, 1, 2, 3]
 
 

@@ -71,7 +71,7 @@ def _searched(folder: Path, text: str, samples: int = 3) -> tuple[Samples, Sampl
 
 
 def _answering(proto: onnx.ModelProto) -> Callable[[Samples], Samples]:
-    names = [one.name for one in proto.graph.output]
+    names = [value.name for value in proto.graph.output]
     evaluator = Evaluator(proto)
     return lambda samples: [dict(zip(names, evaluator.evaluate(sample), strict=True)) for sample in samples]
 
@@ -83,7 +83,9 @@ def test_a_branch_that_holds_another_if_alone_is_taken_with_it() -> None:
     watching = TakenBranches()
     with observed_by(watching):
         Evaluator(proto).evaluate({"x": np.ones(4, np.float32), "a": np.array(True), "b": np.array(False)})
-    taken = [(one.node, one.kind) for one in branches_of(proto.graph) if not one.values.isdisjoint(watching.met)]
+    taken = [
+        (branch.node, branch.kind) for branch in branches_of(proto.graph) if not branch.values.isdisjoint(watching.met)
+    ]
     assert taken == [("y", "then"), ("o", "else")]
 
 
@@ -93,10 +95,10 @@ def test_each_branch_is_taken_by_a_sample(tmp_path: Path, text: str) -> None:
     assert [np.array_equal(inputs[0][name], before[0][name]) for name in inputs[0]] == [True] * len(inputs[0])
     assert plan.branch_tries > 0
     taken = set()
-    for one, given in zip(inputs, outputs, strict=True):
-        rest = given["y"] - one.get("other", np.float32(0))
-        taken |= {"then"} if np.allclose(rest, np.exp(one["x"]), rtol=1e-3) else set()
-        taken |= {"else"} if np.allclose(rest, np.tanh(one["x"]), atol=1e-4) else set()
+    for sample, given in zip(inputs, outputs, strict=True):
+        rest = given["y"] - sample.get("other", np.float32(0))
+        taken |= {"then"} if np.allclose(rest, np.exp(sample["x"]), rtol=1e-3) else set()
+        taken |= {"else"} if np.allclose(rest, np.tanh(sample["x"]), atol=1e-4) else set()
     assert taken == {"then", "else"} or text == IN_A_LOOP
     assert len(plan.branch_samples) == 1
     (place,) = plan.branch_samples
@@ -112,7 +114,7 @@ def test_one_sample_stays_as_it_is(tmp_path: Path) -> None:
 
 def test_values_stay_inside_of_what_the_model_takes(tmp_path: Path) -> None:
     inputs, _, _, _ = _searched(tmp_path, BY_INDEX)
-    assert all(0 <= one["at"] <= 50 for one in inputs)
+    assert all(0 <= sample["at"] <= 50 for sample in inputs)
 
 
 def test_a_branch_that_no_value_reaches_ends_the_search(tmp_path: Path) -> None:
@@ -120,7 +122,7 @@ def test_a_branch_that_no_value_reaches_ends_the_search(tmp_path: Path) -> None:
     inputs, _, plan, before = _searched(tmp_path, text.replace("minus = Neg", "square = Mul(sum, sum)\n minus = Neg"))
     assert plan.branch_samples == ()
     assert 10 < plan.branch_tries <= 200
-    assert all(np.array_equal(one["x"], other["x"]) for one, other in zip(inputs, before, strict=True))
+    assert all(np.array_equal(sample["x"], other["x"]) for sample, other in zip(inputs, before, strict=True))
 
 
 def test_where_nobody_can_look_into_the_reference_the_graph_is_looked_into(tmp_path: Path) -> None:
@@ -153,4 +155,4 @@ def test_what_decides_a_branch(shape: str, steps: str, decided: list[tuple[str, 
     """Neither what is constant nor sizes that are fixed."""
     text = f"g (float[{shape}] x) => (float[M] y) {{ zero = Constant<value_int = 0>() {steps} y = If(c) <{BOTH}> }}"
     graph = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 17]>\n{text}').graph
-    assert [(one.kind, sorted(one.inputs), one.by_sizes) for one in branches_of(graph)] == decided
+    assert [(branch.kind, sorted(branch.inputs), branch.by_sizes) for branch in branches_of(graph)] == decided

@@ -43,13 +43,13 @@ def test_the_first_plan_that_tells_something_is_kept(tmp_path: Path) -> None:
     job = job_of(tmp_path, PLAIN)
 
     def only_small(inputs: Samples) -> Samples:
-        if any(one["i"].max() > 1 for one in inputs):
+        if any(sample["i"].max() > 1 for sample in inputs):
             raise Lowering("an index is too large")
-        return [{"y": one["x"]} for one in inputs]
+        return [{"y": sample["x"]} for sample in inputs]
 
     inputs, outputs, plan = chosen(job, only_small)
     assert plan.changes == (noted(NoteCode.BITS_FED),)
-    assert {number for one in inputs for number in one["i"].reshape(-1).tolist()} == {0, 1}
+    assert {number for sample in inputs for number in sample["i"].reshape(-1).tolist()} == {0, 1}
     assert np.array_equal(outputs[0]["y"], inputs[0]["x"])
 
 
@@ -106,7 +106,7 @@ def test_a_model_whose_state_has_its_batch_elsewhere_is_measured_at_other_batch_
     }"""
     job = job_of(tmp_path, text)
     feed = rebatch(job, drawn(job, new_plan(job), samples=2), 3)
-    assert {name: one.shape for name, one in feed.items()} == {"x": (3, 6), "state": (2, 3, 6), "rate": ()}
+    assert {name: array.shape for name, array in feed.items()} == {"x": (3, 6), "state": (2, 3, 6), "rate": ()}
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,9 @@ WEIGHTS = {
 
 def _answering(job: Job) -> Any:
     evaluator = Evaluator(onnx.load(job.case.model.source))
-    return lambda inputs: [dict(zip(evaluator.output_names, evaluator.evaluate(one), strict=True)) for one in inputs]
+    return lambda inputs: [
+        dict(zip(evaluator.output_names, evaluator.evaluate(sample), strict=True)) for sample in inputs
+    ]
 
 
 def test_offsets_ascend_where_nothing_else_tells_anything(tmp_path: Path) -> None:
@@ -159,7 +161,7 @@ def test_offsets_ascend_where_nothing_else_tells_anything(tmp_path: Path) -> Non
         inputs, outputs, plan = chosen(job, _answering(job))
     assert is_telling(outputs)
     assert plan.ranges["off"].kind == "ascending"
-    assert all(one["off"].tolist() == [0, one["ids"].size] for one in inputs)
+    assert all(sample["off"].tolist() == [0, sample["ids"].size] for sample in inputs)
 
 
 MASKED = """g (float[1, T] x, int64[1] n) => (float[1, T] y) {
@@ -175,7 +177,7 @@ def test_lengths_are_whole_where_nothing_else_tells_anything(tmp_path: Path) -> 
     job = job_of(tmp_path, MASKED, stored)
     inputs, outputs, _ = chosen(job, _answering(job))
     assert is_telling(outputs)
-    assert all(one["n"].tolist() == [one["x"].shape[1]] for one in inputs)
+    assert all(sample["n"].tolist() == [sample["x"].shape[1]] for sample in inputs)
 
 
 SUMS = """g (float[T, 4] x, int64[B] cu) => (float[4] y) {
@@ -193,7 +195,7 @@ def test_sizes_are_searched_where_those_of_the_plan_tell_nothing(tmp_path: Path)
     inputs, outputs, plan = chosen(job, _answering(job))
     assert is_telling(outputs)
     assert plan.changes[0].code == NoteCode.SIZES_BY_TRIAL
-    assert all(one["cu"].size > 1 for one in inputs)
+    assert all(sample["cu"].size > 1 for sample in inputs)
 
 
 @pytest.mark.parametrize("other", [0.0, np.nan])
@@ -205,7 +207,9 @@ def test_sizes_are_searched_until_every_output_of_real_numbers_moves(other: floa
     def answer(inputs: Samples) -> Samples:
         if inputs[0]["x"].size < refused:
             raise ValueError("too short")
-        moves = [one["x"] if one["x"].size >= still else np.where(one["x"] > 0, other, 0.0) for one in inputs]
+        moves = [
+            sample["x"] if sample["x"].size >= still else np.where(sample["x"] > 0, other, 0.0) for sample in inputs
+        ]
         return [{"y": move, "frames": np.array([place])} for place, move in enumerate(moves)]
 
     inputs, _, plan = chosen(job, answer)
@@ -229,16 +233,16 @@ def test_answers_without_nan_are_preferred(tmp_path: Path) -> None:
     )
 
     def means(inputs: Samples) -> Samples:
-        full = [one["off"][0] == 0 < one["off"][1] < 4 for one in inputs]
+        full = [sample["off"][0] == 0 < sample["off"][1] < 4 for sample in inputs]
         return [
-            {"y": np.where(np.arange(4) < 3, one["x"], 0 if is_full else np.nan)}
-            for one, is_full in zip(inputs, full, strict=True)
+            {"y": np.where(np.arange(4) < 3, sample["x"], 0 if is_full else np.nan)}
+            for sample, is_full in zip(inputs, full, strict=True)
         ]
 
     inputs, outputs, plan = chosen(job, means)
     assert not any(np.isnan(output["y"]).any() for output in outputs)
     assert plan.changes == (noted(NoteCode.ASCENDING_FED, input="off", last=3),)
-    assert all(one["off"].tolist() == [0, 3] for one in inputs)
+    assert all(sample["off"].tolist() == [0, 3] for sample in inputs)
 
 
 def test_answers_with_nan_are_kept_where_there_are_no_others(tmp_path: Path) -> None:
@@ -254,7 +258,7 @@ def test_of_a_model_that_takes_long_fewer_samples_are_drawn_unless_somebody_said
     """Those that are drawn are the first ones of as many as there would be."""
     text = f"g (float[8192, 256] x) => (float[8192, {columns}] y) {{ y = MatMul (x, w) }}"
     job = job_of(tmp_path, text, {"w": np.zeros((256, columns), np.float32)}, Inputs(fewer=fewer))
-    inputs, outputs, plan = chosen(job, lambda inputs: [{"y": one["x"]} for one in inputs])
+    inputs, outputs, plan = chosen(job, lambda inputs: [{"y": sample["x"]} for sample in inputs])
     assert (len(inputs), len(outputs)) == (samples, samples)
     assert plan.products == (8192 * 256 * columns if samples == 2 else 0)
     first = drawn(job, new_plan(job), samples=1)[0]

@@ -19,7 +19,7 @@ from assay.numerics.oracle.evaluator import Evaluator
 from assay.worker.inputs.input_choice import chosen, is_telling
 
 Stored = dict[str, Any]
-ZERO, ONE, TWO, SIX = (np.array([one]) for one in (0, 1, 2, 6))
+ZERO, ONE, TWO, SIX = (np.array([number]) for number in (0, 1, 2, 6))
 SCALAR = np.array(1)
 
 
@@ -142,13 +142,13 @@ GRAPHS: dict[str, tuple[str, Stored]] = {
 def test_the_chosen_inputs_are_taken_and_tell_something(tmp_path: Path, name: str) -> None:
     text, stored = GRAPHS[name]
     model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]> {text}')
-    model.graph.initializer.extend(numpy_helper.from_array(one, name) for name, one in stored.items())
+    model.graph.initializer.extend(numpy_helper.from_array(array, name) for name, array in stored.items())
     onnx.save(model, tmp_path / "m.onnx")
     job = VerifyJob(Case("m", describe(tmp_path / "m.onnx"), Inputs(samples=3)), Flow("reference", "reference"))
     evaluator = Evaluator(model)
     names = evaluator.output_names
     inputs, outputs, _ = chosen(
-        job, lambda given: [dict(zip(names, evaluator.evaluate(one), strict=True)) for one in given]
+        job, lambda given: [dict(zip(names, evaluator.evaluate(sample), strict=True)) for sample in given]
     )
     assert is_telling(outputs)
     options = onnxruntime.SessionOptions()

@@ -143,7 +143,7 @@ def test_answers_of_another_place_would_not_pass() -> None:
     assert blind(found, right) == []
     right.noise[:] = 1e3  # a tolerance that lets everything pass is told
     right._noise.clear()
-    assert blind(judge_all([one.place for one in found], right), right) == ["alone", "again", "branched"]
+    assert blind(judge_all([judged.place for judged in found], right), right) == ["alone", "again", "branched"]
 
 
 @pytest.mark.slow
@@ -166,8 +166,8 @@ def test_each_control_of_the_docs_is_planted() -> None:
     text = (DOCS / "language-models.md").read_text("utf-8").split("## What must change nothing")[1].split("\n## ")[0]
     controls = [line.rsplit("|", 2)[1] for line in text.splitlines() if line.startswith("| ")][1:]
     assert len(controls) == 13
-    served = {one for cell in controls for one in re.findall("`([^`]+)`", cell)}
-    graphs = {one for cell in controls for one in re.findall('"([^"]+)"', cell)}
+    served = {line for cell in controls for line in re.findall("`([^`]+)`", cell)}
+    graphs = {line for cell in controls for line in re.findall('"([^"]+)"', cell)}
     assert len(served) > 12
     assert served <= SHOWS.keys()
     assert graphs == FAULTS.keys() - {"", "sees the next token"}

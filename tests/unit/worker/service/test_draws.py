@@ -63,7 +63,7 @@ def test_a_right_service_passes_and_the_power_is_told() -> None:
     assert metrics["draw_power"] > 0.9
 
 
-@pytest.mark.parametrize("rule", [one for one in RULES if one != "right"])
+@pytest.mark.parametrize("rule", [name for name in RULES if name != "right"])
 def test_another_rule_is_seen(rule: str) -> None:
     assert _drawn(rule)[0] != []
 

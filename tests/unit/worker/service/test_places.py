@@ -103,7 +103,7 @@ def test_streamed_and_stopped_tokens_are_judged() -> None:
     service.complete((1, 2), GENERATED)
     service.complete((1, 2), GENERATED, stream=True)
     found = repeated(service.records, oracle)
-    assert [one.chosen for one in found] == [BEST, 0] * 2
+    assert [place.chosen for place in found] == [BEST, 0] * 2
     assert budget(judge_all(found, oracle)) > 1
 
 

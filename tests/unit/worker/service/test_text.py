@@ -33,4 +33,4 @@ class _Service:
 def test_a_space_behind_the_prompt_belongs_to_the_text(text: str, rules: list[str]) -> None:
     service = _Service(text)
     found = text_rules(service, _tokenizer(), [((0,), service.answer)])  # type: ignore[arg-type]
-    assert [one.facts["rule"] for one in found] == rules
+    assert [finding.facts["rule"] for finding in found] == rules

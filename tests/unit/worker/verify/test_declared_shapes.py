@@ -32,7 +32,7 @@ def _doubt(model: Model, seen: tuple[int, ...], due: tuple[int, ...]) -> tuple[F
     result = make_result(
         outcome=Outcome.MISMATCH, comparisons=comparisons, findings=findings, reference=ORACLE, witnesses=()
     )
-    (code,) = {one.code for one in (*findings, *comparisons[0].findings)}
+    (code,) = {finding.code for finding in (*findings, *comparisons[0].findings)}
     return code, doubt_of(result)
 
 
@@ -58,7 +58,7 @@ def test_what_the_file_declares_is_believed_where_the_reference_says_so_too(
 def test_both_shapes_are_named_the_declared_one_as_the_file_has_it() -> None:
     compared = compare_outputs([{"y": np.ones((1, 8), np.float32)}], [{"y": np.ones((3, 9), np.float32)}], Contract())
     comparisons, findings = against_declarations(compared, _model("N", 9))
-    said = {finding_text(one) for one in (*findings, *comparisons[0].findings)}
+    said = {finding_text(finding) for finding in (*findings, *comparisons[0].findings)}
     assert said == {"Sample 0: output 'y' has shape [1, 8] where [3, 9] is expected, and the model declares [N, 9]."}
 
 

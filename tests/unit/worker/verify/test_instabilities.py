@@ -57,10 +57,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Model, Path]:
     folder = tmp_path_factory.mktemp("linear")
     path = linear_model(folder / "linear.onnx")
     model = open_model(path)
-    weight, bias = (numpy_helper.to_array(one) for one in onnx.load(path).graph.initializer)
+    weight, bias = (numpy_helper.to_array(tensor) for tensor in onnx.load(path).graph.initializer)
     generator = np.random.default_rng(3)
     inputs = [{"x": generator.normal(size=(3, 4)).astype(np.float32)} for _ in range(4)]
-    outputs = [{"y": np.maximum(one["x"] @ weight + bias, 0).astype(np.float32)} for one in inputs]
+    outputs = [{"y": np.maximum(sample["x"] @ weight + bias, 0).astype(np.float32)} for sample in inputs]
     write_golden(
         folder / "golden", model=model, inputs=inputs, outputs=outputs, seed=1, producer="numpy",
         producer_version="1", who="tests", reason="a test", created_at="",
@@ -86,7 +86,7 @@ def test_every_kind_is_seen_and_called_what_it_is(fault: str, made: tuple[Model,
     result = _verified(_job(made, tmp_path, fault=fault, **waiting))
     assert result.outcome is Outcome.NONDETERMINISTIC, result.detail
     pattern = SEEN_AS[fault]
-    assert pattern in {one.pattern for one in result.repeats.found}, result.repeats.found
+    assert pattern in {instance.pattern for instance in result.repeats.found}, result.repeats.found
     assert WORDS[pattern] in result.detail
     assert result.stage is Stage.COMPARE
 

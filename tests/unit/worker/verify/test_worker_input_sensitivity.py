@@ -41,13 +41,13 @@ def _found(path: Path, *, stale: bool, samples: int = 1, published: bool = False
     job = VerifyJob(Case("m", model, Inputs(), contract), Flow("reference", "reference"))
     inner = Reference().lower(path, job.flow)
     inputs = [{"x": np.full((2, 4), number + 1, np.float32)} for number in range(samples)]
-    golden = Golden(None, inputs, [dict(inner.run(one)) for one in inputs], {})  # type: ignore[arg-type]
+    golden = Golden(None, inputs, [dict(inner.run(sample)) for sample in inputs], {})  # type: ignore[arg-type]
     engine = Stale(inner) if stale else inner
     first = engine.run(inputs[0])
     compare = partial(ToleranceComparator(contract).compare, declared={"y": "float32"})
     rewritten = TransformedModel(path)
     probed = perturb_input(job, engine, rewritten, golden)  # type: ignore[arg-type]
-    return [finding_text(one.findings[0]) for one in check_sensitivity(job, rewritten, probed, first, compare)]
+    return [finding_text(finding.findings[0]) for finding in check_sensitivity(job, rewritten, probed, first, compare)]
 
 
 def test_one_sample_does_not_hide_it(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_it_is_not_asked_where_samples_tell_or_the_case_is_what_it_is(more: dict
 
 def test_turned_values_are_of_the_same_kind() -> None:
     sample = {"x": np.array([1, 2, 4], np.float32), "n": np.array([[1, 2]])}
-    assert {name: one.tolist() for name, one in perturbed(sample).items()} == {"x": [2, 1, 0.5], "n": [[1, 2]]}
+    assert {name: array.tolist() for name, array in perturbed(sample).items()} == {"x": [2, 1, 0.5], "n": [[1, 2]]}
     assert perturbed({"n": sample["n"]})["n"].tolist() == [[2, 1]]
     assert perturbed({"scalar": np.array(2, np.float32)})["scalar"].shape == ()
     assert perturbed({"axes": np.array([0, 1])}) == {}

@@ -65,5 +65,5 @@ def test_another_error_stays_one(tmp_path: Path, allowances: tuple[str, ...]) ->
     wrong = FLUSHED.copy()
     wrong[40] *= 1.001
     held, _ = _held(tmp_path, wrong, *allowances)
-    assert [one.kind for one in held.given[1]] == ["values"]
+    assert [finding.kind for finding in held.given[1]] == ["values"]
     assert not held.given[0][0].degenerate

@@ -30,8 +30,8 @@ def test_an_npz_has_each_tensor_by_its_name_and_samples_in_front(tmp_path: Path)
     save(job, golden, actual, "1")
     with np.load(tmp_path / "new" / "in.npz") as inputs, np.load(tmp_path / "out.npz") as outputs:
         assert list(inputs) == ["x"]
-        np.testing.assert_array_equal(inputs["x"], np.stack([one["x"] for one in golden.inputs]))
-        np.testing.assert_array_equal(outputs["y"], np.stack([one["y"] for one in actual]))
+        np.testing.assert_array_equal(inputs["x"], np.stack([sample["x"] for sample in golden.inputs]))
+        np.testing.assert_array_equal(outputs["y"], np.stack([sample["y"] for sample in actual]))
     save(job, golden.first(1), actual[:1], "1")
     with np.load(tmp_path / "new" / "in.npz") as inputs:
         assert inputs["x"].shape == (1, 4)

@@ -70,7 +70,7 @@ def _lie(node: str, place: int, value: Any) -> onnx.ModelProto:
     """The network, in which one node reads something else."""
     model = _network()
     model.graph.initializer.append(numpy_helper.from_array(np.asarray(value), "wrong"))
-    next(one for one in model.graph.node if one.output[0] == node).input[place] = "wrong"
+    next(candidate for candidate in model.graph.node if candidate.output[0] == node).input[place] = "wrong"
     return model
 
 
@@ -171,9 +171,9 @@ def test_one_number_of_a_grid_errs_alike_wherever_it_stands() -> None:
         }"""
     )
     stored = {"s": np.float32(8.774986e-06), "zero": np.int8(0)}
-    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(one), name) for name, one in stored.items())
+    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for name, array in stored.items())
     profile = derive_model(model, [{"x": np.zeros((16, 16), np.float32)}] * 4, "float32")
-    deviation = float(np.mean([one["y"].mean() for one in profile.deviation]))
+    deviation = float(np.mean([sample["y"].mean() for sample in profile.deviation]))
     for factor, right in ((2.0, True), (16.0, False)):
         answer = [{"y": np.full((16, 16), -factor * deviation, np.float32)}] * 4
         assert (judge_outputs(answer, None, profile)["y"].metrics["budget_used"] <= 1.0) == right

@@ -23,24 +23,24 @@ def _step(number: float) -> float:
     return lowest if abs(number) < lowest * 2**_SIGNIFICANT else 0.0
 
 
-_grids = st.tuples(st.integers(-(2**25), 2**25), st.integers(-40, 40)).map(lambda one: math.ldexp(*one))
+_grids = st.tuples(st.integers(-(2**25), 2**25), st.integers(-40, 40)).map(lambda pair: math.ldexp(*pair))
 _numbers = st.one_of(_grids, st.integers(-130, 130).map(float), st.floats(allow_nan=False, allow_infinity=False))
 
 
 @given(arrays(np.float64, (3, 4), elements=_numbers))
 def test_the_step_of_each_column(array: np.ndarray) -> None:
-    expected = [min(_step(float(one)) for one in column) for column in array.T]
+    expected = [min(_step(float(number)) for number in column) for column in array.T]
     found = step_of(array, 1)
-    if not all(map(_step, (float(one) for one in array.reshape(-1)))):
+    if not all(map(_step, (float(number) for number in array.reshape(-1)))):
         # Looked at from the front: none has a step where one of the first has none.
         assert np.array_equal(np.broadcast_to(found, (1, 4))[0], np.where(found.max() == 0, 0.0, expected))
         return
     assert found.reshape(-1).tolist() == expected
 
 
-@given(arrays(np.float64, (3, 4), elements=st.integers(-127, 127).map(lambda one: one / 64)))
+@given(arrays(np.float64, (3, 4), elements=st.integers(-127, 127).map(lambda number: number / 64)))
 def test_the_step_of_weights_on_a_grid(array: np.ndarray) -> None:
-    expected = min(_step(float(one)) for one in array.reshape(-1))
+    expected = min(_step(float(number)) for number in array.reshape(-1))
     assert step_of(array).item() == expected
 
 

@@ -58,7 +58,7 @@ def _model(body: str, weights: dict[str, Tensor]) -> onnx.ModelProto:
     model: onnx.ModelProto = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{body}')
     scales = {"s": np.float32(0.05), "t": np.float32(0.25), "zero": np.int8(3)}
     model.graph.initializer.extend(
-        numpy_helper.from_array(np.asarray(one), name) for name, one in {**scales, **weights}.items()
+        numpy_helper.from_array(np.asarray(array), name) for name, array in {**scales, **weights}.items()
     )
     return model
 
@@ -82,14 +82,14 @@ def _layers(depth: int, tail: str = "y = Identity(h{depth})") -> onnx.ModelProto
 
 
 def _held(model: onnx.ModelProto, name: str) -> Tensor:
-    return numpy_helper.to_array(next(one for one in model.graph.initializer if one.name == name))
+    return numpy_helper.to_array(next(tensor for tensor in model.graph.initializer if tensor.name == name))
 
 
 def _with(model: onnx.ModelProto, name: str, value: Tensor) -> onnx.ModelProto:
     """A copy with another value (or one more)."""
     changed = onnx.ModelProto()
     changed.CopyFrom(model)
-    kept = [one for one in changed.graph.initializer if one.name != name]
+    kept = [tensor for tensor in changed.graph.initializer if tensor.name != name]
     del changed.graph.initializer[:]
     changed.graph.initializer.extend([*kept, numpy_helper.from_array(value, name)])
     return changed
@@ -207,7 +207,7 @@ def test_one_value_next_to_a_tie_may_fall_to_either_side_and_no_other() -> None:
     x[1, 5] = 0.05 * (7.5 + 3 * FIXED_POINT)  # ... but one: draws of true size rarely tip it
     feeds = {"x": x.astype(np.float32)}
     bare = _layers(0, "y = MatMul(h{depth}, w1)")
-    bare.graph.initializer.extend(one for one in model.graph.initializer if one.name == "w1")
+    bare.graph.initializer.extend(tensor for tensor in model.graph.initializer if tensor.name == "w1")
     profile = derive_model(bare, [feeds], "float32")
     assert profile.deviation[0]["y"].max() < 1e-3, "the draws tip it: the test would prove nothing"
     assert _used(profile, bare, feeds, Tipped((1, 5))) <= 1.0

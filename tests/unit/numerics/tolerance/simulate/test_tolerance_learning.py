@@ -33,7 +33,7 @@ WHY = noted(NoteCode.REFUSED, error="a reason")
 def run(model: ModelProto, inputs: Sequence[Mapping[str, Tensor]], number: int) -> list[dict[str, Any]]:
     del number
     evaluator = Evaluator(ModelProto.FromString(model.SerializeToString()))
-    return [dict(zip(evaluator.output_names, evaluator.evaluate(one), strict=True)) for one in inputs]
+    return [dict(zip(evaluator.output_names, evaluator.evaluate(sample), strict=True)) for sample in inputs]
 
 
 def model_of(text: str, **weights: Tensor) -> ModelProto:
@@ -73,13 +73,13 @@ def test_another_order_of_summation_passes_and_a_weight_that_is_off_does_not() -
     model, inputs = net()
     profile = learnt(model, inputs)
     order = RANDOM.permutation(64)
-    weights = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     other = model_of(NET, w=weights["w"][order], v=weights["v"])
-    assert 0 < budget(run(other, [{"x": one["x"][:, order]} for one in inputs], 0), profile) < 1
+    assert 0 < budget(run(other, [{"x": sample["x"][:, order]} for sample in inputs], 0), profile) < 1
     v = weights["v"].copy()
     v[np.abs(v[:, 5]).argmax(), 5] *= 1.01
     assert budget(run(model_of(NET, w=weights["w"], v=v), inputs, 0), profile) > 1
-    assert [one.killed for one in profile.header.selftest] == [True, True]
+    assert [attempt.killed for attempt in profile.header.selftest] == [True, True]
     assert (profile.header.learnt, profile.header.draws, profile.header.why) == ("plain", 16, WHY)
 
 

@@ -35,7 +35,7 @@ def _model(scale: Tensor, bias: Tensor, *, steps: bool) -> onnx.ModelProto:
         "s": np.float32(0.02), "z": np.uint8(120), "t": scale, "n": np.zeros_like(scale, np.int8),
         "w": drawn.integers(-60, 60, (8, 3, 3, 3)).astype(np.int8), "b": bias,
     }  # fmt: skip
-    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(one), name) for name, one in stored.items())
+    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for name, array in stored.items())
     return model
 
 
