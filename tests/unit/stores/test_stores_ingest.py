@@ -108,3 +108,10 @@ def test_words_nobody_expected_stay_one_line() -> None:
     assert said == (
         "h.db cannot be read or written (first line second line): check that the database is there and that you may use it"
     )
+
+
+def test_a_full_disk_of_a_server_is_called_so() -> None:
+    said = describe(
+        "p", 'could not extend file "base/16384/16550": No space left on device\nHINT:  Check free disk space.'
+    )
+    assert said.startswith("p cannot grow, the disk is full: free some space and resume the run")

@@ -13,13 +13,12 @@ from assay.errors import StoreError, StoreUnreachable
 
 _BUSY = "has been held by another process for {busy_s:g} s: wait for that run to end, or name another --history"
 
+_FULL = "cannot grow, the disk is full: free some space and resume the run; what was recorded before is kept"
 _KNOWN = (
     ("not a database", "is no history of assay (not an SQLite database): move it away, or name another --history"),
     ("malformed", "is damaged: restore a copy of it, or name another --history"),
-    (
-        "disk is full",
-        "cannot grow, the disk is full: free some space and resume the run; what was recorded before is kept",
-    ),
+    ("disk is full", _FULL),
+    ("No space left on device", _FULL),
     ("disk I/O error", "cannot be written: the disk is full, or fails; free some space, or name another --history"),
     ("is locked", _BUSY),
     ("lock timeout", _BUSY),
