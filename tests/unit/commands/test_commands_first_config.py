@@ -10,7 +10,7 @@ from assay.cli.setup import listed
 from assay.commands.first_config import Proposal, config_text, find_models, propose
 from assay.config.assay_toml import TEMPLATE, load_config
 from assay.plugins import find_flow
-from small_models import linear_model
+from small_models import golden_for, linear_model
 
 
 def test_models_are_found_below_the_folder_and_not_in_those_of_other_tools(tmp_path: Path) -> None:
@@ -67,3 +67,20 @@ def test_a_flow_is_proposed_for_the_models_that_it_ran(tmp_path: Path) -> None:
 )
 def test_models_that_no_flow_ran_are_not_counted(models: int, refused: int, told: str) -> None:
     assert listed(models, refused, ("a", "b")) == told
+
+
+def test_a_golden_of_the_same_file_is_named_beside_the_model(tmp_path: Path) -> None:
+    golden_for(linear_model(tmp_path / "linear.onnx"), tmp_path / "golden" / "linear")
+    golden_for(linear_model(tmp_path / "later.onnx", scale=2.0), tmp_path / "golden" / "later")
+    linear_model(tmp_path / "later.onnx", scale=3.0)
+    (tmp_path / "golden" / "damaged").mkdir()
+    (tmp_path / "golden" / "damaged" / "golden.lock").write_text("no lock")
+    found = propose(tmp_path, [], tmp_path)
+    assert found.goldens == {Path("linear.onnx"): Path("golden/linear")}
+    assert 'path = "linear.onnx"\ngolden = "golden/linear"\n' in config_text(TEMPLATE, found)
+
+
+def test_of_two_goldens_of_one_file_none_is_chosen(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        golden_for(linear_model(tmp_path / "linear.onnx"), tmp_path / name)
+    assert propose(tmp_path, [], tmp_path).goldens == {}

@@ -45,7 +45,7 @@ DEFAULTS: dict[str, Any] = {"case": CASE, "flow": FLOW}
             VerifyJob(**DEFAULTS),
             {"findings": (WRONG, WRONG), "outcome": Outcome.UNDELEGATED, "detail": "nothing was delegated"},
             Outcome.MISMATCH,
-            "values (and 1 more)",
+            "values (and 1 more finding)",
             Cause.NONE,
         ),
         (

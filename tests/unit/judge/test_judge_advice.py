@@ -12,7 +12,7 @@ from assay.core.engine_info import AppliedTransform, EngineInfo
 from assay.core.finding import Finding, FindingCode, facts
 from assay.core.job_base import Job
 from assay.core.outcome import Cause, Outcome, Stage
-from assay.core.policy import Policy
+from assay.core.policy import Goal, Policy
 from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import Result
 from assay.core.result_parts import ComparedResult
@@ -23,6 +23,7 @@ from assay.testing.builders import make_comparison, make_job, make_result
 DRAWN = Reference(ReferenceKind.ORACLE, "reference-f64", "", "reference", "onnxruntime")
 POOR_REFERENCE = Finding("degenerate", "scores", FindingCode.REFERENCE_CONSTANT, facts(value=0.1, elements=640))
 OWN = Reference(ReferenceKind.GOLDEN, "torch-eager", "", "torch", "onnxruntime", own_inputs=True)
+NO_NUMBER = Finding("degenerate", "scores", FindingCode.REFERENCE_NOT_FINITE, facts(elements=640))
 PUBLISHED = Reference(ReferenceKind.DEFINITION, "onnx", "", "", "onnxruntime", own_inputs=True)
 POOR = (make_comparison(degenerate=POOR_REFERENCE),)
 CHECK = "assay check models/net.onnx --flow onnxruntime"
@@ -68,6 +69,11 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
         (
             mistrusted(comparisons=POOR, reference=OWN),
             f"mistrusted in compare: it is poor; {ON_THESE}",
+        ),
+        (
+            mistrusted(comparisons=(make_comparison(degenerate=NO_NUMBER),), reference=OWN),
+            "mistrusted in compare: it is poor; to decide it, give inputs on which the model answers with numbers: "
+            f"`{CHECK} --inputs FILE.npz`",
         ),
         (
             mistrusted(comparisons=POOR, reference=PUBLISHED),
@@ -119,3 +125,14 @@ def test_a_flow_that_only_a_configuration_explains_is_asked_with_it() -> None:
         "assay check models/net.onnx --config own/assay.toml --flow onnxruntime --inputs FILE.npz"
         in found.verdicts[0].reason
     )
+
+
+def test_a_limit_of_an_error_is_not_missed_where_no_answer_is_a_number() -> None:
+    nothing = replace(make_comparison(degenerate=NO_NUMBER), metrics={})
+    result = mistrusted(comparisons=(nothing,), reference=OWN)
+    policy = Policy(goals=(Goal("max_abs", max=0.001),))
+    verdict = judge(
+        [result], policy, planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True
+    ).verdicts[0]
+    assert verdict.word is VerdictStatus.INCONCLUSIVE
+    assert verdict.reason.endswith("; max_abs has no value here, for the answers are no numbers")

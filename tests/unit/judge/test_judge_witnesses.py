@@ -210,3 +210,14 @@ def test_two_that_answer_otherwise_than_the_oracle_were_not_compared_with_one_an
     assert reason.startswith(
         "the reference is disputed: openvino-f32 answers otherwise than reference-f64, too; to decide it, "
     )
+
+
+def test_no_flow_is_said_to_answer_otherwise_as_well_as_itself() -> None:
+    itself, other = says("onnxruntime", False), says("openvino-f32", False)
+    assert of(differing(F64, itself, other)).reason.startswith(
+        "the reference is disputed: openvino-f32 answers otherwise than reference-f64, too; to decide it, "
+    )
+    refused = replace(says("torch-eager", None), detail="unsupported, no Loop")
+    assert of(differing(F64, itself, refused)).reason.startswith(
+        "the reference is disputed: onnxruntime and reference-f64 differ, and nobody else answers (torch-eager: unsupported, no Loop); "
+    )

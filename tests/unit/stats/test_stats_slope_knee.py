@@ -71,3 +71,10 @@ def test_launches_go_on_while_loading_looks_slower_and_is_not_surely_so() -> Non
 
 def test_what_loading_first_costs_is_neither_engine_s() -> None:
     assert load_ratios(_launches(5, 0.5)) == pytest.approx([0.5, 0.5])
+
+
+def test_a_launch_that_took_for_ever_or_no_time_is_no_sample() -> None:
+    now, then = [1e-3, 1.01e-3, 1e-3, 0.99e-3, 1e-3], [1e-3] * 12
+    assert decide_against_stored([*now, math.inf, 0.0], [*then, math.inf], RULE) == decide_against_stored(
+        now, then, RULE
+    )

@@ -12,6 +12,7 @@ import typer
 
 from assay.cli.common import History, progress_bar
 from assay.cli.from_options import from_options, read_options, shown
+from assay.core.golden import GIVEN, GoldenLock
 from assay.options.golden import REFERENCE, RecordOptions
 from assay.options.groups import DEFAULT_HISTORY
 
@@ -33,7 +34,7 @@ def record(given: Mapping[str, Any]) -> None:
         lock, notes = record_golden(options, progress)
     for note in notes:
         print(f"note: {note}")
-    print(f"recorded {lock.samples} samples by {lock.producer} {lock.producer_version} in {options.folder}")
+    print(f"recorded {_made(lock)}, in {options.folder}")
 
 
 @app.command("verify")
@@ -152,5 +153,14 @@ def _propose(folder: Path, model: Path, flow: str, given: str, history: str, *, 
         if not given:
             golden.give_reason(Path(staging) / "golden", reason)
         lock = golden.publish(Path(staging) / "golden", folder)
-        print(f"updated {folder}: {lock.samples} samples by {lock.producer} {lock.producer_version}")
+        print(f"updated {folder}: {_made(lock)}")
     return True
+
+
+def _made(lock: GoldenLock) -> str:
+    """`16 samples, answered by reference (version 1.23.2)`."""
+    count = f"{lock.samples} sample{'s' if lock.samples > 1 else ''}"
+    if lock.producer == GIVEN:
+        return f"{count}, with the answers that were given"
+    version = f" (version {lock.producer_version})" if lock.producer_version else ""
+    return f"{count}, answered by {lock.producer}{version}"

@@ -76,4 +76,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _say(text: object) -> None:
-    print(f"assay: {text}", file=sys.stderr)
+    print("\n".join(f"assay: {line}" for line in str(text).splitlines()), file=sys.stderr)

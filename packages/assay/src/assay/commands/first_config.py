@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.core.case import Contract, Inputs
@@ -15,6 +16,7 @@ from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result_parts import comparisons_of
 from assay.judge.outcome_table import ANSWERS
+from assay.models.golden_checks import LOCK
 from assay.pipeline.progress import SILENT, Progress
 from assay.plugins import UNLISTED, catalogue
 
@@ -36,11 +38,13 @@ RUNS = ANSWERS - {Outcome.OTHER_PRECISION}
 
 @dataclass(frozen=True)
 class Proposal:
-    """`flows` by model: those that ran it; empty where it was not tried. `refused` are models that no flow could run, and why."""
+    """`flows` by model: those that ran it; empty where it was not tried. `refused` are models that no flow could run, and why;
+    `goldens` the folders that hold recorded answers of a model, where each has one."""
 
     models: tuple[Path, ...]
     flows: Mapping[Path, tuple[str, ...]]
     refused: Mapping[Path, str]
+    goldens: Mapping[Path, Path] = field(default_factory=dict)
 
     @property
     def common(self) -> tuple[str, ...]:
@@ -53,7 +57,31 @@ class Proposal:
 
 def find_models(folder: Path) -> tuple[Path, ...]:
     """Files below `folder`, relative to it, in the order of their names; hidden folders and those of other tools are left out."""
-    paths: list[Path] = []
+    paths = [path for path in _files(folder) if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")]
+    return tuple(sorted(paths)[:MOST_MODELS])
+
+
+def find_goldens(folder: Path, models: Sequence[Path]) -> dict[Path, Path]:
+    """By model, the golden below `folder` that was recorded for exactly that file; none where several were."""
+    from assay.errors import UsageError
+    from assay.models.goldens import read_lock
+    from assay.models.onnx_file import model_digest
+
+    folders: dict[str, list[Path]] = {}
+    for path in sorted(_files(folder)):
+        if path.name == LOCK:
+            with contextlib.suppress(UsageError):
+                folders.setdefault(read_lock(folder / path.parent).model_digest, []).append(path.parent)
+    goldens: dict[Path, Path] = {}
+    for model in models if folders else ():
+        with contextlib.suppress(UsageError):
+            recorded = folders.get(model_digest(folder / model), [])
+            goldens |= {model: recorded[0]} if len(recorded) == 1 else {}
+    return goldens
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """All below `folder`, relative to it."""
     for name, folders, files in os.walk(folder):
         here = Path(name).relative_to(folder)
         deeper = len(here.parts) < DEEPEST
@@ -62,8 +90,7 @@ def find_models(folder: Path) -> tuple[Path, ...]:
             for folder_name in folders
             if deeper and not folder_name.startswith(".") and folder_name not in LEFT_OUT
         )
-        paths += [here / file for file in files if Path(file).suffix.lower() in SUFFIXES and not file.startswith(".")]
-    return tuple(sorted(paths)[:MOST_MODELS])
+        yield from (here / file for file in files)
 
 
 def candidates(locks: Path) -> list[Flow]:
@@ -88,9 +115,10 @@ def candidates(locks: Path) -> list[Flow]:
 def propose(folder: Path, flows: Sequence[Flow], locks: Path, progress: Progress = SILENT) -> Proposal:
     """One sample of each of the smallest models on every flow, in workers, in a history that is forgotten."""
     models = find_models(folder)
+    goldens = find_goldens(folder, models)
     small = sorted(models, key=lambda path: (folder / path).stat().st_size)[:MOST_TRIED]
     if not small or not flows:
-        return Proposal(models, {}, {})
+        return Proposal(models, {}, {}, goldens)
     outcomes = {path: _tried(folder / path, flows, locks, progress) for path in small}
     ran = {
         path: tuple(flow.name for flow in flows if outcome.get(flow.name) == "") for path, outcome in outcomes.items()
@@ -100,7 +128,7 @@ def propose(folder: Path, flows: Sequence[Flow], locks: Path, progress: Progress
         for path, outcome in outcomes.items()
         if not ran[path]
     }
-    return Proposal(models, {path: names for path, names in ran.items() if names}, refused)
+    return Proposal(models, {path: names for path, names in ran.items() if names}, refused, goldens)
 
 
 def _tried(model: Path, flows: Sequence[Flow], locks: Path, progress: Progress) -> dict[str, str]:
@@ -145,6 +173,8 @@ def _block(path: Path, proposal: Proposal, common: Sequence[str]) -> str:
     lines = ["[[model]]", f"path = {quoted(path.as_posix())}"]
     if sum(model.stem == path.stem for model in proposal.models) > 1:
         lines.append(f"name = {quoted(path.with_suffix('').as_posix() if path.suffix == '.onnx' else path.as_posix())}")
+    if path in proposal.goldens:
+        lines.append(f"golden = {quoted(proposal.goldens[path].as_posix())}")
     own = proposal.flows.get(path, ())
     if own and own != tuple(common):
         lines.append(f"flows = [{', '.join(map(quoted, own))}]")

@@ -8,6 +8,7 @@ import msgspec
 
 from assay.core.case import Case
 from assay.core.evidence import blocking, is_drawn
+from assay.core.finding import FindingCode
 from assay.core.job_base import FlowJob, Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.reference import Reference, ReferenceKind
@@ -62,6 +63,8 @@ def advice(result: Result, asked: Asked | None) -> str:
     if any(map(is_drawn, comparisons_of(result))):
         return WITHOUT_DRAWS
     reference = result.reference if isinstance(result, ComparedResult) else Reference()
+    if without_numbers(result):
+        return f"to decide it, give inputs on which the model answers with numbers: {command(result, asked, inputs='FILE.npz')}"
     if reference.kind is ReferenceKind.DEFINITION:
         return "these published answers can show no more: give inputs of your own to the same operator"
     if reference.own_inputs:
@@ -69,6 +72,14 @@ def advice(result: Result, asked: Asked | None) -> str:
     return (
         f"to decide it, give inputs of your own: {command(result, asked, inputs='FILE.npz')}; or other random ones: "
         f"{command(result, asked, seed=1, samples=16)}"
+    )
+
+
+def without_numbers(result: Result) -> bool:
+    """Whether an output is NaN or infinite throughout: no limit of an error can be met there, or missed."""
+    return any(
+        comparison.degenerate is not None and comparison.degenerate.code is FindingCode.REFERENCE_NOT_FINITE
+        for comparison in blocking(comparisons_of(result))
     )
 
 

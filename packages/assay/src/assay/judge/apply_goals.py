@@ -13,7 +13,7 @@ from assay.core.result import LoadResult, Result
 from assay.core.result_parts import LossResult, measurements_of, speeds_of
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import goal_rules
-from assay.judge.advice import Asked
+from assay.judge.advice import Asked, without_numbers
 from assay.judge.changes import baseline_metrics
 from assay.judge.decided import Kept, decided, refused, weakened
 from assay.judge.draft_verdict import DraftVerdict, Violation, split_key
@@ -222,6 +222,9 @@ def _missing(goal: Goal, draft: DraftVerdict, names: Sequence[str], job: Asked |
         return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric)
     if isinstance(draft.result, LoadResult):
         text = f"{goal.metric} is not known of this load: measure longer, or at that rate"
+        return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric)
+    if without_numbers(draft.result):
+        text = f"{goal.metric} has no value here, for the answers are no numbers"
         return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric)
     near = difflib.get_close_matches(goal.metric, dict.fromkeys(names), n=3, cutoff=0.5)
     hint = f"the nearest are {', '.join(near)}" if near else "no recorded metric has a name like it"

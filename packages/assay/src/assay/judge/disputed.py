@@ -55,8 +55,8 @@ def _disputed(result: ComparedResult, side: Side, witness: Witness | None) -> st
         return f"differs from {reference}, and nobody else vouches for it{_unasked(result.witnesses)}"
     if side is Side.ENGINE:
         return f"the reference is disputed: {result.flow} and {witness.flow} agree, only {reference} differs"
-    if witness.agrees_with_engine and witness.flow == result.flow:
-        return f"the reference is disputed: {result.flow} and {reference} differ, and nobody else answers"
+    if witness.flow == result.flow:
+        return f"the reference is disputed: {result.flow} and {reference} differ, and nobody else answers{_unasked(result.witnesses)}"
     if witness.agrees_with_engine:
         return f"the reference is disputed: {result.flow} and {witness.flow} agree, which are one library, and {reference} differs"
     if witness.agrees_with_engine is None:

@@ -13,7 +13,8 @@ from assay.core.policy import ABSOLUTE, LIMITS, Goal
 from assay.core.verdict import VerdictStatus
 from assay.errors import BadPolicy
 from assay.judge.draft_verdict import Violation, quantity
-from assay.judge.metric_registry import direction
+from assay.judge.expectations import matches
+from assay.judge.metric_registry import AGAINST_FLOAT, direction
 
 
 def needs_baseline(goal: Goal) -> bool:
@@ -33,6 +34,11 @@ def limit_of(goal: Goal) -> tuple[str, float]:
     if goal.max is not None:
         return "<=", goal.max
     return "==", goal.equal if goal.equal is not None else float("nan")
+
+
+def limits_loss(goal: Goal, case: str, flow: str) -> bool:
+    """Whether the goal says how far the answers of that case and flow may be from those of the float model."""
+    return goal.metric.startswith(AGAINST_FLOAT) and matches(case, goal.case) and matches(flow, goal.flow)
 
 
 def absolute(goal: Goal, observed: float, stated: Mapping[str, StatedMetric] = {}) -> Violation | None:

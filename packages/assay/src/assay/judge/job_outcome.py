@@ -102,7 +102,11 @@ def _seen(result: PerNodeResult | VerifyResult, job: Job, found: list[Finding]) 
         return summary_text(result.summary)
     if (whole := next((finding for finding in found if finding.code in _SPEAK_OF_OTHERS), None)) is not None:
         return finding_text(whole)
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 and job.case.misuse is None else ""
+    more = (
+        f" (and {len(found) - 1} more finding{'s' if len(found) > 2 else ''})"
+        if len(found) > 1 and job.case.misuse is None
+        else ""
+    )
     text = _without_known_figures(found[0], result)
     return text.rstrip(".") + more if more else text
 

@@ -22,6 +22,7 @@ from assay.judge import accuracy, change, gpu_notes, speed
 from assay.judge.advice import CLOSE_TO_FLOAT, Asked, advice, to_compare, to_measure
 from assay.judge.disputed import to_decide, unsettled, vouched
 from assay.judge.draft_verdict import DraftVerdict, Violation, is_refusal, quantity, unless_said
+from assay.judge.goal_rules import limits_loss
 from assay.judge.invalid import CHECK, EXPORT_AGAIN, is_invalid
 from assay.judge.load_metrics import judged_load
 from assay.judge.losses import unconfirmed
@@ -159,17 +160,18 @@ def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> Draft
             relaxed = "; recorded as mismatch, within this policy" if result.outcome is Outcome.MISMATCH else ""
             who = f" against {reference}" if (reference := described(result.reference)) else ""
             share = f"{quantity('budget_used', used)} of {policy.budget_max:.4g}"
-            reason = f"budget used {share}{who}{vouched(result)}{_far(result)}{relaxed}{after}"
+            reason = f"budget used {share}{who}{vouched(result)}{_far(result, policy)}{relaxed}{after}"
             return replace(opinion, reason=reason, metric="budget_used", observed=used, allowed=policy.budget_max)
         case MeasureResult():
             return _measured(opinion, result, asked, after)
     return replace(opinion, reason=f"ok{after}")
 
 
-def _far(result: VerifyResult | PerNodeResult) -> str:
+def _far(result: VerifyResult | PerNodeResult, policy: Policy) -> str:
     """How far the answers are from those of the float model, or of the original, where that is another question."""
     lost = _lost_db(result)
-    return f"; {_loss(result, lost)}" if lost is not None else ""
+    limited = any(limits_loss(goal, result.case, result.flow) for goal in policy.goals)
+    return f"; {_loss(result, lost, limited=limited)}" if lost is not None else ""
 
 
 def large_loss(result: Result | None) -> str:
@@ -185,10 +187,10 @@ def _lost_db(result: Result | None) -> float | None:
     )
 
 
-def _loss(result: Result | None, lost: float) -> str:
+def _loss(result: Result | None, lost: float, *, limited: bool = False) -> str:
     original = result.original if isinstance(result, VerifyResult) else ""
     whose = f"'{original}'" if original else "the float model"
-    return f"{quantity('sqnr_db', lost)} from {whose}{_all_lost(lost)}"
+    return f"{quantity('sqnr_db', lost)} from {whose}{_all_lost(lost, limited=limited) if lost < LARGE_LOSS_DB else ''}"
 
 
 def _measured(opinion: DraftVerdict, result: MeasureResult, asked: Asked | None, after: str) -> DraftVerdict:
@@ -206,16 +208,15 @@ def _measured(opinion: DraftVerdict, result: MeasureResult, asked: Asked | None,
     return replace(opinion, reason=reason, metric="latency.median_ms", observed=median_ms)
 
 
-def _all_lost(sqnr_db: float) -> str:
-    """Of a loss that no limit was set for, where more than 31 % of the answers are error; below 0 dB answers of zeros would lose less."""
-    if sqnr_db >= LARGE_LOSS_DB:
-        return ""
+def _all_lost(sqnr_db: float, *, limited: bool) -> str:
+    """Of a large loss, and how to forbid it where no goal limits it; below 0 dB answers of zeros would lose less."""
     share = (
         "more than the answers themselves"
         if sqnr_db < 0.0
         else f"{100.0 * 10.0 ** (-sqnr_db / 20.0):.0f} % of the answers"
     )
-    return f", off by {share} on these inputs: --require '{CLOSE_TO_FLOAT}' makes that a failure"
+    forbid = "" if limited else f": --require '{CLOSE_TO_FLOAT}' makes that a failure"
+    return f", off by {share} on these inputs{forbid}"
 
 
 def _join(violations: list[Violation]) -> str:

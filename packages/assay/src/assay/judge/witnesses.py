@@ -114,8 +114,14 @@ def side_of(result: ComparedResult) -> tuple[Side, Witness | None]:
     for witness in result.witnesses:
         if witness.agrees_with_engine is True and witness.library != result.reference.engine:
             return Side.ENGINE, witness
-    other = next((candidate for candidate in result.witnesses if candidate.agrees_with_reference is False), None)
+    differing = [witness for witness in result.witnesses if witness.agrees_with_reference is False]
+    other = min(differing, key=lambda witness: _nearness(witness, result), default=None)
     return (Side.NOBODY, other) if other else (Side.UNASKED, next(iter(result.witnesses), None))
+
+
+def _nearness(witness: Witness, result: ComparedResult) -> int:
+    """Another library says more than another flow of the same one, and that more than the engine itself."""
+    return 2 if witness.flow == result.flow else int(witness.library == result.reference.engine)
 
 
 def described(reference: Reference) -> str:

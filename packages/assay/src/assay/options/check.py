@@ -33,7 +33,10 @@ KINDS = ("verify", "per_node", "measure", "all")
 class KindOptions:
     """What is asked of each model on each flow."""
 
-    baseline: bool = option(False, "Also compare the speed with the approved engine (see `assay baseline set`).")
+    baseline: bool = option(
+        False,
+        "Also compare the speed with the approved engine (see `assay baseline set`). Takes no value: --compare-run RUN names a run.",
+    )
     only: str = option("", ONLY, metavar="JOB", once=True)
     only_kind: str = option(
         "all", "Run only this kind of job: verify, per_node or measure. all: verify and measure.", choices=KINDS

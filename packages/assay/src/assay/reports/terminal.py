@@ -84,7 +84,7 @@ class Terminal:
         failures = [together for together in groups if together[0].word not in QUIET]
         for together in failures:
             _failure(console, run, together)
-        print_losses(console, found)
+        print_losses(console, found, run.policy.goals)
         _remarks(console, found, {warning for together in failures for warning in _shown_warnings(together[0])})
         _asked_rarely(console, found)
         _critical(console, found, judgement)

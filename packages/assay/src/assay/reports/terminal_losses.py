@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from assay.core.policy import Goal
 from assay.core.verdict import VerdictStatus
+from assay.judge.goal_rules import limits_loss
 from assay.judge.outcome import large_loss
 from assay.reports.console_text import print_prose
 from assay.reports.rows import Row
@@ -17,11 +19,13 @@ if TYPE_CHECKING:
 LOSSES_SHOWN = 3
 
 
-def print_losses(console: Console, rows: Sequence[Row]) -> None:
-    """A pass on a flow that quantizes says that the engine is right; the table has no word of what the quantized model itself lost."""
+def print_losses(console: Console, rows: Sequence[Row], goals: Sequence[Goal]) -> None:
+    """A pass on a flow that quantizes says that the engine is right; the table has no word of what the quantized model itself lost.
+    Where a goal limits that loss, the user has seen it."""
     lossy = [
         (entry, text)
         for row in rows
+        if not any(limits_loss(goal, row.case, row.flow) for goal in goals)
         for entry in row.entries
         if entry.word == VerdictStatus.PASS.value and (text := large_loss(entry.result))
     ]

@@ -18,7 +18,7 @@ LEAST = 4
 def decide_against_stored(now: Sequence[float], then: Sequence[float], rule: SpeedRule) -> Answer:
     """`now` and `then` are CPU seconds per call, one for each fresh engine. Slower: surely so, and beyond `stored_min_slowdown`;
     the same: surely not beyond it."""
-    ours, theirs = ([math.log(seconds) for seconds in many if seconds > 0.0] for many in (now, then))
+    ours, theirs = ([math.log(seconds) for seconds in many if 0.0 < seconds < math.inf] for many in (now, then))
     if min(len(ours), len(theirs)) < LEAST:
         return Answer("inconclusive", math.nan, -math.inf, math.inf, len(ours), None)
     (mean, var), (base, base_var) = _moments(ours, rule), _moments(theirs, rule)

@@ -76,8 +76,7 @@ BACKENDS: dict[str, str] = {
     BackendCode.GRAPH_NEEDS: "{library} needs a graph with {names}; export the model with these names.",
     # checkpoints
     BackendCode.NO_CHECKPOINT: (
-        "{library} reads checkpoints, and this model was read from none that it takes: check the checkpoint itself, or name it "
-        "with --option {option}"
+        "{library} reads checkpoints, and this model is none: check a checkpoint, or name one with --option {option}"
     ),
     BackendCode.CHECKPOINT_CHANGED: "{place} has changed since the model was read: check it again",
     BackendCode.CHECKPOINT_NOT_OPENED: "{library} cannot open the checkpoint {place}: {error}",
