@@ -136,3 +136,31 @@ def test_a_limit_of_an_error_is_not_missed_where_no_answer_is_a_number() -> None
     ).verdicts[0]
     assert verdict.word is VerdictStatus.INCONCLUSIVE
     assert verdict.reason.endswith("; max_abs has no value here, for the answers are no numbers")
+
+
+@pytest.mark.parametrize(
+    ("node", "told"),
+    [
+        (
+            "com.acme:FancyNorm",
+            "com.acme is no domain of ONNX: export the model without it, or choose a flow that has a kernel",
+        ),
+        (
+            "com.acme.FancyNorm",
+            "com.acme is no domain of ONNX: export the model without it, or choose a flow that has a kernel",
+        ),
+        ("com.acmeX:FancyNorm", "rewrite that part of the model, or choose another flow"),
+        ("ai.onnx.ml:SVMRegressor", "rewrite that part of the model, or choose another flow"),
+        ("conv1", "rewrite that part of the model, or choose another flow"),
+    ],
+)
+def test_an_operator_of_somebodys_own_domain_is_no_lack_of_the_backend(node: str, told: str) -> None:
+    result = make_result(outcome=Outcome.UNSUPPORTED, cause=Cause.OPERATOR_UNSUPPORTED, stage=Stage.LOWER, node=node)
+    job = asked(result)
+    model = replace(job.case.model, opsets={"": 17, "ai.onnx.ml": 3, "com.acme": 1})
+    job = replace(job, case=replace(job.case, model=model))
+    found = judge(
+        [result], planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True, policy=Policy(),
+        asked={result.job_key: job},
+    )  # fmt: skip
+    assert told in found.verdicts[0].reason

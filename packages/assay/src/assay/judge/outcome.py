@@ -136,10 +136,20 @@ def _described(result: Result, asked: Asked | None = None) -> str:
     step = advice(result, asked) if outcome is Outcome.MISTRUSTED else OUTCOMES[outcome].advice
     if result.cause is Cause.OPSET_TOO_NEW:
         step = TOO_NEW
+    if domain := _foreign_domain(result, asked):
+        step = f"{domain} is no domain of ONNX: export the model without it, or choose a flow that has a kernel for it"
     if is_invalid(result):
         step = f"{EXPORT_AGAIN}, or ask another engine; {CHECK}"
     hint = "" if result.cause in SAYS_WHAT_TO_DO else f"; {step}"
     return f"{outcome_words(outcome)} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
+
+
+def _foreign_domain(result: Result, asked: Asked | None) -> str:
+    """The domain of the operator that the backend names, where that is of somebody's own; "" elsewhere."""
+    if result.cause is not Cause.OPERATOR_UNSUPPORTED or asked is None:
+        return ""
+    foreign = (name for name in asked.job.case.model.opsets if name and name.split(".")[:2] != ["ai", "onnx"])
+    return next((name for name in foreign if result.node.startswith((f"{name}:", f"{name}."))), "")
 
 
 def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> DraftVerdict:
