@@ -190,14 +190,26 @@ def test_a_waiver_for_one_name_lets_no_other_pass(zoo: Path) -> None:
     assert promote(zoo, "ad.der", third, "me").current == "1.4"
 
 
-def renamed(root: Path, name: str, version: str = "1.0") -> Inspection:
-    """The same model under another name."""
+def test_a_title_that_another_model_got_meanwhile_needs_a_person(zoo: Path) -> None:
+    found = submitted(zoo, "1.1")
+    other = renamed(zoo, "small-sum", "1.2", title="ADDS | <b>one</b>")
+    promote(zoo, "small-sum", other, "me", reason="it is another")
+    with pytest.raises(UsageError, match=r"artifacts\.name: metadata\.toml has the title of small-sum"):
+        promote(zoo, "adder", found, "me")
+    waive(zoo, "adder", "artifacts.name", "the title of small-sum")
+    waive(zoo, "adder", "artifacts.copy", "its weights are those of small-sum")
+    assert promote(zoo, "adder", found, "me").current == "1.1"
+
+
+def renamed(root: Path, name: str, version: str = "1.0", title: str = "") -> Inspection:
+    """The same model under another name, and another title where none is given."""
     (root / "submissions" / "adder").rename(root / "aside")
     submitted(root, version)
     folder = root / "submissions" / name
     (root / "submissions" / "adder").rename(folder)
     (root / "aside").rename(root / "submissions" / "adder")
     text = (folder / "metadata.toml").read_text()
+    text = text.replace("Adds | <b>one</b>", title or name)
     (folder / "metadata.toml").write_text(text.replace('name = "adder"', f'name = "{name}"'))
     return inspected(root, name)
 

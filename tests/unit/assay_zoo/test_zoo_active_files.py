@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import zlib
+from pathlib import Path
 
 import pytest
 
 from assay_zoo.artifacts.active_files import active_pdf, active_table, active_xml
 from assay_zoo.artifacts.license import license_of, restricted_by
+from assay_zoo.artifacts.published import inspect_published
 
 
 def _stream(kind: bytes, data: bytes) -> bytes:
@@ -53,6 +55,8 @@ def test_a_document_that_is_only_read(data: bytes) -> None:
         ('<?xml-stylesheet href="x.xsl"?><a/>', True),
         ('<svg xmlns="http://www.w3.org/2000/svg" onload="x()"/>', True),
         ('<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>', True),
+        ('<a xmlns="http://www.w3.org/1999/xhtm&#108;"><script>x()</script></a>', True),
+        ('<a xmlns="http://a.example/&#108;"><script>a part of a play</script></a>', False),
         ("<annotation><object><name>seven</name></object></annotation>", False),
         ('<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/></svg>', False),
     ],
@@ -68,7 +72,12 @@ def test_xml_that_a_browser_runs(text: str, is_active: bool) -> None:
         ('a,"=HYPERLINK(""http://e.example"")"\n', True),
         ('"=IF(1,HYPERLINK(""http://e.example""))"\n', True),
         ("=-HYPERLINK(1)\n", True),
+        ("a,b\r=HYPERLINK(1)\r", True),
+        ("=IF(1," + " " * 500 + "HYPERLINK (1))", True),
+        ("+HYPERLINK(1)", True),
         ("\n" * 100_000, False),
+        ('",=cmd ' * 100_000, False),
+        ("-0.5,imports (tons)\n=1,added (x)\n", False),
         ("a,b\n-1,+2\n=,x\n", False),
         ("formula,score\na = b | c,-0.5\n", False),
     ],
@@ -77,9 +86,49 @@ def test_a_table_that_starts_something(text: str, is_active: bool) -> None:
     assert bool(active_table(text)) is is_active
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
+@pytest.mark.parametrize(
+    ("kind", "text", "is_active"),
+    [
+        ("table", "=HYPERLINK(1)", True),
+        ("xml", '<svg xmlns="http://www.w3.org/2000/svg" onload="x()"/>', True),
+        ("markup", '<svg onload="x()"></svg>', True),
+        ("table", "a,b\n1,2\n", False),
+        ("xml", "<annotation><name>seven</name></annotation>", False),
+    ],
+)
+def test_a_file_is_read_as_a_browser_reads_it(
+    tmp_path: Path, encoding: str, kind: str, text: str, is_active: bool
+) -> None:
+    (tmp_path / "a").write_bytes(text.encode(encoding))
+    assert bool(inspect_published({"kind": kind, "copy": str(tmp_path / "a"), "path": "a"})["active"]) is is_active
+
+
+def test_a_long_table_is_read_to_its_end(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(b"0.5,1\n" * (3 << 20) + b"=HYPERLINK(1)\n")
+    found = inspect_published({"kind": "table", "copy": str(file), "path": "a.csv"})
+    assert (found["active"][0][0], found["too_long"]) == ((3 << 20) + 1, "")
+
+
+def test_a_line_that_is_too_long_is_told_and_weights_without_a_suffix_are_not(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"1" * (17 << 20))
+    assert inspect_published({"kind": "table", "copy": str(file), "path": "a"})["too_long"]
+    file.write_bytes(b"\0\0" + b"1" * (17 << 20))
+    assert not inspect_published({"kind": "page", "copy": str(file), "path": "a"})["too_long"]
+
+
 @pytest.mark.parametrize(
     ("text", "name", "restricted"),
     [
+        ("This alternative is allowed only for noncommercial distribution. GNU General Public License version 2", "GPL-2.0", False),
+        ("GNU General Public License Version 3 ... only occasionally and noncommercially", "GPL-3.0", False),
+        (
+            "This is free and unencumbered software released into the public domain. For any purpose, commercial or non-commercial",
+            "Unlicense", False,
+        ),
+        ("GNU General Public License Version 3. For noncommercial use.", "GPL-3.0", True),
         ("Apache License\nVersion 2.0\n\nCommons Clause: no right to Sell", "Apache-2.0", True),
         ("MIT License\n\nFor research\npurposes only.", "MIT", True),
         ("Licensed under the Apache License 2.0.", "Apache-2.0", False),

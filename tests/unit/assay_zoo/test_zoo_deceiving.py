@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import onnx
 import pytest
 
 from assay_zoo.artifacts.addresses import deceiving
 from assay_zoo.artifacts.license import license_of, other_license_of, stated_in
+from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.conflicts import look
 from assay_zoo.files.names import name_problems
 from assay_zoo.functionality_golden import _same
@@ -74,6 +78,28 @@ def test_a_second_licence_behind_the_first() -> None:
 )
 def test_what_a_file_for_machines_says(text: str, license: str) -> None:
     assert stated_in(text) == license
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "doc", "stated", "restricted"),
+    [
+        ("license", "GPL-3.0-only", "", "GPL-3.0-only", False),
+        ("model_license", "apache-2.0", "", "Apache-2.0", False),
+        ("License", "The Apache License, Version 2.0", "", "Apache-2.0", False),
+        ("license", "proprietary", "", "", True),
+        ("author", "GPL-3.0-only", "Exported by somebody", "", False),
+        ("license", "see LICENSE", "", "", False),
+        ("x", "y", "For research use only", "", True),
+    ],
+)
+def test_the_licence_that_a_model_says_of_itself(
+    tmp_path: Path, key: str, value: str, doc: str, stated: str, restricted: bool
+) -> None:
+    model = onnx.ModelProto(doc_string=doc)
+    onnx.helper.set_model_props(model, {key: value})
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    found = inspect_published({"kind": "model", "copy": str(tmp_path / "m.onnx"), "path": "m.onnx"})
+    assert (found["stated"], bool(found["restricted"])) == (stated, restricted)
 
 
 def test_answers_that_differ_by_a_rounding_are_one() -> None:

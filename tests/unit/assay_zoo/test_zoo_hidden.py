@@ -45,6 +45,9 @@ def test_two_names_of_one_file_are_told_once() -> None:
     assert [path for path, _ in name_problems(["a/X", "a/x", "b/x"])] == ["a/x"]
 
 
+_TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "ignoreallrules")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "line"),
     [
@@ -54,6 +57,11 @@ def test_two_names_of_one_file_are_told_once() -> None:
         ("a.py", r"'\u202d'", 0),
         ("a.md", "עברית \u200f(RTL)", 0),
         ("a.bin", "\0\u202e", 0),
+        ("a.md", f"\U0001f3f4{_TAGS}", 1),
+        ("a.md", f"\U0001f3f4{_TAGS[:6]}", 1),
+        ("a.md", f"\n\U0001f3f4{_TAGS[:5]}\U000e007f and\U0001f3f4", 0),
+        ("a.md", "x" + "\U000e0101\ufe00" * 9, 1),
+        ("a.md", "\u2764\ufe0f 1\ufe0f\u20e3 \u06cc\u200c", 0),
     ],
 )
 def test_letters_that_are_shown_in_another_order(tmp_path: Path, name: str, text: str, line: int) -> None:
@@ -71,6 +79,9 @@ def test_letters_that_are_shown_in_another_order(tmp_path: Path, name: str, text
         ("a.txt", "\u202e", (1 << 20) - 2, 3),
         ("a.json", "\\u202e", (1 << 20) - 3, 3),
         ("a.json", "\\u202e\n\0", (1 << 20) - 3, 0),
+        ("a.md", f"\U0001f3f4{_TAGS}", (1 << 20) - 9, 3),
+        ("a.md", f"\U0001f3f4{_TAGS[:5]}\U000e007f", (1 << 20) - 9, 0),
+        ("a.md", f"\U0001f3f4{_TAGS[:5]}\U000e007f", (1 << 20) - 28, 0),
     ],
 )
 def test_a_mark_is_seen_anywhere_in_a_long_file(tmp_path: Path, name: str, mark: str, at: int, line: int) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import UNSET
 
 import assay
+import assay_zoo
 from assay.models.goldens import read_lock
 from assay.models.model_precision import readable_coarse_types
 from assay.suites.regressions import build_regressions
@@ -28,7 +29,8 @@ def test_a_regression_on_a_grid_says_so(tmp_path: Path) -> None:
 def test_every_suite_says_it() -> None:
     """Each call names the types: what is unset leaves open whether the model is quantized."""
     silent = []
-    for path in sorted([*(SOURCES / "suites").rglob("*.py"), *(SOURCES / "mutation").rglob("*.py")]):
+    folders = (SOURCES / "suites", SOURCES / "mutation", Path(assay_zoo.__file__).parent)
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "write_golden":
                 names = {keyword.arg for keyword in node.keywords}

@@ -31,6 +31,15 @@ def confusable(name: str, models: Mapping[str, Entry]) -> Iterator[str]:
             yield f"{name!r} is easily taken for {other!r}, which this zoo has: choose another name"
 
 
+def same_title(name: str, title: str, models: Mapping[str, Entry]) -> Iterator[str]:
+    """One sentence for each other model that is served under the title: a reader of the table knows models by it."""
+    plain = look("".join(title.split()))
+    for other, entry in models.items():
+        served = entry.version(entry.current) if entry.current else None
+        if other != name and served is not None and plain and look("".join(served.title.split())) == plain:
+            yield f"{METADATA} has the title of {other}, which this zoo has: choose another, or a person looks"
+
+
 def owners_of(name: str, entry: Entry, listed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Those of `zoo.toml`, else who submitted the first version."""
     return listed.get(name) or tuple(version.author for version in entry.versions[:1] if version.author)
@@ -96,6 +105,7 @@ def conflicts(
     """Why this version cannot be served without a person: the name of a check, and the sentence in which it says the same."""
     entry = models.get(name, Entry(current=""))
     yield from (("artifacts.name", problem) for problem in confusable(name, models))
+    yield from (("artifacts.name", problem) for problem in same_title(name, version.title, models))
     if problem := not_newer(entry, version.version):
         yield "artifacts.metadata", f"{METADATA} says {problem}"
     yield from (

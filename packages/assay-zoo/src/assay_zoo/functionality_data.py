@@ -89,7 +89,10 @@ def _nothing() -> Sample:
 
 
 def _write(folder: Path, model: Model, inputs: Sequence[Sample], outputs: Sequence[Sample]) -> None:
+    from assay.models.model_precision import readable_coarse_types
+
     write_golden(
         folder, model=model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set", producer_version="",
         who="submitter", reason="submitted with the model", created_at="",
+        coarse=readable_coarse_types(Path(model.source)),
     )  # fmt: skip

@@ -17,6 +17,10 @@ def _plain(path: str) -> str:
 
 
 Text = Annotated[str, Field(min_length=1)]
+Line = Annotated[str, Field(min_length=1, max_length=200)]
+"""Of a table, or in a list of words: what is longer is no name."""
+Words = Annotated[str, Field(min_length=1, max_length=20_000)]
+"""About ten pages: more is for a file beside it."""
 FilePath = Annotated[str, Field(min_length=1), AfterValidator(_plain)]
 
 
@@ -35,9 +39,9 @@ class Port(_Table):
 
 class Dataset(_Table):
     name: Text
-    source: Text
+    source: Words
     license: Text
-    preparation: Text
+    preparation: Words
 
 
 class Claim(_Table):
@@ -56,15 +60,15 @@ class Metadata(_Table):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
     version: Annotated[str, Field(pattern=r"^[0-9]{1,9}(\.[0-9]{1,9}){0,2}$")]
-    title: Text
-    description: Text
+    title: Line
+    description: Words
     license: Text
     scenario: Text
-    use_cases: Annotated[tuple[Text, ...], Field(min_length=1)]
-    source: Text
-    references: Annotated[tuple[Text, ...], Field(min_length=1)]
+    use_cases: Annotated[tuple[Words, ...], Field(min_length=1, max_length=200)]
+    source: Words
+    references: Annotated[tuple[Words, ...], Field(min_length=1, max_length=500)]
     contributors: Annotated[tuple[Text, ...], Field(min_length=1)]
-    tags: tuple[Text, ...] = ()
+    tags: Annotated[tuple[Line, ...], Field(max_length=50)] = ()
     model: FilePath = "model.onnx"
     opset: Annotated[int, Field(ge=1)]
     inputs: Annotated[tuple[Port, ...], Field(min_length=1)]

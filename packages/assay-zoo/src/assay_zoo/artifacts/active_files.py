@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 
+from assay_zoo.artifacts.lines_with import lines_with
 from assay_zoo.artifacts.markup import active_html
 
 _LONGEST_BYTES = 64 << 20
@@ -20,11 +22,13 @@ _STREAM_OF_OBJECT = re.compile(rb">>\s*stream\r?\n")
 _ESCAPED = re.compile(rb"#([0-9A-Fa-f]{2})")
 _DRAWN = ("http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg", "http://www.w3.org/1999/XSL/Transform")
 """A browser runs what of these is in XML, whatever the file is called."""
-_FORMULA = re.compile(
-    r"""(?m)(?:^|[,;\t"])[^\S\n\t]*(?:[=+@-][^,;\t\n]*(?:cmd|powershell|mshta|msexcel|rundll32)\s*\||=[^\n]{0,200}?\b(?:HYPERLINK|WEBSERVICE|IMPORT\w+|DDE)\()""",
-    re.IGNORECASE,
-)
-"""What a table calculation starts, or sends somewhere (OWASP, CSV Injection)."""
+_FUNCTIONS = ("hyperlink", "webservice", "importxml", "importhtml", "importdata", "importfeed", "importrange", "dde")
+_PROGRAMS = ("cmd", "powershell", "mshta", "msexcel", "rundll32")
+_STARTING = (*_FUNCTIONS, *_PROGRAMS)
+_FUNCTION = re.compile(rf"\b(?:{'|'.join(_FUNCTIONS)})\s*\(", re.IGNORECASE)
+_PROGRAM = re.compile(rf"(?:{'|'.join(_PROGRAMS)})\s*\|", re.IGNORECASE)
+_FORMULA = re.compile(r"""(?:^|[,;\t"])[^\S\t]*[=+@-]""")
+"""What a table calculation starts, or sends somewhere (OWASP, CSV Injection), and how a cell begins that it calculates."""
 
 
 def active_pdf(data: bytes) -> list[tuple[int, str]]:
@@ -81,11 +85,22 @@ def active_xml(text: str) -> list[tuple[int, str]]:
         (text.count("\n", 0, match.start()) + 1, "a style sheet of its own")
         for match in re.finditer(r"<\?xml-stylesheet", text)
     ]
-    drawn = any(namespace in text for namespace in _DRAWN) or re.search("<!entity", text, re.IGNORECASE)
+    plain = html.unescape(text)
+    drawn = any(namespace in plain for namespace in _DRAWN) or re.search("<!entity", text, re.IGNORECASE)
     return [*found, *((line + 1, problem) for line, problem in (active_html(text) if drawn else []))]
 
 
 def active_table(text: str) -> list[tuple[int, str]]:
     """(line, what is active), the first one."""
-    match = _FORMULA.search(text)
-    return [(text.count("\n", 0, match.end()) + 1, "a formula that starts or sends something")] if match else []
+    lines = (number for number, line in lines_with(text, _STARTING) if _is_active(line))
+    return [(number, "a formula that starts or sends something") for number in islice(lines, 1)]
+
+
+def _is_active(line: str) -> bool:
+    first = _FORMULA.search(line)
+    if first is None:
+        return False
+    started = ((_FORMULA.search(cell), cell) for cell in re.split("[,;\t]", line[first.start() :]))
+    return _FUNCTION.search(line, first.end()) is not None or any(
+        start and _PROGRAM.search(cell, start.end()) for start, cell in started
+    )

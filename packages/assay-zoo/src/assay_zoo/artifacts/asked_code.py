@@ -62,7 +62,41 @@ class AskedCode(SourceFile):
             if more_than_plain(path):
                 yield Unread(f"more than is plainly harmless ({path})")
 
+    def _replaced(self, base: ast.expr, name: str, value: ast.expr | None) -> Iterator[str]:
+        """A method of what a package makes, or of its class, that is another function from then on."""
+        kind = ast.Call if isinstance(base, ast.Call) else ast.Attribute
+        is_class = last_name(getattr(base, "func", base)) == ("type" if kind is ast.Call else "__class__")
+        of = (
+            (base.args[0] if isinstance(base, ast.Call) and base.args else getattr(base, "value", base))
+            if is_class
+            else base
+        )
+        called = f"{ast.unparse(base)}.{name}" in self._called_names and not isinstance(value, ast.Constant | None)
+        if (is_class or called or self._is_own_function(value)) and not (
+            self._is_made_here(of) or self._bound.of(base)
+        ):
+            yield Unread(
+                f"what a value does for all that use it ({ast.unparse(base)[:40]}.{name or '...'} is replaced)"
+            )
+
+    def _is_own_function(self, node: ast.expr | None) -> bool:
+        own = last_name(node) in self._functions if isinstance(node, ast.Name | ast.Attribute) else False
+        of = self._bound.of(node.func if isinstance(node, ast.Call) else node)
+        partial = isinstance(node, ast.Call) and of == ("functools.partial",)
+        return own or partial or isinstance(node, ast.Lambda) or any(map(self._bound.is_defined, of))
+
+    def _is_made_here(self, node: ast.expr) -> bool:
+        """Of a class or a function of the submission: these are its own to change."""
+        if isinstance(node, ast.Name) and node.id in ("cls", *self._functions, *self._classes):
+            return True
+        values = self._names_in(self._scopes.around(node)).values_of(node.id) if isinstance(node, ast.Name) else [node]
+        calls = [value.func if isinstance(value, ast.Call) else None for value in values]
+        made = [[] if call is None else self._bound.of(call) for call in calls]
+        return self._is_own(node) or (bool(made) and all(of and not any(map(self._is_shared, of)) for of in made))
+
     def _used(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield from self._replaced(node.value, node.attr, self._stored_in.get(id(node)))
         if not isinstance(node.ctx, ast.Load) or self._given(node) == 1 or id(node) in self._annotated:
             return
         for path in self._bound.of(node):

@@ -149,7 +149,8 @@ class _Scan(AskedCode):
             if id(node) in self._written and path == TABLE:
                 yield from set_for_programs(self._written[id(node)], place)
             elif name is not None and (path == READER) is (getattr(value, "func", None) is node):
-                yield from read_variable(name, place, is_counted=id(value) in self._counted)
+                is_printed = id(value) in self._printed
+                yield from read_variable(name, place, is_counted=id(value) in self._counted, is_printed=is_printed)
             else:
                 yield f"the environment ({path})"
 
@@ -235,6 +236,8 @@ class _Scan(AskedCode):
                 candidate for candidate in of if self._is_other_file(candidate) or self._is_shared(candidate)
             ):
                 yield Unread(f"what a name of another file, or of a package, stands for ({changed})")
+        if last_name(node.func) in ("setattr", "__setattr__") and len(node.args) > 2:
+            yield from self._replaced(node.args[0], "", node.args[2])
         for path in self._bound.of(node.func) or (last_name(node.func),):
             yield from self._called_as(node, path, plain)
 
@@ -275,9 +278,8 @@ class _Scan(AskedCode):
             if not node.args or self._bound.of(node.args[0]):
                 yield "the insides of Python or IPython (vars)"
             return
-        starred = any(isinstance(arg, ast.Starred) for arg in node.args)
         names = node.args
-        if not starred and name != "attrgetter":
+        if not any(isinstance(arg, ast.Starred) for arg in names) and name != "attrgetter":
             names = node.args[1:2] if name == "getattr" else node.args[:1]
         bases = (self._bound.of(node.args[0]) or ("",)) if name == "getattr" and node.args else ("object",)
         place = self._names_in(self._scopes.around(node))

@@ -42,9 +42,14 @@ def set_for_programs(names: Sequence[ast.expr | None], written: WrittenNames) ->
 
 _SECRET = re.compile(
     r".*(?:TOKEN(?!S|IZ|_?(?:ID|LEN|LENGTH|COUNT|LIMIT|NUM)(?:_|$))|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|COOKIE).*"
-    r"|(?:.*_)?(?:PWD|KEYS?|CREDS?|O?AUTH|BEARER|PRIVATE|CERT|LOGIN|ACCOUNT|JWT|DSN|WEBHOOK)(?:_.*)?|.*_PASS",
+    r"|(?:.*_)?(?:PWD|KEYS?|CREDS?|O?AUTH|BEARER|PRIVATE|CERT|LOGIN|ACCOUNT|JWT|DSN|WEBHOOK|PATS?)(?:_.*)?|.*_PASS",
     re.IGNORECASE,
 )
+_TELLING = re.compile(
+    r".*(?:_UR[LI]|CONN(?:ECTION)?_?STR(?:ING)?|PASS)|UR[LI]|(?!(?:MAX|MIN|NUM|N|TOTAL)_).*TOKENS|USER(?:NAME)?|LOGNAME",
+    re.IGNORECASE,
+)
+"""They may hold a password, or say who runs it: as a number they say nothing, on the screen all."""
 _FOLDERS = re.compile(r"HOME|HOMEPATH|HOMEDRIVE|USERPROFILE|(?:LOCAL)?APPDATA|OLDPWD|XDG_.*", re.IGNORECASE)
 """Of whoever runs it."""
 
@@ -53,24 +58,36 @@ _SHAPES = ("sep", "end", "flush", "base")
 """Keywords of `print` and `int` that say how, and not where to."""
 
 
+CAPTURING = ("redirect_stdout", "redirect_stderr", "capture_output")
+"""With these what is printed becomes a value."""
+
+
 def asked_names(node: ast.AST) -> Iterator[tuple[ast.expr, tuple[ast.expr, ast.AST]]]:
     """A table or function that may be asked for a variable: by which name, and what gives it."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         yield node.value, (node.slice, node)
     elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.In | ast.NotIn):
         yield node.comparators[0], (node.left, node)
-    elif isinstance(node, ast.Call) and node.args:
-        yield node.func, (node.args[0], node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "get":
-            yield node.func.value, (node.args[0], node)
+    elif isinstance(node, ast.Call):
+        for name in (*node.args[:1], *(word.value for word in node.keywords if word.arg == "key")):
+            yield node.func, (name, node)
+            if isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+                yield node.func.value, (name, node)
+
+
+def only_printed(node: ast.AST, is_plain: Callable[[ast.Call, Collection[str]], bool]) -> Iterator[ast.AST]:
+    """Values that are shown on the screen: nothing else is ever done with them here."""
+    if isinstance(node, ast.Call) and is_plain(node, ("print",)) and all(word.arg in _SHAPES for word in node.keywords):
+        for arg in node.args:
+            parts = arg.values if isinstance(arg, ast.JoinedStr) else [arg]
+            yield from (part.value if isinstance(part, ast.FormattedValue) else part for part in parts)
 
 
 def only_counted(node: ast.AST, is_plain: Callable[[ast.Call, Collection[str]], bool]) -> Iterator[ast.AST]:
-    """Values of which a number is made, that decide something, or that are printed: nothing else is ever done with them here."""
+    """Values of which a number is made, or that decide something: nothing else is ever done with them here."""
     nodes: list[ast.AST] = []
-    if isinstance(node, ast.Call) and is_plain(node, ("int", "float", "bool", "print")):
-        to_elsewhere = any(word.arg not in _SHAPES for word in node.keywords)
-        nodes = [] if to_elsewhere else [*node.args]
+    if isinstance(node, ast.Call) and is_plain(node, ("int", "float", "bool")):
+        nodes = [] if any(word.arg not in _SHAPES for word in node.keywords) else [*node.args]
     elif isinstance(node, ast.If | ast.IfExp | ast.While):
         nodes = [node.test]
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -90,7 +107,7 @@ def _is_written(node: ast.expr) -> bool:
     )
 
 
-def read_variable(name: ast.expr, written: WrittenNames, *, is_counted: bool) -> Iterator[str]:
+def read_variable(name: ast.expr, written: WrittenNames, *, is_counted: bool, is_printed: bool) -> Iterator[str]:
     """What one variable may give that is no setting."""
     for parts in written.of(name):
         text = "".join(part or "..." for part in parts)
@@ -99,5 +116,5 @@ def read_variable(name: ast.expr, written: WrittenNames, *, is_counted: bool) ->
             yield what
         elif _FOLDERS.fullmatch(text):
             yield f"files outside of the submission (the variable {text})"
-        elif None in parts or not is_counted:
+        elif None in parts or not (is_counted or (is_printed and not _TELLING.fullmatch(text))):
             yield Unread(what)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.errors import UsageError
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
 from assay_zoo.check import Check
-from assay_zoo.conflicts import confusable, copies_of, look, not_the_owner, owners_of
+from assay_zoo.conflicts import confusable, copies_of, not_the_owner, owners_of, same_title
 from assay_zoo.facts import read_facts
 from assay_zoo.manifest import Entry, read_manifest
 from assay_zoo.repository import METADATA
@@ -21,8 +21,9 @@ def check_identity(place: SubmissionContext) -> list[Check]:
     name = place.metadata.name if place.metadata else place.name
     models = read_manifest(place.root).models
     named = list(_name_findings(name, models))
-    titled = list(_same_title(place, name, models))
-    checks = [failed("name", finding) for finding in named] + [undecided("name", finding) for finding in titled]
+    titled = same_title(name, place.metadata.title if place.metadata else "", models)
+    checks = [failed("name", finding) for finding in named]
+    checks += [undecided("name", Finding(sentence=sentence, path=METADATA)) for sentence in titled]
     checks = checks or [passed("name", "no other model has a name like it")]
     return [
         *checks,
@@ -41,20 +42,6 @@ def _name_findings(name: str, models: dict[str, Entry]) -> Iterator[Finding]:
         yield Finding(sentence=text, path=METADATA)
     for sentence in confusable(name, models):
         yield Finding(sentence=sentence)
-
-
-def _same_title(place: SubmissionContext, name: str, models: dict[str, Entry]) -> Iterator[Finding]:
-    """A reader of the table knows models by their titles."""
-    title = _plain(place.metadata.title) if place.metadata else ""
-    for other, entry in models.items():
-        served = entry.version(entry.current) if entry.current else None
-        if other != name and served is not None and title and _plain(served.title) == title:
-            sentence = f"{METADATA} has the title of {other}, which this zoo has: choose another, or a person looks"
-            yield Finding(sentence=sentence, path=METADATA)
-
-
-def _plain(title: str) -> str:
-    return look("".join(title.split()))
 
 
 def _author(place: SubmissionContext, models: dict[str, Entry]) -> Iterator[Check]:

@@ -225,6 +225,7 @@ def _without_magics(path: str, cell: int, code: list[str], where: list[int]) -> 
         words = asked.lstrip("%").split()
         timed = words[0] in _TIMED if words and asked.startswith("%") else False
         code_of = _FLAGS.sub("", asked.lstrip("%").removeprefix(words[0]).strip()) if timed else ""
+        code_of = "from contextlib import redirect_stdout" if words[:1] == ["capture"] else code_of
         plain.append(line[: len(line) - len(line.lstrip())] + (code_of or "pass"))
         if asked.startswith("!") or not words or not (timed or _is_harmless(asked)):
             what = f"asks a shell or IPython for {asked[:60]!r} in cell {cell}"

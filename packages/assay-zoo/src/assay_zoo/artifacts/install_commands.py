@@ -40,14 +40,33 @@ _ON_CONDA = {
 
 def installed_by(code: str) -> Iterator[list[str]]:
     """Of each command that installs something: the requirements and the options that are not idle, one each."""
+    for words in shell_commands(code):
+        for at, word in enumerate(words):
+            if re.search(r"\s", word):
+                yield from installed_by(word)  # sh -c "..."
+            if (rest := _after_the_verb(word, words[at + 1 :])) is not None:
+                yield list(_asked(rest, conda=_OF_CONDA.fullmatch(_program(word)) is not None))
+                break
+
+
+def shell_commands(code: str) -> Iterator[list[str]]:
+    """The words of each command, in their order."""
+    for pipeline in shell_pipelines(code):
+        yield from pipeline
+
+
+def shell_pipelines(code: str) -> Iterator[list[list[str]]]:
+    """The commands that one line hands its output to the next by, each by its words."""
     for line in re.sub(r"\\[ \t]*\n", " ", code).splitlines():
-        for words in _commands(line):
-            for at, word in enumerate(words):
-                if re.search(r"\s", word):
-                    yield from installed_by(word)  # sh -c "..."
-                if (rest := _after_the_verb(word, words[at + 1 :])) is not None:
-                    yield list(_asked(rest, conda=_OF_CONDA.fullmatch(_program(word)) is not None))
-                    break
+        pipeline: list[list[str]] = [[]]
+        for word in [*_words(line), ";"]:
+            if not _END.fullmatch(word):
+                pipeline[-1].append(word)
+            elif word in ("|", "|&"):
+                pipeline.append([])
+            else:
+                yield pipeline
+                pipeline = [[]]
 
 
 def needs_a_look(line: str) -> list[str]:
@@ -59,21 +78,13 @@ def needs_a_look(line: str) -> list[str]:
     return list(_asked(words, conda=False))
 
 
-def _commands(line: str) -> Iterator[list[str]]:
-    """The words of each."""
+def _words(line: str) -> list[str]:
     lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()")
     lexer.whitespace_split = True
     try:
-        words = list(lexer)
+        return list(lexer)
     except ValueError:  # a quote that does not end
-        words = [word.strip("'\"") for word in _END.sub(" ; ", line).split()]
-    command: list[str] = []
-    for word in [*words, ";"]:
-        if _END.fullmatch(word):
-            yield command
-            command = []
-        else:
-            command.append(word)
+        return [word.strip("'\"") for word in _END.sub(lambda end: f" {end[0]} ", line).split()]
 
 
 def _program(word: str) -> str:

@@ -43,10 +43,12 @@ _SHORT = re.compile(
 )
 _SHORT_NAMES = {"apache": "Apache-2.0", "mit": "MIT", "bsd": "BSD-3-Clause"}
 _RESTRICTED = re.compile(
-    r"commons clause|non-?commercial|not be used for|(?:for )?(?:evaluation|research|academic)(?: use| purposes?)? only|confidential",
+    r"commons clause|(?<!commercial or )\bnon-?commercial\b(?! distribution)|not be used for"
+    r"|(?:for )?(?:evaluation|research|academic)(?: use| purposes?)? only|confidential",
     re.IGNORECASE,
 )
-"""Words that no licence says which a zoo takes as free."""
+"""Words that no licence says which a zoo takes as free. The Unlicense has "commercial or non-commercial", the GPL a way to give a program
+on that is for "noncommercial distribution"."""
 _STATED = re.compile(
     r"""^\s*["']?(?:license|schema:license)["']?\s*:\s*["']?(?:https?://spdx\.org/licenses/)?([A-Za-z0-9.+-]+)["']?,?\s*$""",
     re.MULTILINE | re.IGNORECASE,
@@ -95,6 +97,16 @@ def license_of(text: str) -> str:
     short = _SHORT.search(words)
     named = _SHORT_NAMES[next(filter(None, short.groups())).lower()] if short else ""
     return min(fit, key=lambda license_fit: license_fit[0], default=(0, named))[1]
+
+
+def license_named(words: str) -> str:
+    """The SPDX identifier of a few words or of a text, "" for none that is known: `apache-2.0`, `Apache License 2.0`."""
+    from license_expression import ExpressionError, get_spdx_licensing
+
+    try:
+        return str(get_spdx_licensing().parse(words.strip()[:_LONGEST], validate=True) or "")
+    except (ExpressionError, RecursionError):
+        return license_of(words)
 
 
 def other_license_of(text: str, license: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from assay_zoo.artifacts.code_names import imported_from, meanings, names_of_star
+from assay_zoo.artifacts.environment import CAPTURING
 from assay_zoo.artifacts.followed_names import MAIN, NamedFiles
 from assay_zoo.artifacts.known_modules import HARMLESS
 from assay_zoo.artifacts.scopes import bound_here
@@ -108,7 +109,8 @@ def _changed_by(node: ast.AST, names: WrittenNames, exported: set[int]) -> Itera
     if isinstance(node, ast.Import):
         yield from (part for alias in node.names for part in alias.name.split("."))
     elif isinstance(node, ast.ImportFrom):
-        yield from (alias.name for alias in node.names if alias.asname not in (None, alias.name))
+        named = (alias for alias in node.names if alias.asname not in (None, alias.name) or alias.name in CAPTURING)
+        yield from (alias.name for alias in named)
     elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in exported:
         yield from node.value.split(".")
     elif isinstance(node, ast.MatchClass):

@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from assay_zoo.artifacts.fetched_commands import run_from_address
 from assay_zoo.artifacts.install_commands import installed_by
-from assay_zoo.artifacts.requirements_file import requirement_problems
+from assay_zoo.artifacts.lines_with import lines_with
+from assay_zoo.artifacts.requirements_file import RUNS_ADDRESS, requirement_problems
 
 _MENTION = re.compile(
     r"\b(?:pip[\d.]*|pipx|pipenv|uv|poetry|pdm|pixi|conda|mamba|micromamba)\b[^\n|;&]*?\s(?:install|add|download|inject)\s+\S"
     r"|\b(?:uvx|easy_install)\s+\S",
     re.IGNORECASE,
 )
+_WORDS = ("install", "add", "download", "inject", "uvx")
+"""One of them stands in each mention."""
+_FETCHING = ("curl", "wget", "iwr", "irm", "invoke-", "aria2c")
 _SHOWN_AS_CODE = re.compile(
     r"(?:    |\t|\s*[$%!>]\s*)(?:sudo\s+)?(?:\S*python\S*\s+-m\s+)?(?:pip|conda|mamba|uv|pipx|poetry)\S*\s"
 )
@@ -22,7 +27,11 @@ _TAG = re.compile(r"<[^>]*>")
 def asked_in_page(text: str, packages: Sequence[str], *, plain: bool = True) -> Iterator[tuple[int, str, bool]]:
     """(line, what is wrong, whether that is certain), as `requirement_problems`. A line that is set off, or has a prompt, is a command for
     sure in a `plain` text, and all its words count. In the middle of a sentence the words behind the first are its own."""
-    for number, line in enumerate(text.splitlines(), 1):
+    fetched: set[str] = set()
+    for number, line in lines_with(text, _FETCHING):
+        if words := run_from_address(line, fetched):
+            yield number, f"{RUNS_ADDRESS} ({words!r})", False
+    for number, line in lines_with(text, _WORDS):
         if mention := _MENTION.search(line):
             is_code = plain and _SHOWN_AS_CODE.match(line) is not None
             for asked in installed_by(line if is_code else line[mention.start() :]):

@@ -97,6 +97,9 @@ def check_published(
 
 def published_items(place: SubmissionContext) -> Iterator[dict[str, Any]]:
     """What is read and never run, for `inspect_published`."""
+    model = place.metadata.model if place.metadata else ""
+    if model and (place.folder / model).is_file():
+        yield {"kind": "model", "copy": str(place.folder / model), "path": model}
     for file in sorted(place.folder.rglob("*")):
         path = file.relative_to(place.folder).as_posix()
         kind = _kind(Path(path))
@@ -147,7 +150,8 @@ def _findings(path: str, published: Published) -> Iterator[tuple[str, Finding]]:
 def _of_license(place: SubmissionContext, path: str, published: Published) -> Iterator[tuple[str, Finding]]:
     """A text that contradicts the metadata; of one that is not known, or allows less than its name, a person is asked."""
     wanted = place.metadata.license if place.metadata else ""
-    taken = path.startswith("LICENSES/") and published.license in place.policy.licenses  # of a part
+    listed = any(same_license(published.license, one) for one in place.policy.licenses)
+    taken = path.startswith("LICENSES/") and listed  # of a part
     if published.license and wanted and not taken and not same_license(published.license, wanted):
         sentence = f"{path} is the text of {published.license}, and {METADATA} says {wanted}: both must be one"
         yield "license-file", Finding(sentence=sentence, path=path)
@@ -159,7 +163,7 @@ def _of_license(place: SubmissionContext, path: str, published: Published) -> It
     elif published.another and not same_license(published.another, wanted):
         sentence = f"{path} is the text of {published.license} and of {published.another}: a person has to read it"
         yield "license-file", Finding(sentence=sentence, path=path, certain=False)
-    elif published.restricted and published.license in place.policy.licenses:
+    elif published.restricted and listed and "-NC" not in published.license:
         sentence = f"{path} says {published.restricted!r}, which {published.license} does not: a person has to read it"
         yield "license-file", Finding(sentence=sentence, path=path, certain=False)
 

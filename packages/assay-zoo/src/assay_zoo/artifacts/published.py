@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,19 +12,23 @@ from typing import Any
 import msgspec
 
 from assay_zoo.artifacts.active_files import active_pdf, active_table, active_xml
-from assay_zoo.artifacts.license import license_of, other_license_of, restricted_by, stated_in
+from assay_zoo.artifacts.license import license_named, license_of, other_license_of, restricted_by, stated_in
 from assay_zoo.artifacts.links import links_in_markdown
 from assay_zoo.artifacts.markup import active_html, active_markdown
 from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
-from assay_zoo.artifacts.restricted_use import NOTICES, notice_restriction
+from assay_zoo.artifacts.restricted_use import NOTICES, less_allowed, notice_restriction
 from assay_zoo.artifacts.shown_code import reached_in_markdown
 from assay_zoo.artifacts.template_text import left_in_text
-from assay_zoo.artifacts.text_encoding import encoding_trouble
+from assay_zoo.artifacts.text_encoding import decoded, encoding_of, encoding_trouble
 
-_LONGEST_BYTES = 16 << 20
+_LONGEST_BYTES, _MOST_BYTES = 16 << 20, 256 << 20
 _IDLE = ("text/plain", "text/latex", "application/json", "image/png", "image/jpeg", "image/gif", "image/webp")
 """Kinds of outputs that no browser runs."""
+_OF_LICENSE = re.compile(
+    r"(?:.*[._: -])?(?:spdx[._-]?)?licen[cs]e(?:[._-]?(?:id|name|identifier))?|(?:.*[._: -])?spdx", re.IGNORECASE
+)
+_TOO_LONG = f"it has more than {_MOST_BYTES >> 20} MiB, or a line of more than {_LONGEST_BYTES >> 20}, and is not read to its end"
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,25 +50,26 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def inspect_published(item: dict[str, Any]) -> Any:
-    """`kind` is readme, notebook, page, markup, xml, pdf, table, stated, requirements or license."""
+    """`kind` is model, readme, notebook, page, markup, xml, pdf, table, stated, requirements or license."""
+    kind = item["kind"]
+    if kind in ("table", "page"):
+        return msgspec.to_builtins(_in_pieces(item))
+    if kind == "model":
+        return msgspec.to_builtins(_model(item))
     with open(item["copy"], "rb") as file:
         data = file.read(_LONGEST_BYTES + 1)
-    kind = item["kind"]
-    if len(data) > _LONGEST_BYTES and kind not in ("table", "page"):
+    if len(data) > _LONGEST_BYTES:
         return msgspec.to_builtins(Published(too_long=f"it has more than {_LONGEST_BYTES >> 20} MiB, and is not read"))
-    text = data.decode("utf-8", "replace")
-    active = {"xml": active_xml, "table": active_table}
+    text = decoded(data)
     if kind == "readme":
         found = _readme(item, text)
-    elif kind == "page":
-        found = _page(item, text)
     elif kind == "markup":
         active_parts = tuple((line + 1, problem) for line, problem in active_html(text))
         found = msgspec.structs.replace(_page(item, without_tags(text)), active=active_parts)
     elif kind == "pdf":
         found = Published(active=tuple(active_pdf(data)))
-    elif kind in active:
-        found = Published(active=tuple(active[kind](text)))
+    elif kind == "xml":
+        found = Published(active=tuple(active_xml(text)))
     elif kind == "notebook":
         found = Published(
             active=tuple(_in_notebook(text)), requirements=tuple(_asked_in_cells(text, item.get("packages", ())))
@@ -96,6 +103,55 @@ def _readme(item: dict[str, Any], text: str) -> Published:
         perhaps=tuple((line, problem) for line, problem in perhaps if problem not in known),
         restricted=notice_restriction(text) if _is_notice(item) else "",
     )
+
+
+def _model(item: dict[str, Any]) -> Published:
+    """The licence that an ONNX file says of itself. One that cannot be read, other checks speak of."""
+    from onnx import ModelProto
+
+    try:
+        proto = ModelProto.FromString(Path(item["copy"]).read_bytes())
+    except Exception:  # noqa: BLE001  whatever a damaged model makes a reader raise
+        return Published()
+    said = [prop.value for prop in proto.metadata_props if _OF_LICENSE.fullmatch(prop.key)]
+    named = next(filter(None, map(license_named, said)), "")
+    words = "\n".join([*said, proto.doc_string])
+    return Published(stated=named, restricted=restricted_by(words) or less_allowed(words))
+
+
+def _in_pieces(item: dict[str, Any]) -> Published:
+    """A table or a page may be long: a part that ends with a line, then the next."""
+    found, lines, begun = Published(), 0, "\ufeff"
+    with open(item["copy"], "rb") as file:
+        decoder = codecs.getincrementaldecoder(encoding_of(file.read(2)))("replace")
+        file.seek(0)
+        while data := file.read(_LONGEST_BYTES):
+            whole, is_last = begun + decoder.decode(data), len(data) < _LONGEST_BYTES
+            end = len(whole) if is_last else max(whole.rfind("\n"), whole.rfind("\r")) + 1
+            if item["kind"] == "page" and "\0" in whole:
+                return _with(found, _part(item, whole), lines)  # numbers of a model, say: nobody reads on
+            if end == 0 or file.tell() > _MOST_BYTES:
+                return msgspec.structs.replace(found, too_long=_TOO_LONG)
+            text, begun = whole[:end].lstrip("\ufeff"), whole[end:]
+            found = _with(found, _part(item, text), lines)
+            lines += text.count("\n")
+    return _with(found, _part(item, begun), lines) if begun else found
+
+
+def _part(item: dict[str, Any], text: str) -> Published:
+    return Published(active=tuple(active_table(text))) if item["kind"] == "table" else _page(item, text)
+
+
+def _with(first: Published, other: Published, lines: int) -> Published:
+    """Both, the second of them that many lines below."""
+
+    def moved(told: tuple[tuple[int, str], ...]) -> tuple[tuple[int, str], ...]:
+        return tuple((line + lines, words) for line, words in told)
+
+    return Published(
+        active=(*first.active, *moved(other.active)), requirements=(*first.requirements, *moved(other.requirements)),
+        perhaps=(*first.perhaps, *moved(other.perhaps)), restricted=first.restricted or other.restricted,
+    )  # fmt: skip
 
 
 def _page(item: dict[str, Any], text: str) -> Published:

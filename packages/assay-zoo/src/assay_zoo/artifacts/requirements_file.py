@@ -7,6 +7,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
+from assay_zoo.artifacts.fetched_commands import run_from_address
 from assay_zoo.artifacts.install_commands import installed_by, needs_a_look
 
 _DISTRIBUTIONS = {
@@ -37,16 +38,11 @@ _OPTIONS = re.compile(r"(.*?)((?:\s-.*)?)", re.DOTALL)
 """A requirement, and what pip is told of it: from the first word on that begins with a dash."""
 _DIGESTS = re.compile(r"(?:\s+--hash[=\s]\s*sha(?:256|384|512):[0-9a-fA-F]+)*\s*")
 """They choose nothing: what is taken must be these very bytes."""
-_PIPED = re.compile(
-    r"\b(?:curl|wget|iwr|irm|Invoke-\w+)\b(?:[^\n|;\\]|\\\n?)*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:(?:ba|z|da|k)?sh|python[\d.]*|perl|ruby|node|iex)\b"
-    r"(?:(?<=sh)|(?!\s+-[a-z]*[cm]\b))(?!\s+(?:[\w-]+[./]|\./)\w)"  # what it runs is written there then, and the answer is data to it
-    r"|\b(?:ba|z|da)?sh\s+(?:-c\s+)?[\"']?[<$]\(\s*(?:curl|wget)\b",
-    re.IGNORECASE,
-)
 _OF_OTHERS = re.compile(
     r"\bhub\s*\.\s*load\s*\(|\btrust_remote_code\s*=\s*True|\bhub\s*\.\s*KerasLayer\s*\(\s*[\"']https?:|--trust-remote-code\b"
 )
 """What fetches code of another repository and runs it (torch.hub, transformers, tensorflow_hub)."""
+RUNS_ADDRESS = "tells readers to run what an address gives"
 NOT_READ = "asks for packages in a way that is not looked into: list them in requirements.txt"
 
 
@@ -54,15 +50,13 @@ def asked_for_in(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]
     """As `requirement_problems`, of the commands in a readme."""
     from markdown_it import MarkdownIt
 
+    fetched: set[str] = set()
     for token in MarkdownIt("commonmark", {"maxNesting": 20}).parse(text):
         line = token.map[0] + 1 if token.map else 0
         for part in [token, *(token.children or [])]:
             code = _code_of(part.type, part.content)
-            if piped := _PIPED.search(code):
-                yield (
-                    line,
-                    f"tells readers to run what an address gives ({piped[0][:60]!r}): hand it in, or leave it out",
-                )
+            if words := run_from_address(code, fetched):
+                yield line, f"{RUNS_ADDRESS} ({words!r}): hand it in, or leave it out"
             if part.type != "code_inline" and (words := code_of_others(code)):
                 yield line, f"tells readers to run code of another repository ({words!r}): hand it in, or leave it out"
             for asked in installed_by(code):

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from assay_zoo.artifacts.code_names import given_names, imported_by, in_python, last_name, names_of_star
 from assay_zoo.artifacts.dangerous_arguments import LOADERS, mapped
-from assay_zoo.artifacts.environment import asked_names, only_counted, set_names
+from assay_zoo.artifacts.environment import CAPTURING, asked_names, only_counted, only_printed, set_names
 from assay_zoo.artifacts.followed_names import FollowedNames
 from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere
 from assay_zoo.artifacts.other_files import FileNames, OtherFiles
@@ -54,6 +54,10 @@ class SourceFile:
         self._written = {id(table): names for node in self._nodes for table, names in set_names(node, self._words)}
         self._variables = {id(table): asked for node in self._nodes for table, asked in asked_names(node)}
         self._counted = {id(each) for node in self._nodes for each in only_counted(node, self._is_plain)}
+        captures = not self._others.changed.isdisjoint(CAPTURING)
+        self._printed = {
+            id(each) for node in self._nodes if not captures for each in only_printed(node, self._is_plain)
+        }
         assigned = [
             node for node in self._nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
         ]
@@ -91,6 +95,9 @@ class SourceFile:
         self._namespaces = {arg.arg for arg in args if last_name(arg.annotation or arg).endswith("Namespace")}
         self._compared = {id(expr) for node in self._nodes for expr in _only_compared(node)}
         self._listed = {id(expr) for node in self._nodes for expr in _listed(node)}
+        self._stored_in = {id(target): value for node in self._nodes for target, value in _stored(node)}
+        called = [node.func for node in self._nodes if isinstance(node, ast.Call)]
+        self._called_names = {ast.unparse(func) for func in called if isinstance(func, ast.Attribute)}
         texts = [node for node in self._nodes if isinstance(node, ast.Constant) and id(node) not in self._words]
         self._addresses = [text.value for text in texts if isinstance(text.value, str) and "://" in text.value]
         loops = [node for node in self._nodes if isinstance(node, ast.For | ast.comprehension)]
@@ -199,6 +206,20 @@ def _listed(node: ast.AST) -> Iterator[ast.expr]:
             one = waiting.pop()
             yield one
             waiting += _parts(one)
+
+
+def _stored(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Each target with the value, or one of the values, that it is given."""
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    if isinstance(node, ast.Assign):
+        pairs = [(target, node.value) for target in node.targets]
+    elif isinstance(node, ast.AnnAssign) and node.value is not None:
+        pairs = [(node.target, node.value)]
+    elif isinstance(node, ast.For):
+        pairs = [(node.target, value) for value in _parts(node.iter)]
+    for target, value in pairs:
+        yield target, value
+        yield from zip(_parts(target), _parts(value), strict=False)
 
 
 def _parts(node: ast.expr) -> list[ast.expr]:

@@ -20,3 +20,14 @@ def encoding_trouble(data: bytes) -> str:
         said += [encoding.decode("ascii") for encoding in _SAYS.findall(line)]
     other = [encoding for encoding in said if not _SAME.fullmatch(encoding.lower().replace("_", "-"))]
     return f"says that it is written in {other[0][:40]!r}: write it in UTF-8, as it is looked at" if other else ""
+
+
+def encoding_of(data: bytes) -> str:
+    """In which a browser or a table calculation reads a file: by its mark, or by the zero bytes beside the first letter."""
+    if data.startswith(codecs.BOM_UTF16_LE) or (data[1:2] == b"\0" and data[:1] > b"\0"):
+        return "utf-16-le"
+    return "utf-16-be" if data.startswith(codecs.BOM_UTF16_BE) or (data[:1] == b"\0" and data[1:2] > b"\0") else "utf-8"
+
+
+def decoded(data: bytes) -> str:
+    return data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
