@@ -181,6 +181,7 @@ def test_what_code_reaches_for(code: str, what: str) -> None:
         "import os\nlong = int(os.getenv('MAX_TOKENS', '128'))\nwide = not os.environ.get('FAST')",
         "import os\nn = int(os.getenv(key='N', default='3'))\nm = int(os.environ.get(key='M', default='3'))",
         "import os\nprint(f\"threads: {os.environ.get('OMP_NUM_THREADS')}\", os.getenv('DATA_PATH'), os.getenv('MAX_TOKENS'))",
+        "import os\nhere = os.path.dirname(os.path.abspath('preprocess.py'))",
         "from urllib.parse import quote",
         "import numpy as np\nx = np.load('images.npy')",
         "import json\nwith open('metrics.json', 'w') as file:\n    json.dump({}, file)",

@@ -17,7 +17,7 @@ _NAMESPACES = ("Namespace", "SimpleNamespace", "parse_args")
 """What these give has no more in it than what the file put there."""
 _CODE = re.compile(r"(?s).*\.(?:py|pyw|pyc|pyd|pth|so|sh|ipynb)", re.IGNORECASE)
 _LOOKING = re.compile(
-    r"print|open|Path|Pure\w*Path|join\w*|exists|is_?file|is_?dir|i?r?glob|fn?match|search|sub|findall|r?split\w*|endswith|startswith|remove\w+|get\w*|"
+    r"print|open|(?:abs|real|norm)path|(?:base|dir)name|Path|Pure\w*Path|join\w*|exists|is_?file|is_?dir|i?r?glob|fn?match|search|sub|findall|r?split\w*|endswith|startswith|remove\w+|get\w*|"
     r"add_argument|add|append|index|count|len|str|repr|sorted|set|frozenset|list|tuple|stat|format|replace|strip|read_\w+|load\w*|debug|info|"
     r"warning|error|log|exception|with_\w+|relative_to|resolve|fromfile|genfromtxt|imread|\w*Error|\w*Exception|ArgumentParser|write[\w]+|"
     r"unlink|suffix|parse\w*|lower|upper|Field|field"

@@ -40,8 +40,8 @@ def _runs_its_input(words: Sequence[str]) -> bool:
     if not _RUNNER.fullmatch(name) or name in ("source", "."):
         return False
     plain = next((word for word in args if not word.startswith("-")), "")
-    told = any(re.fullmatch(r"-[a-z]*[cm]", word) for word in args)
-    return not _OWN_FILE.fullmatch(plain) and (_SHELL.fullmatch(name) is not None or not told)
+    has_code = any(re.fullmatch(r"-[a-z]*[cm]", word) for word in args)
+    return not _OWN_FILE.fullmatch(plain) and (_SHELL.fullmatch(name) is not None or not has_code)
 
 
 def _runs(words: Sequence[str], fetched: set[str]) -> bool:

@@ -145,8 +145,8 @@ def _part(item: dict[str, Any], text: str) -> Published:
 def _with(first: Published, other: Published, lines: int) -> Published:
     """Both, the second of them that many lines below."""
 
-    def moved(told: tuple[tuple[int, str], ...]) -> tuple[tuple[int, str], ...]:
-        return tuple((line + lines, words) for line, words in told)
+    def moved(findings: tuple[tuple[int, str], ...]) -> tuple[tuple[int, str], ...]:
+        return tuple((line + lines, words) for line, words in findings)
 
     return Published(
         active=(*first.active, *moved(other.active)), requirements=(*first.requirements, *moved(other.requirements)),
