@@ -56,8 +56,14 @@ _UNWRITTEN = (
     "tuple, in no class; of a dataclass take asdict"
 )
 PACKAGES: tuple[str, ...] = ZooPolicy.model_fields["packages"].default
-_RUNNING = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run", "numpy.testing", *LOADERS)
-"""These run texts or data that they are given."""
+_RUNNING = (
+    "timeit.timeit",
+    "timeit.repeat",
+    "timeit.Timer",
+    "cProfile.run",
+    "numpy.testing",
+    *LOADERS,
+)  # texts or data they are given
 
 
 def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles | None = None) -> list[Reached]:
@@ -149,8 +155,8 @@ class _Scan(AskedCode):
             if id(node) in self._written and path == TABLE:
                 yield from set_for_programs(self._written[id(node)], place)
             elif name is not None and (path == READER) is (getattr(value, "func", None) is node):
-                is_printed = id(value) in self._printed
-                yield from read_variable(name, place, is_counted=id(value) in self._counted, is_printed=is_printed)
+                is_counted, is_printed = id(value) in self._counted, id(value) in self._printed
+                yield from read_variable(name, place, is_counted=is_counted, is_printed=is_printed)
             else:
                 yield f"the environment ({path})"
 

@@ -150,7 +150,7 @@ def _findings(path: str, published: Published) -> Iterator[tuple[str, Finding]]:
 def _of_license(place: SubmissionContext, path: str, published: Published) -> Iterator[tuple[str, Finding]]:
     """A text that contradicts the metadata; of one that is not known, or allows less than its name, a person is asked."""
     wanted = place.metadata.license if place.metadata else ""
-    listed = any(same_license(published.license, one) for one in place.policy.licenses)
+    listed = any(same_license(published.license, license) for license in place.policy.licenses)
     taken = path.startswith("LICENSES/") and listed  # of a part
     if published.license and wanted and not taken and not same_license(published.license, wanted):
         sentence = f"{path} is the text of {published.license}, and {METADATA} says {wanted}: both must be one"
