@@ -209,7 +209,7 @@ def renamed(root: Path, name: str, version: str = "1.0", title: str = "") -> Ins
     (root / "submissions" / "adder").rename(folder)
     (root / "aside").rename(root / "submissions" / "adder")
     text = (folder / "metadata.toml").read_text()
-    text = text.replace("Adds | <b>one</b>", title or name)
+    text = text.replace("Adds | <b>one</b>", title or f"{version} of it")
     (folder / "metadata.toml").write_text(text.replace('name = "adder"', f'name = "{name}"'))
     return inspected(root, name)
 

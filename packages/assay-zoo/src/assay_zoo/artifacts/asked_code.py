@@ -156,6 +156,8 @@ class AskedCode(SourceFile):
         words = {keyword.arg: keyword.value for keyword in node.keywords}
         if name == "vars" and self._is_plain(node, ("vars",)) and node.args and not self._is_own(node.args[0]):
             yield Unread(f"all names of what is made elsewhere ({ast.unparse(node)[:60]})")
+        if name in ("setattr", "__setattr__") and len(node.args) > 2:
+            yield from self._replaced(node.args[0], "", node.args[2])
         if name in ("wraps", "update_wrapper") and (many > (1 if name == "wraps" else 2)):
             yield Unread(f"names of one thing under those of another ({name} with more than a function)")
         of = node.func.func if isinstance(node.func, ast.Call) else node.func

@@ -56,14 +56,8 @@ _UNWRITTEN = (
     "tuple, in no class; of a dataclass take asdict"
 )
 PACKAGES: tuple[str, ...] = ZooPolicy.model_fields["packages"].default
-_RUNNING = (
-    "timeit.timeit",
-    "timeit.repeat",
-    "timeit.Timer",
-    "cProfile.run",
-    "numpy.testing",
-    *LOADERS,
-)  # texts or data they are given
+_RUNNING = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run", "numpy.testing", *LOADERS)
+"""These run texts or data that they are given."""
 
 
 def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles | None = None) -> list[Reached]:
@@ -242,8 +236,6 @@ class _Scan(AskedCode):
                 candidate for candidate in of if self._is_other_file(candidate) or self._is_shared(candidate)
             ):
                 yield Unread(f"what a name of another file, or of a package, stands for ({changed})")
-        if last_name(node.func) in ("setattr", "__setattr__") and len(node.args) > 2:
-            yield from self._replaced(node.args[0], "", node.args[2])
         for path in self._bound.of(node.func) or (last_name(node.func),):
             yield from self._called_as(node, path, plain)
 
