@@ -14,9 +14,9 @@ STATUSES = {
     "crash": "ended the process",
     "timeout": "did not end",
     "in_use": "right at first, and wrong at other sizes, when it is called or loaded again, or beside another engine; or ended then",
+    "unstable": "wrong, and not the same answer twice",
     "one_witness": "wrong by the reference alone, and no other engine could say",
     "undecided": "wrong, and perhaps a cause that is there already: what would tell them apart could not be tried",
-    "unstable": "wrong, and not the same answer twice",
     "failed": "compiled, and does not run",
     "disputed": "another engine sides with the engine: look into the reference first",
     "unspecified": "the standard does not say what is right",
@@ -41,6 +41,8 @@ SILENT_STANDARD = {
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
 }
 SHOWN, UNREACHED, FIRED = 8, 40, 8
+LEAST_HOURS = 0.1
+"""A rate of causes an hour says nothing before."""
 
 
 def lines(session: Session, new: Set[str]) -> Iterator[str]:
@@ -83,7 +85,7 @@ def looking_text(session: Session, flows: Sequence[str]) -> str:
 
 def _so_far(session: Session) -> str:
     cases, causes = sum(arm.cases for arm in session.arms.values()), sum(map(is_cause, session.buckets.values()))
-    return f"{cases} case{'s' if cases != 1 else ''}, {causes} cause{'s' if causes != 1 else ''}"
+    return f"{_many(cases, 'case')}, {_many(causes, 'cause')}"
 
 
 def _bucket(bucket: Bucket, new: bool) -> Iterator[str]:
@@ -115,20 +117,26 @@ def _spent(session: Session) -> Iterator[str]:
     causes = sum(map(is_cause, session.buckets.values()))
     per_s = cases / session.cpu_s if session.cpu_s else 0.0
     yield (
-        f"seed {session.seed}: {cases} cases made, {run} run, {causes} cause{'s' if causes != 1 else ''}, in {session.wall_s:.0f} s "
+        f"seed {session.seed}: {_many(cases, 'case')} made, {run} run, {_many(causes, 'cause')}, in {session.wall_s:.0f} s "
         f"({session.cpu_s:.0f} s of processor time screening at {per_s:.0f} cases/s per core, "
         f"{session.looking_s:.0f} s looking into suspects)"
     )
     if session.processor_s:
         hours = session.processor_s / 3600
-        yield f"  {hours:.2f} hours of processor time in all: {causes / hours:.2g} causes an hour"
+        rate = f": {_many(round(causes / hours, 1), 'cause')} an hour" if hours >= LEAST_HOURS else ""
+        yield f"  {hours:.2f} hours of processor time in all{rate}"
     for arm in session.arms.values():
         if arm.cases:
             counts = session.counts.get(arm.name, {})
             text = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in sorted(counts) if counts[name])
-            yield f"  {arm.name}: {arm.cases} cases, {arm.cpu_s:.0f} s, {arm.found} cause{'s' if arm.found != 1 else ''} ({text})"
+            yield f"  {arm.name}: {_many(arm.cases, 'case')}, {arm.cpu_s:.0f} s, {_many(arm.found, 'cause')} ({text})"
     if session.waiting:
-        yield f"  {len(session.waiting)} suspects wait to be looked into: the next call goes on with them"
+        yield f"  still to be looked into: {_many(len(session.waiting), 'suspect')}; the next call goes on with them"
+
+
+def _many(number: float, thing: str) -> str:
+    """ "1 case", "2 cases"."""
+    return f"{number:.12g} {thing}{'s' if number != 1 else ''}"
 
 
 def curve_lines(session: Session) -> Iterator[str]:
