@@ -10,10 +10,11 @@ Expected, by the standard:
 * ReduceL1-18 and ReduceLogSum-18 with noop_with_empty_axes: "composite-reduction operators will still perform the non-reduction steps".
   Got: the input.
 * OneHot-11: "the type of the output tensor is the same as the type of the `values` input". Got: float64 of float32, with the right numbers.
+* Dropout-10 to -22: "mask: T2", which is bool. Got: float32 ones.
 * LayerNormalization-17: the mean, its second output, for each row. Got: one number, 0.
 
-Clip, ConvTranspose and LayerNormalization were found by `assay fuzz --flow tvm-llvm` (generators sweep, equalities and patterns), the
-others by cases of other backends in the suite `regressions`.
+Clip, ConvTranspose, LayerNormalization and Dropout were found by `assay fuzz --flow tvm-llvm` (generators sweep, equalities, patterns and
+near-misses), the others by cases of other backends in the suite `regressions`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def answer(operator: str, opset: int, x: Any, expected: Any, constants: Any, att
     return relax.VirtualMachine(compiled, tvm.cpu())["main"](tvm.runtime.tensor(x)).numpy()
 
 
-BEFORE = {"LayerNormalization": ["first"]}
+BEFORE = {"LayerNormalization": ["first"], "Dropout": ["first"]}
 """Outputs before the one that is looked at."""
 halves = np.float16([-3, -0.5, 0.25, 2.5])
 image = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
@@ -68,6 +69,7 @@ CASES: tuple[tuple[str, int, Any, Any, dict[str, Any], dict[str, Any]], ...] = (
     ("ReduceL1", 18, np.float32([-2, 3]), np.float32([2, 3]), {}, {"noop_with_empty_axes": 1}),
     ("ReduceLogSum", 18, np.float32([1, np.e]), np.float32([0, 1]), {}, {"noop_with_empty_axes": 1}),
     ("LayerNormalization", 17, np.float32([[1, 3], [5, 7]]), np.float32([[2], [6]]), {"scale": np.ones(2, np.float32)}, {}),
+    ("Dropout", 13, np.float32([1, 2]), np.array([True, True]), {}, {}),
     ("OneHot", 11, np.int32([-1, 1]), np.eye(3, dtype=np.float32)[[2, 1]], {"d": np.array(3), "v": np.float32([0, 1])}, {}),
 )  # fmt: skip
 

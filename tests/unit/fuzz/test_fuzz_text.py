@@ -39,6 +39,14 @@ def test_what_goes_on_says_how_far_it_is() -> None:
     assert looking_text(session, ["mnn-f32"] * 2) == "249 cases, 1 cause; looking into 2 suspects on mnn-f32"
 
 
+def test_of_what_an_engine_said_the_end_is_shown() -> None:
+    said = f"Status Message: {'a/' * 300}lrn.cc:61 X->Shape().NumDimensions() == 4 was false"
+    failed = replace(_bucket("a"), status="failed", detail=said)
+    told = [*lines(Session(seed=7, buckets={"a": failed}), set())]
+    assert any(line.endswith("lrn.cc:61 X->Shape().NumDimensions() == 4 was false") for line in told)
+    assert max(map(len, told)) < 320
+
+
 def test_the_curve_has_each_cause_with_the_hours_before_it() -> None:
     late, early, known = _bucket("late"), _bucket("early"), _bucket("known", "docs/findings/b.py")
     one_witness = replace(_bucket("open"), status="one_witness")

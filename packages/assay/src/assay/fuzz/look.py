@@ -192,7 +192,7 @@ class Look:
             dtypes=suspect.dtypes,
             versions=result.versions if result is not None else {},
             found_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            detail=bucket_detail[:300],
+            detail=bucket_detail[:800],
             known=cause.known_as if cause is not None else "",
             ablated=suspect.ablated,
             signal=signal if kind == Outcome.CRASH.value else "",

@@ -41,6 +41,8 @@ SILENT_STANDARD = {
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
 }
 SHOWN, UNREACHED, FIRED = 8, 40, 8
+LONGEST = 300
+"""Of what an engine said."""
 LEAST_HOURS = 0.1
 """A rate of causes an hour says nothing before."""
 
@@ -101,8 +103,13 @@ def _bucket(bucket: Bucket, new: bool) -> Iterator[str]:
     if bucket.workaround:
         yield f"    workaround: {bucket.workaround}"
     if bucket.detail and bucket.status in ("failed", "crash", "not_repeated"):
-        yield f"    {bucket.detail[:160]}"
+        yield f"    {_middle_left_out(bucket.detail)}"
     yield f"    {'script: ' + bucket.script if bucket.script else 'model: ' + bucket.smallest}"
+
+
+def _middle_left_out(text: str) -> str:
+    """Engines begin with where they are, and end with what is wrong."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 3]} ... {text[-2 * LONGEST // 3 :]}"
 
 
 def _decides(bucket: Bucket) -> str:

@@ -297,4 +297,4 @@ class _Screener:
 
 def _said(error: Exception) -> str:
     """The kind of an error and the beginning of its words, on one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:800]}"
