@@ -14,8 +14,8 @@ _OPENVINO = """def run(model, inputs):
     core = Core()
     config = {config}
 {older}    compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", config)
-{again}    given = compiled([inputs[one.name] for one in model.graph.input])
-    return {{one.name: given[port] for one, port in zip(model.graph.output, compiled.outputs)}}
+{again}    given = compiled([inputs[value.name] for value in model.graph.input])
+    return {{value.name: given[port] for value, port in zip(model.graph.output, compiled.outputs)}}
 """
 
 _AGAIN = """    kept = compiled.export_model()  # bytes in 2023.1, and a buffer later
@@ -40,9 +40,9 @@ _IREE = """def run(model, inputs):
     context = iree.runtime.SystemContext(config=iree.runtime.Config({driver!r}))
     context.add_vm_module(iree.runtime.VmModule.copy_buffer(context.instance, made))
     function = list(context.modules.values())[-1][model.graph.name]
-    given = function(*[inputs[one.name] for one in model.graph.input])
+    given = function(*[inputs[value.name] for value in model.graph.input])
     given = given if isinstance(given, (list, tuple)) else [given]
-    return {{one.name: array.to_host() for one, array in zip(model.graph.output, given)}}
+    return {{value.name: array.to_host() for value, array in zip(model.graph.output, given)}}
 """
 
 
@@ -57,9 +57,9 @@ _TVM = """def run(model, inputs):
         module = tvm.transform.Sequential(passes)(from_onnx(model, keep_params_in_input=False))
         made = tvm.compile(module, target=target)
     main = relax.VirtualMachine(made, tvm.cpu())["main"]
-    given = main(*[tvm.runtime.tensor(inputs[one.name], tvm.cpu()) for one in model.graph.input])
+    given = main(*[tvm.runtime.tensor(inputs[value.name], tvm.cpu()) for value in model.graph.input])
     given = [given] if len(model.graph.output) == 1 else list(given)
-    return {{one.name: array.numpy() for one, array in zip(model.graph.output, given)}}
+    return {{value.name: array.numpy() for value, array in zip(model.graph.output, given)}}
 """
 
 

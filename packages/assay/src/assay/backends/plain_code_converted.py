@@ -30,13 +30,13 @@ _SESSION = """        net = MNN.Interpreter(f"{{folder}}/model.mnn")
         net.getSessionInput(session, name).copyFrom(host)
     net.runSession(session)
     given = {{}}
-    for one in model.graph.output:
-        tensor = net.getSessionOutput(session, one.name)
+    for value in model.graph.output:
+        tensor = net.getSessionOutput(session, value.name)
         kind, shape = tensor.getDataType(), tensor.getShape()
         dtype = next((name for name, code in types.items() if code == kind), "float32")
         host = MNN.Tensor(shape, kind, np.zeros(shape, dtype), MNN.Tensor_DimensionType_Caffe)
         tensor.copyToHostTensor(host)
-        given[one.name] = np.array(host.getNumpyData(), dtype).reshape(shape)
+        given[value.name] = np.array(host.getNumpyData(), dtype).reshape(shape)
     return given
 """
 
@@ -50,9 +50,9 @@ _NCNN = """def run(model, inputs):
     import ncnn
     import onnx
     from pnnx import EXEC_PATH
-    names = [one.name for one in model.graph.input]
+    names = [value.name for value in model.graph.input]
     kinds = {{"float32": "f32", "int32": "i32", "int64": "i64"}}
-    shapes = ["[" + ",".join(map(str, inputs[one].shape)) + "]" + kinds[inputs[one].dtype.name] for one in names]
+    shapes = ["[" + ",".join(map(str, inputs[name].shape)) + "]" + kinds[inputs[name].dtype.name] for name in names]
     said = ["model.onnx", "inputshape=" + ",".join(shapes), "fp16={half:d}", "optlevel={level}"]
     net = ncnn.Net()
     net.opt.use_fp16_packed = net.opt.use_fp16_storage = {half}
@@ -76,13 +76,13 @@ _NCNN = """def run(model, inputs):
 
     given = {{}}
     with net.create_extractor() as extractor:
-        for at, one in enumerate(names):
-            array = inputs[one].astype(np.int32) if inputs[one].dtype == np.int64 else inputs[one]
+        for at, name in enumerate(names):
+            array = inputs[name].astype(np.int32) if inputs[name].dtype == np.int64 else inputs[name]
             at_batch = axis(rf'"in{{at}}", ncnn\\.Mat\\(.*?batch_index=(\\d+)')
             extractor.input(f"in{{at}}", ncnn.Mat(np.ascontiguousarray(array), **at_batch).clone())
-        for at, one in enumerate(model.graph.output):
+        for at, value in enumerate(model.graph.output):
             mat = extractor.extract(f"out{{at}}")[1]
-            given[one.name] = np.array(mat.numpy(**axis(rf'"out{{at}}"\\)\\n.*?\\.numpy\\(batch_index=(\\d+)')))
+            given[value.name] = np.array(mat.numpy(**axis(rf'"out{{at}}"\\)\\n.*?\\.numpy\\(batch_index=(\\d+)')))
     return given
 """
 

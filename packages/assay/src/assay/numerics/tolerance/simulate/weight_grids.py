@@ -34,7 +34,7 @@ def spreads_on_grid(graph: Graph, weights: Mapping[str, Tensor], levels: int, ta
 def _looked_up(graph: Graph) -> set[str]:
     """What a Gather along the first axis takes rows of."""
     gathers = [node for node in graph.producers.values() if node.op_type == "Gather" and not node.domain]
-    return {node.input[0] for node in gathers if not any(one.name == "axis" and one.i for one in node.attribute)}
+    return {node.input[0] for node in gathers if not any(attr.name == "axis" and attr.i for attr in node.attribute)}
 
 
 def _axis(node: NodeProto, at: int) -> int | None:
