@@ -132,9 +132,10 @@ def test_a_weight_that_the_file_stores_in_few_bits_gets_the_grid_of_the_engine(
     assert used(profile, answering(on_grid(real.T.copy(), 7).T.copy()), feeds) > 1, "four bits"
 
 
-def test_a_table_whose_rows_are_looked_up_may_be_stored_in_eight_bits_where_a_flow_says_so() -> None:
+@pytest.mark.parametrize("axis", ["", "<axis = -2>"])
+def test_a_table_whose_rows_are_looked_up_may_be_stored_in_eight_bits_where_a_flow_says_so(axis: str) -> None:
     """LiteRT's quantizer stores what it looks up so."""
-    model = parsed("g (int64[4] x) => (float[4, 16] y) <float[10, 16] t> { y = Gather (t, x) }")
+    model = parsed(f"g (int64[4] x) => (float[4, 16] y) <float[10, 16] t> {{ y = Gather {axis} (t, x) }}")
     table = noise(10, 16)
     table[3] *= np.float32(50)  # one scale for all rows would be too coarse
     model.graph.initializer.append(numpy_helper.from_array(table, "t"))
@@ -157,3 +158,20 @@ def test_an_int8_flow_has_no_arithmetic_unless_only_its_weights_are_stored_so() 
     assert arithmetic_of("float32", ALLOWED).weight_levels == 0
     with pytest.raises(UsageError, match="No arithmetic is known for precision 'int8'"):
         arithmetic_of("int8")
+
+
+@pytest.mark.parametrize(
+    ("graph", "shape"),
+    [
+        ("g (int64[4] x) => (float[4, 4, 4] y) <float[10, 4, 4] t> { y = Gather (t, x) }", (10, 4, 4)),
+        ("g (int64[4] x) => (float[10, 4] y) <float[10, 16] t> { y = Gather <axis = 1> (t, x) }", (10, 16)),
+        ("g (int64[4] x) => (float[16] y) <float[10, 16] t, int64 i = {3}> { y = Gather (t, i) }", (10, 16)),
+    ],
+    ids=["three dimensions", "columns", "a row that the model names"],
+)
+def test_what_is_no_table_of_rows_to_look_up_stays_exact(graph: str, shape: tuple[int, ...]) -> None:
+    model = parsed(graph)
+    model.graph.initializer.append(numpy_helper.from_array(noise(*shape), "t"))
+    feeds = {"x": np.array([2, 3, 9, 0])}
+    profile = derive_model(model, [feeds], "int8", allowances=("int8-operands", "int8-tables"))
+    assert used(profile, changed(model, "t", on_grid), feeds) > 1

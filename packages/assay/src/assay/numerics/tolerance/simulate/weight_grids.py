@@ -23,18 +23,23 @@ def spreads_on_grid(graph: Graph, weights: Mapping[str, Tensor], levels: int, ta
             if at < len(node.input) and (name := node.input[at]) in graph.weights and weights[name].ndim > 1:
                 spreads[name] = _spread(weights[name], _axis(node, at), levels)
     if tables:
-        for name in _looked_up(graph).intersection((*graph.weights, *graph.others)):
-            if weights[name].ndim < 2:
-                continue
+        for name in _looked_up(graph, weights).intersection((*graph.weights, *graph.others)):
             spread = _spread(weights[name], 0, tables)
             spreads[name] = np.maximum(spreads[name], spread) if name in spreads else spread
     return spreads
 
 
-def _looked_up(graph: Graph) -> set[str]:
-    """What a Gather along the first axis takes rows of."""
+def _looked_up(graph: Graph, weights: Mapping[str, Tensor]) -> set[str]:
+    """Tables, and no other tensors, that a Gather takes rows of by their numbers. One row that the model names itself is a slice."""
     gathers = [node for node in graph.producers.values() if node.op_type == "Gather" and not node.domain]
-    return {node.input[0] for node in gathers if not any(attr.name == "axis" and attr.i for attr in node.attribute)}
+    axes = {id(node): next((attr.i for attr in node.attribute if attr.name == "axis"), 0) for node in gathers}
+    return {
+        node.input[0]
+        for node in gathers
+        if axes[id(node)] in (0, -2)
+        and getattr(weights.get(node.input[0]), "ndim", 0) == 2
+        and getattr(weights.get(node.input[1]), "ndim", 1) > 0
+    }
 
 
 def _axis(node: NodeProto, at: int) -> int | None:
