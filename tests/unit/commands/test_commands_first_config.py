@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock, call
 
 import pytest
 
@@ -84,3 +85,11 @@ def test_of_two_goldens_of_one_file_none_is_chosen(tmp_path: Path) -> None:
     for name in ("old", "new"):
         golden_for(linear_model(tmp_path / "linear.onnx"), tmp_path / name)
     assert propose(tmp_path, [], tmp_path).goldens == {}
+
+
+def test_onnx_files_alone_are_read_for_their_golden_and_the_screen_says_so(tmp_path: Path) -> None:
+    golden_for(linear_model(tmp_path / "linear.onnx"), tmp_path / "golden")
+    (tmp_path / "program.pt2").write_bytes((tmp_path / "linear.onnx").read_bytes())
+    screen = Mock()
+    assert propose(tmp_path, [], tmp_path, screen).goldens == {Path("linear.onnx"): Path("golden")}
+    assert screen.mock_calls == [call.doing("looking for a golden of linear.onnx")]

@@ -135,7 +135,25 @@ def test_a_limit_of_an_error_is_not_missed_where_no_answer_is_a_number() -> None
         [result], policy, planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True
     ).verdicts[0]
     assert verdict.word is VerdictStatus.INCONCLUSIVE
-    assert verdict.reason.endswith("; max_abs has no value here, for the answers are no numbers")
+    assert verdict.reason.endswith("; max_abs has no value here, for the reference has no finite number")
+
+
+@pytest.mark.parametrize(
+    ("metric", "hint"),
+    [
+        ("max_abbs", "metric not recorded: max_abbs; "),
+        ("latency.median_ms", "nothing was measured: set enabled = true in [measure]"),
+        ("warnings.new", "it is known beside a baseline alone"),
+    ],
+)
+def test_answers_without_numbers_excuse_no_other_metric(metric: str, hint: str) -> None:
+    nothing = replace(make_comparison(degenerate=NO_NUMBER), metrics={})
+    result = mistrusted(comparisons=(nothing,), reference=OWN)
+    verdict = judge(
+        [result], Policy(goals=(Goal(metric, max=0.001),)), planned=[result.job_key], today=datetime.date(2026, 11, 21),
+        narrowed=True,
+    ).verdicts[0]  # fmt: skip
+    assert hint in verdict.reason
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import judge
+from assay.judge.goal_rules import limits_loss
 from assay.judge.losses import witness_needed
 from assay.testing.builders import make_comparison, make_result
 
@@ -198,3 +199,17 @@ def test_a_loss_larger_than_the_answers_is_said_where_no_limit_was_set() -> None
         "--require 'vs_float.rel_l2 <= 0.05' makes that a failure"
     )
     assert of(lost(F64, AGREES, sqnr_db=10.0)).reason.endswith("10 dB from the float model")
+
+
+@pytest.mark.parametrize(
+    ("goal", "limits"),
+    [
+        (Goal("vs_float.sqnr_db", min=5.0), True),
+        (Goal("vs_float.sqnr_db", max_degradation=1.0), False),
+        (Goal("vs_float.rel_l2", percent_max_degradation=5.0), False),
+        (Goal("sqnr_db", min=5.0), False),
+        (Goal("vs_float.sqnr_db", min=5.0, flow="other"), False),
+    ],
+)
+def test_what_limits_the_loss_is_absolute_and_about_the_float_model(goal: Goal, *, limits: bool) -> None:
+    assert limits_loss(goal, "case", "flow") is limits

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import errno
 import gc
+import os
 import sys
+import tempfile
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 import typer
 
@@ -67,12 +71,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _say(f"{error.filename}: {error.strerror}; change its permissions or those of its folder, or name another")
             sys.exit(USAGE)
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            place = f"{error.filename}: " if error.filename else ""
-            _say(f"{place}{error.strerror}; free some space, or name folders on another disk (--history, --corpus)")
+            _say(_no_room(error))
             sys.exit(HARNESS)
         traceback.print_exc()
         _say("that was a defect of assay itself, and no verdict; please report the lines above")
         sys.exit(HARNESS)
+
+
+def _no_room(error: OSError) -> str:
+    """Which option names another place is known to the command alone; of a temporary file a variable does."""
+    if not error.filename:
+        return f"{error.strerror}; free some space"
+    file, temporary = Path(os.fsdecode(error.filename)), ""
+    with contextlib.suppress(OSError):  # where none is usable, nothing is below it
+        temporary = " (TMPDIR for temporary files)" if file.is_relative_to(tempfile.gettempdir()) else ""
+    return f"{file}: {error.strerror}; free some space, or name another place for it{temporary}"
 
 
 def _say(text: object) -> None:

@@ -20,7 +20,8 @@ from assay.models.golden_checks import LOCK
 from assay.pipeline.progress import SILENT, Progress
 from assay.plugins import UNLISTED, catalogue
 
-SUFFIXES = (".onnx", ".pt2")
+ONNX = ".onnx"
+SUFFIXES = (ONNX, ".pt2")
 LEFT_OUT = ("node_modules", "site-packages", "build", "dist")
 """Folders of other tools, beside hidden ones."""
 DEEPEST = 4
@@ -61,8 +62,9 @@ def find_models(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(paths)[:MOST_MODELS])
 
 
-def find_goldens(folder: Path, models: Sequence[Path]) -> dict[Path, Path]:
-    """By model, the golden below `folder` that was recorded for exactly that file; none where several were."""
+def find_goldens(folder: Path, models: Sequence[Path], progress: Progress = SILENT) -> dict[Path, Path]:
+    """By ONNX file, the golden below `folder` that was recorded for exactly that file; none where several were. Where there is a golden
+    every ONNX file is read."""
     from assay.errors import UsageError
     from assay.models.goldens import read_lock
     from assay.models.onnx_file import model_digest
@@ -73,7 +75,8 @@ def find_goldens(folder: Path, models: Sequence[Path]) -> dict[Path, Path]:
             with contextlib.suppress(UsageError):
                 folders.setdefault(read_lock(folder / path.parent).model_digest, []).append(path.parent)
     goldens: dict[Path, Path] = {}
-    for model in models if folders else ():
+    for model in (path for path in models if folders and path.suffix.lower() == ONNX):
+        progress.doing(f"looking for a golden of {model}")
         with contextlib.suppress(UsageError):
             recorded = folders.get(model_digest(folder / model), [])
             goldens |= {model: recorded[0]} if len(recorded) == 1 else {}
@@ -115,7 +118,7 @@ def candidates(locks: Path) -> list[Flow]:
 def propose(folder: Path, flows: Sequence[Flow], locks: Path, progress: Progress = SILENT) -> Proposal:
     """One sample of each of the smallest models on every flow, in workers, in a history that is forgotten."""
     models = find_models(folder)
-    goldens = find_goldens(folder, models)
+    goldens = find_goldens(folder, models, progress)
     small = sorted(models, key=lambda path: (folder / path).stat().st_size)[:MOST_TRIED]
     if not small or not flows:
         return Proposal(models, {}, {}, goldens)

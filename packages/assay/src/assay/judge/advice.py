@@ -76,7 +76,7 @@ def advice(result: Result, asked: Asked | None) -> str:
 
 
 def without_numbers(result: Result) -> bool:
-    """Whether an output is NaN or infinite throughout: no limit of an error can be met there, or missed."""
+    """Whether an output has no finite number: no limit of an error can be met there, or missed."""
     return any(
         comparison.degenerate is not None and comparison.degenerate.code is FindingCode.REFERENCE_NOT_FINITE
         for comparison in blocking(comparisons_of(result))

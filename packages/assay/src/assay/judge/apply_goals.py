@@ -19,7 +19,7 @@ from assay.judge.decided import Kept, decided, refused, weakened
 from assay.judge.draft_verdict import DraftVerdict, Violation, split_key
 from assay.judge.expectations import matches
 from assay.judge.load_metrics import undecided
-from assay.judge.metric_registry import recorded_by
+from assay.judge.metric_registry import METRICS, metric_spec, recorded_by
 from assay.judge.metrics import metrics, samples_missing, stated_by
 from assay.judge.task_metric_hint import task_metric_hint
 from assay.judge.warnings_text import warnings_of
@@ -223,8 +223,8 @@ def _missing(goal: Goal, draft: DraftVerdict, names: Sequence[str], job: Asked |
     if isinstance(draft.result, LoadResult):
         text = f"{goal.metric} is not known of this load: measure longer, or at that rate"
         return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric)
-    if without_numbers(draft.result):
-        text = f"{goal.metric} has no value here, for the answers are no numbers"
+    if without_numbers(draft.result) and _is_of_error(goal.metric, draft.result):
+        text = f"{goal.metric} has no value here, for the reference has no finite number"
         return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric)
     near = difflib.get_close_matches(goal.metric, dict.fromkeys(names), n=3, cutoff=0.5)
     hint = f"the nearest are {', '.join(near)}" if near else "no recorded metric has a name like it"
@@ -235,6 +235,11 @@ def _missing(goal: Goal, draft: DraftVerdict, names: Sequence[str], job: Asked |
     if isinstance(draft.result, LossResult) and goal.metric.startswith("task."):
         hint = task_metric_hint(goal.metric.removeprefix("task."), draft.result, job) or hint
     return Violation(VerdictStatus.FAIL, f"metric not recorded: {goal.metric}; {hint}", goal.metric)
+
+
+def _is_of_error(metric: str, result: Result) -> bool:
+    """Whether it compares answers with those of the reference: a listed metric, or one that a plug-in states."""
+    return metric_spec(metric) in METRICS or metric.rpartition(".")[2] in stated_by(result)
 
 
 def _weighed(draft: DraftVerdict, complaints: Sequence[Violation], kept: Sequence[Kept]) -> DraftVerdict:

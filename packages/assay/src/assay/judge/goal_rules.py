@@ -37,8 +37,10 @@ def limit_of(goal: Goal) -> tuple[str, float]:
 
 
 def limits_loss(goal: Goal, case: str, flow: str) -> bool:
-    """Whether the goal says how far the answers of that case and flow may be from those of the float model."""
-    return goal.metric.startswith(AGAINST_FLOAT) and matches(case, goal.case) and matches(flow, goal.flow)
+    """Whether the goal says how far the answers of that case and flow may be from those of the float model. A relative one does not:
+    the baseline may have lost as much."""
+    is_of_it = goal.metric.startswith(AGAINST_FLOAT) and matches(case, goal.case) and matches(flow, goal.flow)
+    return is_of_it and any(limit in ABSOLUTE for limit in goal.limits)
 
 
 def absolute(goal: Goal, observed: float, stated: Mapping[str, StatedMetric] = {}) -> Violation | None:
