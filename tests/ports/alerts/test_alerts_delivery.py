@@ -144,9 +144,9 @@ def test_what_nobody_could_have_for_a_week_is_dropped(store: SqlStore, chat: End
         (SecretText(text="foo://s3cr3t-token"), r"no address that apprise understands \(foo://...\)"),
         (
             SecretText(text="slack://s3cr3t-token"),
-            r"it is no complete address \(slack://...\): https://appriseit.com/services",
+            r"the address is incomplete \(slack://...\): https://appriseit.com/services",
         ),
-        (SecretText(text="mailto://user:s3cr3t@127.0.0.1:1"), r"it is no complete address \(mailto://...\)"),
+        (SecretText(text="mailto://user:s3cr3t@127.0.0.1:1"), r"the address is incomplete \(mailto://...\)"),
         (SecretText(text="s3cr3t-token"), "it is no address: https://appriseit.com"),
     ],
 )

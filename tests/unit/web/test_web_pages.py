@@ -183,6 +183,8 @@ def test_the_description_names_every_address_and_resolves(client: TestClient) ->
     assert set(described["paths"]) == {page.api for page in TABLE}
     used = set(re.findall(r"#/components/schemas/([\w.]+)", json.dumps(described)))
     assert used <= described["components"]["schemas"].keys()
+    change = described["components"]["schemas"]["MetricDelta"]["description"]
+    assert "empty where no line of a page or a report shows the metric" in " ".join(change.split())
     for page in TABLE:
         taken = [parameter["name"] for parameter in described["paths"][page.api]["get"]["parameters"]]
         assert taken == [parameter.name for parameter in page.parameters]

@@ -55,7 +55,7 @@ def _send(address: str, message: Message, said: list[str]) -> None:
             )
             plugin: Any = Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
             if plugin is None:
-                said.append(f"it is {_not_understood(address)}: https://appriseit.com/services lists them")
+                said.append(f"{_not_understood(address)}: https://appriseit.com/services lists them")
                 return
             mail = address.partition("://")[0].startswith("mailto")
             html = mail or plugin.resolve_format(NotifyFormat.TEXT) == NotifyFormat.HTML
@@ -73,19 +73,18 @@ def _send(address: str, message: Message, said: list[str]) -> None:
 
 
 def _not_understood(address: str) -> str:
-    """What an address is that apprise makes no target of: of it, its scheme alone is told."""
+    """What is wrong with an address that apprise makes no target of: of it, its scheme alone is told."""
     from apprise import Apprise
 
     scheme = address.partition("://")[0] if "://" in address else ""
     if not scheme:
-        return "no address"
+        return "it is no address"
     services = Apprise().details()["schemas"]
     known = {
         str(name) for service in services for kind in ("protocols", "secure_protocols") for name in service[kind] or ()
     }
-    return (
-        f"no {'complete address' if scheme.lower() in known else 'address that apprise understands'} ({scheme}://...)"
-    )
+    problem = "the address is incomplete" if scheme.lower() in known else "it is no address that apprise understands"
+    return f"{problem} ({scheme}://...)"
 
 
 class _Heard(logging.Handler):

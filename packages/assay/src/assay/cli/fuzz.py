@@ -17,7 +17,7 @@ from assay.options.groups import DEFAULT_HISTORY
 
 app = typer.Typer(rich_markup_mode=None)
 LOG_S = 60.0
-"""A session lasts hours: so often a log hears how far it is."""
+"""A session lasts hours: how often a log gets a line about how far it is."""
 
 
 @from_options(FuzzOptions)

@@ -155,8 +155,8 @@ def verdict_line(result: Result, verdict: str) -> str:
 
 
 class Lines(Activities):
-    """Lines for a pipe or a file: one for an activity that lasts, and one from time to time while it goes on; `rest_s` apart at least, but
-    for verdicts."""
+    """Lines for a pipe or a file: one for an activity that lasts, and one from time to time while it goes on; `rest_s` apart at least,
+    except for verdicts."""
 
     def __init__(
         self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic, rest_s: float = 0.0

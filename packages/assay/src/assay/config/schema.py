@@ -11,7 +11,7 @@ from assay.config.option_keys import with_option_keys
 from assay.config.value_types import (
     EITHER_TOLERANCE,
     Address,
-    AllowanceName,
+    Allowances,
     Bytes,
     CellName,
     Count,
@@ -73,7 +73,7 @@ class FlowFile(_Table):
     device: str = "cpu"
     environment: str = ""
     precision: Precision = "float32"
-    allowances: list[AllowanceName] = []
+    allowances: Allowances = []
 
 
 class ServiceFile(_Table):

@@ -8,7 +8,15 @@ import re
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
 
 from assay.config.toml_errors import nearest
 from assay.core.case import LARGEST
@@ -185,6 +193,16 @@ def _tolerance(value: object, tables: ValidatorFunctionWrapHandler) -> Any:
     return value
 
 
+def _with_what_they_need(allowances: list[str], info: ValidationInfo) -> list[str]:
+    """Tables in eight bits beside other weights in eight bits alone, which a flow of int8 has: it would mean nothing elsewhere."""
+    beside = {"int8-operands", "int8-weights"}
+    if "int8-tables" in allowances and (beside.isdisjoint(allowances) or info.data.get("precision", "int8") != "int8"):
+        raise ValueError(
+            'has "int8-tables", which needs precision = "int8" and one of "int8-operands" and "int8-weights" beside it'
+        )
+    return allowances
+
+
 TaskMetricName = Annotated[str, BeforeValidator(_task_metric)]
 OutcomeName = Annotated[str, BeforeValidator(_outcome)]
 EnvironmentName = Annotated[str, AfterValidator(_environment_name)]
@@ -205,6 +223,7 @@ InputBounds = Annotated[Any, BeforeValidator(_input_range), WithJsonSchema({"typ
 InputNumbers = Annotated[Any, BeforeValidator(_input_values), WithJsonSchema({"type": ["number", "array"]})]
 Precision = Annotated[str, AfterValidator(_precision)]
 AllowanceName = Annotated[str, AfterValidator(_allowance)]
+Allowances = Annotated[list[AllowanceName], AfterValidator(_with_what_they_need)]
 Address = Annotated[str, AfterValidator(_address)]
 Requirement = Annotated[str, AfterValidator(_requirement)]
 PythonVersion = Annotated[str, AfterValidator(_python)]

@@ -8,7 +8,8 @@ from assay.core.native_warning import NativeWarning
 
 
 class MetricDelta(msgspec.Struct, frozen=True):
-    """One metric before and after; None where it was not recorded. `past` are its values in earlier runs, oldest first, without these."""
+    """One metric before and after; None where it was not recorded. `past` are its values in earlier runs, oldest first, without these;
+    empty where no line of a page or a report shows the metric."""
 
     metric: str
     old: float | None

@@ -120,7 +120,7 @@ def side_of(result: ComparedResult) -> tuple[Side, Witness | None]:
 
 
 def _nearness(witness: Witness, result: ComparedResult) -> int:
-    """Another library says more than another flow of the same one, and that more than the engine itself."""
+    """Another library says more than another flow of the engine's library, and that more than the engine itself."""
     return 2 if witness.flow == result.flow else int(witness.library == result.reference.engine)
 
 

@@ -173,7 +173,7 @@ class Staff:
 
     def keep_idle(self) -> None:
         """Those that may wait for another launch are let go."""
-        for lane in [slot for slot in self.lanes if slot.process.jobs_done and self._idle.keep(slot)]:
+        for lane in [lane for lane in self.lanes if lane.process.jobs_done and self._idle.keep(lane)]:
             self._let_go(lane)
 
     def end(self) -> None:

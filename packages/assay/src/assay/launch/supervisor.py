@@ -88,7 +88,7 @@ class Supervisor:
 
     def _assign_all(self) -> None:
         staff = self._staff
-        for lane in [slot for slot in staff.lanes if not slot.is_busy]:
+        for lane in [lane for lane in staff.lanes if not lane.is_busy]:
             if staff.at_work() < staff.workers:
                 self._assign(lane)
         while self._waiting and staff.at_work() < staff.workers:

@@ -71,8 +71,8 @@ def onnx_dtype(element: int) -> torch.dtype:
 
 def from_numpy(array: Array) -> torch.Tensor:
     """A copy with the same bits. Four-bit and two-bit integers are widened to eight bits."""
+    # torch takes numpy's strides of 0 from an array of no elements, and torch.export.save overflows with them (torch 2.13).
     tensor = _copied(array)
-    # Of no elements numpy's strides become 0 here, with which torch.export.save overflows (torch 2.13).
     return tensor if array.size else torch.empty(tensor.shape, dtype=tensor.dtype)
 
 
