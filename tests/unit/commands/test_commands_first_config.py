@@ -55,7 +55,9 @@ def test_a_flow_is_proposed_for_the_models_that_it_ran(tmp_path: Path) -> None:
     found = propose(tmp_path, [find_flow("onnxruntime")], tmp_path / ".assay")
     assert found.flows == {Path("linear.onnx"): ("onnxruntime",)}
     assert found.common == ("onnxruntime",)
-    assert found.refused[Path("bad.onnx")].startswith("bad.onnx is truncated or not ONNX")
+    assert found.refused[Path("bad.onnx")].startswith(
+        "bad.onnx is not an ONNX model, or damaged: it is no protobuf at byte 0"
+    )
 
 
 @pytest.mark.parametrize(
