@@ -91,3 +91,23 @@ def test_opsets_and_numbers_do_not_tell_suspects_apart() -> None:
     other = Suspect(CaseId("sweep", 1, 7, 9), "values", ("Pad@19",), ("Pad.mode=edge",))
     assert signature("f", one) == signature("f", other)
     assert signature("f", one) != signature("f", Suspect(one.case, "values", ("Pad@13",), ("Pad.mode=wrap",)))
+
+
+def test_failures_that_end_with_other_words_are_two() -> None:
+    def signed(end: str) -> str:
+        where = "Fail: [ONNXRuntimeError] : FAIL : Exception during initialization: /onnxruntime/core/providers/cpu/nn/"
+        return signature("f", Suspect(CaseId("sweep", 1, 7, 3), "failed", detail=f"{where * 3}lrn.cc:61 {end}"))
+
+    assert signed("X->Shape().NumDimensions() == 4 was false") != signed("size must be odd")
+    assert signed("size 3 must be odd") == signed("size 5 must be odd")
+
+
+def test_crashes_of_an_older_session_have_the_signal_that_their_detail_names(tmp_path: Path) -> None:
+    crash = Bucket("k", "f", "b", "crash", "crash", ("Relu",), detail="SIGABRT")
+    suspect = Suspect(CaseId("sweep", 1, 7, 3), "crash", detail="SIGSEGV")
+    in_use = Suspect(CaseId("sweep", 1, 7, 4), "crash", detail="again")
+    Corpus(tmp_path).write(Session(seed=7, buckets={"k": crash}, waiting=[Waiting("f", suspect), Waiting("f", in_use)]))
+    found = Corpus(tmp_path).read()
+    assert found is not None
+    signals = [found.buckets["k"].signal, *(waiting.suspect.signal for waiting in found.waiting)]
+    assert signals == ["SIGABRT", "SIGSEGV", ""]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,9 +15,10 @@ from assay.core.screening import CaseId, Suspect
 from assay.fuzz.corpus import Bucket, Corpus, Waiting
 from assay.fuzz.crash_experiments import experiments
 from assay.fuzz.deciding_fact import fact_of
-from assay.fuzz.known import KnownCase, may_be_of
+from assay.fuzz.known import KnownCase, may_be_of, with_parts
 from assay.fuzz.look import Look
 from assay.fuzz.same_cause import Relation, relation
+from assay.generators.other_operators import with_one_scale
 from assay.pipeline.services import Services
 from assay.ports.generator import GeneratedCase
 from assay.triage.cause import Cause, Symptom, Where
@@ -26,13 +27,12 @@ FLOW = Flow("flow", "engine")
 BYTES = {"not 2 operands of uint8": True}
 MIN, ADD = BYTES | {"instead Add": False}, BYTES | {"instead Min": False}
 OTHER_LIVES = BYTES | {"instead Add": True}
+CUBIC, CROP = ("Resize.mode=cubic",), ("Resize.coordinate_transformation_mode=tf_crop_and_resize",)
 ANY_TYPE = {"not 2 operands of uint8": False, "instead Add": False}
 
 
-def _crash(operator: str, ablated: dict[str, bool], signal: str = "SIGSEGV", dtypes: tuple[str, ...] = ()) -> Bucket:
-    return Bucket(
-        operator, "flow", "engine", "crash", "crash", (operator,), signal=signal, ablated=ablated, dtypes=dtypes
-    )
+def _crash(operator: str, ablated: dict[str, bool], signal: str = "SIGSEGV", **parts: Any) -> Bucket:
+    return Bucket(operator, "flow", "engine", "crash", "crash", (operator,), signal=signal, ablated=ablated, **parts)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,15 @@ def _crash(operator: str, ablated: dict[str, bool], signal: str = "SIGSEGV", dty
         (_crash("Min", MIN), _crash("Add", {}, dtypes=("float16",)), Relation.DIFFERENT),
         (_crash("Min", ANY_TYPE), _crash("Add", {}, dtypes=("uint8",)), Relation.DIFFERENT),
         (_crash("Add", ADD), _crash("Add", {}, dtypes=("uint8",)), Relation.SAME),
+        # Nothing was tried of the second: it is the first only if it has what that one is right without.
+        (_crash("Add", ADD), _crash("Add", {}, dtypes=("float16",)), Relation.UNDECIDED),
+        (_crash("Add", {"type uint8": True}), _crash("Add", {}, dtypes=("float16", "uint8")), Relation.SAME),
+        (_crash("MatMul", {"scales": True}), _crash("MatMul", {}, dtypes=("float32",)), Relation.UNDECIDED),
+        (_crash("Pad", {"Pad.mode": True}, attributes=("Pad.mode=edge",)), _crash("Pad", {}), Relation.UNDECIDED),
+        (_crash("Pad", {"Pad.mode": True}), _crash("Pad", {}, attributes=("Pad.mode=edge",)), Relation.UNDECIDED),
+        (_crash("Pad", {"Pad.mode": False}), _crash("Pad", {}, attributes=("Pad.mode=edge",)), Relation.SAME),
+        (_crash("Resize", {}, attributes=CUBIC), _crash("Resize", {}, attributes=CROP), Relation.UNDECIDED),
+        (_crash("Resize", {}, attributes=CUBIC), _crash("Resize", {}, attributes=CUBIC), Relation.SAME),
     ],
 )
 def test_a_type_that_decides_both_is_one_cause(bucket: Bucket, other: Bucket, due: Relation) -> None:
@@ -73,10 +82,27 @@ def test_what_ends_alone_is_the_cause_and_not_what_triage_had_no_time_to_cut_dow
     look = Look(Corpus(tmp_path), cast(Services, None), lambda text: None)
     bucket = look.bucket(Waiting("flow", suspect), FLOW, "crash", cause)
     assert (bucket.kind, bucket.operators, bucket.signal) == ("crash", ("Max",), "SIGSEGV")
-    assert bucket.title == "engine: Max, crash, as others on 2 operands of uint8"
+    assert bucket.title == "engine: Max, crash (any operator on 2 operands of uint8)"
+    other = replace(
+        cause, symptom=Symptom("values"), operators=("Clip", "Relu"), known_as="mnn-x.py", script="s.py", folder="f"
+    )
+    alone = look.bucket(Waiting("flow", suspect), FLOW, "crash", other)
+    assert (alone.kind, alone.operators, alone.known, alone.script, alone.folder) == ("crash", ("Max",), "", "", "")
     wider = replace(cause, operators=("Max",))
     parts = replace(suspect, operators=("Max@13", "Min@13"), ablated={})
     assert look.bucket(Waiting("flow", parts), FLOW, "crash", wider).operators == ("Max",)
+
+
+def test_what_ended_its_worker_has_the_parts_of_its_file(tmp_path: Path) -> None:
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 13]>
+      g (uint8[2,3] a, float[2] b) => (float[2] y) { s = ReduceMax <axes = [1], keepdims = 0> (a)
+        c = Cast <to = 1> (s) y = Add (c, b) }""")
+    (tmp_path / "case.onnx").write_bytes(model.SerializeToString())
+    ended = Suspect(CaseId("sweep", 1, 7, 0), "crash", signal="SIGSEGV", ablated={"ReduceMax.axes": False})
+    whole = with_parts(ended, tmp_path / "case.onnx")
+    assert whole.operators == ("ReduceMax", "Cast", "Add")
+    assert whole.attributes == ("Cast.to", "ReduceMax.keepdims=0")
+    assert whole.dtypes == ("uint8", "float32")
 
 
 def test_a_type_decides_where_no_other_operator_lives() -> None:
@@ -121,3 +147,9 @@ def test_one_scale_is_tried_for_those_of_rows() -> None:
       { r = DequantizeLinear <axis = 0> (w, s) y = Gemm (x, r) }""")
     found = dict(experiments(GeneratedCase(model.SerializeToString(), {"x": np.ones((1, 2), np.float32)})))
     assert {"scales", "instead MatMul"} <= {*found}
+
+
+def test_a_scale_of_no_rows_is_left_as_it_is() -> None:
+    model = parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+      g (int8[0,2] w, float[0] x) => (float[0,2] y) <float[0] s = {}> { y = DequantizeLinear <axis = 0> (w, s) }""")
+    assert [*with_one_scale(GeneratedCase(model.SerializeToString(), {}))] == []

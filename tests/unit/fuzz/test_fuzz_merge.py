@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from assay.commands.composition import open_services
+from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.screening import ANY_OPERATOR, CaseId, Suspect, Use
+from assay.core.outcome import Outcome
+from assay.core.screening import ANY_OPERATOR, CaseId, Suspect, Unspecified, Use
+from assay.errors import UsageError
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting
-from assay.fuzz.look import Look
-from assay.fuzz.session import Fuzzing
+from assay.fuzz.look import Look, status_of
+from assay.fuzz.session import LOOKS, Fuzzing, screen_job
+from assay.fuzz.suspect_signature import signature
 from assay.pipeline.services import Services
 
 FLOW = Flow(name="faulty", backend="faulty")
@@ -130,3 +134,55 @@ def test_what_fails_in_a_use_whatever_the_operator_is_one_bucket(services: Servi
     )
     fuzzing._meet(FLOW.name, replace(SUSPECT, kind=Use.SIDE_BY_SIDE, ablated={ANY_OPERATOR: True}))
     assert [bucket.title for bucket in fuzzing.new] == [found.title, "faulty: Neg, side_by_side"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, UsageError])
+def test_what_an_interruption_leaves_waits_again(
+    services: Services, tmp_path: Path, error: type[BaseException]
+) -> None:
+    """Of three that are looked into together the first is kept before it comes."""
+    waiting = [
+        Waiting(FLOW.name, Suspect(CaseId("sweep", 3, 7, index), "values", (name,)))
+        for index, name in enumerate(("Neg", "Abs", "Erf"))
+    ]
+    session = replace(_session(), waiting=[*waiting])
+    fuzzing = Fuzzing(Corpus(tmp_path), session, [FLOW], services, lambda text: None, set(), lambda: 9.0)
+
+    def interrupted(chosen: Sequence[Waiting], *rest: object) -> Iterator[tuple[Waiting, Bucket]]:
+        assert [*chosen] == waiting
+        yield replace(chosen[0], suspect=replace(chosen[0].suspect, ablated={"inputs": True})), _bucket("a", "wrong")
+        raise error
+
+    fuzzing.look.into = interrupted  # type: ignore[assignment,method-assign]
+    with pytest.raises(error):
+        fuzzing.run(30.0, 1)
+    kept = Corpus(tmp_path).read()
+    assert kept is not None
+    assert (kept.waiting, [*kept.buckets]) == (waiting[1:], ["a"])
+
+
+def test_where_all_are_counted_nothing_is_looked_into(services: Services, tmp_path: Path) -> None:
+    session = replace(_session(_bucket("old", "wrong")), waiting=[WAITING])
+    session.looked[signature(FLOW.name, SUSPECT)] = ["old"] * LOOKS
+    doing: list[str] = []
+    Fuzzing(Corpus(tmp_path), session, [FLOW], services, print, set(), lambda: 9.0, doing.append).run(30.0, 1)
+    assert (doing, session.waiting, session.buckets["old"].count) == ([], [], 2)
+
+
+@pytest.mark.parametrize(
+    ("reason", "due"),
+    [
+        (Unspecified.REPEATED_INDICES, "unspecified"),
+        (Unspecified.EQUAL_KEYS, "unspecified"),
+        (Unspecified.REFLECTED_TWICE, "unstable"),
+        (Unspecified.EQUAL_MAXIMA, "unstable"),
+    ],
+)
+def test_two_answers_of_one_engine_are_a_failure_where_no_order_decides(
+    tmp_path: Path, reason: Unspecified, due: str
+) -> None:
+    waiting = replace(WAITING, suspect=replace(SUSPECT, unspecified=(reason,)))
+    job = screen_job(ARM, FLOW, Corpus(tmp_path), Session(seed=7), 1.0)
+    result = replace(empty_result(job), outcome=Outcome.NONDETERMINISTIC)
+    assert status_of(waiting, result) == due
+    assert status_of(waiting, replace(result, outcome=Outcome.MISMATCH)) == "unspecified"

@@ -58,6 +58,8 @@ def test_the_curve_has_each_cause_with_the_hours_before_it() -> None:
         "  1.50 h: 2, engine: late (sweep on flow)",
     ]
     assert "  2.00 hours of processor time in all: 1 cause an hour" in lines(session, set())
+    rare = replace(session, processor_s=25 * 3600.0, buckets={"early": early})
+    assert "  25.00 hours of processor time in all: 0.04 causes an hour" in lines(rare, set())
     soon = replace(session, processor_s=72.0)
     assert "  0.02 hours of processor time in all" in lines(soon, set())
     assert [*curve_lines(Session(seed=7))] == []

@@ -131,6 +131,8 @@ def test_of_equal_maxima_a_place_is_not_said(
         ([0, 3, 0, 0], None, "edge", False),
         ([1, 2], [1], "reflect", False),
         ([0, 2], [-2], "reflect", True),
+        ([0, -1, 0, 2], None, "reflect", True),  # a crop leaves two elements
+        ([0, 1, 0, -1], None, "reflect", False),
     ],
 )
 def test_a_reflection_beyond_the_axis_is_not_said(

@@ -27,7 +27,10 @@ def fuzz(given: Mapping[str, Any]) -> None:
     from assay.pipeline.progress import SILENT
 
     options = read_options(FuzzOptions, given, command=command_line(sys.argv[1:], FuzzOptions))
-    hint = "what was screened is kept: the same command goes on with it, `assay fuzz report` shows it"
+    hint = (
+        "what was screened is kept: the same command goes on with it, "
+        "and `assay fuzz report` (with the same --corpus and --history) shows it"
+    )
     with progress_bar(hint, LOG_S) as progress:
         found = run_fuzz(options, SILENT, print_line, progress.doing)
     for line in (*lines(found.session, {bucket.key for bucket in found.new}), f"corpus: {found.corpus}", *found.alerts):

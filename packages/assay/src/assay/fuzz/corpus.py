@@ -140,6 +140,14 @@ class Session(msgspec.Struct):
         return sum(arm.cpu_s for arm in self.arms.values())
 
 
+def _name_signals(stored: dict[str, Any]) -> None:
+    """Sessions written before crashes had their signal in a field of its own have it in their detail."""
+    ended = [*stored.get("buckets", {}).values(), *(waiting["suspect"] for waiting in stored.get("waiting", []))]
+    for crash in ended:
+        if crash["kind"] == "crash" and not crash.get("signal") and crash.get("detail", "").startswith("SIG"):
+            crash["signal"] = crash["detail"]
+
+
 class Corpus:
     """A folder. `open` makes it where it is not there."""
 
@@ -187,6 +195,7 @@ class Corpus:
                 stored |= {"referred": {}, "format": FORMAT}
             elif written != FORMAT:
                 raise UsageError(f"{path} was written by another version of assay; give another folder with --corpus")
+            _name_signals(stored)
             return msgspec.convert(stored, Session)
         except (OSError, msgspec.MsgspecError) as error:
             raise UsageError(

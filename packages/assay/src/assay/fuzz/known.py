@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
@@ -149,15 +150,18 @@ def _bucket(suspect: Suspect, case: KnownCase, flow: Flow) -> Bucket:
 
 
 def _ended(case: CaseId, result: Result, place: Path) -> Suspect:
-    from assay.generators.files import types_of
-
-    dtypes = types_of(place.with_name(f"{place.name}.onnx"))
-    return Suspect(
-        case, result.outcome.value, _operators(place), dtypes=dtypes, detail=result.signal, signal=result.signal
-    )
+    suspect = Suspect(case, result.outcome.value, detail=result.signal, signal=result.signal)
+    return with_parts(suspect, place.with_name(f"{place.name}.onnx"))
 
 
-def _operators(place: Path) -> tuple[str, ...]:
-    from assay.generators.files import operators_of
+def with_parts(suspect: Suspect, model: Path) -> Suspect:
+    """With the operators, attributes and types of its model: of a case that ended its worker nobody has told them, and they part
+    causes. An attribute without which it ends as well does not matter."""
+    from assay.generators.case_values import attributes_of
+    from assay.generators.files import operators_of, types_of
 
-    return operators_of(place.with_name(f"{place.name}.onnx"))
+    if suspect.operators:
+        return suspect
+    needless = {name for name, right in suspect.ablated.items() if not right}
+    stated = tuple(name for name in attributes_of(model) if name.partition("=")[0] not in needless)
+    return replace(suspect, operators=operators_of(model), attributes=stated, dtypes=types_of(model))

@@ -22,6 +22,7 @@ from assay.errors import AssayError
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
 from assay.fuzz.crash_experiments import try_crash
 from assay.fuzz.deciding_fact import fact_of
+from assay.fuzz.known import with_parts
 from assay.fuzz.same_cause import Relation, cures, cures_of, nearest
 from assay.fuzz.screening import Rescreen
 from assay.fuzz.suspect_signature import bucket_key, signature
@@ -49,6 +50,8 @@ UNCHECKED = {"failed": "failed", **{use.value: "in_use" for use in Use}}
 """The status of suspects that are not checked again."""
 ENDED = (Outcome.CRASH.value, Outcome.TIMEOUT.value, Outcome.OUT_OF_MEMORY.value)
 """Kinds of suspects that the worker of the screen did not outlive."""
+BY_ORDER = frozenset((Unspecified.REPEATED_INDICES, Unspecified.EQUAL_KEYS))
+"""Reasons for which one engine may answer differently each time, as its threads meet: two answers are else memory that is not its own."""
 SEARCHED = ("wrong", "one_witness", "crash", "unstable")
 
 
@@ -133,11 +136,7 @@ class Look:
         return replace(waiting, suspect=replace(suspect, ablated=ablated))
 
     def _named(self, waiting: Waiting) -> Waiting:
-        """With the operators of its model: of a case that ended its worker nobody has told them, and they part causes."""
-        from assay.generators.files import operators_of
-
-        operators = waiting.suspect.operators or operators_of(self._path(waiting, ".onnx"))
-        return replace(waiting, suspect=replace(waiting.suspect, operators=operators))
+        return replace(waiting, suspect=with_parts(waiting.suspect, self._path(waiting, ".onnx")))
 
     def _cause(self, job: VerifyJob, result: Result, seconds: float) -> Cause | None:
         folder = self._corpus.folder.absolute() / "causes" / job.case.name / job.flow.name.replace("/", "-")
@@ -161,6 +160,8 @@ class Look:
     ) -> Bucket:
         """What this suspect alone comes to, before it is compared with others."""
         suspect = waiting.suspect
+        if cause is not None and _ends_alone(suspect, cause) and not _is_of(cause, suspect):
+            cause = None
         operators = cause.operators if cause is not None and not _ends_alone(suspect, cause) else _operators(suspect)
         attributes = _attributes(suspect, operators)
         brought = tuple(name for cure in cause.cures[:1] for name in cure.names) if cause is not None else ()
@@ -185,7 +186,7 @@ class Look:
             first=str(suspect.case),
             generator=suspect.case.generator,
             smallest=cause.folder if cause is not None else str(self._path(waiting, ".onnx")),
-            title=_title(flow, suspect, cause, operators, attributes) + (f", as others on {fact}" if fact else ""),
+            title=_title(flow, suspect, cause, operators, attributes) + (f" (any operator on {fact})" if fact else ""),
             workaround=workaround(cause) if cause is not None else "",
             script=cause.script if cause is not None else "",
             folder=cause.folder if cause is not None else "",
@@ -205,8 +206,14 @@ def _kind(suspect: Suspect, cause: Cause | None) -> str:
 
 
 def _ends_alone(suspect: Suspect, cause: Cause) -> bool:
-    """Whether what is left of the case, which ends its worker, has no more operators than what triage came to: it had less time."""
-    return suspect.kind in ENDED and 0 < len({*_operators(suspect)}) <= len({*cause.operators})
+    """Whether what is left of the case, which ends its worker, is not smaller in what triage came to: it had less time."""
+    mine = {*_operators(suspect)}
+    return suspect.kind in ENDED and bool(mine) and not {*cause.operators} < mine
+
+
+def _is_of(cause: Cause, suspect: Suspect) -> bool:
+    """Whether triage came to the same failure of these operators: else its script and what it knows are of another."""
+    return cause.symptom.kind.partition(" ")[0] == suspect.kind and {*_operators(suspect)} <= {*cause.operators}
 
 
 def _decided_by(kind: str, suspect: Suspect, signal: str) -> tuple[str, ...]:
@@ -266,7 +273,9 @@ def status_of(waiting: Waiting, result: Result, *, used: bool = False) -> str:
     silent = {*waiting.suspect.unspecified}
     if waiting.suspect.kind == "shape":  # the text says of it what values do not follow from
         silent -= {Unspecified.DILATED_SAME}
-    if silent and result.outcome in (Outcome.MISMATCH, Outcome.NONDETERMINISTIC):
+    if (silent and result.outcome is Outcome.MISMATCH) or (
+        silent & BY_ORDER and result.outcome is Outcome.NONDETERMINISTIC
+    ):
         return "unspecified"
     if result.outcome in _OUTCOMES:
         return _OUTCOMES[result.outcome]

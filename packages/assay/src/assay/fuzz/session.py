@@ -21,7 +21,7 @@ from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result, ScreenResult
 from assay.core.screening import CaseId, Suspect
-from assay.errors import UsageError
+from assay.errors import AssayError, UsageError
 from assay.fuzz.arm_progress import end_of, ended, screened
 from assay.fuzz.bandit import choose, paid, spent
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting, confirms, is_cause, is_compared
@@ -205,10 +205,21 @@ class Fuzzing:
             else:
                 rest.append(waiting)
         self.session.waiting = rest
-        self._doing(looking_text(self.session, [waiting.flow for waiting in chosen]))
-        for waiting, bucket in self.look.into(chosen, {**self.flows}, self.session, left):
-            self.keep(waiting, bucket)
+        if chosen:
+            self._look_into_these(chosen, left)
         self.session.looking_s += time.monotonic() - begin
+
+    def _look_into_these(self, chosen: Sequence[Waiting], left: float) -> None:
+        """Those that an interruption or a full disk leaves wait again, behind the others."""
+        self._doing(looking_text(self.session, [waiting.flow for waiting in chosen]))
+        kept = set[CaseId]()
+        try:
+            for waiting, bucket in self.look.into(chosen, {**self.flows}, self.session, left):
+                self.keep(waiting, bucket)
+                kept.add(waiting.suspect.case)
+        except (KeyboardInterrupt, SystemExit, AssayError, OSError):
+            self.session.waiting += [waiting for waiting in chosen if waiting.suspect.case not in kept]
+            raise
 
     def keep(self, waiting: Waiting, bucket: Bucket) -> None:
         """Counted where its cause is there already, in the place of one that it proves, or as a new one."""

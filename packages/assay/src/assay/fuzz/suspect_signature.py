@@ -7,6 +7,9 @@ import re
 from assay.core.digest import value_digest
 from assay.core.screening import Suspect, is_of_use
 
+SIGNED = 120
+"""Of either end of the words."""
+
 
 def signature(flow: str, suspect: Suspect) -> str:
     """Of a suspect before anybody looked into it: operators without their opsets, and the attributes that matter."""
@@ -31,6 +34,7 @@ def bucket_key(
 
 
 def _plain(text: str) -> str:
-    """Without names and numbers, which differ from case to case."""
+    """Without names and numbers, which differ from case to case. Engines begin with where they are, and end with what is wrong."""
     words = re.sub(r"'[^']*'|\"[^\"]*\"|\S*\d\S*", "", text)
-    return " ".join(words.split())[:120]
+    plain = " ".join(words.split())
+    return plain if len(plain) <= 2 * SIGNED else f"{plain[:SIGNED]} ... {plain[-SIGNED:]}"

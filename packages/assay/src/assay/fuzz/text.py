@@ -130,7 +130,7 @@ def _spent(session: Session) -> Iterator[str]:
     )
     if session.processor_s:
         hours = session.processor_s / 3600
-        rate = f": {_many(round(causes / hours, 1), 'cause')} an hour" if hours >= LEAST_HOURS else ""
+        rate = f": {_many(float(f'{causes / hours:.2g}'), 'cause')} an hour" if hours >= LEAST_HOURS else ""
         yield f"  {hours:.2f} hours of processor time in all{rate}"
     for arm in session.arms.values():
         if arm.cases:
@@ -142,7 +142,7 @@ def _spent(session: Session) -> Iterator[str]:
 
 
 def _many(number: float, thing: str) -> str:
-    """ "1 case", "2 cases"."""
+    """As "1 case", "2 cases"."""
     return f"{number:.12g} {thing}{'s' if number != 1 else ''}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from onnx import checker, numpy_helper
 from assay.core.dtype import dtype_name, numpy_dtype
 from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
-from assay.generators.schemas import schema_at
+from assay.generators.schemas import NotMade, schema_at
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 from assay.worker.regions.value_files import evaluate
@@ -165,6 +166,20 @@ def as_fed(model: Any, inputs: Mapping[str, Tensor]) -> Any:
         value.type.tensor_type.ClearField("shape")
     del fed.graph.value_info[:]
     return onnx.shape_inference.infer_shapes(fed, data_prop=True)
+
+
+def attributes_of(model: Path) -> tuple[str, ...]:
+    """Of a file, as a suspect has them; without those of an operator that the standard does not know."""
+    proto = onnx.load(model)
+    opset = next((entry.version for entry in proto.opset_import if entry.domain == ""), 0)
+    found = set[str]()
+    for node in proto.graph.node:
+        try:
+            schema = schema_at(node.op_type, opset)
+        except NotMade:
+            continue
+        found |= {_class(node.op_type, attribute, schema) for attribute in node.attribute}
+    return tuple(sorted(found))
 
 
 def _class(operator: str, attribute: Any, schema: Any) -> str:

@@ -54,8 +54,8 @@ def with_one_scale(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
         ):
             continue
         for tensor in grids:
-            if [*tensor.dims] not in ([], [1]):
-                array = numpy_helper.to_array(tensor)
+            array = numpy_helper.to_array(tensor)
+            if array.size > 1:
                 tensor.CopyFrom(numpy_helper.from_array(array[0].reshape(()), tensor.name))
                 changed = True
         if all(not tensor.dims for tensor in grids):

@@ -296,5 +296,5 @@ class _Screener:
 
 
 def _said(error: Exception) -> str:
-    """The kind of an error and the beginning of its words, on one line."""
+    """The kind of an error and the first 800 characters of its words, on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:800]}"

@@ -94,14 +94,17 @@ def _of_node(node: Any, values: Mapping[str, Tensor], computed: Collection[str])
 
 
 def _reflects_twice(node: Any, values: Mapping[str, Tensor]) -> bool:
-    """Whether it pads an axis by more than its length less one: engines refuse, go on back and forth, or read what is not theirs."""
+    """Whether it pads an axis by more than what a crop leaves of it, less one: engines refuse, go on back and forth, or read what is not
+    theirs."""
     sizes = values[node.input[0]].shape
     pads, axes = _attributes(node).get("pads"), [*range(len(sizes))]
     if len(node.input) > 1:
         pads = values[node.input[1]].tolist()
     if len(node.input) > 3 and node.input[3]:
         axes = values[node.input[3]].tolist()
-    return any(pad > max(sizes[axis] - 1, 0) for pad, axis in zip(pads or (), [*axes, *axes], strict=False))
+    places = [*zip(pads or (), [axis % len(sizes) for axis in (*axes, *axes)], strict=False)]
+    left = [size + sum(min(pad, 0) for pad, axis in places if axis == place) for place, size in enumerate(sizes)]
+    return any(pad > max(left[axis] - 1, 0) for pad, axis in places)
 
 
 _POOLS = ("MaxPool", "AveragePool", "LpPool")
