@@ -15,9 +15,9 @@ from assay.pipeline.services import Services
 from assay.ports.generator import GeneratedCase
 
 MOST = 24
-"""Processes."""
+"""Processes: after so many no experiment begins. One has up to two."""
 LONGEST_S = 60.0
-"""What is not tried by then is not known, nor what the session has no time for."""
+"""After so long, or the session's time, no experiment begins: what is not tried by then is not known. None is cut short."""
 
 
 def try_crash(
