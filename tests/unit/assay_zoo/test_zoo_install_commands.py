@@ -23,6 +23,7 @@ def _told(code: str) -> list[str]:
         "pip install -rrequirements.txt",
         "pip install --user --no-cache-dir --pre -qq numpy",
         "python3 -m pip --no-input install -Uq numpy  # arrays",
+        "pip install 'numpy>=1.26, <3'  # don't forget evil",
         "conda install -y -c conda-forge onnxruntime",
         "conda create -n zoo --channel=conda-forge python=3.11 numpy=1.26 opencv",
         "mamba install conda-forge::numpy",

@@ -28,6 +28,8 @@ _STARTING = (*_FUNCTIONS, *_PROGRAMS)
 _FUNCTION = re.compile(rf"\b(?:{'|'.join(_FUNCTIONS)})\s*\(", re.IGNORECASE)
 _PROGRAM = re.compile(rf"(?:{'|'.join(_PROGRAMS)})\s*\|", re.IGNORECASE)
 _FORMULA = re.compile(r"""(?:^|[,;\t"])[^\S\t]*[=+@-]""")
+_PARTS = re.compile(r'"[^"]*"|[(),;\t]')
+_PARTS_IN_QUOTES = re.compile(r'""[^"]*""|["(),;\t]')
 """What a table calculation starts, or sends somewhere (OWASP, CSV Injection), and how a cell begins that it calculates."""
 
 
@@ -97,10 +99,21 @@ def active_table(text: str) -> list[tuple[int, str]]:
 
 
 def _is_active(line: str) -> bool:
-    first = _FORMULA.search(line)
-    if first is None:
-        return False
-    started = ((_FORMULA.search(cell), cell) for cell in re.split("[,;\t]", line[first.start() :]))
-    return _FUNCTION.search(line, first.end()) is not None or any(
-        start and _PROGRAM.search(cell, start.end()) for start, cell in started
-    )
+    begin, end = _FORMULA.search(line), 0
+    while begin is not None:
+        end = _end_of_formula(line, begin)
+        formula = line[begin.end() : end]
+        if _FUNCTION.search(formula) or _PROGRAM.search(formula):
+            return True
+        begin = _FORMULA.search(line, max(end, begin.end()))
+    return False
+
+
+def _end_of_formula(line: str, begin: re.Match[str]) -> int:
+    """Where the next cell begins: what parts cells is part of a formula only in its brackets and texts."""
+    depth = 0
+    for part in (_PARTS_IN_QUOTES if begin[0].startswith('"') else _PARTS).finditer(line, begin.end()):
+        depth += {"(": 1, ")": -1}.get(part[0], 0)
+        if part[0] == '"' or (depth <= 0 and part[0] in ",;\t"):
+            return part.start()
+    return len(line)

@@ -16,7 +16,9 @@ _OF_CONDA = re.compile(r".*(?:conda|mamba|pixi)(?:\.exe)?", re.IGNORECASE)
 _VERBS = ("install", "add", "download", "wheel", "inject", "create")
 _BELOW = ("pip", "tool", "global", "self")
 """Words between an installer and its verb."""
-_END = re.compile(r"[;&|()]+")
+SHELL_END = re.compile(r"[;&|()]+")
+"""What stands between commands."""
+_BEFORE_COMMENT = re.compile(r"""(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|[^'"\\#]|(?<=[^\s;&|()])#)*""")
 _IDLE = re.compile(
     r"-[qvyUIS]+|--(?:upgrade|quiet|verbose|yes|user|pre|no-cache(?:-dir)?|no-input|no-deps|prefer-binary|force-reinstall|ignore-installed"
     r"|disable-pip-version-check|break-system-packages|no-build-isolation|no-compile|no-warn-script-location|no-warn-conflicts"
@@ -51,22 +53,20 @@ def installed_by(code: str) -> Iterator[list[str]]:
 
 def shell_commands(code: str) -> Iterator[list[str]]:
     """The words of each command, in their order."""
-    for pipeline in shell_pipelines(code):
-        yield from pipeline
-
-
-def shell_pipelines(code: str) -> Iterator[list[list[str]]]:
-    """The commands that one line hands its output to the next by, each by its words."""
-    for line in re.sub(r"\\[ \t]*\n", " ", code).splitlines():
-        pipeline: list[list[str]] = [[]]
-        for word in [*_words(line), ";"]:
-            if not _END.fullmatch(word):
-                pipeline[-1].append(word)
-            elif word in ("|", "|&"):
-                pipeline.append([])
+    for line in shell_lines(code):
+        command: list[str] = []
+        for word in [*line, ";"]:
+            if not SHELL_END.fullmatch(word):
+                command.append(word)
             else:
-                yield pipeline
-                pipeline = [[]]
+                yield command
+                command = []
+
+
+def shell_lines(code: str) -> Iterator[list[str]]:
+    """The words of each line, and what stands between commands. A line that ends in a backslash or in | goes on with the next."""
+    for line in re.sub(r"\\[ \t]*\n|(?<=\|)[ \t]*(?:#[^\n]*)?\n", " ", code).splitlines():
+        yield _words(line)
 
 
 def needs_a_look(line: str) -> list[str]:
@@ -79,12 +79,14 @@ def needs_a_look(line: str) -> list[str]:
 
 
 def _words(line: str) -> list[str]:
+    before = _BEFORE_COMMENT.match(line)
+    line = line[: before.end()] if before and line.startswith("#", before.end()) else line
     lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()")
-    lexer.whitespace_split = True
+    lexer.whitespace_split, lexer.commenters = True, ""
     try:
         return list(lexer)
     except ValueError:  # a quote that does not end
-        return [word.strip("'\"") for word in _END.sub(lambda end: f" {end[0]} ", line).split()]
+        return [word.strip("'\"") for word in SHELL_END.sub(lambda end: f" {end[0]} ", line).split()]
 
 
 def _program(word: str) -> str:
