@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from assay_zoo.artifacts.code_scan import reaches
 
 _MADE = "import onnxruntime as ort\nimport helper\ndef fake(*a): return [1]\ns = ort.InferenceSession('m.onnx')\n"
+_NET = """def relu(x): return x
+class L:
+    def __init__(self): self.act = None
+    @classmethod
+    def make(cls): return cls()
+"""
 
 
 @pytest.mark.parametrize(
@@ -20,7 +28,21 @@ _MADE = "import onnxruntime as ort\nimport helper\ndef fake(*a): return [1]\ns =
         "def patch(session):\n    session.run = fake",
         "class A:\n    def __init__(self):\n        self.s = s\n        self.s.run = self.fake\n    def fake(self): ...",
         "s.run = table.get\ny = s.run(None, {})",
-        "for s.run in (fake,): pass",
+        "for s.run in (fake,): pass\ns.run(None, {})",
+        "def swap(t, how): t.run = how\nswap(s, fake)\ns.run(None, {})",
+        "g = fake\nt = s\nt.run = g\ns.run(None, {})",
+        "t = s\nt.run = fake if True else None\ns.run(None, {})",
+        "t = s\nt.run = {'a': fake}['a']\ns.run(None, {})",
+        "def mk(): return fake\nt = s\nt.run = mk()\ns.run(None, {})",
+        "self = s\nself.run = fake",
+        "def f(cls): cls.run = fake\nf(ort.InferenceSession)",
+        "def f(self): self.run = fake\nf(s)",
+        "class A:\n    @staticmethod\n    def f(a): a.run = fake\nA.f(s)",
+        "class S: ...\ns.__class__ = S",
+        "with fake as s.run: ...\ns.run(None, {})",
+        "[0 for s.run in [fake]]\ns.run(None, {})",
+        "def build(): return ort.InferenceSession('m.onnx')\nt = build()\nt.run = fake",
+        "def infer(t): return t.run(None, {})\ndef swap(t, how): t.run = how\nswap(s, fake)\ninfer(s)",
         "s.run, s.x = fake, 2",
         "import functools\ns.run = functools.partial(fake, 1)",
         "setattr(s, 'run', fake)",
@@ -37,6 +59,16 @@ def test_a_method_of_a_package_that_is_another_asks(code: str) -> None:
     [
         "o = ort.SessionOptions()\no.intra_op_num_threads = 1\no.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL",
         "import numpy as np\na = np.zeros(3)\na.shape = (3, 1)\ndf.index = np.arange(3)\n[1].index(1)",
+        "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.format_coord = lambda x, y: f'{x}'\nax.plot([1])",
+        "import matplotlib.pyplot as plt\nax = plt.gca()\nax.format_coord = lambda x, y: f'{x}'",
+        _NET + "class B:\n    def __init__(self):\n        self.m = L()\n        self.m.act = relu",
+        _NET + "layers = {'a': L()}\nlayers['a'].act = relu\nlayers['a'].act(1)",
+        _NET + "nets = [L(), L()]\nfor n in nets:\n    n.act = relu\n    n.act(1)",
+        _NET + "n = L.make()\nn.act = relu",
+        _NET + "def build(): return L()\nm = build()\nm.post = relu\nm.post(1)",
+        _NET + "def fuse(m, act): m.act = act\nfuse(L(), relu)",
+        "class W:\n    def __init__(self, run):\n        self.run = run\nW(s.run).run(None, {})",
+        "import pandas as pd\ndf = pd.read_csv('a.csv')\ndef f(words, d):\n    d.index = 2 * words.index(1)",
         "fake.calls = 0\nfake.original = fake",
         "n = helper.Net()\nn.act = lambda x: x",
         "class A:\n    def f(self):\n        type(self).count = 1\n        self.__class__.n = 2\n        self.g = self.f\n        self.g()",
@@ -47,3 +79,10 @@ def test_a_method_of_a_package_that_is_another_asks(code: str) -> None:
 )
 def test_what_is_its_own_a_submission_may_change(code: str) -> None:
     assert reaches(_MADE + code) == []
+
+
+def test_values_that_are_made_of_one_another_take_no_long() -> None:
+    code = "".join(f"a.x{i % 9} = b.x{i % 8}.f(a.x{i % 7})\nc{i} = a.x{i % 9}.g(b)\n" for i in range(600))
+    began = time.process_time()
+    reaches(f"def f(a, b):\n    {code}".replace("\n", "\n    "))
+    assert time.process_time() - began < 20

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 
 from assay_zoo.artifacts.code_names import imported_from, last_name
 from assay_zoo.artifacts.dangerous_names import OF_FRAMES
+from assay_zoo.artifacts.origins import OWN, UNKNOWN
 from assay_zoo.artifacts.plain_names import PLAIN_DUNDERS, is_package_module, more_than_plain
 from assay_zoo.artifacts.reached import Unread
-from assay_zoo.artifacts.source_file import SourceFile
+from assay_zoo.artifacts.source_file import NAMESPACES, SourceFile
 
 _DUNDER = re.compile(r"__\w+__")
-_NAMESPACES = ("Namespace", "SimpleNamespace", "parse_args")
-"""What these give has no more in it than what the file put there."""
 _CODE = re.compile(r"(?s).*\.(?:py|pyw|pyc|pyd|pth|so|sh|ipynb)", re.IGNORECASE)
 _LOOKING = re.compile(
     r"print|open|(?:abs|real|norm)path|(?:base|dir)name|Path|Pure\w*Path|join\w*|exists|is_?file|is_?dir|i?r?glob|fn?match|search|sub|findall|r?split\w*|endswith|startswith|remove\w+|get\w*|"
@@ -71,28 +71,54 @@ class AskedCode(SourceFile):
             if is_class
             else base
         )
-        called = f"{ast.unparse(base)}.{name}" in self._called_names and not isinstance(value, ast.Constant | None)
-        if (is_class or called or self._is_own_function(value)) and not (
-            self._is_made_here(of) or self._bound.of(base)
-        ):
+        origins = self._origins.of(of)
+        if origins == {OWN} or (self._bound.of(base) and not isinstance(base, ast.Call)):
+            return
+        drawn = all(path.partition(".")[0] == "matplotlib" for path in origins)
+        is_other = not isinstance(value, ast.Constant) and (
+            name in self._asked_of_packages
+            or (name in self._asked_of_any and UNKNOWN in origins and not self._is_number(value))
+            or (self._is_own_function(value) and not drawn and name not in self._own_attributes(origins))
+        )
+        if is_class or name == "__class__" or is_other:
             yield Unread(
                 f"what a value does for all that use it ({ast.unparse(base)[:40]}.{name or '...'} is replaced)"
             )
+
+    @cached_property
+    def _asked_of_packages(self) -> set[str]:
+        """Names of methods that the file calls on what comes from a package."""
+        return {name for name, origins in self._called_methods if not origins <= {OWN, UNKNOWN}}
+
+    @cached_property
+    def _asked_of_any(self) -> set[str]:
+        """Names of methods that it calls on what may be of a package, but for those of its own classes."""
+        names = {name for name, origins in self._called_methods if UNKNOWN in origins}
+        return names - self._origins.of_own_classes
+
+    @cached_property
+    def _called_methods(self) -> list[tuple[str, frozenset[str]]]:
+        called = [node.func for node in self._nodes if isinstance(node, ast.Call)]
+        methods = [func for func in called if isinstance(func, ast.Attribute)]
+        return [(func.attr, self._origins.of(func.value)) for func in methods if not self._bound.of(func)]
+
+    def _own_attributes(self, origins: Collection[str]) -> set[str]:
+        """Names of attributes that are free where a value may come from there."""
+        return self._origins.of_own_classes if set(origins) <= {OWN, UNKNOWN} else set()
+
+    def _is_number(self, value: ast.expr | None) -> bool:
+        """Whether it is no function for sure: what is computed, and what a package gives."""
+        partial = isinstance(value, ast.Call) and self._bound.of(value.func) == ("functools.partial",)
+        shared = isinstance(value, ast.Call) and any(map(self._is_shared, self._bound.of(value.func)))
+        return (shared and not partial) or isinstance(
+            value, ast.BinOp | ast.Compare | ast.JoinedStr | ast.List | ast.Dict
+        )
 
     def _is_own_function(self, node: ast.expr | None) -> bool:
         own = last_name(node) in self._functions if isinstance(node, ast.Name | ast.Attribute) else False
         of = self._bound.of(node.func if isinstance(node, ast.Call) else node)
         partial = isinstance(node, ast.Call) and of == ("functools.partial",)
         return own or partial or isinstance(node, ast.Lambda) or any(map(self._bound.is_defined, of))
-
-    def _is_made_here(self, node: ast.expr) -> bool:
-        """Of a class or a function of the submission: these are its own to change."""
-        if isinstance(node, ast.Name) and node.id in ("cls", *self._functions, *self._classes):
-            return True
-        values = self._names_in(self._scopes.around(node)).values_of(node.id) if isinstance(node, ast.Name) else [node]
-        calls = [value.func if isinstance(value, ast.Call) else None for value in values]
-        made = [[] if call is None else self._bound.of(call) for call in calls]
-        return self._is_own(node) or (bool(made) and all(of and not any(map(self._is_shared, of)) for of in made))
 
     def _used(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -127,7 +153,7 @@ class AskedCode(SourceFile):
     def _is_own(self, node: ast.expr, seen: frozenset[int] = frozenset()) -> bool:
         """Whether a value is one of the file's own classes, or a table of names that it made."""
         if isinstance(node, ast.Call):
-            return last_name(node.func) in (*_NAMESPACES, *self._classes)
+            return last_name(node.func) in (*NAMESPACES, *self._classes)
         if not isinstance(node, ast.Name) or id(node) in seen:
             return False
         if node.id == "self" or node.id in self._namespaces:
@@ -157,7 +183,8 @@ class AskedCode(SourceFile):
         if name == "vars" and self._is_plain(node, ("vars",)) and node.args and not self._is_own(node.args[0]):
             yield Unread(f"all names of what is made elsewhere ({ast.unparse(node)[:60]})")
         if name in ("setattr", "__setattr__") and len(node.args) > 2:
-            yield from self._replaced(node.args[0], "", node.args[2])
+            named = node.args[1].value if isinstance(node.args[1], ast.Constant) else ""
+            yield from self._replaced(node.args[0], str(named), node.args[2])
         if name in ("wraps", "update_wrapper") and (many > (1 if name == "wraps" else 2)):
             yield Unread(f"names of one thing under those of another ({name} with more than a function)")
         of = node.func.func if isinstance(node.func, ast.Call) else node.func

@@ -11,6 +11,7 @@ from assay_zoo.artifacts.dangerous_arguments import LOADERS, mapped
 from assay_zoo.artifacts.environment import CAPTURING, asked_names, only_counted, only_printed, set_names
 from assay_zoo.artifacts.followed_names import FollowedNames
 from assay_zoo.artifacts.known_modules import HARMLESS, is_elsewhere
+from assay_zoo.artifacts.origins import Origins
 from assay_zoo.artifacts.other_files import FileNames, OtherFiles
 from assay_zoo.artifacts.partial_texts import Name, pattern_of
 from assay_zoo.artifacts.scopes import Scopes, parameters
@@ -34,6 +35,8 @@ _TAKING = (
     "lstrip",
     "rstrip",
 )
+NAMESPACES = ("Namespace", "SimpleNamespace", "parse_args")
+"""What these give has no more in it than what the file put there."""
 FINDING = ("glob", "rglob", "iglob", "iterdir", "listdir", "scandir", "walk")
 """Calls that give files by what is there while it runs."""
 _PLAINLY = ("functools",)
@@ -96,13 +99,17 @@ class SourceFile:
         self._compared = {id(expr) for node in self._nodes for expr in _only_compared(node)}
         self._listed = {id(expr) for node in self._nodes for expr in _listed(node)}
         self._stored_in = {id(target): value for node in self._nodes for target, value in _stored(node)}
-        called = [node.func for node in self._nodes if isinstance(node, ast.Call)]
-        self._called_names = {ast.unparse(func) for func in called if isinstance(func, ast.Attribute)}
+        self._origins = Origins(self._nodes, self._scopes, self._bound.of, self._is_shared, self._is_namespace)
         texts = [node for node in self._nodes if isinstance(node, ast.Constant) and id(node) not in self._words]
         self._addresses = [text.value for text in texts if isinstance(text.value, str) and "://" in text.value]
         loops = [node for node in self._nodes if isinstance(node, ast.For | ast.comprehension)]
         trees = [loop.target for loop in loops if any(last_name(each) in FINDING for each in ast.walk(loop.iter))]
         self._found_names = {each.id for expr in trees for each in ast.walk(expr) if isinstance(each, ast.Name)}
+
+    def _is_namespace(self, node: ast.expr) -> bool:
+        """Whether it has no more in it than what the file put there."""
+        made = isinstance(node, ast.Call) and last_name(node.func) in NAMESPACES
+        return made or (isinstance(node, ast.Name) and node.id in self._namespaces)
 
     def _given(self, node: ast.AST) -> int:
         """How often the function that has this name as a parameter binds it, the parameter counted; 0 for any other name."""
