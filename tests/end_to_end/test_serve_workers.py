@@ -83,12 +83,14 @@ def test_a_form_of_one_process_is_good_for_the_other(history: str) -> None:
         tokens = {}
         for answers, sleeps in (stopped, stopped[::-1]):
             sleeps.suspend()
-            page = ask(f"{address}/matrix?run=last", "ann")
-            tokens[answers.pid] = set(re.findall(r'name="token" value="(\w+)"', page))
-            assert tokens[answers.pid] != set(
-                re.findall(r'name="token" value="(\w+)"', ask(f"{address}/matrix?run=last", "bob"))
+            try:
+                page, other = (ask(f"{address}/matrix?run=last", name) for name in ("ann", "bob"))
+            finally:
+                sleeps.resume()  # one that sleeps hears no signal to end
+            tokens[answers.pid], of_bob = (
+                set(re.findall(r'name="token" value="(\w+)"', text)) for text in (page, other)
             )
-            sleeps.resume()
+            assert tokens[answers.pid] != of_bob
         first, second = tokens.values()
         assert first == second
         assert len(first) == 1

@@ -127,7 +127,7 @@ class _QuantizedWords:
 
     def _answer(self, kind: str, calibrated: bool = True) -> Tensor:
         """Of torch, to `sample`."""
-        (folder := self._path.with_name(f"{kind}-{calibrated}")).mkdir()
+        (folder := self._path.with_name(f"{kind}-{calibrated}")).mkdir(exist_ok=True)
         written = XnnpackInt8().apply(self._path, folder, kind, self._others if calibrated else ())
         (answers,) = evaluate(written, [self.sample], oracles=QUANTIZED)
         return answers["y"]
