@@ -10,7 +10,8 @@ BIN := $(VENV)/bin
 TORCH := 2.13.0
 
 # Twice: pip's warnings (a folder of packages that is not there) are noise, its errors are shown.
-INSTALL := $(BIN)/pip install --quiet --quiet --no-compile
+# One after another in one environment, also under make -j, where the system has flock.
+INSTALL := $(if $(shell command -v flock 2>/dev/null),flock $(VENV)) $(BIN)/pip install --quiet --quiet --no-compile
 # The processes that run tests side by side would each compile all of it.
 COMPILE := $(BIN)/python -m compileall -q
 # On all cores; pip uses one, and compiles what only a package's own tests import, and every model of transformers. What is compiled is

@@ -55,7 +55,9 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
     [
         ("branch:feature/<b>", "branch:main", (1, 6)),
         ("machine:LARGE", "machine:small", (3, 6)),
-        ("commit:0f3c", run_id(0)[:15], (6, 0)),
+        ("commit:0F3C", run_id(0)[:15], (6, 0)),
+        ("branch:main", "branch:main", (6, 4)),
+        ("last", "machine:small", (6, 5)),
         ("branch:old", "previous", (5, 4)),
         ("version:tvm=0.2", "version:tvm=0.1", (5, 4)),
     ],
@@ -71,16 +73,38 @@ def test_runs_of_branches_machines_and_commits_are_compared_by_name(
 def test_a_branch_without_a_complete_run_is_not_found(client: TestClient, tmp_path: Path) -> None:
     with closing(SqlStore(str(tmp_path / "history.db"))) as store:
         store.open_run(make_run(run_id(9), branch="begun"))
-    for asked, code in (
-        ("branch:nowhere", 404),
-        ("branch:begun", 404),
-        ("version:tvm=7", 404),
-        ("branch:", 400),
-        ("version:tvm", 400),
+    for asked, code, words in (
+        ("branch:nowhere", 404, "no run is of branch nowhere"),
+        ("branch:begun", 404, "none of the newest 1 runs of branch begun is complete"),
+        ("version:tvm=7", 404, "no complete one of the newest 8 runs has tvm=7"),
+        ("branch:", 400, "names no run: write branch:NAME"),
+        ("version:tvm", 400, "names no run: write version:PACKAGE=VERSION"),
+        ("version:tvm=", 400, "names no run: write version:PACKAGE=VERSION"),
+        ("version:=0.2", 400, "names no run: write version:PACKAGE=VERSION"),
+        ("commit:-", 400, "names no run: write commit:DIGEST"),
+        ("commit:0f3", 400, "names no run: write commit:DIGEST"),
+        ("machine:l", 400, "; large, 2 cores, 24 GiB; small, 2 cores, 24 GiB): write one of them whole"),
     ):
         answer = client.get(address("/api/v1/compare", run=asked))
-        said = "names no run: write" if code == 400 else "runs of "
-        assert (answer.status_code, said in answer.json()["error"]) == (code, True), answer.text
+        assert (answer.status_code, words in answer.json()["error"]) == (code, True), answer.text
+    answer = client.get(address("/api/v1/compare", run="branch:old", to="branch:old"))
+    assert (answer.status_code, f"no run before {run_id(5)} is of branch old" in answer.json()["error"]) == (404, True)
+
+
+def test_a_kind_of_machine_is_no_name_for_one_that_begins_so(client: TestClient, tmp_path: Path) -> None:
+    with closing(SqlStore(str(tmp_path / "history.db"))) as store:
+        for number, cpu in ((7, "N100"), (8, "N1000")):
+            job = make_job("digits", "tvm", "measure")
+            run = make_run(run_id(number), (job,))
+            store.open_run(replace(run, machine=replace(run.machine, cpu=cpu)))
+            store.record(run.id, [result := make_result("digits", "tvm", "measure")])
+            store.close_run(
+                run.id, "complete", judge([result], run.policy, planned=[job.key], today=date(2026, 11, 26))
+            )
+    found = client.get(address("/api/v1/compare", run="machine:n100", to=run_id(6))).json()
+    assert found["new"] == run_id(7)
+    found = client.get(address("/api/v1/compare", run="machine:n1000", to=run_id(6))).json()
+    assert found["new"] == run_id(8)
 
 
 def test_the_newest_run_of_each_branch(client: TestClient) -> None:

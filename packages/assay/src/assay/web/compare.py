@@ -111,7 +111,10 @@ def _read(site: Site, named: str, to: str) -> _Pair:
     new = site.store.run_facts(named_run(site, named))
     if new.status == "running":
         raise UsageError(f"run {new.id} is under way: compare it when it is complete")
-    old = site.store.run_facts(named_run(site, to) if to != PREVIOUS else _previous(site, new))
+    other = named_run(site, to) if to != PREVIOUS else _previous(site, new)
+    if other == new.id != to:
+        other = named_run(site, to, new.id)  # the run is itself the newest of its branch: the one before
+    old = site.store.run_facts(other)
     if old.id == new.id:
         raise UsageError(f"run {new.id} is compared with itself: name another one, `assay runs` lists them")
     pair = site.store.run_pair(old.id, new.id)
