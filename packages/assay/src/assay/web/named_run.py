@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from assay.errors import RunNotFound, UsageError
 from assay.ports import RunSearch, RunSummary
@@ -70,7 +69,7 @@ def _newest(site: Site, kind: str, name: str, before: str) -> tuple[str, int]:
     return next(complete, ""), len(runs)
 
 
-def _of_one_kind(name: str, runs: Sequence[RunSummary]) -> Sequence[RunSummary]:
+def _of_one_kind(name: str, runs: list[RunSummary]) -> list[RunSummary]:
     """A kind as a whole, its processor ("N100" of "N100, 4 cores, 16 GiB"), or else a part. Raises UsageError where several are so named:
     no run of N1000 is compared for one of N100."""
     asked = name.lower()
