@@ -22,7 +22,7 @@ def test_its_flows_run_in_an_environment_that_it_ships() -> None:
 
 
 def test_a_model_without_its_file_is_refused() -> None:
-    with pytest.raises(Unsupported, match="or name it with --option gguf=FILE"):
+    with pytest.raises(Unsupported, match="or name one with --option gguf=FILE"):
         LlamaCpp().lower(EXAMPLE / "models" / "rotary.onnx", Flow("x", "llama-cpp"))
 
 

@@ -254,7 +254,7 @@ def test_text_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_model_without_its_checkpoint_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Unsupported, match="or name it with --option checkpoint=FOLDER"):
+    with pytest.raises(Unsupported, match="or name one with --option checkpoint=FOLDER"):
         Transformers().lower(MODEL, Flow("hf", "transformers"))
     with pytest.raises(InvalidModel, match="cannot open the checkpoint"):
         Transformers().lower(MODEL, Flow("hf", "transformers", options={"checkpoint": str(tmp_path)}))
