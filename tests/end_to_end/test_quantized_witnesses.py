@@ -54,9 +54,7 @@ def test_an_oracle_that_is_wrong_about_the_quantized_model_alone_blames_no_engin
     assert result.outcome is Outcome.MISMATCH
     assert verdict.word is VerdictStatus.INCONCLUSIVE, verdict.reason
     assert (result.reference.kind, result.reference.producer) == (ReferenceKind.ORACLE, "reference")
-    assert verdict.reason.startswith(
-        "the reference is disputed: openvino-f32 answers otherwise than reference, too"
-    )
+    assert verdict.reason.startswith("the reference is disputed: openvino-f32 answers otherwise than reference, too")
     assert "(DequantizeLinear)'; to decide it, " in verdict.reason
 
 
