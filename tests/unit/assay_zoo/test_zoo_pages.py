@@ -38,6 +38,23 @@ def test_a_page_that_tells_to_install(text: str, certain: list[bool]) -> None:
     assert [sure for _, _, sure in asked_in_page(text, PACKAGES)] == certain
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("Install it:\n\n    curl -O https://a.example/i.sh\n    sh i.sh\n", [3]),
+        ("curl https://a.example/i \\\n  | bash\n", [1]),
+        ("curl -O https://a.example/i.sh\n\nThen:\n\n  $ sh i.sh\n", [5]),
+        ("curl -O https://a.example/i.sh\n" + "then\n" * 60 + "sh i.sh\n", [62]),
+        ("curl -O https://a.example/model.onnx\npython run.py model.onnx\n", []),
+        ("curl -O https://a.example/model.onnx\n\nbash start.sh\n", []),
+        ("curl http://localhost:8000/v1/predict -d @a.json\n\n/v1/predict answers with the labels\n", []),
+        ("| tool | what it does |\n| curl | fetches |\n| bash | runs |\n", []),
+    ],
+)
+def test_a_page_that_runs_in_a_later_line_what_it_fetches(text: str, lines: list[int]) -> None:
+    assert [line for line, _, _ in asked_in_page(text, PACKAGES)] == lines
+
+
 def test_what_is_set_off_in_code_is_no_command_for_sure() -> None:
     (asked,) = asked_in_page('def f():\n    """Needs\n\n    pip install evil\n    """\n', PACKAGES, plain=False)
     assert asked[0] == 4
@@ -112,6 +129,10 @@ def test_data_that_not_everybody_may_use(license: str, is_restricted: bool) -> N
 
 def test_words_in_the_metadata_that_allow_less_ask_a_person() -> None:
     table = tomllib.loads(METADATA)
+    assert not list(use_findings(Metadata.model_validate(table), MetadataText()))
+    table["description"] = (
+        "Classifies documents: public, internal, confidential. Free for commercial and non-commercial use."
+    )
     assert not list(use_findings(Metadata.model_validate(table), MetadataText()))
     table["description"] += " Only for research."
     (finding,) = use_findings(Metadata.model_validate(table), MetadataText())

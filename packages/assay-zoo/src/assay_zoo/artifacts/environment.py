@@ -42,7 +42,7 @@ def set_for_programs(names: Sequence[ast.expr | None], written: WrittenNames) ->
 
 _SECRET = re.compile(
     r".*(?:TOKEN(?!S|IZ|_?(?:ID|LEN|LENGTH|COUNT|LIMIT|NUM)(?:_|$))|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|COOKIE).*"
-    r"|(?:.*_)?(?:PWD|KEYS?|CREDS?|O?AUTH|BEARER|PRIVATE|CERT|LOGIN|ACCOUNT|JWT|DSN|WEBHOOK|PATS?)(?:_.*)?|.*_PASS",
+    r"|(?:.*_)?(?:PWD|KEYS?|CREDS?|O?AUTH|BEARER|PRIVATE|CERT|LOGIN|ACCOUNT|JWT|DSN|WEBHOOK)(?:_.*)?|(?:.*_)?PAT|.*_PASS",
     re.IGNORECASE,
 )
 _TELLING = re.compile(

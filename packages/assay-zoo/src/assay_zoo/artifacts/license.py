@@ -41,9 +41,14 @@ _SHORT = re.compile(
     r"(apache)[- ](?:software )?(?:license,? )?(?:version )?2\.0|(mit)[- ]license|(bsd)[- ]3-clause|3-clause (bsd)",
     re.IGNORECASE,
 )
+_FAMILIES = re.compile(
+    r"\b(apache|mit|bsd|gnu|[al]?gpl|mpl|mozilla|epl|eclipse|isc|unlicense|cc0|cc[- ]by)(?=\b|v?\d)", re.IGNORECASE
+)
+_SAME_FAMILY = {"gpl": "gnu", "agpl": "gnu", "lgpl": "gnu", "mozilla": "mpl", "eclipse": "epl", "cc by": "cc-by"}
 _SHORT_NAMES = {"apache": "Apache-2.0", "mit": "MIT", "bsd": "BSD-3-Clause"}
-_RESTRICTED = re.compile(
-    r"commons clause|(?<!commercial or )\bnon-?commercial\b(?! distribution)|not be used for"
+NONCOMMERCIAL = r"(?<!commercial or )(?<!commercial and )(?<!commercial and/or )\bnon-?commercial\b(?! (?:and|or|and/or) commercial)"
+RESTRICTED = re.compile(
+    rf"commons clause|{NONCOMMERCIAL}(?! distribution)|not be used for"
     r"|(?:for )?(?:evaluation|research|academic)(?: use| purposes?)? only|confidential",
     re.IGNORECASE,
 )
@@ -100,13 +105,23 @@ def license_of(text: str) -> str:
 
 
 def license_named(words: str) -> str:
-    """The SPDX identifier of a few words or of a text, "" for none that is known: `apache-2.0`, `Apache License 2.0`."""
+    """The SPDX identifier of a few words or of a text, "" for none that is known: `apache-2.0`, `Apache License 2.0`. Few words that
+    name two licences state none: nobody knows which is meant."""
     from license_expression import ExpressionError, get_spdx_licensing
 
     try:
-        return str(get_spdx_licensing().parse(words.strip()[:_LONGEST], validate=True) or "")
+        expression = get_spdx_licensing().parse(words.strip()[:_LONGEST], validate=True)
+        return "" if expression is None else str(expression)  # one with OR is neither true nor false
     except (ExpressionError, RecursionError):
-        return license_of(words)
+        several = len(words) <= _LONGEST and not _SAYS.search(words) and _names_several(words)
+        return "" if several else license_of(words)
+
+
+def _names_several(words: str) -> bool:
+    plain = " ".join(words.split()).casefold()
+    families = {_SAME_FAMILY.get(family, family) for family in _FAMILIES.findall(plain)}
+    names = [name for name, phrases in _PHRASES if all(phrase in plain for phrase in phrases)]
+    return len(families) > 1 or len(names) > 1
 
 
 def other_license_of(text: str, license: str) -> str:
@@ -125,7 +140,7 @@ def stated_in(text: str) -> str:
 
 def restricted_by(text: str) -> str:
     """Words in the text of a licence that take away what it gives, "" for none."""
-    match = _RESTRICTED.search(" ".join(text.split()))
+    match = RESTRICTED.search(" ".join(text.split()))
     return match[0] if match else ""
 
 

@@ -17,7 +17,7 @@ from assay_zoo.artifacts.links import links_in_markdown
 from assay_zoo.artifacts.markup import active_html, active_markdown
 from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
-from assay_zoo.artifacts.restricted_use import NOTICES, less_allowed, notice_restriction
+from assay_zoo.artifacts.restricted_use import NOTICES, less_allowed, notice_restriction, restricted_in_description
 from assay_zoo.artifacts.shown_code import reached_in_markdown
 from assay_zoo.artifacts.template_text import left_in_text
 from assay_zoo.artifacts.text_encoding import decoded, encoding_of, encoding_trouble
@@ -115,8 +115,9 @@ def _model(item: dict[str, Any]) -> Published:
         return Published()
     said = [prop.value for prop in proto.metadata_props if _OF_LICENSE.fullmatch(prop.key)]
     named = next(filter(None, map(license_named, said)), "")
-    words = "\n".join([*said, proto.doc_string])
-    return Published(stated=named, restricted=restricted_by(words) or less_allowed(words))
+    words = "\n".join(said)
+    restricted = restricted_by(words) or less_allowed(words) or restricted_in_description(proto.doc_string)
+    return Published(stated=named, restricted=restricted)
 
 
 def _in_pieces(item: dict[str, Any]) -> Published:

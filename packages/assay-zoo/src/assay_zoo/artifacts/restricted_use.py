@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from assay_zoo.artifacts.finding import Finding
-from assay_zoo.artifacts.license import license_of, restricted_by, same_license
+from assay_zoo.artifacts.license import NONCOMMERCIAL, RESTRICTED, license_of, restricted_by, same_license
 from assay_zoo.artifacts.meta import MetadataText
 from assay_zoo.metadata import Metadata
 from assay_zoo.repository import METADATA
@@ -18,12 +18,21 @@ NOTICES = re.compile(r"^(notice|copyright|terms|eula|disclaimer|legal)s?([-_. ].
 _FREE = ("Permissive", "Public Domain", "Copyleft", "Copyleft Limited")
 """Categories of licences under which anybody may use a thing for anything."""
 _LESS = re.compile(
-    r"non-?commercial|\b(?:evaluation|research|academic|educational|personal)(?: use| purposes?)? only\b"
+    NONCOMMERCIAL + r"|\b(?:evaluation|research|academic|educational|personal)(?: use| purposes?)? only\b"
     r"|\bonly for (?:evaluation|research|academic|educational|personal)\b|\b(?:no|not for|without) commercial use\b"
     r"|\bcommercial use (?:is )?(?:prohibited|forbidden|not )|\bproprietary\b|\bconfidential\b|\ball rights reserved\b",
     re.IGNORECASE,
 )
 _ALL = re.compile(r"\ball rights reserved\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n\s*\n")
+_CLEAR = re.compile(r"\bonly\b|commercial|reserved|clause", re.IGNORECASE)
+"""What is in words that can be of a licence alone."""
+_OF_RIGHTS = re.compile(
+    r"\blicen[sc](?:es?|ed|ing)\b(?! plates?| numbers?)|\bcopyright|©|\bcommercial|\bmay not be used for"
+    r"|\bproprietary and confidential|\bconfidential and proprietary|\b(?:this|these) [\w ]{1,30} (?:is|are) (?:proprietary|confidential)",
+    re.IGNORECASE,
+)
+"""In a sentence that says who may use the thing itself: "confidential" is what a model may find in others' papers, too."""
 _UNSTATED = re.compile(
     r"\W*(?:unknown|unlicensed|unclear|not (?:stated|specified|known)|none stated|n\W?a)\W*", re.IGNORECASE
 )
@@ -33,6 +42,21 @@ def less_allowed(text: str) -> str:
     """Words that keep a use to some, "" for none."""
     found = _LESS.search(" ".join(text.split()))
     return found[0].strip() if found else ""
+
+
+def restricted_in_description(text: str) -> str:
+    """Words of a description that keep a use to some: only where its sentence speaks of a licence, "" for none."""
+    is_given = bool(license_of(text))
+    for part in _SENTENCE_END.split(text):
+        sentence = " ".join(part.split())
+        if is_given:
+            sentence = _ALL.sub("", sentence)
+        less = [match[0].strip() for match in (*RESTRICTED.finditer(sentence), *_LESS.finditer(sentence))]
+        if less and _OF_RIGHTS.search(sentence):
+            return less[0]
+        if clear := next(filter(_CLEAR.search, less), ""):
+            return clear
+    return ""
 
 
 def notice_restriction(text: str) -> str:
@@ -54,15 +78,15 @@ def use_findings(metadata: Metadata | None, text: MetadataText) -> Iterator[Find
         )
         yield Finding(sentence=sentence, path=METADATA, line=text.line_of("dataset", "license"), certain=False)
     texts: tuple[tuple[tuple[str | int, ...], str], ...] = (
-        (("title",), metadata.title),
-        (("description",), metadata.description),
-        (("use_cases",), "\n".join(metadata.use_cases)),
-        (("source",), metadata.source),
-        (("dataset", "source"), data.source),
-        (("dataset", "preparation"), data.preparation),
+        (("title",), restricted_in_description(metadata.title)),
+        (("description",), restricted_in_description(metadata.description)),
+        (("use_cases",), restricted_in_description("\n\n".join(metadata.use_cases))),
+        (("source",), less_allowed(metadata.source)),
+        (("dataset", "source"), less_allowed(data.source)),
+        (("dataset", "preparation"), less_allowed(data.preparation)),
     )
-    for key, words in texts:
-        if less := less_allowed(words):
+    for key, less in texts:
+        if less:
             sentence = f"{METADATA} says {less!r} in {'.'.join(map(str, key))}, and the licence is {wanted}: a person has to read it"
             yield Finding(sentence=sentence, path=METADATA, line=text.line_of(*key), certain=False)
 
