@@ -48,6 +48,7 @@ def test_a_page_that_tells_to_install(text: str, certain: list[bool]) -> None:
         ("curl -O https://a.example/model.onnx\npython run.py model.onnx\n", []),
         ("curl -O https://a.example/model.onnx\n\nbash start.sh\n", []),
         ("curl http://localhost:8000/v1/predict -d @a.json\n\n/v1/predict answers with the labels\n", []),
+        ("curl http://localhost:8000/v1/predict -d @a.json\n/v1/predict answers with the labels\n", []),
         ("| tool | what it does |\n| curl | fetches |\n| bash | runs |\n", []),
     ],
 )

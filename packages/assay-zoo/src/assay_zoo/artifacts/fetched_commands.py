@@ -116,7 +116,7 @@ def _runs(words: Sequence[str], fetched: set[str]) -> bool:
     """Whether a command runs one of the files; where it fetches some, they are put to them."""
     program, *args = list(_without_around(words)) or [""]
     if _is_fetcher(program):
-        fetched.update({_base(name) for name in _kept_as(args)} - {"", "-"})
+        fetched.update({_base(name) for name in _kept_as(_name(program), args)} - {"", "-"})
     elif _RUNNER.fullmatch(_name(program)):
         given = next((word for word in args if not word.startswith("-")), "")
         return _base(given) in fetched and not {"-c", "-m"} & set(args[: args.index(given)])
@@ -134,8 +134,9 @@ def _without_around(words: Sequence[str]) -> Iterator[str]:
             yield word.lstrip("`$!%") or word
 
 
-def _kept_as(words: Sequence[str]) -> Iterator[str]:
-    """Names under which an answer may lie afterwards."""
+def _kept_as(program: str, words: Sequence[str]) -> Iterator[str]:
+    """Names under which an answer may lie afterwards. curl keeps nothing by the name of the address if it is not told to."""
+    by_address = program.lower() != "curl" or any(re.match(r"-\w*O|--remote-name", word) for word in words)
     for at, word in enumerate(words):
         after = words[at + 1] if at + 1 < len(words) else ""
         if word in _INTO or word == ">":
@@ -144,7 +145,7 @@ def _kept_as(words: Sequence[str]) -> Iterator[str]:
             yield word.lstrip(">").rpartition("=")[2]
         elif re.match(r"-\w*[oO].|-\w+[oO]$", word) and not word.startswith("--"):
             yield after if word.endswith(("o", "O")) else re.split("[oO]", word, maxsplit=1)[1]
-        if "://" in word:
+        if by_address and "://" in word:
             yield word.partition("?")[0].partition("#")[0]
 
 
