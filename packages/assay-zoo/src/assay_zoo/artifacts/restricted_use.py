@@ -45,14 +45,14 @@ def less_allowed(text: str) -> str:
 
 
 def restricted_in_description(text: str) -> str:
-    """Words of a description that keep a use to some: only where its sentence speaks of a licence, "" for none."""
+    """Words of a description that keep a use to some: only where its clause speaks of a licence, "" for none."""
     is_given = bool(license_of(text))
     for part in _SENTENCE_END.split(text):
-        sentence = " ".join(part.split())
+        clause = " ".join(part.split())
         if is_given:
-            sentence = _ALL.sub("", sentence)
-        less = [match[0].strip() for match in (*RESTRICTED.finditer(sentence), *_LESS.finditer(sentence))]
-        if less and _OF_RIGHTS.search(sentence):
+            clause = _ALL.sub("", clause)
+        less = [match[0].strip() for match in (*RESTRICTED.finditer(clause), *_LESS.finditer(clause))]
+        if less and _OF_RIGHTS.search(clause):
             return less[0]
         if clear := next(filter(_CLEAR.search, less), ""):
             return clear
