@@ -176,11 +176,20 @@ def test_a_worker_that_ended_in_use_and_not_in_a_check_is_no_case_that_is_right(
     assert status_of(wrong, result, used=True) == "not_repeated"
 
 
-@pytest.mark.parametrize("outcome", [Outcome.MISMATCH, Outcome.NONDETERMINISTIC])
-def test_where_the_standard_is_silent_no_answer_is_a_cause(tmp_path: Path, outcome: Outcome) -> None:
-    suspect = Suspect(CaseId("used-engines", 2, 3, 0), "values", unspecified=(Unspecified.REFLECTED_TWICE,))
+@pytest.mark.parametrize(
+    ("reason", "outcome", "status"),
+    [
+        (Unspecified.REFLECTED_TWICE, Outcome.MISMATCH, "unspecified"),
+        (Unspecified.REFLECTED_TWICE, Outcome.NONDETERMINISTIC, "unstable"),
+        (Unspecified.REPEATED_INDICES, Outcome.NONDETERMINISTIC, "unspecified"),
+    ],
+)
+def test_where_the_standard_is_silent_no_answer_is_a_cause_but_two_of_one_engine_are(
+    tmp_path: Path, reason: Unspecified, outcome: Outcome, status: str
+) -> None:
+    suspect = Suspect(CaseId("used-engines", 2, 3, 0), "values", unspecified=(reason,))
     result = replace(empty_result(screening_job(tmp_path)), outcome=outcome)
-    assert status_of(Waiting("faulty", suspect), result) == "unspecified"
+    assert status_of(Waiting("faulty", suspect), result) == status
 
 
 def test_a_saved_engine_is_asked_again_when_it_is_loaded(tmp_path: Path) -> None:
