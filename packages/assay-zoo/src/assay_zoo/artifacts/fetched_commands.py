@@ -98,7 +98,7 @@ def _is_fetcher(word: str) -> bool:
 
 
 def _runs_its_input(words: Sequence[str]) -> bool:
-    """An interpreter that is told no file and no code: what it is given is data to it then."""
+    """An interpreter without a file and without code of its own: what it is given is data to it otherwise."""
     program, *args = list(_without_around(words)) or [""]
     name = _name(program)
     if not _RUNNER.fullmatch(name) or name in ("source", "."):
@@ -135,7 +135,7 @@ def _without_around(words: Sequence[str]) -> Iterator[str]:
 
 
 def _kept_as(program: str, words: Sequence[str]) -> Iterator[str]:
-    """Names under which an answer may lie afterwards. curl keeps nothing by the name of the address if it is not told to."""
+    """Names under which an answer may lie afterwards. curl keeps nothing by the name of the address without -O."""
     by_address = program.lower() != "curl" or any(re.match(r"-\w*O|--remote-name", word) for word in words)
     for at, word in enumerate(words):
         after = words[at + 1] if at + 1 < len(words) else ""
