@@ -73,23 +73,23 @@ def load(group: str, name: str) -> Any:
 
 def catalogue() -> Catalogue:
     """Every backend, instantiated, and every flow by name. A broken plug-in is listed with its reason, no more."""
-    found = Catalogue({}, {}, {})
+    plugins_found = Catalogue({}, {}, {})
     for name in _ours_first(_points(BACKENDS)):
         try:
             backend, flows = _offer(name)
         except (HarnessError, UnknownName) as error:
-            found.broken[name] = str(error)
+            plugins_found.broken[name] = str(error)
             continue
-        twice = sorted(flows.keys() & found.flows.keys())
+        twice = sorted(flows.keys() & plugins_found.flows.keys())
         if twice:
-            other = found.flows[twice[0]].backend
-            found.broken[name] = (
+            other = plugins_found.flows[twice[0]].backend
+            plugins_found.broken[name] = (
                 f"backend {name!r} offers the flow {twice[0]!r}, which {other!r} has; remove one of them"
             )
             continue
-        found.backends[name] = backend
-        found.flows.update(flows)
-    return found
+        plugins_found.backends[name] = backend
+        plugins_found.flows.update(flows)
+    return plugins_found
 
 
 def availability(name: str) -> Availability:
@@ -125,17 +125,17 @@ def find_flow(name: str) -> Flow:
     base, environment = split_flow(name)
     if environment:
         return msgspec.structs.replace(find_flow(base), name=name, environment=environment)
-    found = catalogue()
-    if name in found.flows:
-        return found.flows[name]
+    plugins_here = catalogue()
+    if name in plugins_here.flows:
+        return plugins_here.flows[name]
     plain, *more = name.split("+")
     if more:
         return with_transforms(find_flow(plain), more)
-    for backend, reason in found.broken.items():
+    for backend, reason in plugins_here.broken.items():
         if name == backend or name.startswith(f"{backend}-"):
             raise UnknownName(noted(UsageCode.FLOW_NOT_AVAILABLE, flow=name, error=reason))
     # Faulty flows are for tests: no way to deploy a model.
-    offered = [flow_name for flow_name, flow in found.flows.items() if flow.backend not in UNLISTED]
+    offered = [flow_name for flow_name, flow in plugins_here.flows.items() if flow.backend not in UNLISTED]
     raise UnknownName(noted(UsageCode.NO_SUCH_FLOW, error=unknown("flow", name, offered)))
 
 
@@ -270,11 +270,11 @@ def _name_of(distribution: metadata.Distribution) -> str:
 @lru_cache(maxsize=64)
 def _group(group: str, finders: tuple[object, ...], path: tuple[str, ...]) -> Mapping[str, metadata.EntryPoint]:
     """Chosen once: a look at all flows asks thirty times."""
-    found: dict[str, metadata.EntryPoint] = {}
+    points: dict[str, metadata.EntryPoint] = {}
     for point in _every(finders, path).select(group=group):
-        if point.name not in found or _is_ours(point):
-            found[point.name] = point
-    return found
+        if point.name not in points or _is_ours(point):
+            points[point.name] = point
+    return points
 
 
 @lru_cache(maxsize=2)

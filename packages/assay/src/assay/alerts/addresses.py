@@ -25,19 +25,19 @@ def read_address(target: AlertTarget) -> str:
     """Raises NotDelivered where the address is not there."""
     url = target.url
     if url.env:
-        found = os.environ.get(url.env, "").strip()
-        if not found:
+        address = os.environ.get(url.env, "").strip()
+        if not address:
             raise NotDelivered(f"the variable {url.env}, which has its address, is not set")
-        return found
+        return address
     if url.file:
         try:
-            found = Path(url.file).read_text(encoding="utf-8").strip()
+            address = Path(url.file).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             why = error.strerror if isinstance(error, OSError) else "it is no text"
             raise NotDelivered(f"{url.file}, which has its address, cannot be read ({why})") from None
-        if not found:
+        if not address:
             raise NotDelivered(f"{url.file}, which is to have its address, is empty")
-        return found
+        return address
     return url.text
 
 

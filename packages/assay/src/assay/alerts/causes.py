@@ -123,8 +123,8 @@ def causes(red: Sequence[RedJob]) -> list[list[RedJob]]:
 
 def places_of(red_job: RedJob) -> set[tuple[str, str, str]]:
     """What a job with the same symptom shares with it, if both have one cause."""
-    found = {(red_job.symptom, "model", red_job.case)}
-    return found | {(red_job.symptom, "backend", red_job.backend)} if red_job.backend else found
+    places = {(red_job.symptom, "model", red_job.case)}
+    return places | {(red_job.symptom, "backend", red_job.backend)} if red_job.backend else places
 
 
 def headline(red: Sequence[RedJob], commands: Mapping[str, str] = {}) -> str:

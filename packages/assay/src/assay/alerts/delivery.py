@@ -83,10 +83,10 @@ def _claim(store: KeepsAlerts, rules: AlertRules, now: datetime) -> list[tuple[s
     known = {target.name for target in rules.targets}
     oldest = (now - OLDEST).astimezone(UTC).isoformat(timespec="seconds")
     clock = time.time()
-    found: list[tuple[str, Waiting]] = []
+    claimed: list[tuple[str, Waiting]] = []
 
     def claim(alerts: list[Alert]) -> Sequence[Alert]:
-        found.clear()
+        claimed.clear()
         after = []
         for alert in alerts:
             waiting = []
@@ -95,13 +95,13 @@ def _claim(store: KeepsAlerts, rules: AlertRules, now: datetime) -> list[tuple[s
                     continue
                 if delivery.claimed_until <= clock and _is_due(delivery, rules, now):
                     delivery = replace(delivery, claimed_until=clock + CLAIM_S)
-                    found.append((alert.id, delivery))
+                    claimed.append((alert.id, delivery))
                 waiting.append(delivery)
             after.append(replace(alert, waiting=tuple(waiting)))
         return after
 
     store.change_alerts(claim)
-    return found
+    return claimed
 
 
 def _settle(store: KeepsAlerts, got: dict[tuple[str, Waiting], str], now: datetime) -> None:

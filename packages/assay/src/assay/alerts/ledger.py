@@ -102,11 +102,11 @@ def _shows(alerts: Sequence[Alert], red: RedJob) -> bool:
 
 def _by_alert(groups: Sequence[list[RedJob]], alerts: Sequence[Alert]) -> list[list[RedJob]]:
     """Those that one alert knows are one: its first job may be well, by which they belonged together."""
-    found: dict[str | int, list[RedJob]] = {}
+    grouped: dict[str | int, list[RedJob]] = {}
     for number, group in enumerate(groups):
         known = _known(alerts, group)
-        found.setdefault(known.id if known else number, []).extend(group)
-    return list(found.values())
+        grouped.setdefault(known.id if known else number, []).extend(group)
+    return list(grouped.values())
 
 
 def _known(alerts: Sequence[Alert], group: Sequence[RedJob]) -> Alert | None:
@@ -154,8 +154,8 @@ def _joined(known: Alert | None, group: Sequence[RedJob], run: str, now: str, ta
 
 def _identity(first: RedJob, taken: AbstractSet[str]) -> str:
     """The same in each run, so that what a dry run shows is what the alert will have."""
-    found = (value_digest((first.symptom, first.key, number))[:8] for number in itertools.count())
-    return next(candidate for candidate in found if candidate not in taken)
+    identities = (value_digest((first.symptom, first.key, number))[:8] for number in itertools.count())
+    return next(candidate for candidate in identities if candidate not in taken)
 
 
 def _others(open_: Sequence[Alert], known: Alert | None, group: Sequence[RedJob]) -> str:

@@ -61,8 +61,8 @@ def opened(checkpoint: Checkpoint, options: dict[str, Option]) -> tuple[Any, Che
     torch.set_num_threads(int(options["threads"]))
     folder = Path(checkpoint.folder)
     try:
-        found = checkpoint_digest(folder)
-        if checkpoint.digest is not None and found != checkpoint.digest:
+        digest = checkpoint_digest(folder)
+        if checkpoint.digest is not None and digest != checkpoint.digest:
             raise InvalidModel(noted(BackendCode.CHECKPOINT_CHANGED, place=str(folder)))
         read: Any = transformers.AutoModelForCausalLM.from_pretrained(
             folder,
@@ -82,4 +82,4 @@ def opened(checkpoint: Checkpoint, options: dict[str, Option]) -> tuple[Any, Che
     if missing := sorted(loading["missing_keys"]):
         raise InvalidModel(noted(BackendCode.WEIGHT_MISSING, place=str(folder), weight=missing[0]))
     model.eval()
-    return model, Checkpoint(str(folder.resolve()), found)
+    return model, Checkpoint(str(folder.resolve()), digest)

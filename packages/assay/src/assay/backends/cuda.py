@@ -135,6 +135,6 @@ def cuda() -> Cuda:
 def _candidates() -> Iterator[str]:
     """On the loader's path, then in the packages of the vendor (`nvidia/cuda_runtime/lib`, `nvidia/cu13/lib`)."""
     yield from _NAMES
-    found = importlib.util.find_spec("nvidia")
-    for folder in found.submodule_search_locations or () if found else ():
+    package = importlib.util.find_spec("nvidia")
+    for folder in package.submodule_search_locations or () if package else ():
         yield from (str(path) for path in sorted(Path(folder).glob("*/lib/libcudart.so*")))

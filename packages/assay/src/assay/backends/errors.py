@@ -135,8 +135,8 @@ def checker_failure(text: str) -> Failure:
 
 def first_match(patterns: Iterable[str], text: str) -> str:
     """The first group of the first pattern that occurs; "" where none does."""
-    found = (re.search(pattern, text) for pattern in patterns)
-    return next((match.group(1).strip() for match in found if match), "")
+    matches = (re.search(pattern, text) for pattern in patterns)
+    return next((match.group(1).strip() for match in matches if match), "")
 
 
 def _one_line(text: str, limit: int = 600) -> str:

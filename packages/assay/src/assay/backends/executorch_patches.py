@@ -83,11 +83,11 @@ def memory_saving_export(
     def calling(self: Any, graph_module: Any) -> Any:
         if sum(node.op == "call_function" for node in graph_module.graph.nodes) >= FEWEST:
             return call(self, graph_module)
-        found = getattr(module, patterns)
+        original = getattr(module, patterns)
         setattr(module, patterns, none)
         try:
             return call(self, graph_module)
         finally:
-            setattr(module, patterns, found)
+            setattr(module, patterns, original)
 
     return calling

@@ -70,9 +70,9 @@ class ExportedDecoder:
         was written of, and Unavailable, with the command that installs it, where the compiler of the flow is missing."""
         options = self._options(flow)
         _check_there(str(options["compiler"]))
-        found, _ = opened(checkpoint_for(model, options), options)
+        exportable, _ = opened(checkpoint_for(model, options), options)
         with without_deprecations():
-            exported = _exported(found, int(options["context"]))
+            exported = _exported(exportable, int(options["context"]))
             artifact = _compiled(exported, str(options["compiler"]))
         return _engine(artifact, options)
 

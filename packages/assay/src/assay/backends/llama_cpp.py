@@ -93,11 +93,11 @@ def _opened(checkpoint: Checkpoint, options: dict[str, Option]) -> DecodingEngin
 
     path = Path(checkpoint.folder)
     try:
-        found = checkpoint_digest(path)
+        digest = checkpoint_digest(path)
     except OSError as error:
         note = noted(BackendCode.CHECKPOINT_NOT_OPENED, library="llama.cpp", place=str(path), error=str(error.strerror))
         raise InvalidModel(note) from None
-    if checkpoint.digest is not None and found != checkpoint.digest:
+    if checkpoint.digest is not None and digest != checkpoint.digest:
         raise InvalidModel(noted(BackendCode.CHECKPOINT_CHANGED, place=str(path)))
     settings = Settings(
         path,
@@ -107,7 +107,7 @@ def _opened(checkpoint: Checkpoint, options: dict[str, Option]) -> DecodingEngin
         threads=int(options["threads"]),
     )
     sequences = Sequences(settings)
-    kept = Checkpoint(str(path.resolve()), found)
+    kept = Checkpoint(str(path.resolve()), digest)
 
     def describe() -> EngineInfo:
         said = {name: str(value) for name, value in options.items()}

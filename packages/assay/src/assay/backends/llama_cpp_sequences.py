@@ -134,8 +134,8 @@ class Sequences:
             self._choose(going[number], at, tokens)
 
     def _choose(self, one: _Row, at: int, tokens: int) -> None:
-        found = self._library.llama_get_logits_ith(self._context, at)
-        one.logits.append(np.ctypeslib.as_array(found, shape=(self._count,)).astype(np.float64))
+        logits = self._library.llama_get_logits_ith(self._context, at)
+        one.logits.append(np.ctypeslib.as_array(logits, shape=(self._count,)).astype(np.float64))
         token = int(self._library.llama_sampler_sample(one.sampler, self._context, at))
         one.made.append(token)
         one.over = bool(self._library.llama_vocab_is_eog(self._vocabulary, token))

@@ -78,16 +78,18 @@ class LocalService:
             raise UsageError(noted(BackendCode.NUMBERS_ALONE))
         with self._lock:
             keep, self._fresh = not self._fresh and not temperature, False
-            (found,) = self.decoder.generate(
+            (decoded,) = self.decoder.generate(
                 [tuple(prompt)], tokens, Sampling(temperature, 0 if seed is None else seed), keep=keep
             )
-        return self._completion(found, len(prompt), shown=shown)
+        return self._completion(decoded, len(prompt), shown=shown)
 
     def complete_together(self, prompts: Sequence[Sequence[int]], tokens: int) -> list[Completion]:
         """As one batch."""
         with self._lock:
-            found = self.decoder.generate([tuple(prompt) for prompt in prompts], tokens, Sampling(), keep=False)
-        return [self._completion(decoded, len(row), shown=True) for decoded, row in zip(found, prompts, strict=True)]
+            decoded_rows = self.decoder.generate([tuple(prompt) for prompt in prompts], tokens, Sampling(), keep=False)
+        return [
+            self._completion(decoded, len(row), shown=True) for decoded, row in zip(decoded_rows, prompts, strict=True)
+        ]
 
     def forget(self) -> None:
         """The next prompt is read whole."""

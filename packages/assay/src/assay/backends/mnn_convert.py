@@ -68,8 +68,8 @@ def _layers(artifact: bytes) -> list[dict[str, Any]] | None:
 def parsed(text: bytes) -> dict[str, Any]:
     """MNN 3.6 writes inf and nan, which JSON has not: a mask of -inf is such a number."""
     named = re.sub(rb'"(?:[^"\\]|\\.)*"|-?\b(?:inf|nan)\b', _spelled, text)
-    found: dict[str, Any] = json.loads(named)
-    return found
+    parsed_json: dict[str, Any] = json.loads(named)
+    return parsed_json
 
 
 def _spelled(found: re.Match[bytes]) -> bytes:

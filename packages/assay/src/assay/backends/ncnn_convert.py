@@ -81,7 +81,7 @@ def to_ncnn(
         done = convert([EXEC_PATH, "model.onnx", f"inputshape={shapes}", f"fp16={half}", f"optlevel={level}"], folder)
         if done.code or not (folder / PARAM).is_file():
             raise conversion_failure(done)
-        ignored = tuple(sorted({" ".join(found) for found in _IGNORED.findall(done.text)}))
+        ignored = tuple(sorted({" ".join(match) for match in _IGNORED.findall(done.text)}))
         script = (folder / _SCRIPT).read_text()
         inputs, outputs = _batches(_INPUT, script), _batches(_OUTPUT, script)
         network = Network(

@@ -67,5 +67,5 @@ def _tail(text: str, limit: int = 300) -> str:
 
 
 def _last(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.findall(text)
-    return str(found[-1]) if found else ""
+    matches = pattern.findall(text)
+    return str(matches[-1]) if matches else ""

@@ -69,10 +69,10 @@ class OnnxRuntimeEngine:
         what has no elements to nothing."""
         self._last = tensors
         if self._nested:
-            found = self._run_nested(self._session, tensors)
+            outputs = self._run_nested(self._session, tensors)
             if self._profiling:
                 self._profiling, self._events = False, end_profile(self._session)
-            return found
+            return outputs
         values = _run(self._session, tensors, plain=self._plain)
         if self._profiling:
             self._profiling, self._events = False, end_profile(self._session)

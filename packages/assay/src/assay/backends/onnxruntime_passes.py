@@ -58,15 +58,15 @@ def parse_log(text: str, *, failed: bool = False) -> tuple[str, ...]:
     """The optimizers that changed a model, by the log of its session, and the one in which it failed. Where the log names none that
     ran, or not the one in which the session failed: all that are known."""
     begun, ran = _BEGUN.findall(text), _RAN.findall(text)
-    found = list(dict.fromkeys(name for name, changed, status in ran if changed == "1" or status not in ("", "OK")))
+    passes = list(dict.fromkeys(name for name, changed, status in ran if changed == "1" or status not in ("", "OK")))
     if failed and begun:
-        found += [
-            name for name in begun[-1:] if name not in found and text.rfind(f"{name} modified") < text.rfind(name)
+        passes += [
+            name for name in begun[-1:] if name not in passes and text.rfind(f"{name} modified") < text.rfind(name)
         ]
     elif failed or not ran:
-        found += [name for name in TRANSFORMERS if name not in found]
-    at = next((place for place, name in enumerate(found) if _RULES in name), len(found))
-    return (*found[:at], *(REWRITE_RULES if at < len(found) else ()), *found[at:])
+        passes += [name for name in TRANSFORMERS if name not in passes]
+    at = next((place for place, name in enumerate(passes) if _RULES in name), len(passes))
+    return (*passes[:at], *(REWRITE_RULES if at < len(passes) else ()), *passes[at:])
 
 
 def log_session(asked: str) -> None:

@@ -59,12 +59,12 @@ def times_of(profile: bytes) -> tuple[OperatorTime, ...]:
     for event in _events(profile):
         if _is_kernel(event):
             taken[event["name"].removesuffix(_SUFFIX), event["args"].get("node_index")].append(event)
-    found = []
+    times = []
     for (name, _), events in taken.items():
         operator = str(events[0]["args"]["op_name"])
         seconds = 1e-6 * median(float(event["dur"]) for event in events[1:] or events)
-        found.append(OperatorTime(name, operator, seconds, _precision(operator, events[0]["args"])))
-    return tuple(found)
+        times.append(OperatorTime(name, operator, seconds, _precision(operator, events[0]["args"])))
+    return tuple(times)
 
 
 def ignoring_errors(optimized: Path) -> frozenset[str]:

@@ -241,6 +241,6 @@ def _run(session: Any, tensors: Tensors) -> list[Tensor]:
 def _errors() -> tuple[type[Exception], ...]:
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-    found = (getattr(state, name) for name in dir(state))
+    members = (getattr(state, name) for name in dir(state))
     # A provider that cannot be created is a plain RuntimeError (1.31.1).
-    return RuntimeError, *(member for member in found if isinstance(member, type) and issubclass(member, Exception))
+    return RuntimeError, *(member for member in members if isinstance(member, type) and issubclass(member, Exception))

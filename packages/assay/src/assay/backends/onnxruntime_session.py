@@ -51,5 +51,5 @@ def errors() -> tuple[type[Exception], ...]:
     """The library's exceptions share no ancestor but Exception (1.31.1)."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-    found = (getattr(state, name) for name in dir(state))
-    return tuple(member for member in found if isinstance(member, type) and issubclass(member, Exception))
+    members = (getattr(state, name) for name in dir(state))
+    return tuple(member for member in members if isinstance(member, type) and issubclass(member, Exception))

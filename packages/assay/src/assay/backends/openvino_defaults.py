@@ -39,7 +39,7 @@ def turned_off(options: Mapping[str, Option]) -> dict[str, str | int]:
 def numeric_defaults(compiled: Any, options: Mapping[str, Option]) -> tuple[NumericDefault, ...]:
     """Those that apply to a compiled model, and that the flow did not ask for."""
     kinds = _kinds(compiled.get_runtime_model())
-    found = []
+    defaults = []
     size = int(_property(compiled, GROUP_SIZE) or 0)
     # Only products with weights of eight bits or fewer are quantized so (2026.4).
     if (
@@ -47,28 +47,28 @@ def numeric_defaults(compiled: Any, options: Mapping[str, Option]) -> tuple[Nume
         and size > 0
         and any(kind in _COMPRESSED for kind in kinds.get("FullyConnected", ()))
     ):
-        found.append(NumericDefault(GROUP_SIZE, str(size), "dynamic-quantization", GROUP_SIZE, 0))
+        defaults.append(NumericDefault(GROUP_SIZE, str(size), "dynamic-quantization", GROUP_SIZE, 0))
     hint = _type(_property(compiled, "INFERENCE_PRECISION_HINT"))
     if options["precision"] == "default" and hint in _COARSE:
-        found.append(NumericDefault("INFERENCE_PRECISION_HINT", hint, "coarse-products", "precision", "float32"))
+        defaults.append(NumericDefault("INFERENCE_PRECISION_HINT", hint, "coarse-products", "precision", "float32"))
     cache = _type(_property(compiled, CACHE))
     if not options[CACHE] and cache not in ("", "f32", "dynamic") and not _ATTENTION.isdisjoint(kinds):
-        found.append(NumericDefault(CACHE, cache, "cache-precision", CACHE, "float32"))
+        defaults.append(NumericDefault(CACHE, cache, "cache-precision", CACHE, "float32"))
     if _property(compiled, "CPU_DENORMALS_OPTIMIZATION") is True:
-        found.append(NumericDefault("CPU_DENORMALS_OPTIMIZATION", "true", "denormals"))
-    return tuple(found)
+        defaults.append(NumericDefault("CPU_DENORMALS_OPTIMIZATION", "true", "denormals"))
+    return tuple(defaults)
 
 
 def _kinds(executed: Any) -> dict[str, set[str]]:
     """Operators of the executed graph, and the types that they run in."""
-    found: dict[str, set[str]] = {}
+    types_by_kind: dict[str, set[str]] = {}
     for node in executed.get_ops():
         info = node.get_rt_info()
         kind, precision = (
             str(info[key].astype(str)) if key in info else "" for key in ("layerType", "runtimePrecision")
         )
-        found.setdefault(kind, set()).add(precision)
-    return found
+        types_by_kind.setdefault(kind, set()).add(precision)
+    return types_by_kind
 
 
 def _property(compiled: Any, name: str) -> Any:

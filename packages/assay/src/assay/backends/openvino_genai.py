@@ -143,7 +143,7 @@ class _Pipeline:
         less, as long as both are the same text."""
         texts, scores = self._texts(rows, tokens, sampling)
         sums = [] if sampling.temperature else [self._texts(rows, count, sampling) for count in range(1, tokens)]
-        found = []
+        decoded = []
         for row, text in enumerate(texts):
             before, tops = 0.0, list[Top]()
             for count, token in enumerate(text, 1):
@@ -151,8 +151,8 @@ class _Pipeline:
                 same = bool(known) and known[row] == text[:count]
                 tops.append({token: total[row] - before} if same and len(tops) == sum(map(bool, tops)) else {})
                 before = total[row] if same else before
-            found.append(Decoded(text, tops=tuple(tops)))
-        return found
+            decoded.append(Decoded(text, tops=tuple(tops)))
+        return decoded
 
     def _texts(self, rows: Sequence[Prompt], tokens: int, sampling: Sampling) -> tuple[list[Prompt], list[float]]:
         import openvino
@@ -168,5 +168,5 @@ class _Pipeline:
             asked.do_sample, asked.temperature, asked.rng_seed = True, sampling.temperature, sampling.seed
             asked.top_p, asked.top_k = 1.0, 2**31
         given = openvino_genai.TokenizedInputs(openvino.Tensor(ids), openvino.Tensor(mask))
-        found = self._pipeline.generate(given, asked)
-        return [tuple(map(int, row)) for row in found.tokens], [float(score) for score in found.scores]
+        generated = self._pipeline.generate(given, asked)
+        return [tuple(map(int, row)) for row in generated.tokens], [float(score) for score in generated.scores]

@@ -49,13 +49,13 @@ def by_bisection(
     which the answers are like the last ones and not like eager's."""
     names: list[str] = []
     last = compiled(None, names)
-    found = {0: compiled(0, []), len(names): last}
+    answers_by_pass = {0: compiled(0, []), len(names): last}
     low, high = 0, len(names)
-    while high - low > 1 and not _is_like(found[low], last, eager):
+    while high - low > 1 and not _is_like(answers_by_pass[low], last, eager):
         middle = (low + high) // 2
-        found[middle] = compiled(middle, [])
-        low, high = (low, middle) if _is_like(found[middle], last, eager) else (middle, high)
-    return [("", eager), *((names[at - 1] if at else NONE, found[at]) for at in sorted(found))]
+        answers_by_pass[middle] = compiled(middle, [])
+        low, high = (low, middle) if _is_like(answers_by_pass[middle], last, eager) else (middle, high)
+    return [("", eager), *((names[at - 1] if at else NONE, answers_by_pass[at]) for at in sorted(answers_by_pass))]
 
 
 def _is_like(outputs: Outputs, last: Outputs, eager: Outputs) -> bool:

@@ -38,24 +38,24 @@ INDUCTOR_CONFIG = OptionSpec(
 
 def read_config(text: str, flow: str) -> dict[str, object]:
     """The settings by name. Raises UsageError for what is no setting, and where torch has none of that name (`check_names`)."""
-    found: dict[str, object] = {}
+    settings: dict[str, object] = {}
     for part in filter(None, text.split(";")):
         name, equals, value = part.partition("=")
         try:
-            found[name.strip()] = ast.literal_eval(value.strip()) if equals else None
+            settings[name.strip()] = ast.literal_eval(value.strip()) if equals else None
         except (ValueError, SyntaxError):
-            found[name.strip()] = value.strip()
+            settings[name.strip()] = value.strip()
         if not equals or not name.strip():
             raise UsageError(noted(BackendCode.INDUCTOR_FORM, flow=flow, setting=part))
-    return found
+    return settings
 
 
 def checked_config(text: str) -> dict[str, object]:
     """The same, of names that this torch has. Raises UsageError."""
     from torch._inductor import config
 
-    found = read_config(text, "inductor")
-    for name in found:
+    settings = read_config(text, "inductor")
+    for name in settings:
         if name not in config._config:  # type: ignore[attr-defined]
             raise UsageError(noted(BackendCode.INDUCTOR_NAME, setting=name))
-    return found
+    return settings

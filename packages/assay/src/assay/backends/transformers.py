@@ -75,7 +75,7 @@ def _opened(checkpoint: Checkpoint, options: dict[str, Option]) -> DecodingEngin
     import torch
     import transformers
 
-    model, found = opened(checkpoint, options)
+    model, opened_checkpoint = opened(checkpoint, options)
     if options["compiled"]:
         model.forward = torch.compile(model.forward, dynamic=True)
 
@@ -87,7 +87,7 @@ def _opened(checkpoint: Checkpoint, options: dict[str, Option]) -> DecodingEngin
             options=said,
         )
 
-    return DecodingEngine(_Generation(model), options, keep=found.save, describe=describe)
+    return DecodingEngine(_Generation(model), options, keep=opened_checkpoint.save, describe=describe)
 
 
 class _Generation:
@@ -113,16 +113,16 @@ class _Generation:
         mask = torch.tensor([[*[0] * (longest - len(row)), *[1] * len(row)] for row in rows])
         torch.manual_seed(sampling.seed)
         with torch.inference_mode():
-            found = self._model.generate(
+            generated = self._model.generate(
                 ids,
                 attention_mask=mask,
                 past_key_values=cache,
                 generation_config=self._settings(tokens, sampling),
             )
         if len(rows) == 1:
-            self._cache, self._held = cache, tuple(found.sequences[0].tolist()[:-1])
-        logits = np.stack([logit.to(torch.float64).numpy() for logit in found.logits], axis=1)
-        made = found.sequences[:, longest:].tolist()
+            self._cache, self._held = cache, tuple(generated.sequences[0].tolist()[:-1])
+        logits = np.stack([logit.to(torch.float64).numpy() for logit in generated.logits], axis=1)
+        made = generated.sequences[:, longest:].tolist()
         return [_until_end(row, logits[number], self._ends()) for number, row in enumerate(made)]
 
     def _ends(self) -> list[int]:

@@ -85,7 +85,7 @@ def compiled(
         # tvm.compile alone legalizes, plans memory and lowers; folding constants and fusing is this pipeline.
         passes.append(relax.get_pipeline("zero"))
     after = [_dlight()] if dlight else []
-    found = ""
+    note = ""
     try:
         context = tvm.transform.PassContext(
             opt_level=3 if optimize else 0, disabled_pass=[*disabled], instruments=[*instruments]
@@ -93,8 +93,8 @@ def compiled(
         with chosen, context:
             module = tvm.transform.Sequential(passes)(module)
             if records is not None:
-                module, found = by_records(module, records)
-            return Compiled(tvm.compile(tvm.transform.Sequential(after)(module), target=chosen), found)
+                module, note = by_records(module, records)
+            return Compiled(tvm.compile(tvm.transform.Sequential(after)(module), target=chosen), note)
     except UsageError:
         raise
     except Exception as error:  # every kind of Python error comes out of its passes

@@ -54,13 +54,13 @@ def broken(error: Exception) -> InvalidModel:
 
 def importing(trace: TracebackType | None) -> tuple[str, str]:
     """The name and operator of the ONNX node that the importer was at: it keeps them in a local variable only."""
-    found = ("", "")
+    node_names = ("", "")
     while trace is not None:
         node = trace.tb_frame.f_locals.get("node")
         if trace.tb_frame.f_code.co_name in ("_construct_nodes", "_convert_subgraph") and node is not None:
-            found = (node.name or next(iter(node.output), ""), node.op_type)
+            node_names = (node.name or next(iter(node.output), ""), node.op_type)
         trace = trace.tb_next
-    return found
+    return node_names
 
 
 _OPERATOR = Cause.OPERATOR_UNSUPPORTED.value

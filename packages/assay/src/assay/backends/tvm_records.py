@@ -76,8 +76,8 @@ def by_records(module: Any, records: Records) -> Scheduled:
     with database:
         module = relax.transform.MetaScheduleApplyDatabase(work_dir=None, enable_warning=True)(module)
     kernels = [function for function in module.functions.values() if isinstance(function, tirx.PrimFunc)]
-    found = sum(bool((kernel.attrs or {}).get("tirx.is_scheduled", False)) for kernel in kernels)
-    if not found:
+    scheduled = sum(bool((kernel.attrs or {}).get("tirx.is_scheduled", False)) for kernel in kernels)
+    if not scheduled:
         raise UsageError(
             noted(
                 BackendCode.RECORDS_OF_NO_KERNEL,
@@ -86,4 +86,4 @@ def by_records(module: Any, records: Records) -> Scheduled:
                 kernels=len(kernels),
             )
         )
-    return Scheduled(module, f"{found} of {len(kernels)} kernels")
+    return Scheduled(module, f"{scheduled} of {len(kernels)} kernels")

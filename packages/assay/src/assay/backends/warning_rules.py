@@ -28,18 +28,18 @@ def plain_lines(text: str) -> list[str]:
 def classified(said: Iterable[str], rules: Sequence[Rule]) -> tuple[NativeWarning, ...]:
     """Of each warning what the first rule makes of it that fits; what none fits is `other`. One that says nothing of the model has a
     `count` of 0."""
-    found = []
+    warnings = []
     for words in said:
         hit = next(((code, match) for code, pattern in rules if (match := pattern.search(words))), None)
         if hit is None:
-            found.append(NativeWarning(WarningCode.OTHER, text=words))
+            warnings.append(NativeWarning(WarningCode.OTHER, text=words))
         elif hit[0] is None:
-            found.append(NativeWarning(WarningCode.OTHER, text=words, count=0))
+            warnings.append(NativeWarning(WarningCode.OTHER, text=words, count=0))
         else:
             named = hit[1].groupdict()
             count = named.get("count") or "1"
-            found.append(NativeWarning(hit[0], named.get("node") or "", words, int(count)))
-    return tuple(found)
+            warnings.append(NativeWarning(hit[0], named.get("node") or "", words, int(count)))
+    return tuple(warnings)
 
 
 def reader(mark: str, rules: Sequence[Rule]) -> Callable[[str], tuple[NativeWarning, ...]]:

@@ -32,10 +32,14 @@ def fuzz(given: Mapping[str, Any]) -> None:
         "and `assay fuzz report` (with the same --corpus and --history) shows it"
     )
     with progress_bar(hint, LOG_S) as progress:
-        found = run_fuzz(options, SILENT, print_line, progress.doing)
-    for line in (*lines(found.session, {bucket.key for bucket in found.new}), f"corpus: {found.corpus}", *found.alerts):
+        fuzzed = run_fuzz(options, SILENT, print_line, progress.doing)
+    for line in (
+        *lines(fuzzed.session, {bucket.key for bucket in fuzzed.new}),
+        f"corpus: {fuzzed.corpus}",
+        *fuzzed.alerts,
+    ):
         print_line(line)
-    raise typer.Exit(found.exit_code)
+    raise typer.Exit(fuzzed.exit_code)
 
 
 def _alone(ctx: typer.Context, **given: Any) -> None:

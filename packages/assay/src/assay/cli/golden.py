@@ -139,9 +139,11 @@ def _propose(folder: Path, model: Path, flow: str, given: str, history: str, *, 
 
     file = NamedModels().local(model)
     with open_services(history) as services, tempfile.TemporaryDirectory(dir=services.folder) as staging:
-        found = plugins.find_flow(flow)
+        flow_here = plugins.find_flow(flow)
         reason = given or "to be given"
-        lines = golden.propose(file, folder, found, reason, services, limits=Limits(), staging=Path(staging) / "golden")
+        lines = golden.propose(
+            file, folder, flow_here, reason, services, limits=Limits(), staging=Path(staging) / "golden"
+        )
         renewed = write and bool(given)  # of values that stay the same, the producer and the day change
         for line in lines or ["the values stay the same: only the lock changes" if renewed else "nothing would change"]:
             print(line)

@@ -39,16 +39,16 @@ def runs(
     search = RunSearch(commit.lower(), machine, model, code)
 
     with open_services(history, recorded=True) as services:
-        found = [
+        listed = [
             (run_summary, services.standing(run_summary.id, run_summary.status))
             for run_summary in services.store.runs(limit, search)
         ]
-        cut = [services.store.run(run_summary.id) for run_summary, status in found if status == "interrupted"]
-    if not found and search != RunSearch():
+        cut = [services.store.run(run_summary.id) for run_summary, status in listed if status == "interrupted"]
+    if not listed and search != RunSearch():
         print(f"no run in {history} is like that; `assay runs` lists them all")
-    elif not found:
+    elif not listed:
         print(f"no runs in {history}; `assay check` makes one")
-    for run_summary, status in found:
+    for run_summary, status in listed:
         counts = (
             f"{run_summary.passed} passed, {run_summary.failed} failed, {run_summary.other} other"
             if run_summary.word

@@ -80,12 +80,12 @@ class LazyCommands(MutableMapping[str, Any]):
 
 def _load(row: Command) -> Any:
     module, _, name = row.target.partition(":")
-    found = getattr(importlib.import_module(module), name)
+    target = getattr(importlib.import_module(module), name)
     group = _group()
-    if isinstance(found, typer.Typer):
-        group.add_typer(found, name=row.name, help=row.help)
+    if isinstance(target, typer.Typer):
+        group.add_typer(target, name=row.name, help=row.help)
     else:
-        group.command(row.name, help=row.help)(found)
+        group.command(row.name, help=row.help)(target)
     return typer.main.get_command(group).commands[row.name]  # type: ignore[attr-defined]
 
 

@@ -41,19 +41,19 @@ def load(given: Mapping[str, Any]) -> None:
     options = read_options(LoadOptions, given, command=command_line(sys.argv[1:], LoadOptions))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))  # services that were started are ended
     try:
-        found = run_load(options, lambda text: print(text, file=sys.stderr, flush=True))
+        loaded = run_load(options, lambda text: print(text, file=sys.stderr, flush=True))
     except KeyboardInterrupt:
         print(
             "assay: interrupted; services that were started are ended, and this load is not recorded", file=sys.stderr
         )
         raise typer.Exit(INTERRUPTED) from None
-    _print(found)
+    _print(loaded)
     if options.output is not None:
-        options.output.write_text(json.dumps(_figures(found), indent=1), "utf-8")
+        options.output.write_text(json.dumps(_figures(loaded), indent=1), "utf-8")
         print(f"figures: {options.output}")
     for _, path in options.reports:
         print(f"report: {path}")
-    code = _EXITS.get(found.word.value, 3)
+    code = _EXITS.get(loaded.word.value, 3)
     print(f"exit {code} = {EXIT_MEANING[code]}")
     raise typer.Exit(code)
 

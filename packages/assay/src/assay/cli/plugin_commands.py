@@ -31,14 +31,14 @@ def add_plugin_commands(
             continue
         known.add(point.name)
         try:
-            found = point.load()
+            command = point.load()
         except Exception as error:  # noqa: BLE001  a third party's module may raise anything on import
             _add_broken(app, point, f"{type(error).__name__}: {error}")
             continue
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=point.name)
-        elif callable(found):
-            app.command(point.name)(found)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=point.name)
+        elif callable(command):
+            app.command(point.name)(command)
         else:
             _add_broken(app, point, f"{point.value} is no typer.Typer and no function")
 

@@ -20,10 +20,10 @@ def triage(given: Mapping[str, Any]) -> None:
 
     options = read_options(TriageOptions, given, command=command_line(sys.argv[1:], TriageOptions))
     with progress_bar() as progress:
-        found = run_triage(options, progress, print_line)
-    for cause in found.causes:
+        triaged = run_triage(options, progress, print_line)
+    for cause in triaged.causes:
         for text in (*lines(cause), f"  page: {cause.folder}/cause.html"):
             print_line(text)
-    for text in found.left:
+    for text in triaged.left:
         print_line(text)
-    raise typer.Exit(found.exit_code)
+    raise typer.Exit(triaged.exit_code)

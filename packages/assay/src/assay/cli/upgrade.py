@@ -20,7 +20,7 @@ def upgrade(given: Mapping[str, Any]) -> None:
 
     options = read_options(UpgradeOptions, given, command=command_line(sys.argv[1:], UpgradeOptions))
     with progress_bar() as progress:
-        found = run_upgrade(options, progress, print_line)
-    for text in lines(found):
+        upgraded = run_upgrade(options, progress, print_line)
+    for text in lines(upgraded):
         print_line(text)
-    raise typer.Exit(0 if found.way == "go" else 1)
+    raise typer.Exit(0 if upgraded.way == "go" else 1)

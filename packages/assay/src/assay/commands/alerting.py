@@ -176,10 +176,10 @@ def _plan(
     from assay.pipeline.alert_facts import facts_of_news
 
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    alerts, found = update(before, red, passed, checked.run.id, now)
+    alerts, news_of_run = update(before, red, passed, checked.run.id, now)
     by_id = {known_alert.id: known_alert for known_alert in alerts}
     wanted = {kind for target in rules.targets for kind in target.on}
-    news = [item for item in found if item.kind in wanted and not item.alert.is_muted(now)]
+    news = [item for item in news_of_run if item.kind in wanted and not item.alert.is_muted(now)]
     link = report_link(rules.report_url, checked.run.id)
     messages = []
     for number, item in enumerate(news):

@@ -111,16 +111,16 @@ def rules_of(config: Path | None) -> AlertRules:
 
 
 def _changed(identity: str, history: str, change: Callable[[Alert], Alert]) -> Alert:
-    found: list[Alert] = []
+    changed: list[Alert] = []
 
     def put(alerts: list[Alert]) -> Sequence[Alert]:
         after = change(find_alert(alerts, identity))
-        found.append(after)
+        changed.append(after)
         return [after if alert.id == after.id else alert for alert in alerts]
 
     with _kept_in(history) as store:
         store.change_alerts(put)
-    return found[0]
+    return changed[0]
 
 
 @contextmanager

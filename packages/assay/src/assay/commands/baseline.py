@@ -95,8 +95,8 @@ def audit_model(model: str, history: str) -> list[Approval]:
             if (made.engine, made.case, made.flow) not in recorded:
                 known.append(made)
     names = (model, Path(model).stem)
-    found = sorted((approval for approval in known if approval.case in names), key=lambda approval: approval.at)
-    if not found:
+    matching = sorted((approval for approval in known if approval.case in names), key=lambda approval: approval.at)
+    if not matching:
         cases = ", ".join(dict.fromkeys(approval.case for approval in known)) or "nothing"
         raise UsageError(f"nobody approved an engine of {model!r} in {history}; approvals are recorded of: {cases}")
-    return found
+    return matching

@@ -78,12 +78,18 @@ def tried(
     missing = [
         line for group in groups for line in group.lines if line.state.available and (again or line.trial is None)
     ]
-    found = try_flows([line.flow for line in missing], locks, progress) if missing else {}
+    tried_flows = try_flows([line.flow for line in missing], locks, progress) if missing else {}
     trials.keep(
-        {trial_key(line.flow, line.state): found[line.flow.name] for line in missing if line.flow.name in found}
+        {
+            trial_key(line.flow, line.state): tried_flows[line.flow.name]
+            for line in missing
+            if line.flow.name in tried_flows
+        }
     )
     return [
-        replace(group, lines=tuple(replace(line, trial=found.get(line.flow.name, line.trial)) for line in group.lines))
+        replace(
+            group, lines=tuple(replace(line, trial=tried_flows.get(line.flow.name, line.trial)) for line in group.lines)
+        )
         for group in groups
     ]
 

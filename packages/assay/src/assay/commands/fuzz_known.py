@@ -25,11 +25,11 @@ def keep_known(corpus: Corpus) -> None:
     from assay.ports.generator import GeneratedCase
 
     suite: Suite = plugins.load("assay.suites", SUITE)()
-    found = []
+    known_cases = []
     for case in suite.cases(seed=0):
         golden = read_golden(Path(case.inputs.golden))
         name = case.name.rpartition("/")[2]
         model = Path(case.model.source).read_bytes()
         keep_case(GeneratedCase(model, golden.inputs[0], uses=(Use.RELOADED,)), corpus.known, name)
-        found.append(KnownCase(name, PLACE + golden.lock.who, operators_of(corpus.known / f"{name}.onnx")))
-    (corpus.known / INDEX).write_bytes(msgspec.json.encode(found))
+        known_cases.append(KnownCase(name, PLACE + golden.lock.who, operators_of(corpus.known / f"{name}.onnx")))
+    (corpus.known / INDEX).write_bytes(msgspec.json.encode(known_cases))

@@ -31,10 +31,10 @@ def record_golden(options: RecordOptions, progress: Progress = SILENT) -> tuple[
         raise UsageError(
             f"--keep-outputs stores answers as they are, and --form {options.form} does not; leave one out"
         )
-    found = data_of(
+    own_data = data_of(
         "", source_of(options.inputs), state=options.state, image=options.image, tokenizer=str(options.tokenizer)
     )
-    data = msgspec.structs.replace(found, expected=options.keep_outputs) if found else None
+    data = msgspec.structs.replace(own_data, expected=options.keep_outputs) if own_data else None
     plain = Inputs()
     recipe = Inputs(
         seed=options.seed, samples=options.samples or plain.samples, batch=options.batch or plain.batch, data=data

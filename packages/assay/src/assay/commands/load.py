@@ -65,8 +65,8 @@ def run_load(options: LoadOptions, say: Callable[[str], None] = lambda text: Non
     _check_usage(options)
     objectives = dict(_objective(text) for text in options.objectives)
     if options.results is not None:
-        found = Curve(((math.nan, read_results(options.results)),), None)
-        return _recorded(options, found, limits, _job_of_file(options.results, found))
+        points = Curve(((math.nan, read_results(options.results)),), None)
+        return _recorded(options, points, limits, _job_of_file(options.results, points))
     if options.against:
         return _compared(options, objectives, say)
     service = _service(options)
@@ -74,8 +74,8 @@ def run_load(options: LoadOptions, say: Callable[[str], None] = lambda text: Non
         limits += [] if any(name == DIFFER for name, _, _ in limits) else [(DIFFER, "<=", 0.0)]
     if options.vary or options.restarts > 1:
         return _swept(options, service, limits, objectives, say)
-    found, model = _measured(options, service, objectives, say)
-    return _recorded(options, found, limits, _job(options, service, model))
+    points, model = _measured(options, service, objectives, say)
+    return _recorded(options, points, limits, _job(options, service, model))
 
 
 def _measured(
@@ -107,16 +107,16 @@ def _swept(
                 f"--restarts: [service.{service.name}] has no start; write the command that starts it there"
             )
         varied = [(f"start {number + 1}", service) for number in range(options.restarts)]
-    found: list[tuple[str, Loaded]] = []
+    records: list[tuple[str, Loaded]] = []
     for name, varied_service in varied:
         say(name)
         points, model = _measured(options, varied_service, objectives, say)
-        first = (found[0][1].curve or points) if found else points
+        first = (records[0][1].curve or points) if records else points
         job = _job(options, msgspec.structs.replace(varied_service, name=f"{service.name} {name}"), model)
-        found.append((name, _recorded(options, with_differing(points, first), limits, job)))
-    reasons = [f"{name}: {reason}" for name, loaded in found for reason in loaded.reasons]
-    worst = max((loaded.word for _, loaded in found), key=_GRAVE.index)
-    return Loaded(worst, tuple(reasons), combinations=tuple(found))
+        records.append((name, _recorded(options, with_differing(points, first), limits, job)))
+    reasons = [f"{name}: {reason}" for name, loaded in records for reason in loaded.reasons]
+    worst = max((loaded.word for _, loaded in records), key=_GRAVE.index)
+    return Loaded(worst, tuple(reasons), combinations=tuple(records))
 
 
 def _recorded(options: LoadOptions, found: Curve, limits: Sequence[Limit], job: LoadJob) -> Loaded:

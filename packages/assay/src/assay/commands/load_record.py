@@ -78,13 +78,13 @@ def _point(rate: float, load_summary: LoadSummary) -> LoadPoint:
 
 def _goals(limits: Sequence[Limit], points: Sequence[LoadPoint]) -> list[Goal]:
     """Each limit is one on every rate."""
-    found = []
+    goals = []
     for name, operator, number in limits:
         for point in points:
             metric = f"load.rate{point.rate:g}.{name}" if point.rate else f"load.{name}"
             goal = Goal(metric, max=number, option="--require") if operator == "<=" else None
-            found.append(goal or Goal(metric, min=number, option="--require"))
-    return found
+            goals.append(goal or Goal(metric, min=number, option="--require"))
+    return goals
 
 
 def _trouble(curve: Curve) -> str:

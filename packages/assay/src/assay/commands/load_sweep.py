@@ -28,10 +28,10 @@ def combinations(texts: Sequence[str]) -> list[dict[str, str]]:
                 f"--vary {text!r} is not NAME=VALUE,VALUE with a name of its own; write for example batch=1,4,8"
             )
         values[name] = some
-    found = [dict(zip(values, combination, strict=True)) for combination in product(*values.values())]
-    if len(found) > MOST:
-        raise UsageError(f"--vary asks for {len(found)} combinations, and {MOST} is the most; leave some values out")
-    return found
+    combined = [dict(zip(values, combination, strict=True)) for combination in product(*values.values())]
+    if len(combined) > MOST:
+        raise UsageError(f"--vary asks for {len(combined)} combinations, and {MOST} is the most; leave some values out")
+    return combined
 
 
 def with_values(service: Service, values: dict[str, str]) -> Service:

@@ -118,8 +118,10 @@ def _of_suites(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
         _scratch(services) as workspace,
     ):
         progress.doing(f"collecting the cases of {', '.join(suite.name for suite in suites)}")
-        found = [case for suite in suites for case in collect_cases(suite, options.seed) if case.misuse is None]
-        made, unmade = make(suites, select(found, selection, only=options.only), options.workers, progress)
+        selected_cases = [
+            case for suite in suites for case in collect_cases(suite, options.seed) if case.misuse is None
+        ]
+        made, unmade = make(suites, select(selected_cases, selection, only=options.only), options.workers, progress)
         cases = [_judged_by(case, options) for case in made if case.name not in unmade]
         name = "+".join(suite.name for suite in suites)
         yield _Place(_request(options, name, cases, flows, policy, limits, unmade), services, workspace)
@@ -167,11 +169,11 @@ def _advice(options: MutateOptions, place: _Place, mutated: Mutated) -> list[str
     killers = [why.killer for score in mutated.scores for why in score.survivors.values() if why.killer is not None]
     if not killers:
         return []
-    found = f"inputs were found that kill {len(killers)} of the survivors"
+    text = f"inputs were found that kill {len(killers)} of the survivors"
     if not options.goldens:
-        return [found]
+        return [text]
     if not options.add_inputs:
-        return [f"{found}: --add-inputs REASON adds them to {options.goldens[0]}"]
+        return [f"{text}: --add-inputs REASON adds them to {options.goldens[0]}"]
     model = place.request.cases[0].model
     extended = extend(
         model, options.goldens, killers, options.add_inputs, place.services,

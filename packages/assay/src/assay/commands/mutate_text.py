@@ -55,8 +55,8 @@ def _score(score: Score, killed: bool, several: bool, named: bool) -> list[str]:
             f"  {name(injected)}: {result.detail or result.outcome.value}" for injected, result in score.killed.items()
         ]
     for kind, title in KINDS.items():
-        found = {injected: why for injected, why in score.survivors.items() if why.kind == kind}
-        text += _listed(title, [f"{name(injected)}: {why.why}" for injected, why in found.items()], most)
+        of_kind = {injected: why for injected, why in score.survivors.items() if why.kind == kind}
+        text += _listed(title, [f"{name(injected)}: {why.why}" for injected, why in of_kind.items()], most)
     unbuilt = [f"{name(injected)}: {result.detail}" for injected, result in score.unbuilt.items()]
     text += _listed("not built by the backend", unbuilt, most)
     return text + _listed("cases not mutated", [f"{case}: {why}" for case, why in score.untried.items()], most)

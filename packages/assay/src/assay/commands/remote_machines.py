@@ -85,5 +85,5 @@ def launchers_of(address: MachineAddress) -> Callable[..., AbstractContextManage
         if address.file:
             raise UsageError(f"{address.file}: launch.on: {what}: write {', '.join(known)}, slurm or here")
         raise UsageError(f"{what}: give --on {', '.join(known)}, or --on here to run them on this machine")
-    found: Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]] = plugins.load(LAUNCHERS, name)
-    return found
+    launcher: Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]] = plugins.load(LAUNCHERS, name)
+    return launcher

@@ -132,8 +132,8 @@ def _named(name: str) -> Suite:
             else f"write {kind}"
         )
         raise UsageError(f"suite '{kind}' has no variant '{variant}'; {text}")
-    found: Suite = loaded(variant)
-    return found
+    suite_of_variant: Suite = loaded(variant)
+    return suite_of_variant
 
 
 def find_flows(names: Sequence[str], options: Mapping[str, Option] = {}) -> tuple[Flow, ...]:

@@ -125,12 +125,12 @@ def copy_histories(history: Path, folder: Path, total: int) -> None:
 
 def copy_models(sources: Sequence[ModelSource], folder: Path) -> dict[str, Path]:
     """By how it was named: every task tests these very files, whatever a branch is by then."""
-    found = {}
+    copies = {}
     for number, source in enumerate(sources):
         path, own = Path(source.path), folder / "models" / str(number)
         shutil.copytree(path.parent, own)
-        found[source.named] = own / path.name
-    return found
+        copies[source.named] = own / path.name
+    return copies
 
 
 def _command(options: RunOptions) -> str:

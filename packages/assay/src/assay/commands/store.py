@@ -85,12 +85,12 @@ def save_tensor(history: str, folder: str, name: str, output: Path) -> Array:
 
 def _named(lock: GoldenLock, folder: str, name: str) -> tuple[GoldenFile, GoldenTensor]:
     every = [(file, tensor) for file in lock.files for tensor in file.tensors]
-    found = [pair for pair in every if name in (pair[1].name, f"{pair[1].role}:{pair[1].name}")]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        roles = " or ".join(f"{tensor.role}:{tensor.name}" for _, tensor in found)
-        raise UsageError(f"{folder} has {len(found)} tensors {name!r}: write {roles}")
+    matching = [pair for pair in every if name in (pair[1].name, f"{pair[1].role}:{pair[1].name}")]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        roles = " or ".join(f"{tensor.role}:{tensor.name}" for _, tensor in matching)
+        raise UsageError(f"{folder} has {len(matching)} tensors {name!r}: write {roles}")
     there = ", ".join(f"{tensor.role}:{tensor.name}" for _, tensor in every[:10])
     raise UsageError(f"{folder} has no tensor {name!r}; it has {there}")
 

@@ -103,5 +103,5 @@ def policy_now(run: Run, policy: str | None, expected: str | None) -> Policy | N
     jobs = [job for job in run.jobs if isinstance(job, FlowJob)]
     flows = list({job.flow.name: job.flow for job in jobs}.values())
     suites = dict.fromkeys(job.case.name.partition("/")[0] for job in run.jobs)
-    found = suite_policy(options, [flow.name for flow in flows], list(suites))
-    return with_expected_timeouts(found, list({job.case.name: job.case for job in jobs}.values()), flows)
+    policy_there = suite_policy(options, [flow.name for flow in flows], list(suites))
+    return with_expected_timeouts(policy_there, list({job.case.name: job.case for job in jobs}.values()), flows)

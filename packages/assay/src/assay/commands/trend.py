@@ -26,21 +26,21 @@ def show(
 ) -> tuple[str, bool]:
     """The text, and whether the newest run raised an alarm. Raises UsageError, NotWritable."""
     with open_services(history, recorded=True) as services:
-        found = trend(services.store, Path(model).stem if model.endswith((".onnx", ".pt2")) else model, flow, metric)
+        series = trend(services.store, Path(model).stem if model.endswith((".onnx", ".pt2")) else model, flow, metric)
     try:
         if png:
-            trend_plot.write_png(found, png)
+            trend_plot.write_png(series, png)
         if html:
-            html.write_text(trend_plot.as_html(found), encoding="utf-8")
+            html.write_text(trend_plot.as_html(series), encoding="utf-8")
         if csv:
-            csv.write_text(trend_text.as_csv(found), encoding="utf-8")
+            csv.write_text(trend_text.as_csv(series), encoding="utf-8")
         if prometheus:
-            prometheus.write_text(trend_text.as_prometheus(found), encoding="utf-8")
+            prometheus.write_text(trend_text.as_prometheus(series), encoding="utf-8")
     except OSError as error:
         raise NotWritable(f"{error.filename or png or html} cannot be written ({error.strerror})") from None
     if mlflow:
-        _to_mlflow(found, mlflow)
-    return trend_text.as_text(found), len(found.points) - 1 in found.alarms
+        _to_mlflow(series, mlflow)
+    return trend_text.as_text(series), len(series.points) - 1 in series.alarms
 
 
 def _to_mlflow(found: Trend, uri: str) -> None:

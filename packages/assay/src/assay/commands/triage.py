@@ -64,10 +64,10 @@ def run_triage(
     known = KnownCauses(Path(DEFAULT_HISTORY if "://" in options.history else options.history or DEFAULT_HISTORY))
     if key and (causes := known.of_request(key)):
         return Triaged(tuple(causes))
-    found = _triaged(options, progress, tell)
-    if key and not found.left:
-        known.keep_request(key, found.causes)
-    return found
+    triaged = _triaged(options, progress, tell)
+    if key and not triaged.left:
+        known.keep_request(key, triaged.causes)
+    return triaged
 
 
 @contextmanager
@@ -101,17 +101,17 @@ def _triaged(options: TriageOptions, progress: Progress, tell: Callable[[str], N
         for verdict in verdicts:
             folder = _folder(options, verdict.job)
             deadline = time.monotonic() + options.time_limit_s
-            found = triage_verdict(verdict, services, folder, deadline, tell)
+            causes_of_verdict = triage_verdict(verdict, services, folder, deadline, tell)
             if options.since:
                 backend = plugins.load("assay.backends", verdict.job.flow.backend)()
                 later = time.monotonic() + options.time_limit_s
                 try:
-                    found = [with_since(cause, backend, later, tell) for cause in found]
+                    causes_of_verdict = [with_since(cause, backend, later, tell) for cause in causes_of_verdict]
                 except EnvironmentFailed as error:
                     left.append(f"since when is not known: {error}")
             if builds is not None:
-                found = [with_builds(cause, builds, math.inf, tell) for cause in found]
-            causes += found
+                causes_of_verdict = [with_builds(cause, builds, math.inf, tell) for cause in causes_of_verdict]
+            causes += causes_of_verdict
         slow_keys = slow_jobs(run, results, services) if other else frozenset()
         for job in (candidate for candidate in run.jobs if candidate.key in other):
             is_slow = job.key in slow_keys
@@ -180,18 +180,18 @@ def _red(
     if not red:
         raise UsageError(f"run {run.id} has no red job: there is nothing to triage")
     chosen = [only] if only else list(red)
-    found: dict[tuple[str, str], VerifyJob] = {}
+    jobs_by_cell: dict[tuple[str, str], VerifyJob] = {}
     other: dict[str, str] = {}
     for key in chosen:
         job = jobs[key]
         if _asks_answers(job) and key in results:
-            found[job.case.name, job.flow.name] = job
+            jobs_by_cell[job.case.name, job.flow.name] = job
     for key in chosen:
         job = jobs[key]
-        answered = (job.case.name, job.subject) in found
+        answered = (job.case.name, job.subject) in jobs_by_cell
         if (key not in results) if _asks_answers(job) else (job.kind in SPEED or not answered):
             other[key] = red[key].reason
-    return [*found.values()], other
+    return [*jobs_by_cell.values()], other
 
 
 def _asks_answers(job: Job) -> TypeGuard[VerifyJob]:

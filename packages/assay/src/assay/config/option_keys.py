@@ -26,8 +26,8 @@ _BY_TYPE: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": bool
 
 def option_rows(table: str) -> dict[str, Option]:
     """The rows whose keys stand in this table of assay.toml, by the name of the key's field."""
-    found = {row.toml: row for row in rows(CheckOptions) if row.toml.rpartition(".")[0] == table}
-    return {key.rpartition(".")[2].replace("-", "_"): row for key, row in found.items()}
+    keyed = {row.toml: row for row in rows(CheckOptions) if row.toml.rpartition(".")[0] == table}
+    return {key.rpartition(".")[2].replace("-", "_"): row for key, row in keyed.items()}
 
 
 def with_option_keys(table: str) -> Callable[[type[Table]], type[Table]]:

@@ -146,11 +146,11 @@ def read_quiet_hours(text: str) -> tuple[int, int]:
 
 def find_alert(alerts: list[Alert], identity: str) -> Alert:
     """The one whose id begins so. Raises UsageError."""
-    found = [alert for alert in alerts if identity and alert.id.startswith(identity)]
-    if len(found) == 1:
-        return found[0]
+    matching = [alert for alert in alerts if identity and alert.id.startswith(identity)]
+    if len(matching) == 1:
+        return matching[0]
     known = ", ".join(alert.id for alert in alerts) or "none is open"
-    text = "more than one alert has an id that begins with" if found else "no alert has the id"
+    text = "more than one alert has an id that begins with" if matching else "no alert has the id"
     raise UsageError(f"{text} {identity!r}: {known}; `assay alert list` shows them")
 
 

@@ -12,19 +12,19 @@ from assay.core.result_parts import ComparedResult, native_warnings_of
 def codes_of(result: Result) -> tuple[tuple[str, str], ...]:
     """(code, about), each once: the outcome where it is not ok, its cause and signal with the node that the backend names; findings of
     the comparison with their output; the library's warnings with their node; what is wrong with the model."""
-    found: list[tuple[str, str]] = []
+    codes: list[tuple[str, str]] = []
     if result.outcome is not Outcome.OK:
-        found.append((result.outcome.value, result.node))
+        codes.append((result.outcome.value, result.node))
     if result.cause is not Cause.NONE:
-        found.append((result.cause.value, result.node))
+        codes.append((result.cause.value, result.node))
     if result.signal:
-        found.append((result.signal, result.node))
+        codes.append((result.signal, result.node))
     if isinstance(result, ComparedResult):
-        found += [(_code_of(finding), finding.output) for finding in result.findings]
+        codes += [(_code_of(finding), finding.output) for finding in result.findings]
     if isinstance(result, InspectResult):
-        found += [(finding.code, part_text(finding.about)) for finding in result.findings]
-    found += [(native_warning.code.value, native_warning.node) for native_warning in native_warnings_of(result)]
-    return tuple(dict.fromkeys(found))
+        codes += [(finding.code, part_text(finding.about)) for finding in result.findings]
+    codes += [(native_warning.code.value, native_warning.node) for native_warning in native_warnings_of(result)]
+    return tuple(dict.fromkeys(codes))
 
 
 def _code_of(finding: Finding) -> str:

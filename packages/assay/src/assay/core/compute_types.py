@@ -33,11 +33,11 @@ def unsigned(kind: str) -> str:
 
 def computing_types(facts: EngineInfo) -> dict[str, dict[str, int]]:
     """By type, the operators that computed in it and how many of each; moving, casting and indexing apart."""
-    found: dict[str, dict[str, int]] = {}
+    types: dict[str, dict[str, int]] = {}
     for placement in facts.placements:
         kind = unsigned(placement.precision)
         if placement.role in _MOVING or moves(placement.operator) or not (is_floating(kind) or kind in QUANTIZED):
             continue
-        names = found.setdefault(kind, {})
+        names = types.setdefault(kind, {})
         names[placement.operator] = names.get(placement.operator, 0) + placement.count
-    return found
+    return types

@@ -55,15 +55,15 @@ def dimension_key(name: str, axis: int, dimension: str) -> str:
 def sizes_to_build(flow: Flow, inputs: Iterable[TensorSpec]) -> dict[str, Sizes]:
     """Of every symbolic dimension of these inputs whose sizes are known, by `dimension_key`. The usual size is that of the
     samples; the others are those stated, wide enough for the samples."""
-    found: dict[str, Sizes] = {}
+    sizes_by_axis: dict[str, Sizes] = {}
     for spec in inputs:
         for axis, size in enumerate(spec.shape):
             if not isinstance(size, str):
                 continue
             key = dimension_key(spec.name, axis, size)
             stated, fed = flow.dims.get(key), flow.sample_sizes.get(f"{spec.name}[{axis}]")
-            known = [sizes for sizes in (fed, found.get(key), stated) if sizes is not None]
+            known = [sizes for sizes in (fed, sizes_by_axis.get(key), stated) if sizes is not None]
             if known:
                 least, most = min(sizes[0] for sizes in known), max(sizes[2] for sizes in known)
-                found[key] = (least, found.get(key, known[0])[1], most)
-    return found
+                sizes_by_axis[key] = (least, sizes_by_axis.get(key, known[0])[1], most)
+    return sizes_by_axis

@@ -60,5 +60,5 @@ def _special_tokens(path: Path) -> dict[str, str]:
         items = dict(said).items()
     except (OSError, ValueError, TypeError) as error:
         raise UsageError(noted(EndpointCode.TOKENS_NOT_READ, file=str(path), error=str(error))) from None
-    found = {name: item.get("content") if isinstance(item, dict) else item for name, item in items}
-    return {name: token for name, token in found.items() if name.endswith("_token") and isinstance(token, str)}
+    tokens = {name: item.get("content") if isinstance(item, dict) else item for name, item in items}
+    return {name: token for name, token in tokens.items() if name.endswith("_token") and isinstance(token, str)}

@@ -26,19 +26,19 @@ Addresses = list[tuple[Any, Any, int, str, Any]]
 
 def looked_up(host: str, port: int, seconds: float) -> Addresses:
     """Where to connect to, the best first. Raises OSError where nobody knows, and TimeoutError, which is one, where that takes longer."""
-    found: queue.SimpleQueue[Addresses | OSError] = queue.SimpleQueue()
+    addresses: queue.SimpleQueue[Addresses | OSError] = queue.SimpleQueue()
 
     def look() -> None:
         try:
-            found.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+            addresses.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         except OSError as error:
-            found.put(error)
+            addresses.put(error)
         except UnicodeError:
-            found.put(NoAddress(noted(EndpointCode.NO_HOST_NAME, host=host)))
+            addresses.put(NoAddress(noted(EndpointCode.NO_HOST_NAME, host=host)))
 
     threading.Thread(target=look, daemon=True).start()
     try:
-        answer = found.get(timeout=seconds)
+        answer = addresses.get(timeout=seconds)
     except queue.Empty:
         raise Late(noted(EndpointCode.LOOKED_UP_LATE, host=host, seconds=seconds)) from None
     if isinstance(answer, OSError):

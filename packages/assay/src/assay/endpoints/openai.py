@@ -129,9 +129,9 @@ class OpenAi:
             for choice in answer.choices:
                 pieces.append(choice.said)
                 reason = choice.finish_reason or reason
-                found = self._tokens(choice)
-                known = known and found is not None
-                ids += found or []
+                choice_tokens = self._tokens(choice)
+                known = known and choice_tokens is not None
+                ids += choice_tokens or []
                 tops += self._tops(choice.logprobs or LogProbabilities())
         if not ids and usage.completion_tokens:
             known = False  # there are some, and it does not say which

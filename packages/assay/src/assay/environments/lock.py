@@ -35,8 +35,8 @@ class Lock(msgspec.Struct, frozen=True):
     @property
     def versions(self) -> dict[str, str]:
         """Version by normal name."""
-        found = (_PIN.match(line) for line in self.pins.splitlines())
-        return {normal(match[1]): match[2] for match in found if match}
+        pins = (_PIN.match(line) for line in self.pins.splitlines())
+        return {normal(match[1]): match[2] for match in pins if match}
 
 
 def write_lock(path: Path, lock: Lock) -> None:

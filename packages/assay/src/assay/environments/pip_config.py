@@ -35,7 +35,7 @@ def _listed(variables: tuple[tuple[str, str], ...]) -> Settings:  # noqa: ARG001
 
 def parse_settings(text: str) -> dict[str, tuple[str, ...]]:
     """From lines such as `global.find-links='/wheels'`; what a line says that is no such thing is left out."""
-    found: dict[str, tuple[int, tuple[str, ...]]] = {}
+    settings: dict[str, tuple[int, tuple[str, ...]]] = {}
     for line in text.splitlines():
         key, equals, value = line.partition("=")
         section, _, option = key.rpartition(".")
@@ -46,9 +46,9 @@ def parse_settings(text: str) -> dict[str, tuple[str, ...]]:
         except (SyntaxError, ValueError):
             continue
         rank = _SECTIONS.index(section)
-        if option not in found or rank >= found[option][0]:
-            found[option] = (rank, words)
-    return {option: words for option, (_, words) in found.items()}
+        if option not in settings or rank >= settings[option][0]:
+            settings[option] = (rank, words)
+    return {option: words for option, (_, words) in settings.items()}
 
 
 def uv_arguments(settings: Settings, *, resolving: bool) -> list[str]:

@@ -59,8 +59,8 @@ def _new_enough(minor: str, wanted: str, environment: str) -> str:
 def _candidates(minor: str) -> Iterator[str]:
     """The driver's own, those on the PATH, those of pyenv (a shim on the PATH may refuse to start), those of uv."""
     yield sys.executable
-    if found := shutil.which(f"python{minor}"):
-        yield found
+    if path := shutil.which(f"python{minor}"):
+        yield path
     pyenv = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser() / "versions"
     yield from (str(path) for path in sorted(pyenv.glob(f"{minor}.*/bin/python"), reverse=True))
     managed = Path(os.environ.get("UV_PYTHON_INSTALL_DIR", "~/.local/share/uv/python")).expanduser()

@@ -108,8 +108,8 @@ def releases_at_hand(package: str) -> list[str]:
     folder = _uv_cache()
     tag, own = python_tag(), re.sub(r"[-_.]+", "-", package).lower()
     kept = [path.name for path in folder.glob(f"wheels-v*/**/{own}/*")] if folder is not None else []
-    found = {name.split("-")[0] for name in kept if tag in name or "-abi3-" in name or "-py3-" in name}
-    return sorted((version for version in found if _PLAIN.fullmatch(version)), key=release_key)
+    versions = {name.split("-")[0] for name in kept if tag in name or "-abi3-" in name or "-py3-" in name}
+    return sorted((version for version in versions if _PLAIN.fullmatch(version)), key=release_key)
 
 
 def python_tag() -> str:
@@ -140,15 +140,15 @@ def newer_releases(package: str, known: Sequence[str]) -> dict[str, str]:
 
 
 def _on_other_pythons(package: str, minors: Iterable[int], wanted: Callable[[tuple[int, ...]], bool]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    pythons: dict[str, str] = {}
     for minor in minors:
         python = f"{sys.version_info.major}.{minor}"
         try:
             listed = list_releases(package, python)
         except EnvironmentFailed:
             continue
-        found |= {version: python for version in listed if wanted(release_key(version)) and version not in found}
-    return dict(sorted(found.items(), key=lambda item: release_key(item[0])))
+        pythons |= {version: python for version in listed if wanted(release_key(version)) and version not in pythons}
+    return dict(sorted(pythons.items(), key=lambda item: release_key(item[0])))
 
 
 def release_key(version: str) -> tuple[int, ...]:

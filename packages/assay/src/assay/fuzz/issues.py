@@ -16,17 +16,17 @@ MOST_SCRIPT = 20_000
 def write_issues(session: Session, folder: Path) -> list[Path]:
     """Files named by the keys of the causes, which count as reported from now on: the caller keeps the session."""
     new = [bucket for key, bucket in session.buckets.items() if key not in session.reported and is_cause(bucket)]
-    found = []
+    paths = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for bucket in new:
             path = folder / f"{bucket.key}.md"
             path.write_text("\n".join(_lines(bucket)) + "\n", encoding="utf-8")
-            found.append(path)
+            paths.append(path)
     except OSError as error:
         raise UsageError(f"issues cannot be written to {folder} ({error.strerror}); name another folder") from None
     session.reported += [bucket.key for bucket in new]
-    return found
+    return paths
 
 
 def _lines(bucket: Bucket) -> Iterator[str]:

@@ -64,16 +64,16 @@ def refer(
     if not cases:
         return 0
     folder = corpus.known.absolute() / flow.name.replace("/", "-")
-    found = _screened([corpus.known.absolute() / case.name for case in cases], flow, folder, services, seconds)
-    for suspect in found.suspects:
+    screened = _screened([corpus.known.absolute() / case.name for case in cases], flow, folder, services, seconds)
+    for suspect in screened.suspects:
         bucket = _bucket(suspect, cases[suspect.case.index], flow)
         session.buckets[bucket.key] = bucket
-    if found.any_begun:  # else the next one asks again
-        asked = before | {case.name: place in found.right for place, case in enumerate(cases[: found.done])}
+    if screened.any_begun:  # else the next one asks again
+        asked = before | {case.name: place in screened.right for place, case in enumerate(cases[: screened.done])}
         session.referred[flow.name] = asked
         wrong_or_open = {known_case.finding for known_case in every if not asked.get(known_case.name)}
         session.absent[flow.name] = sorted({known_case.finding for known_case in every} - wrong_or_open)
-    return len(found.suspects)
+    return len(screened.suspects)
 
 
 @dataclass
@@ -93,27 +93,27 @@ class _Screened:
 
 def _screened(places: Sequence[Path], flow: Flow, folder: Path, services: Services, seconds: float) -> _Screened:
     """The cases one after the other, past those that end their worker, until the time is over."""
-    found, end, used_s = _Screened(), time.monotonic() + min(LONGEST_S, seconds), 0.0
-    while (first := found.done) < len(places) and (left := end - time.monotonic()) > 0 and used_s < REFER_S:
+    screened, end, used_s = _Screened(), time.monotonic() + min(LONGEST_S, seconds), 0.0
+    while (first := screened.done) < len(places) and (left := end - time.monotonic()) > 0 and used_s < REFER_S:
         result = screen_kept(places, first, flow, folder, services, min(SLICE_S, left))
         if isinstance(result, ScreenResult) and result.outcome is Outcome.OK:
-            found.add(result)
-            found.any_begun, used_s = True, used_s + result.cpu_s
-            found.done = result.done if result.done > first else len(places)
+            screened.add(result)
+            screened.any_begun, used_s = True, used_s + result.cpu_s
+            screened.done = result.done if result.done > first else len(places)
             continue
         under_way = reached(folder / "progress")
         if under_way is None:  # the worker ended before any case
-            found.done += 1
+            screened.done += 1
             continue
         ended = min(max(first, under_way), len(places) - 1)
-        found.any_begun = True
+        screened.any_begun = True
         if ended > first:  # what came before it was lost with it
-            found.add(screen_kept(places[:ended], first, flow, folder, services))
+            screened.add(screen_kept(places[:ended], first, flow, folder, services))
         if result.outcome in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
             case = CaseId(KEPT, KEPT_VERSION, 0, ended)
-            found.suspects.append(_ended(case, result, places[ended]))
-        found.done = ended + 1
-    return found
+            screened.suspects.append(_ended(case, result, places[ended]))
+        screened.done = ended + 1
+    return screened
 
 
 def is_believed(bucket: Bucket, session: Session) -> bool:

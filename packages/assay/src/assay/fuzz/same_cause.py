@@ -131,11 +131,11 @@ def _of_one_signal(bucket: Bucket, other: Bucket) -> bool:
 
 def _crossed(bucket: Bucket, other: Bucket) -> Relation:
     """Two causes where each cure of the one leaves the other wrong."""
-    found = [
+    relations = [
         *(_leaves_wrong(name, other) for name in cures(bucket)),
         *(_leaves_wrong(name, bucket) for name in cures(other)),
     ]
-    tried = [wrong for wrong in found if wrong is not None]
+    tried = [wrong for wrong in relations if wrong is not None]
     return Relation.DIFFERENT if tried and all(tried) else Relation.UNDECIDED
 
 
@@ -183,9 +183,9 @@ def _one_end(mine: Sequence[str], theirs: Sequence[str]) -> bool:
 def nearest(bucket: Bucket, others: Iterable[Bucket]) -> tuple[Relation, Bucket | None]:
     """The closest relation, and to which of those that prove something: known ones and causes before what is open still, then one of the
     same pattern before others, then known ones before new ones."""
-    found = [(relation(bucket, other), other) for other in others if other.key != bucket.key and is_compared(other)]
+    related = [(relation(bucket, other), other) for other in others if other.key != bucket.key and is_compared(other)]
     for wanted in (Relation.SAME, Relation.UNDECIDED):
-        alike = [other for came, other in found if came is wanted]
+        alike = [other for came, other in related if came is wanted]
         if alike:
             mine = pattern(bucket.operators)
             return wanted, min(

@@ -55,15 +55,15 @@ def lines(session: Session, new: Set[str]) -> Iterator[str]:
         key=lambda bucket: (bucket.key not in new, bucket.at),
     )
     for status, meaning in STATUSES.items():
-        found = [bucket for bucket in buckets if bucket.status == status]
-        if not found:
+        of_status = [bucket for bucket in buckets if bucket.status == status]
+        if not of_status:
             continue
         print_all = status in (*CAUSES, "undecided", "one_witness", "disputed")
-        yield f"{status}: {len(found)} ({meaning})"
-        for bucket in found if print_all else found[:SHOWN]:
+        yield f"{status}: {len(of_status)} ({meaning})"
+        for bucket in of_status if print_all else of_status[:SHOWN]:
             yield from _bucket(bucket, bucket.key in new)
-        if not print_all and len(found) > SHOWN:
-            yield f"  and {len(found) - SHOWN} more"
+        if not print_all and len(of_status) > SHOWN:
+            yield f"  and {len(of_status) - SHOWN} more"
     if known:
         yield f"known: {len(known)} (found before; counted, not shown)"
         counts: Counter[str] = Counter()

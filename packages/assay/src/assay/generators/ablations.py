@@ -48,14 +48,14 @@ MOST_WHOLE = 100
 def ablate(trial: Trial, run: Run) -> dict[str, bool]:
     """By the name of what was replaced ("inputs", "constants", "stored", "opset", "type int16", "floats", "as ReduceSum") whether it is
     right then. What leads to no valid case, or to one that nobody can judge, is not named."""
-    found = {}
+    right_forms = {}
     for name, case in ablations(trial.case):
-        if name in found:  # another form of the same, for cases in which the first says nothing
+        if name in right_forms:  # another form of the same, for cases in which the first says nothing
             continue
         tried = run(dataclasses.replace(case, uses=trial.case.uses))
         if tried.became is Screened.RIGHT or fails_alike(tried, trial):
-            found[name] = tried.became is Screened.RIGHT
-    return found
+            right_forms[name] = tried.became is Screened.RIGHT
+    return right_forms
 
 
 def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:

@@ -61,21 +61,21 @@ class Build:
 
     def dtypes(self, operator: str, place: int = 0, among: Sequence[str] = ()) -> tuple[str, ...]:
         """The types that its input may have here, of those in `among`."""
-        found = tuple(dtype for dtype in allowed(operator, self.opset, place) if not among or dtype in among)
-        if not found:
+        dtypes = tuple(dtype for dtype in allowed(operator, self.opset, place) if not among or dtype in among)
+        if not dtypes:
             raise NotMade
-        return found
+        return dtypes
 
     def dtype(self, operator: str, place: int = 0, among: Sequence[str] = ()) -> str:
         """Of the newest value of the graph that fits, so that nodes read one another; else mostly float32, where that is allowed."""
-        found = self.dtypes(operator, place, among)
+        fitting = self.dtypes(operator, place, among)
         if self.reuse and self.draws.chance(self.reuse):
             for value in reversed(self.values):
-                if value.dtype in found:
+                if value.dtype in fitting:
                     return value.dtype
-        if "float32" in found and self.draws.chance(60):
+        if "float32" in fitting and self.draws.chance(60):
             return "float32"
-        return self.draws.one_of(found)
+        return self.draws.one_of(fitting)
 
     def shape(self, ranks: Sequence[int], *, empty: bool = False) -> tuple[int, ...]:
         """Sizes at the edges of vector widths; sometimes an axis of none."""
@@ -91,8 +91,8 @@ class Build:
         """Sometimes one that the graph has already: where two axes are of one size, they are taken for one another."""
         if self.reuse and self.values and self.draws.chance(EQUAL_SIZES):
             one = self.draws.one_of(self.values)
-            if one.shape and 0 < (found := self.draws.one_of(one.shape)) <= SIZES[-1]:
-                return found
+            if one.shape and 0 < (size_here := self.draws.one_of(one.shape)) <= SIZES[-1]:
+                return size_here
         return self.draws.one_of(choices)
 
     def operand(
@@ -116,8 +116,8 @@ class Build:
         if self.reuse and not stored and self.draws.chance(self.reuse):
             fitting = [value for value in self.values if self._fits(value, wanted, shape, ranks, any_size, empty)]
             if fitting:
-                found = fitting[-1] if self.draws.chance(70) else self.draws.one_of(fitting)
-                return self._within(found, low, high) if domain and not self.draws.chance(UNGUARDED) else found
+                operand = fitting[-1] if self.draws.chance(70) else self.draws.one_of(fitting)
+                return self._within(operand, low, high) if domain and not self.draws.chance(UNGUARDED) else operand
         chosen = wanted[0] if len(wanted) == 1 else self.draws.one_of(wanted)
         sizes = tuple(shape) if shape is not None else self.shape(ranks, empty=empty)
         array = draw_values(self.draws, chosen, sizes, low, high)
@@ -221,14 +221,14 @@ class Build:
             else inferred(schema, made, [read for read in reads if read is not None], self.opset)
         )
         self.nodes.append(made)
-        found = []
+        results = []
         for name in names:
             if (shaped := types.get(name)) is not None:
-                found.append(Operand(name, *shaped, low, high))
-        if len(found) < outputs:
+                results.append(Operand(name, *shaped, low, high))
+        if len(results) < outputs:
             raise NotMade
-        self.values += found
-        return found
+        self.values += results
+        return results
 
     def case(self, outputs: Sequence[Operand]) -> GeneratedCase:
         """The whole: these outputs, and inputs that something reads. Raises NotMade where nothing does."""

@@ -97,12 +97,12 @@ def shorter(values: CaseValues, output: str) -> Iterator[GeneratedCase]:
 
 
 def _needed(nodes: Sequence[Any], outputs: set[str]) -> list[int]:
-    wanted, found = {*outputs}, []
+    wanted, places = {*outputs}, []
     for place in range(len(nodes) - 1, -1, -1):
         if wanted & set(nodes[place].output):
-            found.append(place)
+            places.append(place)
             wanted |= set(nodes[place].input)
-    return found[::-1]
+    return places[::-1]
 
 
 def part_of(values: CaseValues, places: Sequence[int], outputs: Sequence[str]) -> GeneratedCase | None:

@@ -144,8 +144,8 @@ class CaseValues:
             if first is not None:
                 yield f"{operator} {dtype_name(first.dtype)} {first.ndim}"
             for given in node.attribute:
-                found = _class(node.op_type, given, self._schema(node.op_type))
-                yield f"{operator} {found.removeprefix(node.op_type)}"
+                attribute_class = _class(node.op_type, given, self._schema(node.op_type))
+                yield f"{operator} {attribute_class.removeprefix(node.op_type)}"
 
     def _schema(self, operator: str) -> Any:
         return schema_at(operator, self._opset)
@@ -172,14 +172,14 @@ def attributes_of(model: Path) -> tuple[str, ...]:
     """Of a file, as a suspect has them; without those of an operator that the standard does not know."""
     proto = onnx.load(model)
     opset = next((entry.version for entry in proto.opset_import if entry.domain == ""), 0)
-    found = set[str]()
+    classes = set[str]()
     for node in proto.graph.node:
         try:
             schema = schema_at(node.op_type, opset)
         except NotMade:
             continue
-        found |= {_class(node.op_type, attribute, schema) for attribute in node.attribute}
-    return tuple(sorted(found))
+        classes |= {_class(node.op_type, attribute, schema) for attribute in node.attribute}
+    return tuple(sorted(classes))
 
 
 def _class(operator: str, attribute: Any, schema: Any) -> str:

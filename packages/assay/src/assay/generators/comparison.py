@@ -69,12 +69,12 @@ def judge(given: dict[str, Tensor], values: CaseValues, far: Far, flow: Flow, se
         profile = derive_model(
             values.model, [values.case.inputs], flow.precision, seed=seed, allowances=tuple(flow.allowances)
         )
-        found = judge_outputs([given], None, profile)
+        judgements = judge_outputs([given], None, profile)
     except (Lowering, UsageError, ValueError, TypeError, KeyError, ArithmeticError):
         return far
     used = {
         name: output_judgement.metrics["budget_used"]
-        for name, output_judgement in found.items()
+        for name, output_judgement in judgements.items()
         if "budget_used" in output_judgement.metrics
     }
     if far.kind == "range" or not used:

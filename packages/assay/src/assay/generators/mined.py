@@ -75,9 +75,9 @@ def mine(model: Any, length: int = MOST_NODES) -> Iterator[MinedPattern]:
         if node.op_type == "Constant" and (held := _constant(node)) is not None:
             stored[node.output[0]] = held
     known = {
-        name: found
+        name: typed
         for value in (*graph.input, *graph.value_info, *graph.output)
-        if (found := _typed(value))
+        if (typed := _typed(value))
         for name in (value.name,)
     }
     nodes = [node for node in graph.node if node.op_type != "Constant"]
@@ -91,14 +91,14 @@ def mine(model: Any, length: int = MOST_NODES) -> Iterator[MinedPattern]:
 
 
 def _window(last: Any, producer: Mapping[str, Any], length: int) -> list[Any]:
-    found, at = [last], 0
-    while at < len(found) and len(found) < length:
-        for name in found[at].input:
+    window, at = [last], 0
+    while at < len(window) and len(window) < length:
+        for name in window[at].input:
             before = producer.get(name)
-            if before is not None and before not in found and len(found) < length:
-                found.append(before)
+            if before is not None and before not in window and len(window) < length:
+                window.append(before)
         at += 1
-    return found
+    return window
 
 
 def _pattern(
@@ -117,14 +117,14 @@ def _pattern(
     if any(mined_value.dtype not in GENERATED for mined_value in values):
         return None
     places = {name: place for place, name in enumerate((*outside, *(name for node in nodes for name in node.output)))}
-    found = []
+    mined_nodes = []
     for node in nodes:
         attributes = {attribute.name: _plain(helper.get_attribute_value(attribute)) for attribute in node.attribute}
         if node.domain or any(value is None for value in attributes.values()) or not _is_known(node.op_type, opset):
             return None
         reads = tuple(places[name] if name else -1 for name in node.input)
-        found.append(MinedNode(node.op_type, reads, len(node.output), attributes))
-    return MinedPattern(opset, tuple(values), tuple(found))
+        mined_nodes.append(MinedNode(node.op_type, reads, len(node.output), attributes))
+    return MinedPattern(opset, tuple(values), tuple(mined_nodes))
 
 
 def _is_known(operator: str, opset: int) -> bool:
@@ -182,12 +182,14 @@ def _typed(one: Any) -> tuple[str, tuple[int, ...]] | None:
 
 def mine_folder(folder: Path) -> tuple[MinedPattern, ...]:
     """Of every ONNX file below it, each pattern once, in an order that the files decide."""
-    found: dict[str, MinedPattern] = {}
+    patterns: dict[str, MinedPattern] = {}
     for path in sorted(folder.rglob("*.onnx")):
         try:
             mined = [*mine(onnx.load(str(path), load_external_data=False), 6)]
         except Exception:  # noqa: BLE001  no model, and the folder may hold anything
             continue
         for mined_pattern in mined:
-            found.setdefault(json.dumps([(node.operator, node.reads) for node in mined_pattern.nodes]), mined_pattern)
-    return tuple(found.values())
+            patterns.setdefault(
+                json.dumps([(node.operator, node.reads) for node in mined_pattern.nodes]), mined_pattern
+            )
+    return tuple(patterns.values())

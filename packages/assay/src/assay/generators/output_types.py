@@ -32,7 +32,7 @@ def inferred(schema: Any, node: Any, reads: Sequence[Read], opset: int) -> dict[
     data = {read.name: numpy_helper.from_array(read.constant, read.name) for read in reads if read.constant is not None}
     imports = [helper.make_opsetid("", opset)]
     try:
-        found = onnx.shape_inference.infer_node_outputs(
+        inferred_types = onnx.shape_inference.infer_node_outputs(
             schema,
             node,
             {name: type_proto.type for name, type_proto in types.items()},
@@ -40,16 +40,16 @@ def inferred(schema: Any, node: Any, reads: Sequence[Read], opset: int) -> dict[
             opset_imports=imports,
             ir_version=ir_of(opset),
         )
-        if schema.has_function and any(_known(type_proto) is None for type_proto in found.values()):
+        if schema.has_function and any(_known(type_proto) is None for type_proto in inferred_types.values()):
             graph = helper.make_graph(
                 [node], "one", [*types.values()], [helper.make_empty_tensor_value_info(name) for name in node.output]
             )
             whole = helper.make_model(graph, opset_imports=imports, ir_version=ir_of(opset))
             shaped = onnx.shape_inference.infer_shapes(whole, strict_mode=True).graph
-            found = {value.name: value.type for value in shaped.output}
+            inferred_types = {value.name: value.type for value in shaped.output}
     except Exception as error:  # whatever inference raises of a form that is not valid
         raise NotMade from error
-    return {name: known for name, type_proto in found.items() if (known := _known(type_proto)) is not None}
+    return {name: known for name, type_proto in inferred_types.items() if (known := _known(type_proto)) is not None}
 
 
 def ir_of(opset: int) -> int:

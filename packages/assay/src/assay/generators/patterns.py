@@ -153,15 +153,15 @@ def _stranger(build: Build, operand: Operand | None) -> Operand:
 
 def _other_attribute(build: Build, node: MinedNode, reads: Sequence[Operand | None]) -> dict[str, Any]:
     draws = build.draws
-    found = dict(node.attributes)
-    name = draws.one_of(sorted(found))
-    value = found[name]
+    attributes = dict(node.attributes)
+    name = draws.one_of(sorted(attributes))
+    value = attributes[name]
     rank = max((read.rank for read in reads if read is not None), default=0)
     if draws.chance(20):
-        del found[name]
+        del attributes[name]
     elif isinstance(value, bool | int):
         flag = value in (0, 1) and "axis" not in name
-        found[name] = (
+        attributes[name] = (
             1 - value
             if flag
             else draws.between(-rank, max(rank - 1, 0))
@@ -169,10 +169,10 @@ def _other_attribute(build: Build, node: MinedNode, reads: Sequence[Operand | No
             else max(1, value + draws.one_of((-1, 1)))
         )
     elif isinstance(value, float):
-        found[name] = value * draws.one_of(FACTORS)
+        attributes[name] = value * draws.one_of(FACTORS)
     elif isinstance(value, list) and value:
-        found[name] = draws.shuffled(value) if name != "axes" else [draws.between(-rank, max(rank - 1, 0))]
-    return found
+        attributes[name] = draws.shuffled(value) if name != "axes" else [draws.between(-rank, max(rank - 1, 0))]
+    return attributes
 
 
 def _other_constant(build: Build, operand: Operand | None, operator: str) -> Operand:

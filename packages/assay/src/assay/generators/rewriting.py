@@ -49,8 +49,8 @@ def change(values: CaseValues, engine: Engine) -> str | None:
 
 def kernels(engine: Engine) -> Counter[str]:
     """By name, without the numbers that tell two of one kind apart."""
-    found: Counter[str] = Counter()
+    kernel_counts: Counter[str] = Counter()
     for placement in engine.facts().placements:
         if placement.role not in AROUND:
-            found[re.sub(r"\d+", "", placement.operator)] += placement.count
-    return found
+            kernel_counts[re.sub(r"\d+", "", placement.operator)] += placement.count
+    return kernel_counts

@@ -21,6 +21,6 @@ def rewritten_after() -> dict[str, tuple[str, ...]]:
 def rewritten() -> tuple[str, ...]:
     """Operators that an optimiser was seen to rewrite beside others, and those of which functions consist."""
     after = rewritten_after()
-    found = {*after, *(name for others in after.values() for name in others)}
-    found |= {node.operator for pattern in own_patterns() for node in pattern.nodes}
-    return tuple(sorted(found & forms().keys()))
+    operators = {*after, *(name for others in after.values() for name in others)}
+    operators |= {node.operator for pattern in own_patterns() for node in pattern.nodes}
+    return tuple(sorted(operators & forms().keys()))

@@ -40,13 +40,13 @@ def optional_names(schema: Any) -> set[str]:
 @cache
 def changes_of(operator: str, latest: int = LATEST) -> tuple[int, ...]:
     """The opsets in which it changed, from 7 on: engines read no older ones. The first is what it was at 7."""
-    found = set()
+    versions = set()
     for opset in range(7, latest + 1):
         try:
-            found.add(int(schema_at(operator, opset).since_version))
+            versions.add(int(schema_at(operator, opset).since_version))
         except NotMade:
             continue
-    return tuple(sorted(max(7, version) for version in found))
+    return tuple(sorted(max(7, version) for version in versions))
 
 
 @cache

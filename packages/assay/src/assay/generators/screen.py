@@ -182,17 +182,17 @@ class _Screener:
 
     def _watch(self, values: CaseValues, engine: Engine) -> None:
         try:
-            found = change(values, engine)
+            rewrite = change(values, engine)
         except Exception:  # noqa: BLE001  an engine that cannot say what it executes says nothing of its compiler
             return
-        self._fired.update([] if found is None else [found])
+        self._fired.update([] if rewrite is None else [rewrite])
 
     def _learn(self, values: CaseValues, engine: Engine) -> None:
         try:
-            found = rewritten_pair(values, engine, self._compiled)
+            pair = rewritten_pair(values, engine, self._compiled)
         except Exception:  # noqa: BLE001  a part that a backend does not take says nothing
             return
-        self._rewritten |= {found} if found else set()
+        self._rewritten |= {pair} if pair else set()
 
     def _compiled(self, case: GeneratedCase) -> Engine:
         self._write(case)

@@ -35,14 +35,14 @@ _WRITES = ("ScatterElements", "Scatter", "ScatterND")
 def unspecified(model: Any, values: Mapping[str, Tensor]) -> tuple[Unspecified, ...]:
     """Of a case: `values` of all names, real ones in float64, whole ones in the types of the model."""
     computed = {name for node in model.graph.node for name in node.output}
-    found = {reason for node in model.graph.node for reason in _of_node(node, values, computed)}
+    reasons = {reason for node in model.graph.node for reason in _of_node(node, values, computed)}
     read = {value.name for value in model.graph.output} | {name for node in model.graph.node for name in node.input}
     if any(
         node.op_type == "MaxPool" and {*node.output[1:]} & read & values.keys() and equal_maxima(node, values)
         for node in model.graph.node
     ):
-        found.add(Unspecified.EQUAL_MAXIMA)
-    return tuple(sorted(found))
+        reasons.add(Unspecified.EQUAL_MAXIMA)
+    return tuple(sorted(reasons))
 
 
 def _of_node(node: Any, values: Mapping[str, Tensor], computed: Collection[str]) -> Iterator[Unspecified]:

@@ -63,7 +63,7 @@ def _used(build: Build, case: GeneratedCase) -> GeneratedCase:
         for place, axis in enumerate(value.type.tensor_type.shape.dim if symbolic else ()):
             axis.Clear()
             axis.dim_param = f"{value.name}_{place}"
-    others = [found for _ in range(OTHERS) if (found := _other(build, case, symbolic)) is not None]
+    others = [other for _ in range(OTHERS) if (other := _other(build, case, symbolic)) is not None]
     uses = draws.shuffled([Use.AGAIN, Use.RELOADED, Use.SIDE_BY_SIDE])[: draws.between(1, 3)]
     return GeneratedCase(model.SerializeToString(deterministic=True), case.inputs, tuple(others), tuple(uses))
 
@@ -75,7 +75,7 @@ def _other(build: Build, case: GeneratedCase, symbolic: Mapping[str, set[int]]) 
     if not sizes:
         return None
     before, after = draws.one_of(sizes), draws.one_of(SIZES)
-    found, known = {}, {value.name: value for value in build.values}
+    inputs, known = {}, {value.name: value for value in build.values}
     for name, array in case.inputs.items():
         shape = tuple(
             after if size == before and place in symbolic.get(name, ()) else size
@@ -85,7 +85,7 @@ def _other(build: Build, case: GeneratedCase, symbolic: Mapping[str, set[int]]) 
             return None
         one = known[name]
         if shape == array.shape or not np.isfinite([one.low, one.high]).all():
-            found[name] = np.resize(array, shape) if array.size else np.zeros(shape, array.dtype)
+            inputs[name] = np.resize(array, shape) if array.size else np.zeros(shape, array.dtype)
         else:
-            found[name] = draw_values(draws, one.dtype, shape, one.low, one.high)
-    return found
+            inputs[name] = draw_values(draws, one.dtype, shape, one.low, one.high)
+    return inputs

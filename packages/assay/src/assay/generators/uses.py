@@ -61,7 +61,7 @@ def _run(engine: Engine, inputs: Mapping[str, Tensor]) -> Outputs:
 
 def _beside(first: Engine, second: Engine, inputs: Mapping[str, Tensor]) -> Iterator[Outputs]:
     """Each engine in a thread of its own, both at once."""
-    found: list[Outputs] = []
+    outputs_beside: list[Outputs] = []
     raised: list[Exception] = []
     start = threading.Barrier(2)
 
@@ -70,7 +70,7 @@ def _beside(first: Engine, second: Engine, inputs: Mapping[str, Tensor]) -> Iter
             start.wait()
             try:
                 for _ in range(TURNS):
-                    found.append(_run(engine, inputs))
+                    outputs_beside.append(_run(engine, inputs))
             except Exception as error:  # noqa: BLE001  it is raised again where it can be seen
                 raised.append(error)
 
@@ -83,4 +83,4 @@ def _beside(first: Engine, second: Engine, inputs: Mapping[str, Tensor]) -> Iter
         thread.join()
     if raised:
         raise raised[0]
-    yield from found
+    yield from outputs_beside

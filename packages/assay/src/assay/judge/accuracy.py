@@ -25,11 +25,11 @@ def violations(result: Result, policy: Policy) -> list[Violation]:
     """
     if not isinstance(result, ComparedResult):
         return []
-    found = [*_structural(result, policy), *_over_budget(result, policy), *_poor(result)]
-    if not found and result.outcome is Outcome.MISMATCH and not _excused(result, policy):
+    violated = [*_structural(result, policy), *_over_budget(result, policy), *_poor(result)]
+    if not violated and result.outcome is Outcome.MISMATCH and not _excused(result, policy):
         why = result.detail or "the record does not say where"
         return [Violation(VerdictStatus.FAIL, f"mismatch: {why}; run the job again to see the outputs")]
-    return found
+    return violated
 
 
 def worst_budget(result: Result) -> float | None:

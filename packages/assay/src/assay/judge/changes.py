@@ -44,10 +44,10 @@ def baseline_metrics(old: Iterable[Result], new: Sequence[Result]) -> dict[str, 
 
 
 def _by_cell(results: Sequence[Result]) -> dict[Cell, list[Result]]:
-    found: dict[Cell, list[Result]] = {}
+    by_cell: dict[Cell, list[Result]] = {}
     for result in results:
-        found.setdefault((result.case, result.flow), []).append(result)
-    return found
+        by_cell.setdefault((result.case, result.flow), []).append(result)
+    return by_cell
 
 
 def _change(
@@ -77,8 +77,8 @@ def _change(
 
 def _worst(words: Mapping[str, str], results: Sequence[Result]) -> str:
     order = ("error", "fail", "xpass", "inconclusive", "skip", "xfail", "pass")
-    found = [words[result.job_key] for result in results if result.job_key in words]
-    return min(found, key=order.index, default="")
+    verdict_words = [words[result.job_key] for result in results if result.job_key in words]
+    return min(verdict_words, key=order.index, default="")
 
 
 def is_of_a_batch(metric: str) -> bool:

@@ -41,24 +41,24 @@ def with_expectations(
     candidates = _by_case(policy.expectations)
     named = [[e for e in candidates(opinion.cell[0]) if _named(e, opinion)] for opinion in opinions]
     covering = [
-        [e for e in found if _covers(e, opinion) and _of(opinion, e)]
-        for found, opinion in zip(named, opinions, strict=True)
+        [e for e in naming if _covers(e, opinion) and _of(opinion, e)]
+        for naming, opinion in zip(named, opinions, strict=True)
     ]
     met = {
         (e, opinion.cell)
-        for found, opinion in zip(covering, opinions, strict=True)
-        for e in found
+        for covering_here, opinion in zip(covering, opinions, strict=True)
+        for e in covering_here
         if _meets(opinion, e)
     }
     judged = [
-        _judged(opinion, found, [e for e in found if (e, opinion.cell) in met], today)
-        for found, opinion in zip(covering, opinions, strict=True)
+        _judged(opinion, covering_here, [e for e in covering_here if (e, opinion.cell) in met], today)
+        for covering_here, opinion in zip(covering, opinions, strict=True)
     ]
     judged = [
-        draft_verdict if found else _on_another_version(draft_verdict, every)
-        for every, found, draft_verdict in zip(named, covering, judged, strict=True)
+        draft_verdict if covering_here else _on_another_version(draft_verdict, every)
+        for every, covering_here, draft_verdict in zip(named, covering, judged, strict=True)
     ]
-    used = {e for found in named for e in found}
+    used = {e for of_case in named for e in of_case}
     return judged, [_unused(expectation) for expectation in policy.expectations if expectation not in used]
 
 
@@ -72,9 +72,9 @@ def _by_case(expectations: Sequence[Expectation]) -> Callable[[str], list[Expect
             globs.append((place, expectation))
 
     def candidates(case: str) -> list[Expectation]:
-        found = dict(exact.get(case, ()))
-        found |= {place: e for place, e in globs if matches(case, e.case)}
-        return [e for _, e in sorted(found.items())]
+        named_here = dict(exact.get(case, ()))
+        named_here |= {place: e for place, e in globs if matches(case, e.case)}
+        return [e for _, e in sorted(named_here.items())]
 
     return candidates
 

@@ -49,18 +49,18 @@ def growth(resident: Sequence[tuple[float, int]]) -> dict[str, float]:
     readings = resident[len(resident) // _SKIPPED :]
     readings = readings[:: max(1, len(readings) // _READINGS)]
     peak = {"memory_peak_bytes": float(max(size for _, size in resident))} if resident else {}
-    found = slope([second / _HOUR_S for second, _ in readings], [size for _, size in readings])
-    if found is None:
+    growth_slope = slope([second / _HOUR_S for second, _ in readings], [size for _, size in readings])
+    if growth_slope is None:
         return peak
     percent = 100.0 * len(readings) / sum(size for _, size in readings)
     blur = RESIDENT_BLUR_BYTES / ((readings[-1][0] - readings[0][0]) / _HOUR_S)
-    low = max(0.0, percent * (found.low - blur))
+    low = max(0.0, percent * (growth_slope.low - blur))
     if percent * blur > _TELLING_PERCENT and not low:
         return peak
     return peak | {
-        "memory_growth_percent": percent * found.value + 0.0,  # never -0
+        "memory_growth_percent": percent * growth_slope.value + 0.0,  # never -0
         "memory_growth_low_percent": low,
-        "memory_growth_high_percent": percent * (found.high + blur),
+        "memory_growth_high_percent": percent * (growth_slope.high + blur),
     }
 
 
@@ -108,8 +108,8 @@ def _interval(result: Result | None, metric: str) -> _Interval | None:
     at, _, name = metric.removeprefix(_PREFIX).rpartition(".")
     for point in result.points:
         if at in ("", f"rate{point.rate:g}"):
-            found = point.intervals.get(name)
-            return _Interval(*found) if found is not None else None
+            interval = point.intervals.get(name)
+            return _Interval(*interval) if interval is not None else None
     return None
 
 

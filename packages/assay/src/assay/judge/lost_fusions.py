@@ -70,10 +70,10 @@ def _covers_fewer(before: EngineInfo, after: EngineInfo) -> bool:
 
 
 def _counted(placements: Iterable[Placement]) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for placement in placements:
-        found[placement.operator] += placement.count
-    return found
+        counts[placement.operator] += placement.count
+    return counts
 
 
 def _total(found: Counter[str]) -> int:

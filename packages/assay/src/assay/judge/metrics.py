@@ -92,12 +92,12 @@ def _growth(memory: Memory) -> Iterable[tuple[str, float]]:
     what a reading is blurred over the calls that there were."""
     if not memory.soak_bytes:
         return
-    found = slope([calls / 1000 for calls in memory.soak_calls], memory.soak_bytes)
-    if found is not None:
+    trend = slope([calls / 1000 for calls in memory.soak_calls], memory.soak_bytes)
+    if trend is not None:
         blur = RESIDENT_BLUR_BYTES / ((memory.soak_calls[-1] - memory.soak_calls[0]) / 1000)
-        yield "memory.growth_bytes", found.value
-        yield "memory.growth_low_bytes", max(0.0, found.low - blur)
-        yield "memory.growth_high_bytes", found.high + blur
+        yield "memory.growth_bytes", trend.value
+        yield "memory.growth_low_bytes", max(0.0, trend.low - blur)
+        yield "memory.growth_high_bytes", trend.high + blur
 
 
 def fragmentation(memory: Memory) -> Iterable[tuple[str, float]]:

@@ -61,11 +61,11 @@ def _paired(old: OperatorTime, new: OperatorTime) -> Change:
 
 
 def _by_kind(times: Iterable[OperatorTime]) -> dict[str, tuple[int, float]]:
-    found: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
+    by_kind: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
     for time in times:
-        count, seconds = found[time.operator]
-        found[time.operator] = (count + 1, seconds + time.seconds)
-    return dict(found)
+        count, seconds = by_kind[time.operator]
+        by_kind[time.operator] = (count + 1, seconds + time.seconds)
+    return dict(by_kind)
 
 
 def describe(change: Change) -> str:
@@ -111,10 +111,10 @@ def _roles(before: EngineInfo, after: EngineInfo) -> Iterator[str]:
 
 
 def _counted(pairs: Iterable[tuple[str, int]]) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for name, count in pairs:
-        found[name] += count
-    return found
+        counts[name] += count
+    return counts
 
 
 def _operators(facts: EngineInfo) -> Counter[str]:

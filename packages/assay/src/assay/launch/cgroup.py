@@ -28,11 +28,11 @@ def make(folder: Path, pid: int, settings: Mapping[str, int] | None = None, *, n
 
 def members(folder: Path) -> list[int]:
     """Also of groups that somebody below has made in it."""
-    found: list[int] = []
+    pids: list[int] = []
     for place, _, _ in os.walk(folder):
         with suppress(OSError):
-            found += map(int, Path(place, "cgroup.procs").read_text().split())
-    return found
+            pids += map(int, Path(place, "cgroup.procs").read_text().split())
+    return pids
 
 
 def remove(folder: Path) -> bool:

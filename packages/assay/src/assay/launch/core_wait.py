@@ -76,13 +76,13 @@ def _since(before: Mapping[int, int], thread: int, delay: int) -> int:
 
 def _delays_ns(pid: int) -> list[tuple[int, int]]:
     """The second number of schedstat (sched-stats.rst), of each thread; none where it is gone or the kernel does not say."""
-    found: list[tuple[int, int]] = []
+    delays: list[tuple[int, int]] = []
     with suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             path = f"/proc/{pid}/task/{thread}/schedstat"
             with suppress(OSError, ValueError, IndexError), open(path, "rb", buffering=0) as file:
-                found.append((int(thread), int(file.read().split()[1])))
-    return found
+                delays.append((int(thread), int(file.read().split()[1])))
+    return delays
 
 
 def used_by_tree_s(pid: int) -> float:

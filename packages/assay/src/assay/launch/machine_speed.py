@@ -50,9 +50,9 @@ def measured() -> float:
         "loop": lambda: sum((index * index) & 0xFFFF for index in range(120_000)),
     }
     ratios = [min(_seconds(loop) for _ in range(TURNS)) / REFERENCE_S[name] for name, loop in loops.items()]
-    found = math.prod(ratios) ** (1 / len(ratios))
-    _keep(found)
-    return found
+    ratio = math.prod(ratios) ** (1 / len(ratios))
+    _keep(ratio)
+    return ratio
 
 
 def _seconds(loop: Callable[[], object]) -> float:

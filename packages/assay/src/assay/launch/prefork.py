@@ -44,11 +44,11 @@ class Preforked:
     def _backends(self) -> set[str]:
         from assay import plugins
 
-        found: set[str] = set()
+        backends: set[str] = set()
         for name in self._flows:
             with suppress(HarnessError, UnknownName):  # not known on this machine, as the job itself will say
-                found.add(plugins.find_flow(name).backend)
-        return found
+                backends.add(plugins.find_flow(name).backend)
+        return backends
 
     def __enter__(self) -> Preforked:
         return self

@@ -162,11 +162,11 @@ def children(pid: int) -> list[int]:
 
 
 def _children_of(pid: int, threads: Iterable[int]) -> list[int]:
-    found: list[int] = []
+    pids: list[int] = []
     for thread in threads if _has_own_numbers() else ():
         with suppress(OSError, ValueError), open(f"/proc/{pid}/task/{thread}/children", "rb", buffering=0) as file:
-            found += map(int, file.read().split())
-    return found
+            pids += map(int, file.read().split())
+    return pids
 
 
 def _may_be_orphans() -> list[int]:
@@ -178,13 +178,13 @@ def _may_be_orphans() -> list[int]:
 
 def descendants(pid: int) -> list[int]:
     """Without that process itself."""
-    found: list[int] = []
+    pids: list[int] = []
     waiting = [pid]
     while waiting:
         below = children(waiting.pop())
-        found += below
+        pids += below
         waiting += below
-    return found
+    return pids
 
 
 def kill_below(pid: int) -> None:
@@ -200,21 +200,21 @@ def kill_below(pid: int) -> None:
 
 def _stop_below(pid: int) -> list[int]:
     """Each at once, the youngest first, and before its children are looked for: it makes no others meanwhile."""
-    found: list[int] = []
+    pids: list[int] = []
     waiting = [pid]
     while waiting:
         below = children(waiting.pop())
         for child in reversed(below):
             _signal(child, signal.SIGSTOP)
-        found += below
+        pids += below
         waiting += below
-    return found
+    return pids
 
 
 def kill_orphans() -> bool:
     """What workers of this driver have left when they died: its children that carry the mark, or a worker's session, and that it did not
     start. Whether there were any."""
-    found = False
+    any_killed = False
     for _ in range(_KILL_ROUNDS):
         with _lock:
             orphans = [orphan for orphan in _may_be_orphans() if _is_of_a_worker(orphan)]
@@ -224,11 +224,11 @@ def kill_orphans() -> bool:
         for orphan in orphans:
             kill_below(orphan)
             kill(orphan)
-        found = found or bool(orphans)
+        any_killed = any_killed or bool(orphans)
         if not living:
             break
     reap()
-    return found
+    return any_killed
 
 
 def reap(patience_s: float = 0.0) -> None:
@@ -279,10 +279,10 @@ def _field(pid: int, place: int) -> bytes:
 def has_exited(child: int) -> bool:
     """Whether that child of this process has ended, or is none (any more). wait(2) tells a tracer of each stop, too: that is no end."""
     try:
-        found = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        exited = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
         return True
-    return found is not None and found.si_code in (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED)
+    return exited is not None and exited.si_code in (os.CLD_EXITED, os.CLD_KILLED, os.CLD_DUMPED)
 
 
 def is_dead(pid: int) -> bool:

@@ -118,7 +118,7 @@ class Bubblewrap:
             )
         version = subprocess.run([self._program, "--version"], capture_output=True, text=True, check=False).stdout
         number = version.split()[-1] if version.split() else ""
-        if (found := _numbers(number)) and found < OLDEST:
+        if (version_there := _numbers(number)) and version_there < OLDEST:
             return Availability(
                 False, number, f"bubblewrap {number} is too old, the sandbox needs 0.8 or newer", INSTALL
             )

@@ -44,19 +44,19 @@ def _copy_folder(
         if not name.isprintable():
             budget.refuse(text, "its name is not printable")
             continue
-        found = os.stat(name, dir_fd=source, follow_symlinks=False)
-        kind = _strange(found)
+        status = os.stat(name, dir_fd=source, follow_symlinks=False)
+        kind = _strange(status)
         if kind:
             budget.refuse(text, kind)
-        elif stat.S_ISDIR(found.st_mode):
+        elif stat.S_ISDIR(status.st_mode):
             if depth == 0:
                 budget.refuse(text, "too deep")
             else:
                 _enter(source, name, target / name, text, budget, depth)
-        elif found.st_size > budget.bytes_left or budget.files_left == 0:
+        elif status.st_size > budget.bytes_left or budget.files_left == 0:
             budget.refuse(text, "beyond the limit")
         else:
-            budget.bytes_left -= found.st_size
+            budget.bytes_left -= status.st_size
             budget.files_left -= 1
             _copy_file(source, name, target / name, text, budget)
 

@@ -63,9 +63,9 @@ def usage(proc: int, memory_limit_bytes: int, processes_limit: int, *, names: bo
 
 def folder_of(descriptor: int) -> DiskUsage:
     """How full a tmpfs is."""
-    found = os.fstatvfs(descriptor)
-    used = (found.f_blocks - found.f_bfree) * found.f_frsize
-    return DiskUsage(used, found.f_bavail * found.f_frsize, found.f_files - found.f_ffree)
+    status = os.fstatvfs(descriptor)
+    used = (status.f_blocks - status.f_bfree) * status.f_frsize
+    return DiskUsage(used, status.f_bavail * status.f_frsize, status.f_files - status.f_ffree)
 
 
 def _proportional(proc: int, pid: str) -> int:

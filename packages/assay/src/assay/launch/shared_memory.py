@@ -69,12 +69,12 @@ def segments() -> list[Segment]:
 
 def _held_by(pid: int, *, written: bool = False) -> set[str]:
     """`written`: what it may write to, and no copy of its own."""
-    found = set[str]()
+    names = set[str]()
     with suppress(OSError), open(f"/proc/{pid}/maps", "rb") as file:
         text = file.read()
         if FOLDER.encode() in text:
             lines = [line.partition(FOLDER.encode()) for line in text.splitlines()]
-            found |= {
+            names |= {
                 FOLDER + os.fsdecode(path)
                 for place, _, path in lines
                 if path and not path.endswith(b" (deleted)") and (not written or place.split()[1][1::2] == b"ws")
@@ -85,8 +85,8 @@ def _held_by(pid: int, *, written: bool = False) -> set[str]:
                 path = os.readlink(f"/proc/{pid}/fd/{number}")
                 named = path.startswith(FOLDER) and not path.endswith(" (deleted)")
                 if named and (not written or _may_write(pid, number)):
-                    found.add(path)
-    return found
+                    names.add(path)
+    return names
 
 
 def _may_write(pid: int, number: str) -> bool:
@@ -97,6 +97,6 @@ def _may_write(pid: int, number: str) -> bool:
 
 def _is_new(path: str, before: frozenset[int]) -> bool:
     with suppress(OSError):
-        found = os.stat(path, follow_symlinks=False)
-        return found.st_uid == os.getuid() and found.st_ino not in before
+        status = os.stat(path, follow_symlinks=False)
+        return status.st_uid == os.getuid() and status.st_ino not in before
     return False

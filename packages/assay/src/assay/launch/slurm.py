@@ -99,10 +99,10 @@ class _Failed(Exception):
 
 def _tasks(said: str) -> set[int]:
     """`3`, `1-4,7`, `1-8%2`."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for first, last in _NUMBERS.findall(said.partition("%")[0]):
-        found |= set(range(int(first), int(last or first) + 1))
-    return found
+        numbers |= set(range(int(first), int(last or first) + 1))
+    return numbers
 
 
 def _ask(*command: str) -> str:

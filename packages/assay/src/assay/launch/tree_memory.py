@@ -49,7 +49,7 @@ def tree_bytes(pid: int, below: Sequence[int], limit: int) -> int:
 
 def memory_files(processes: list[int]) -> int:
     """Bytes of files that lie in memory and that these processes hold open: they are no process's own memory."""
-    found: dict[tuple[int, int], int] = {}
+    sizes: dict[tuple[int, int], int] = {}
     for pid in processes:
         with suppress(OSError):
             for number in os.listdir(f"/proc/{pid}/fd"):
@@ -57,8 +57,8 @@ def memory_files(processes: list[int]) -> int:
                 with suppress(OSError):
                     if os.readlink(path).startswith(("/memfd:", "/dev/shm/", "/dev/zero")):
                         file = os.stat(path)
-                        found[file.st_dev, file.st_ino] = file.st_blocks * 512
-    return sum(found.values())
+                        sizes[file.st_dev, file.st_ino] = file.st_blocks * 512
+    return sum(sizes.values())
 
 
 def _mapped_bytes(pid: int) -> int:

@@ -18,14 +18,14 @@ def code_digest(*modules: str) -> str:
     """Of the source of these modules and of every module of ours that they import, inside functions too, and so on. Nothing is
     imported for it."""
     root = Path(__file__).parents[1]
-    waiting, found = list(modules), dict[str, bytes]()
+    waiting, sources = list(modules), dict[str, bytes]()
     while waiting:
         name = waiting.pop()
         path = _file(root, name)
-        if name not in found and path is not None:
-            found[name] = path.read_bytes()
-            waiting += _imported(found[name])
-    return sha256_bytes(b"\0".join(part for name in sorted(found) for part in (name.encode(), found[name])))
+        if name not in sources and path is not None:
+            sources[name] = path.read_bytes()
+            waiting += _imported(sources[name])
+    return sha256_bytes(b"\0".join(part for name in sorted(sources) for part in (name.encode(), sources[name])))
 
 
 def _file(root: Path, module: str) -> Path | None:

@@ -57,8 +57,8 @@ def with_ranges(model: Path, folder: Path) -> Path:
 
 def finder(scale: Any) -> Any:
     """The node that found this scale, None for a scale that is none of these."""
-    found = scale.args[0] if getattr(scale, "op", "") == "call_function" and scale.args else None
-    return found if _CHOOSES in str(getattr(found, "target", "")) else None
+    node = scale.args[0] if getattr(scale, "op", "") == "call_function" and scale.args else None
+    return node if _CHOOSES in str(getattr(node, "target", "")) else None
 
 
 def _axes(user: Any, rank: int) -> tuple[int, ...]:

@@ -116,17 +116,17 @@ def file_digest(path: Path, make: Callable[[], _Hash] = hashlib.sha256) -> str:
 def _holes(descriptor: int) -> list[tuple[int, int]]:
     """Begin and end of each; none where the disk holds as many bytes as the file has, or the file system does not tell."""
     status = os.fstat(descriptor)
-    found: list[tuple[int, int]] = []
+    holes: list[tuple[int, int]] = []
     at = status.st_size if status.st_blocks * 512 >= status.st_size else 0
     try:
         while at < status.st_size and (start := os.lseek(descriptor, at, os.SEEK_HOLE)) < status.st_size:
             at = _data_after(descriptor, start, status.st_size)
-            found.append((start, at))
+            holes.append((start, at))
     except OSError:
-        found = []
+        holes = []
     finally:
         os.lseek(descriptor, 0, os.SEEK_SET)
-    return found
+    return holes
 
 
 def _data_after(descriptor: int, start: int, size: int) -> int:

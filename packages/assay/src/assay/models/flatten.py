@@ -31,12 +31,12 @@ class NoValue(AssayError, TypeError):
 def declared_types(specs: Iterable[TensorSpec], names: Iterable[str]) -> dict[str, str]:
     """The type that each of the named tensors is declared with: tensors, and those inside sequences and optionals."""
     by_name = {spec.name: spec for spec in specs}
-    found = {name: spec.dtype for name, spec in by_name.items()}
+    types = {name: spec.dtype for name, spec in by_name.items()}
     for name in names:
         spec = by_name.get(whole_name(name))
         if spec is not None and spec.element and not name.endswith(("[]", "?")):
-            found[name] = spec.element
-    return found
+            types[name] = spec.element
+    return types
 
 
 def flatten(name: str, value: Value) -> dict[str, Array]:

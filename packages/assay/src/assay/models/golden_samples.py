@@ -128,11 +128,11 @@ def stored_shapes(lock: GoldenLock) -> dict[str, tuple[int, ...]]:
 
 def sample_shapes(lock: GoldenLock) -> list[dict[str, tuple[int, ...]]]:
     """The shapes of the inputs of every sample, without reading a tensor."""
-    found: list[dict[str, tuple[int, ...]]] = [{} for _ in range(lock.samples)]
+    shapes: list[dict[str, tuple[int, ...]]] = [{} for _ in range(lock.samples)]
     tensors = [tensor for file in lock.files for tensor in file.tensors if tensor.role == "input"]
     for tensor in tensors:
         name, index = model_name(tensor.name)
         for place in range(lock.samples) if index is None else (index,):
             if place < lock.samples:
-                found[place][name] = tuple(tensor.shape if index is not None else tensor.shape[1:])
-    return found
+                shapes[place][name] = tuple(tensor.shape if index is not None else tensor.shape[1:])
+    return shapes

@@ -237,11 +237,11 @@ def _stage(folder: Path, role: str, tensors: Mapping[str, Array]) -> GoldenFile:
     """Write one file beside its place, and describe it."""
     path = _staged(folder, FILES[role])
     write_tensors(path, tensors)
-    found = digests(path)
+    tensor_digests = digests(path)
     with TensorFile(path) as file:
         stored = tuple(
             # In the order given, which is the model's: safetensors keeps none, the lock does.
-            GoldenTensor(name, role, file.tensors[name].dtype, file.tensors[name].shape, found[name])
+            GoldenTensor(name, role, file.tensors[name].dtype, file.tensors[name].shape, tensor_digests[name])
             for name in tensors
         )
     return GoldenFile(path=FILES[role], sha256=file_digest(path), size_bytes=path.stat().st_size, tensors=stored)
@@ -293,8 +293,8 @@ def read_tensors(folder: Path, lock: GoldenLock) -> dict[str, dict[str, Array]]:
         role = next(role for role, name in FILES.items() if name == file.path)
         listed = {tensor.name: (tensor.role, tensor.dtype, tensor.shape) for tensor in file.tensors}
         with TensorFile(folder / file.path) as opened:
-            found = {name: (role, what.dtype, what.shape) for name, what in opened.tensors.items()}
-            tensors[role] = {name: opened.read(name) for name in listed if name in found}
-        if listed != found:
+            stored = {name: (role, what.dtype, what.shape) for name, what in opened.tensors.items()}
+            tensors[role] = {name: opened.read(name) for name in listed if name in stored}
+        if listed != stored:
             raise BadGolden(noted(GoldenCode.GOLDEN_OTHER_TENSORS, file=str(folder / file.path)))
     return tensors

@@ -50,8 +50,8 @@ class _Late(MetaPathFinder):
         modules, self._modules = self._modules, ()
         for module in modules:
             import_module(module)
-        found = sys.modules.get(name)
-        return None if found is None else _spec_of(found)
+        module_there = sys.modules.get(name)
+        return None if module_there is None else _spec_of(module_there)
 
 
 def _spec_of(module: ModuleType) -> ModuleSpec:

@@ -62,14 +62,14 @@ class _Value:
 def model_precision(model: Path) -> ModelPrecision:
     """Raises what reading the model raises."""
     steps, kinds, constants = _of_program(model) if format_of(model) == "torch" else _of_file(model)
-    found = ModelPrecision(values=set(kinds.values()))
+    precisions = ModelPrecision(values=set(kinds.values()))
     values = {name: _Value(frozenset({kind}), constants.get(name)) for name, kind in kinds.items()}
     for step in steps:
-        given = _given(step, values, found)
+        given = _given(step, values, precisions)
         for name in step.gives:
             own = frozenset({kinds[name]} if name in kinds else ())
             values[name] = _Value(given.kinds | own, given.rank)
-    return found
+    return precisions
 
 
 COARSE = ("float16", "bfloat16", "float8", "float4", "int8", "int4", "int2")
@@ -81,8 +81,8 @@ def coarse_types(model: Path) -> tuple[str, ...]:
     reading the model raises."""
     if is_factory(model):
         return ()
-    found = model_precision(model)
-    return tuple(sorted(dtype for dtype in {*found.multiplying, *found.weights} if dtype.startswith(COARSE)))
+    precisions = model_precision(model)
+    return tuple(sorted(dtype for dtype in {*precisions.multiplying, *precisions.weights} if dtype.startswith(COARSE)))
 
 
 def readable_coarse_types(model: Path) -> tuple[str, ...] | UnsetType:

@@ -48,22 +48,22 @@ def reexport(program: Program, bounds: Bounds, *, usual: Mapping[str, int], modu
 
 def bounds_of(program: Program, bounds: Bounds) -> dict[str, tuple[int, int]]:
     """What each symbol of the inputs really may be: a size that the graph turned out to be made for is its only one."""
-    found: dict[str, tuple[int, int]] = {}
+    sizes_by_symbol: dict[str, tuple[int, int]] = {}
     for declared, made in zip(program.inputs, describe(program.exported).inputs, strict=True):
         for symbol, size in zip(declared.shape, made.shape, strict=True):
             if isinstance(symbol, str):
-                found[symbol] = (size, size) if isinstance(size, int) else bounds[symbol]
-    return found
+                sizes_by_symbol[symbol] = (size, size) if isinstance(size, int) else bounds[symbol]
+    return sizes_by_symbol
 
 
 def symbols(inputs: tuple[TensorSpec, ...]) -> dict[str, int]:
     """Every symbol of the inputs and the axis where it stands first."""
-    found: dict[str, int] = {}
+    axes: dict[str, int] = {}
     for spec in inputs:
         for axis, size in enumerate(spec.shape):
             if isinstance(size, str):
-                found.setdefault(size, axis)
-    return found
+                axes.setdefault(size, axis)
+    return axes
 
 
 def _axes(spec: TensorSpec, bounds: Bounds) -> dict[int, Any]:

@@ -41,11 +41,11 @@ def build_program(source: str) -> Program:
 def _built(source: str) -> Program:
     import torch
 
-    found = _find(source)
+    factory = _find(source)
     try:
         with torch.random.fork_rng(devices=[]), _seeded():
             torch.manual_seed(SEED)
-            made = found() if not isinstance(found, torch.nn.Module) else found
+            made = factory() if not isinstance(factory, torch.nn.Module) else factory
     except Exception as error:
         raise BadModel(
             noted(ModelCode.FUNCTION_RAISED, source=source, exception=type(error).__name__, error=_line(error))
@@ -69,7 +69,7 @@ def _built(source: str) -> Program:
 def _find(source: str) -> Any:
     name, _, attribute = source.partition(":")
     try:
-        found: Any = import_user_module(name)
+        target: Any = import_user_module(name)
     except ModuleNotFoundError as error:
         if error.name and (name == error.name or name.startswith(f"{error.name}.")):
             raise BadModel(noted(ModelCode.FACTORY_NO_MODULE, source=source, module=error.name)) from None
@@ -87,15 +87,17 @@ def _find(source: str) -> Any:
             )
         ) from error
     for part in attribute.split("."):
-        if not hasattr(found, part):
-            near = difflib.get_close_matches(part, [member for member in dir(found) if not member.startswith("_")], n=1)
+        if not hasattr(target, part):
+            near = difflib.get_close_matches(
+                part, [member for member in dir(target) if not member.startswith("_")], n=1
+            )
             if near:
                 raise BadModel(noted(ModelCode.FUNCTION_MISSPELT, source=source, module=name, name=part, near=near[0]))
             raise BadModel(noted(ModelCode.FUNCTION_NO_NAME, source=source, module=name, name=part))
-        found = getattr(found, part)
-    if not callable(found):
-        raise BadModel(noted(ModelCode.FACTORY_NOT_CALLED, source=source, type=type(found).__name__))
-    return found
+        target = getattr(target, part)
+    if not callable(target):
+        raise BadModel(noted(ModelCode.FACTORY_NOT_CALLED, source=source, type=type(target).__name__))
+    return target
 
 
 def _parts(source: str, made: Any) -> tuple[torch.nn.Module, Any, Any]:

@@ -63,20 +63,20 @@ def digests(path: Path) -> dict[str, str]:
             return file.read(last - first)
 
         header, begin = _header(read, path.stat().st_size)
-        found = {}
+        digests_by_name = {}
         for name in header.keys() - {"__metadata__"}:
             first, last = (begin + offset for offset in _decoded(header[name], _Entry).data_offsets)
             file.seek(first)
-            found[name] = _digest(file, last - first)
-        return found
+            digests_by_name[name] = _digest(file, last - first)
+        return digests_by_name
 
 
 def _digest(file: Any, size: int) -> str:
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     while size > 0 and (body := file.read(min(size, 1 << 20))):
-        found.update(body)
+        hasher.update(body)
         size -= len(body)
-    return found.hexdigest()
+    return hasher.hexdigest()
 
 
 def _header(read: Read, size_bytes: int) -> tuple[dict[str, msgspec.Raw], int]:

@@ -83,14 +83,14 @@ class TensorFile:
         """Name to what it is; the raw ones in `_raw`, their size compared with what type and shape need."""
         note = (self._file.metadata() or {}).get(NOTE, "{}")
         self._raw = msgspec.json.decode(note, type=dict[str, Stored])
-        found: dict[str, Stored] = {}
+        stored_tensors: dict[str, Stored] = {}
         for name in self._file.keys():  # noqa: SIM118 - not a mapping
             view = self._file.get_slice(name)
             kind, shape = view.get_dtype(), tuple(view.get_shape())
             if name not in self._raw:
                 if kind not in NATIVE:
                     raise BadGolden(noted(GoldenCode.GOLDEN_TENSOR_KIND, file=str(self.path), tensor=name, kind=kind))
-                found[name] = Stored(NATIVE[kind], shape)
+                stored_tensors[name] = Stored(NATIVE[kind], shape)
                 continue
             stored = self._raw[name]
             fixed = stored.dtype != "string"
@@ -101,10 +101,10 @@ class TensorFile:
                 or (fixed and prod(shape) != prod(stored.shape) * numpy_dtype(stored.dtype).itemsize)
             ):
                 raise self._corrupt()
-            found[name] = stored
-        if not self._raw.keys() <= found.keys():
+            stored_tensors[name] = stored
+        if not self._raw.keys() <= stored_tensors.keys():
             raise self._corrupt()
-        return dict(sorted(found.items()))
+        return dict(sorted(stored_tensors.items()))
 
     def _corrupt(self) -> BadGolden:
         return BadGolden(noted(GoldenCode.GOLDEN_TENSORS_DAMAGED, file=str(self.path)))

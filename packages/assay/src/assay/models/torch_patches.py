@@ -29,7 +29,7 @@ def quicken() -> None:
         from torch._subclasses.fake_impls import op_implementations_dict
         from torch.export import exported_program
 
-        found: Callable[[Any], set[Any]] = utils._collect_all_valid_cia_ops_for_namespace
+        collect: Callable[[Any], set[Any]] = utils._collect_all_valid_cia_ops_for_namespace
         overridden: Overridden = exported_program._override_composite_implicit_decomp
         materialize: Callable[[], None] = utils._materialize_cpp_cia_ops
         kernels: Callable[[str], list[str]] = torch._C._dispatch_get_registrations_for_dispatch_key
@@ -40,7 +40,7 @@ def quicken() -> None:
     vars(utils)["_materialize_cpp_cia_ops"] = _when_changed(
         lambda: _registered(torch), _when_changed(lambda: kernels("CompositeImplicitAutograd"), materialize)
     )
-    vars(utils)["_collect_all_valid_cia_ops_for_namespace"] = _once(found, lambda: _registered(torch))
+    vars(utils)["_collect_all_valid_cia_ops_for_namespace"] = _once(collect, lambda: _registered(torch))
     vars(exported_program)["_override_composite_implicit_decomp"] = overriding(
         overridden, composite, op_implementations_dict
     )

@@ -54,17 +54,17 @@ def weight_sparsity(model: Path) -> Sparsity | None:
     loaded = onnx.load(model, load_external_data=False)
     if _external_bytes(loaded.graph) > MOST_BYTES:
         return None
-    found = {weight.name: weight for weight in _weights(loaded, model.parent)}
-    if not found:
+    weights_by_name = {weight.name: weight for weight in _weights(loaded, model.parent)}
+    if not weights_by_name:
         return None
     zeros = sorted(
-        (weight for weight in found.values() if weight.zeros),
+        (weight for weight in weights_by_name.values() if weight.zeros),
         key=lambda weight: (-weight.zeros / weight.elements, weight.name),
     )
     return Sparsity(
-        sum(weight.elements for weight in found.values()),
-        sum(weight.zeros for weight in found.values()),
-        sum(weight.elements for weight in found.values() if weight.two_of_four),
+        sum(weight.elements for weight in weights_by_name.values()),
+        sum(weight.zeros for weight in weights_by_name.values()),
+        sum(weight.elements for weight in weights_by_name.values() if weight.two_of_four),
         tuple(zeros[:MOST_WEIGHTS]),
     )
 

@@ -179,13 +179,13 @@ def _movable(graph: Graph, node: NodeProto) -> tuple[int, int] | None:
 
 
 def _shift_slice(graph: Graph, node: NodeProto, distance: float) -> None:
-    found = _movable(graph, node)
-    assert found is not None
+    slice_move = _movable(graph, node)
+    assert slice_move is not None
     for place in (1, 2):
         value = graph.input_value(node, place)
         assert value is not None
         moved = value.copy()
-        moved[found[0]] += found[1]
+        moved[slice_move[0]] += slice_move[1]
         graph.replace_input(node, place, moved)
 
 
@@ -261,11 +261,11 @@ def _respread(graph: Graph, node: NodeProto) -> tuple[int, tuple[int, ...]] | No
 
 
 def _spread_otherwise(graph: Graph, node: NodeProto, distance: float) -> None:
-    found = _respread(graph, node)
-    assert found is not None
-    value = graph.input_value(node, found[0])
+    reshape = _respread(graph, node)
+    assert reshape is not None
+    value = graph.input_value(node, reshape[0])
     assert value is not None
-    graph.replace_input(node, found[0], value.reshape(found[1]))
+    graph.replace_input(node, reshape[0], value.reshape(reshape[1]))
 
 
 def int64(chain: Chain, numbers: Sequence[int]) -> str:

@@ -167,9 +167,9 @@ class Graph:
 
     def attribute(self, node: NodeProto, name: str) -> Any:
         """An attribute's value, that of the standard where the node does not name it; None where the operator has no such default."""
-        found = self.get(node, name)
-        if found is not None or not defs.has(node.op_type):
-            return found
+        stated = self.get(node, name)
+        if stated is not None or not defs.has(node.op_type):
+            return stated
         version = self.opset if defs.has(node.op_type, self.opset) else defs.onnx_opset_version()
         attributes = defs.get_schema(node.op_type, version).attributes
         return helper.get_attribute_value(attributes[name].default_value) if name in attributes else None

@@ -32,7 +32,7 @@ class Range:
 
 def ranges(samples: Sequence[Mapping[str, Array]]) -> dict[str, Range]:
     """By input, over all samples."""
-    found = {}
+    ranges_by_input = {}
     for name in samples[0]:
         parts = [np.asarray(sample[name]) for sample in samples]
         if parts[0].dtype == object or not any(part.size for part in parts):
@@ -41,8 +41,8 @@ def ranges(samples: Sequence[Mapping[str, Array]]) -> dict[str, Range]:
         flat = flat[np.isfinite(flat)] if np.isfinite(flat).any() else np.zeros(1)
         narrow = parts[0].dtype.kind in "iu" and parts[0].dtype.itemsize == 1
         spread = float(flat.std()) or abs(float(flat.mean())) or 1.0
-        found[name] = Range(float(flat.min()), float(flat.max()), float(flat.mean()), spread, narrow)
-    return found
+        ranges_by_input[name] = Range(float(flat.min()), float(flat.max()), float(flat.mean()), spread, narrow)
+    return ranges_by_input
 
 
 InputGenerator = Callable[[Array, Range, np.random.Generator], Array]

@@ -34,12 +34,12 @@ def float_nodes(graph: Graph) -> Iterable[NodeProto]:
 def weight_places(graph: Graph, node: NodeProto) -> list[int]:
     """Which inputs of a layer are its constant weights (biases apart)."""
     places = known(node).weights
-    found = []
+    weights = []
     for place in places:
         value = graph.input_value(node, place)
         if value is not None and value.dtype.kind == "f" and value.ndim >= 2 and value.size:
-            found.append(place)
-    return found
+            weights.append(place)
+    return weights
 
 
 def weighted(graph: Graph) -> Iterable[NodeProto]:

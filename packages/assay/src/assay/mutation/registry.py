@@ -67,11 +67,11 @@ def parse(text: str) -> Mutant:
 
 def sites(graph: Graph) -> list[Mutant]:
     """Every operator at every site where it applies, operators in the order of the table, sites in that of the graph."""
-    found = []
+    mutants = []
     for operator in OPERATORS.values():
         keys = dict.fromkeys(graph.key(node) for node in operator.sites(graph))
-        found += [Mutant(operator.name, key) for key in keys]
-    return found
+        mutants += [Mutant(operator.name, key) for key in keys]
+    return mutants
 
 
 def inject(graph: Graph, mutant: Mutant) -> None:

@@ -45,8 +45,8 @@ def list_mutants(job: ListMutantsJob, stages: Stages) -> ListMutantsResult:
             by_operator.setdefault(mutant.operator, []).append(mutant)
         chosen = [
             (str(mutant), graph.at(mutant.site).op_type)
-            for place, found in enumerate(by_operator.values())
-            for mutant in _valid(graph, _ordered(found, job.seed + place), job.sites)
+            for place, mutants in enumerate(by_operator.values())
+            for mutant in _valid(graph, _ordered(mutants, job.seed + place), job.sites)
         ]
         Path(job.output_path).write_bytes(msgspec.json.encode(chosen))
     return empty_result(job)

@@ -46,8 +46,8 @@ def compare_output(
     lane = ComputeType.NONE if halves else compute_type_of(left, right)
     if lane is ComputeType.NONE:
         types = tuple(sorted({str(tensor.dtype) for tensor in (*actual, *expected)}))
-        found = (Finding("unsupported_dtype", name, FindingCode.INCOMPARABLE, facts(types=types)),)
-        return _replace(blank, findings=found, evidence=Evidence(found, compared=False))
+        findings = (Finding("unsupported_dtype", name, FindingCode.INCOMPARABLE, facts(types=types)),)
+        return _replace(blank, findings=findings, evidence=Evidence(findings, compared=False))
     if lane is ComputeType.TEXT:
         return _compare_text(blank, left, right)
     return _compare_numbers(blank, left, right, lane, contract, threads)
@@ -178,8 +178,8 @@ def _products(left: Sequence[Tensor], right: Sequence[Tensor], scale: float, thr
         with np.errstate(all="ignore"):
             return [products(piece, scale) for piece in chunks(block)]
 
-    found = [pair for pairs in over_blocks(one, left, right, threads) for pair in pairs]
-    return sum(product for product, _ in found), sum(energy for _, energy in found)
+    pairs = [pair for pairs in over_blocks(one, left, right, threads) for pair in pairs]
+    return sum(product for product, _ in pairs), sum(energy for _, energy in pairs)
 
 
 def _ulps(account: Accumulator) -> Histogram:

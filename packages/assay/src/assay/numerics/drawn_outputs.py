@@ -36,8 +36,8 @@ def drawn_outputs(model: ModelProto, samples: Sequence[Mapping[str, Tensor]] = (
     except Exception:  # noqa: BLE001  functions that call one another too often, or trouble of our own: no fault of the model
         draw = Draw(_named(drawing), _named(drawing))
         return {value.name: draw for value in model.graph.output}
-    found = {value.name: scope.draw(value.name) for value in model.graph.output}
-    return {name: draw for name, draw in found.items() if draw}
+    draws = {value.name: scope.draw(value.name) for value in model.graph.output}
+    return {name: draw for name, draw in draws.items() if draw}
 
 
 class _TooLong(Exception):
@@ -109,9 +109,9 @@ class _Walk:
     def _if(self, node: NodeProto, bodies: Mapping[str, GraphProto], scope: Scope) -> list[Draw]:
         known = scope.numbers(node.input[0])
         taken = bodies if known is None else {"then_branch" if array.all() else "else_branch" for array in known}
-        found = [self._body(body, (), scope) for name, body in bodies.items() if name in taken]
+        branch_draws = [self._body(body, (), scope) for name, body in bodies.items() if name in taken]
         which = scope.draw(node.input[0]).throughout
-        return [_any_of(branches) | which for branches in zip_longest(*found, fillvalue=NOTHING)]
+        return [_any_of(branches) | which for branches in zip_longest(*branch_draws, fillvalue=NOTHING)]
 
     def _loop(self, node: NodeProto, bodies: Mapping[str, GraphProto], scope: Scope) -> list[Draw]:
         count, condition, *carried = [scope.draw(name) for name in node.input]
@@ -195,10 +195,10 @@ def _record(node: NodeProto) -> OnnxOperator:
 
 
 def _any_of(draws: Iterable[Draw]) -> Draw:
-    found = NOTHING
+    joined = NOTHING
     for draw in draws:
-        found |= draw
-    return found
+        joined |= draw
+    return joined
 
 
 def _every_node(model: ModelProto) -> Iterator[NodeProto]:

@@ -103,11 +103,11 @@ def _add_compiled(account: Accumulator, tally: Tally, piece: Piece, terms: Terms
     account.outside += seen.outside
     account.lowest, account.highest = min(account.lowest, seen.lowest), max(account.highest, seen.highest)
     worst = zip(seen.worst_budget[: seen.found], seen.worst_index[: seen.found], strict=True)
-    found = [
+    worst_elements = [
         Point(budget, piece.start + at, float(piece.expected[at]), float(piece.actual[at])) for budget, at in worst
     ]
-    if found:
-        keep_worst(account, found)
+    if worst_elements:
+        keep_worst(account, worst_elements)
     if terms.total <= EXACT:
         account.errors.append(np.abs(piece.actual.astype(np.float64) - piece.expected))
 
@@ -195,14 +195,14 @@ def _allowance(
     size *= np.float32(terms.rtol)
     size += np.float32(terms.atol)
     np.divide(error, size, out=ratio)
-    found = float(ratio.max())
-    if found > 1.0 - _SLACK:
+    largest = float(ratio.max())
+    if largest > 1.0 - _SLACK:
         near = np.flatnonzero(np.abs(ratio - np.float32(1.0)) <= _SLACK)
         account.outside += int(np.count_nonzero(ratio > 1.0 + _SLACK))
         _, right, difference = _exact(actual, expected, near)
         account.outside += int(np.count_nonzero(used(difference, right, terms) > 1.0))
     bar = account.bar
-    if found <= bar * (1.0 - _SLACK):
+    if largest <= bar * (1.0 - _SLACK):
         return
     if bar == 0.0 and ratio.size > 4 * WORST:
         bar = float(np.partition(ratio, -4 * WORST)[-4 * WORST])

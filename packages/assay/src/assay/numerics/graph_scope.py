@@ -54,10 +54,10 @@ class Scope:
 
     def attribute(self, node: NodeProto, name: str) -> Any:
         """None where the node does not state it; of a function's body, what the call states."""
-        found = next((attribute for attribute in node.attribute if attribute.name == name), None)
-        if found is not None and found.ref_attr_name:
-            found = self.attributes.get(found.ref_attr_name)
-        return None if found is None else onnx.helper.get_attribute_value(found)
+        stated = next((attribute for attribute in node.attribute if attribute.name == name), None)
+        if stated is not None and stated.ref_attr_name:
+            stated = self.attributes.get(stated.ref_attr_name)
+        return None if stated is None else onnx.helper.get_attribute_value(stated)
 
     def _as_called(self, node: NodeProto) -> NodeProto:
         """With the attributes that a call states in place of the references to them."""

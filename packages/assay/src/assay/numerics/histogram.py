@@ -32,11 +32,11 @@ def quantile(counts: Counts, share: float, largest: float) -> float:
     """The error that `share` of all stay at or below: interpolated in its bin, so within an eighth; at most `largest`."""
     running = np.cumsum(counts)
     rank = share * float(running[-1])
-    found = int(np.searchsorted(running, rank))
-    if found == 0:
+    bin_number = int(np.searchsorted(running, rank))
+    if bin_number == 0:
         return 0.0
-    low, high = _edge(found), _edge(found + 1)
-    inside = (rank - float(running[found - 1])) / float(counts[found])
+    low, high = _edge(bin_number), _edge(bin_number + 1)
+    inside = (rank - float(running[bin_number - 1])) / float(counts[bin_number])
     return min(low + inside * (high - low), largest)
 
 

@@ -21,16 +21,16 @@ def metrics(account: Accumulator, reference: ReferenceStats, total: int) -> dict
     """
     if not total:
         return {}
-    found = {
+    figures = {
         "share_out_of_tolerance": (account.outside + account.clashing) / total,
         "budget_used": math.inf if account.clashing else account.budget,
     }
     if not account.pairs:
-        return found
+        return figures
     scale = reference.scale
     energy = reference.squares if account.squared_expected is None else account.squared_expected
     rmse = math.sqrt(account.squared_error / account.pairs)
-    found |= {
+    figures |= {
         "max_abs": account.max_abs / scale,
         "max_rel": account.max_rel,
         "mean_abs": account.sum_error / account.pairs / scale,
@@ -41,8 +41,8 @@ def metrics(account: Accumulator, reference: ReferenceStats, total: int) -> dict
         "sqnr_db": _decibel(energy, account.squared_error),
         "psnr_db": 2 * _decibel(reference.peak * scale, rmse),
     }
-    found |= {name: value / scale for name, value in _quantiles(account).items()}
-    return {name: value for name, value in found.items() if not math.isnan(value)}
+    figures |= {name: value / scale for name, value in _quantiles(account).items()}
+    return {name: value for name, value in figures.items() if not math.isnan(value)}
 
 
 def _ratio(over: float, under: float) -> float:

@@ -52,15 +52,15 @@ class _Above(ctypes.Structure):
 def compiled_kernel() -> ctypes.CDLL | None:
     """None where it was not built, or was built from another source."""
     try:
-        found = ctypes.CDLL(str(LIBRARY))
-        if found.assay_pairs_version() != VERSION:
+        library = ctypes.CDLL(str(LIBRARY))
+        if library.assay_pairs_version() != VERSION:
             return None
     except (OSError, AttributeError):
         return None
     number, real, pointer = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
-    found.assay_pairs_float32.argtypes = [pointer, pointer, number, *[real] * 5, *[pointer] * 4]
-    found.assay_survey_float32.argtypes = [pointer, number, pointer]
-    return found
+    library.assay_pairs_float32.argtypes = [pointer, pointer, number, *[real] * 5, *[pointer] * 4]
+    library.assay_survey_float32.argtypes = [pointer, number, pointer]
+    return library
 
 
 def suits(*arrays: np.ndarray[Any, Any]) -> bool:
@@ -113,7 +113,7 @@ def pairs(
 def _above(envelope: Envelope | None) -> tuple[_Above, Array] | None:
     if envelope is None:
         return None
-    found = np.empty(ROOM, np.int64)
+    room = np.empty(ROOM, np.int64)
     bases, slopes = (line.tolist() for line in envelope.lines())
     size, error = (np.ascontiguousarray(array) for array in (envelope.size, envelope.error))
     asked = _Above(
@@ -125,10 +125,10 @@ def _above(envelope: Envelope | None) -> tuple[_Above, Array] | None:
         0,
         size.ctypes.data,
         error.ctypes.data,
-        found.ctypes.data,
+        room.ctypes.data,
     )
     asked.kept = (size, error)  # for as long as the pass reads them
-    return asked, found
+    return asked, room
 
 
 def survey(values: Narrow) -> tuple[float, float, float] | None:

@@ -17,10 +17,10 @@ def check_structure(
     actual: Sequence[Tensors], expected: Sequence[Tensors], names: Sequence[str], dtypes: Mapping[str, str]
 ) -> tuple[Finding, ...]:
     """Every difference once, at the first sample that shows it. `dtypes` are those declared, by output."""
-    found: dict[tuple[str, str], Finding] = {}
+    differences: dict[tuple[str, str], Finding] = {}
 
     def note(finding: Finding) -> None:
-        found.setdefault((finding.kind, finding.output), finding)
+        differences.setdefault((finding.kind, finding.output), finding)
 
     if len(actual) != len(expected):
         note(Finding("samples", "", FindingCode.SAMPLE_COUNT, facts(seen=len(actual), due=len(expected))))
@@ -31,7 +31,7 @@ def check_structure(
     for sample, (left, right) in enumerate(zip(actual, expected, strict=False)):
         for finding in _sample(left, right, names, dtypes):
             note(replace(finding, facts=facts(sample=sample) | finding.facts))
-    return tuple(found.values())
+    return tuple(differences.values())
 
 
 def _sample(left: Tensors, right: Tensors, names: Sequence[str], dtypes: Mapping[str, str]) -> list[Finding]:

@@ -20,14 +20,14 @@ _REAL = re.compile(r"[.eE]")
 def differences(actual: Sequence[Tensor], expected: Sequence[Tensor]) -> list[tuple[int, str, str]]:
     """(position in the stream, expected, actual) of every element that differs. Bytes are read as UTF-8. "1", "1.0" and "1e+00" are one
     number; "1" and "01" are two texts."""
-    found: list[tuple[int, str, str]] = []
+    texts: list[tuple[int, str, str]] = []
     start = 0
     for left, right in zip(actual, expected, strict=True):
         for at, (element, other) in enumerate(zip(left.reshape(-1).tolist(), right.reshape(-1).tolist(), strict=True)):
             if _plain(element) != _plain(other) and not _same_number(_plain(element), _plain(other)):
-                found.append((start + at, _plain(other), _plain(element)))
+                texts.append((start + at, _plain(other), _plain(element)))
         start += left.size
-    return found
+    return texts
 
 
 def _same_number(one: str, other: str) -> bool:

@@ -93,15 +93,15 @@ def read_graph(proto: GraphProto, opsets: Mapping[str, int], folder: str = "") -
 
 def missing_operators(proto: GraphProto) -> set[tuple[str, str]]:
     """(domain, name) of the operators that are not there."""
-    found = set()
+    missing = set()
     for node in proto.node:
         domain = node.domain if node.domain != "ai.onnx" else ""
         if (domain, node.op_type) not in OPERATORS and node.op_type not in (*HOST, "Constant"):
-            found.add((domain, node.op_type))
+            missing.add((domain, node.op_type))
         for attribute in node.attribute:
             if attribute.HasField("g"):
-                found |= missing_operators(attribute.g)
-    return found
+                missing |= missing_operators(attribute.g)
+    return missing
 
 
 def reads(node: Node) -> set[str]:

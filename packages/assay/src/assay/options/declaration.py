@@ -88,8 +88,8 @@ def rows(options: type[Any]) -> tuple[Option, ...]:
     if options not in _ROWS:
         own = {option_field.name: option_field for option_field in fields(options)}
         order = dict.fromkeys(_declared(options))
-        found = [_row(own[name]) for name in order if ROW in own[name].metadata]
-        _ROWS[options] = tuple(sorted(found, key=lambda row: not row.argument))
+        listed = [_row(own[name]) for name in order if ROW in own[name].metadata]
+        _ROWS[options] = tuple(sorted(listed, key=lambda row: not row.argument))
     return _ROWS[options]
 
 

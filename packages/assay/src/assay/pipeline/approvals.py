@@ -28,13 +28,13 @@ def approvals(services: Services) -> list[Approval]:
     except FileNotFoundError:
         lines = []
     lines += [shared_file.read_bytes().strip() for shared_file in sorted((services.folder / SHARED).glob("*/*.json"))]
-    found = []
+    entries = []
     for line in dict.fromkeys(lines):
         try:
-            found.append(msgspec.json.decode(line, type=Approval))
+            entries.append(msgspec.json.decode(line, type=Approval))
         except msgspec.MsgspecError:
             continue
-    return sorted(found, key=lambda approval: approval.at)
+    return sorted(entries, key=lambda approval: approval.at)
 
 
 def record_approval(

@@ -60,13 +60,13 @@ def kept_baselines(services: Services, case: str = "", flow: str = "", *, curren
 
 def damaged_baselines(services: Services) -> list[str]:
     """A sentence for each that cannot be read. It hides no other."""
-    found = []
+    sentences = []
     for path in _files(services):
         try:
             read_baseline(path)
         except UsageError as error:
-            found.append(str(error))
-    return found
+            sentences.append(str(error))
+    return sentences
 
 
 def case_named(services: Services, model: str) -> str:

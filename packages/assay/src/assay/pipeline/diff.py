@@ -70,9 +70,9 @@ def _by_key(results: Sequence[Result]) -> dict[str, Result]:
 
 
 def _changes(key: str, old: dict[str, float], new: dict[str, float]) -> list[MetricChange]:
-    found = []
+    changes = []
     for name in sorted(old.keys() | new.keys()):
         one, two = old.get(name), new.get(name)
         if one is None or two is None or abs(two - one) > NOTABLE * max(abs(one), abs(two)):
-            found.append(MetricChange(key, name, one, two))
-    return found
+            changes.append(MetricChange(key, name, one, two))
+    return changes

@@ -39,13 +39,13 @@ def _earlier(run: Run, compared: dict[str, VerifyResult], services: Services) ->
         else [run_summary.id for run_summary in services.store.runs(LOOKED_AT) if run_summary.id < run.id]
     )
     for identity in earlier:
-        found = {
+        earlier_results = {
             result.job_key: result
             for result in services.store.results(identity, compared)
             if result.job_digest == compared[result.job_key].job_digest
         }
-        if found:
-            return identity, found
+        if earlier_results:
+            return identity, earlier_results
     return "", {}
 
 

@@ -143,10 +143,10 @@ def reject_wrong_inputs(lacking: Sequence[Result], jobs: Sequence[Job]) -> None:
 def _refusing(refusals: Sequence[Result]) -> dict[str, Result]:
     """By library, the first of each that built the model and refuses its inputs."""
     ran = [refusal for refusal in refusals if refusal.outcome is Outcome.ERROR and refusal.stage is Stage.RUN]
-    found: dict[str, Result] = {}
+    by_library: dict[str, Result] = {}
     for result in ran:
-        found.setdefault(library_of(result.flow), result)
-    return found
+        by_library.setdefault(library_of(result.flow), result)
+    return by_library
 
 
 def _wrong_inputs(job: Job, refusals: Sequence[Result]) -> str:

@@ -152,15 +152,15 @@ def _by_number(saved: Sequence[tuple[Path, _Saved]], command: str) -> dict[tuple
 
 def _other_models(first: Run, other: Run) -> str:
     """What two shards had of one name; "" where that is the same. A branch may go on between them."""
-    found = {source.named: source for source in first.sources}
+    by_name = {source.named: source for source in first.sources}
     for model_source in other.sources:
-        known = found.get(model_source.named)
+        known = by_name.get(model_source.named)
         if known is None:
             return f"'{model_source.named}' is of one of them only"
         if (known.sha256, known.commit) != (model_source.sha256, model_source.commit):
             had = [source.commit[:12] or source.sha256[:12] for source in (model_source, known)]
             return f"'{model_source.named}' was {' and '.join(had)}"
-    return "" if len(found) == len(other.sources) else "one of them has more models"
+    return "" if len(by_name) == len(other.sources) else "one of them has more models"
 
 
 def without_shard(command: str) -> tuple[str, tuple[int, int]]:

@@ -197,7 +197,7 @@ def oracle_digest(case: Case, inputs: Inputs) -> str:
 def made_by(form: str) -> tuple[str, ...]:
     """The code and the versions behind the answers to models of this format. Read once in a process: a version costs half a millisecond."""
     rooms, libraries = (ANSWERING_PROGRAMS, ("onnx", "torch")) if form == "torch" else (ANSWERING, ("onnx",))
-    found = (
+    versions = (
         next((distribution.version for distribution in metadata.distributions(name=name)), "") for name in libraries
     )
-    return (rooms_digest(*rooms), *found)
+    return (rooms_digest(*rooms), *versions)

@@ -66,13 +66,13 @@ def usable_cores() -> int:
 
 def versions(packages: Iterable[str]) -> dict[str, str]:
     """Of those that are installed."""
-    found = {}
+    versions_here = {}
     for name in packages:
         try:
-            found[name] = metadata.version(name)
+            versions_here[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions_here
 
 
 def git_commit(folder: Path) -> str:

@@ -41,7 +41,7 @@ def stale_goldens(
 ) -> list[Stale]:
     """Of golden folders with their models (None: not known). `oracle` is the flow that should have computed them, "" for the one that
     did; `days` the age at which one is stale. Raises UsageError for a folder that holds no golden."""
-    found = []
+    stale = []
     for folder, model in wanted:
         lock = read_lock(folder)
         flow = _producer(oracle or lock.producer) or plugins.find_flow("reference")
@@ -51,7 +51,7 @@ def stale_goldens(
         names = [str(folder), str(model or "MODEL"), "--flow", flow.name]
         command = shlex.join(["assay", "golden", "update", *names, "--reason", "; ".join(reasons), "--yes"])
         if model is None:
-            found.append(Stale(str(folder), reasons, trouble="no model of assay.toml has it", command=command))
+            stale.append(Stale(str(folder), reasons, trouble="no model of assay.toml has it", command=command))
             continue
         try:
             with tempfile.TemporaryDirectory(dir=services.folder) as staging:
@@ -59,10 +59,10 @@ def stale_goldens(
                     model, folder, flow, "refresh", services, limits=Limits(), staging=Path(staging) / "golden"
                 )
         except (HarnessError, UsageError) as error:
-            found.append(Stale(str(folder), reasons, trouble=str(error), command=command))
+            stale.append(Stale(str(folder), reasons, trouble=str(error), command=command))
         else:
-            found.append(Stale(str(folder), reasons, tuple(lines), command=command))
-    return found
+            stale.append(Stale(str(folder), reasons, tuple(lines), command=command))
+    return stale
 
 
 def golden_reasons(
@@ -80,7 +80,7 @@ def golden_reasons(
 def stale_baselines(days: float | None, now: datetime, services: Services) -> tuple[list[Stale], int]:
     """Of the engines that are current; and how many those are. One that cannot be run again is stale, too."""
     current, damaged = kept_baselines(services, current=True), damaged_baselines(services)
-    found = [Stale("a baseline", (sentence,), trouble="its model cannot be read") for sentence in damaged]
+    stale = [Stale("a baseline", (sentence,), trouble="its model cannot be read") for sentence in damaged]
     for kept in current:
         one = kept.baseline
         version = services.available(one.flow).version
@@ -91,8 +91,8 @@ def stale_baselines(days: float | None, now: datetime, services: Services) -> tu
             words = ["assay", "baseline", "set", one.model.source, "--flow", one.flow.name]
             command = shlex.join([*words, "--reason", "; ".join(reasons)])
             changes = (f"the engine would be built by {one.flow.backend} {version or 'that is installed'}",)
-            found.append(Stale(f"{one.case} on {one.flow.name}", reasons, changes, command=command))
-    return found, len(current) + len(damaged)
+            stale.append(Stale(f"{one.case} on {one.flow.name}", reasons, changes, command=command))
+    return stale, len(current) + len(damaged)
 
 
 def as_lines(stale: Sequence[Stale], looked_at: int) -> list[str]:

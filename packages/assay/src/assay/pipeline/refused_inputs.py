@@ -50,13 +50,13 @@ class RefusedInputs:
     async def _witnesses(self, job: VerifyJob, peers: Sequence[Result]) -> tuple[Witness, ...]:
         """The engines of the run, the one that rewrites as little as possible, and others until one says something."""
         others = [peer for peer in peers if takes(peer) is not None and peer.flow != job.flow.name]
-        found = [_witness(other.flow, _library(other.flow), other) for other in others]
+        witnesses = [_witness(other.flow, _library(other.flow), other) for other in others]
         for name in WITNESSES:
-            if name != WITNESSES[0] and any(witness.takes_inputs is not None for witness in found):
+            if name != WITNESSES[0] and any(witness.takes_inputs is not None for witness in witnesses):
                 break
-            if name != job.flow.name and all(witness.flow != name for witness in found):
-                found.append(await self._testimony(job, name))
-        return tuple(found)
+            if name != job.flow.name and all(witness.flow != name for witness in witnesses):
+                witnesses.append(await self._testimony(job, name))
+        return tuple(witnesses)
 
     async def _testimony(self, job: VerifyJob, name: str) -> Witness:
         key = (job.case.name, name)

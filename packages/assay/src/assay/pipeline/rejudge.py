@@ -52,7 +52,7 @@ def _with_witnesses(result: Result, asked: dict[str, Job], known: Sequence[tuple
         return result
     if doubt_of(result) is not Doubt.REFERENCE or side_of(result)[0] is not Side.UNASKED:
         return result
-    found = tuple(
+    witnesses = tuple(
         Witness(other.flow.name, library_of(other.flow), facts_of(theirs).backend_version, agrees_with_reference=True)
         for other, theirs in known
         if isinstance(other, VerifyJob)
@@ -60,7 +60,7 @@ def _with_witnesses(result: Result, asked: dict[str, Job], known: Sequence[tuple
         and library_of(other.flow) != library_of_reference(result)
         and _agrees(theirs, other)
     )
-    return replace(result, witnesses=(*found, *result.witnesses)) if found else result
+    return replace(result, witnesses=(*witnesses, *result.witnesses)) if witnesses else result
 
 
 def _is_witness(other: VerifyJob, job: VerifyJob) -> bool:

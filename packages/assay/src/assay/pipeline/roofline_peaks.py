@@ -22,11 +22,11 @@ TIMEOUT_S = 300.0
 
 def with_roofline_peaks(machine: Machine, threads: Iterable[int]) -> Machine:
     """The machine with what a copy and a product reach on so many threads. Raises WorkerFailed."""
-    found = {count: _peaks(count) for count in sorted(set(threads))}
+    peaks = {count: _peaks(count) for count in sorted(set(threads))}
     return replace(
         machine,
-        copy_bytes_per_s={count: peak["copy_bytes_per_s"] for count, peak in found.items()},
-        gemm_flops_per_s={count: peak["gemm_flops_per_s"] for count, peak in found.items()},
+        copy_bytes_per_s={count: peak["copy_bytes_per_s"] for count, peak in peaks.items()},
+        gemm_flops_per_s={count: peak["gemm_flops_per_s"] for count, peak in peaks.items()},
     )
 
 

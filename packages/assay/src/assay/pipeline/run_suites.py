@@ -78,9 +78,9 @@ def chosen_cases(request: SuiteRequest, services: Services) -> Chosen:
     cases: list[Case] = []
     for suite in request.suites:
         services.progress.doing(f"collecting the cases of {suite.name}")
-        found = collect_cases(suite, request.seed)
-        counts[count_name(suite)] = len(found)
-        cases += found
+        suite_cases = collect_cases(suite, request.seed)
+        counts[count_name(suite)] = len(suite_cases)
+        cases += suite_cases
     check_counts(counts, services.folder, accept=request.accept_counts)
     return choose(cases, request.selection, only=request.only)
 

@@ -49,17 +49,17 @@ async def list_mutants(
         once = other_kind(job, ListMutantsJob, output_path=target, sites=sites, seed=seed)
         asked.setdefault(_deployed(job), once)
     results = {result.job_key: result async for result in services.jobs.results(list(asked.values()))}
-    found: dict[str, list[Injected]] = {}
+    by_case: dict[str, list[Injected]] = {}
     failed: dict[str, str] = {}
     for job in sound:
         once = asked[_deployed(job)]
         result = results[once.key]
         if result.outcome is Outcome.OK:
             listed = msgspec.json.decode(Path(once.output_path).read_bytes(), type=list[tuple[str, str]])
-            found[job.key] = [Injected(job.case.name, mutant, node_type) for mutant, node_type in listed]
+            by_case[job.key] = [Injected(job.case.name, mutant, node_type) for mutant, node_type in listed]
         else:
             failed[job.key] = f"no mutant can be made of it: {result.detail}"
-    return found, failed
+    return by_case, failed
 
 
 def _deployed(job: GateJob) -> tuple[str, tuple[str, ...]]:
@@ -78,8 +78,8 @@ def sample_mutants(listed: Iterable[Injected], most: int, seed: int) -> list[Inj
     operators = sorted(by_operator)
     numbers.shuffle(operators)
     if len({injected.case for injected in known}) > 1:
-        for found in by_operator.values():
-            numbers.shuffle(found)
+        for mutants in by_operator.values():
+            numbers.shuffle(mutants)
     deep = max(map(len, by_operator.values()))
     rounds = [
         by_operator[operator][turn]

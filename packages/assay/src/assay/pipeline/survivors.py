@@ -87,13 +87,13 @@ async def _search(
         for name, (job, _) in passed.items()
     }
     by_key = {result.job_key: result async for result in services.jobs.results(list(jobs.values()))}
-    found = {}
+    searched = {}
     for name, job in jobs.items():
         result = by_key[job.key]
         assert isinstance(result, SearchInputsResult)
         ranks = tuple((places[name] / str(rank), what) for rank, what in enumerate(result.kinds[:TRIED]))
-        found[name] = _Searched(*passed[name], result, ranks if result.outcome is Outcome.OK else ())
-    return found
+        searched[name] = _Searched(*passed[name], result, ranks if result.outcome is Outcome.OK else ())
+    return searched
 
 
 def _with_golden(job: GateJob, name: str, golden: str = "") -> Case:

@@ -31,14 +31,14 @@ def with_threads(flow: Flow, threads: int) -> Flow:
 def with_threads_each(flows: Sequence[Flow], threads: int) -> dict[str, Flow]:
     """Each flow as `with_threads`, by name. A backend without the option is given it all the same: it refuses it when it lowers,
     as the outcome of that flow, and the others go on. Raises UsageError where no backend has it."""
-    found: dict[str, Flow] = {}
+    by_name: dict[str, Flow] = {}
     refusals: list[UsageError] = []
     for flow in flows:
         try:
-            found[flow.name] = with_threads(flow, threads)
+            by_name[flow.name] = with_threads(flow, threads)
         except UsageError as error:
             refusals.append(error)
-            found[flow.name] = replace(flow, options={**flow.options, OPTION: threads})
+            by_name[flow.name] = replace(flow, options={**flow.options, OPTION: threads})
     if refusals and len(refusals) == len(flows):
         raise refusals[0]
-    return found
+    return by_name

@@ -113,15 +113,15 @@ async def _derive(jobs: Sequence[ToleranceJob], services: Services, coarse: bool
 
 def _joined(derivations: Sequence[DeriveToleranceJob]) -> list[DeriveToleranceJob]:
     """One job for those that differ in their rule for ties alone, which have most of their work in common."""
-    found: dict[str, DeriveToleranceJob] = {}
+    by_common: dict[str, DeriveToleranceJob] = {}
     for job in derivations:
         untied = msgspec.structs.replace(job, allowances=with_ties(job.allowances, ""), tolerance_dir="")
         common = value_digest((untied,))
-        first = found.setdefault(common, job)
+        first = by_common.setdefault(common, job)
         if first is not job:
             tied = {**first.tied, ties_of(job.allowances): job.tolerance_dir}
-            found[common] = msgspec.structs.replace(first, tied=tied)
-    return list(found.values())
+            by_common[common] = msgspec.structs.replace(first, tied=tied)
+    return list(by_common.values())
 
 
 def _there(folder: str) -> bool:

@@ -124,8 +124,8 @@ async def _compare(
     clock, out_of_time, rows = "", False, 0
     while len(launches) < job.rule.looks[-1]:
         pair = _pair(job, batch, artifacts, folder / f"launch-{batch}-{len(launches)}", chance)
-        found = {result.job_key: result for result in await services.jobs.together(pair)}
-        mine, theirs = (found[side_job.key] for side_job in sorted(pair, key=lambda side_job: side_job.case.name))
+        by_key = {result.job_key: result for result in await services.jobs.together(pair)}
+        mine, theirs = (by_key[side_job.key] for side_job in sorted(pair, key=lambda side_job: side_job.case.name))
         for result in sorted((mine, theirs), key=lambda side_result: side_result.cause is Cause.PEER_FAILED):
             if result.outcome is not Outcome.OK:
                 return _failed(job, result)

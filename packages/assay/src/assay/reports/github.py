@@ -27,11 +27,13 @@ class GitHub:
             level = "warning" if remark.word == VerdictStatus.INCONCLUSIVE.value else "error"
             levels[level].append(_command(level, remark))
         lines: list[str] = []
-        for level, found in levels.items():
-            shown = found if len(found) <= MOST else found[: MOST - 1]
+        for level, remarks_of_level in levels.items():
+            shown = remarks_of_level if len(remarks_of_level) <= MOST else remarks_of_level[: MOST - 1]
             lines += shown
-            if len(shown) < len(found):
-                lines.append(f"::{level} title=Assay::{len(found) - len(shown)} more are in the summary of the job")
+            if len(shown) < len(remarks_of_level):
+                lines.append(
+                    f"::{level} title=Assay::{len(remarks_of_level) - len(shown)} more are in the summary of the job"
+                )
         return "\n".join(lines) + "\n" if lines else ""
 
 

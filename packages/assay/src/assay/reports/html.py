@@ -41,7 +41,7 @@ class Html:
         """The whole page. What is embedded is inert: `<` never appears inside the data."""
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-        found = rows(run, results, judgement)
+        table_rows = rows(run, results, judgement)
         script = "".join((TEMPLATES / name).read_text("utf-8") for name in SCRIPTS)
         script = f'(() => {{\n"use strict";\n{script}}})();\n'
         style = (TEMPLATES / "report.css").read_text("utf-8")
@@ -54,13 +54,13 @@ class Html:
         )
         pages.filters["prose"] = prose
         return pages.get_template("report.html.j2").render(
-            **head(run, results, judgement, found),
+            **head(run, results, judgement, table_rows),
             script=script,
             style=style,
             script_hash=_hash(script),
             style_hash=_hash(style),
-            index=embedded(index(found, ROWS_PER_BLOCK)),
-            details="\n".join(blocks([detail(run, row) for row in found])),
+            index=embedded(index(table_rows, ROWS_PER_BLOCK)),
+            details="\n".join(blocks([detail(run, row) for row in table_rows])),
         )
 
 

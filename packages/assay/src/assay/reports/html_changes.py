@@ -59,9 +59,9 @@ def _line(line: Line) -> dict[str, object]:
 
 def plot(values: Sequence[float]) -> list[tuple[float, float]]:
     """Points of a line from the oldest value to the newest, the least at the bottom; none for fewer than three values."""
-    found = heights(values)
+    points_high = heights(values)
     step = (WIDE - 2 * EDGE) / max(1, len(values) - 1)
     return [
         (round(EDGE + place * step, 1), round(HIGH - EDGE - height * (HIGH - 2 * EDGE), 1))
-        for place, height in enumerate(found)
+        for place, height in enumerate(points_high)
     ]

@@ -66,14 +66,14 @@ def head(run: Run, results: Sequence[Result], judgement: RunVerdict, rows: Seque
 
 def _mutation_scores(results: Sequence[Result]) -> list[dict[str, object]]:
     """A table over all, and one for each group, every operator in it; none where no mutants were injected."""
-    found = mutation_scores(results)
+    scores = mutation_scores(results)
     return [
         {
             "header": (group or "all mutants", *HEADER, "equivalent", "not built"),
-            "rows": [_rate(mutation_score) for mutation_score in found if mutation_score.group == group],
+            "rows": [_rate(mutation_score) for mutation_score in scores if mutation_score.group == group],
             "open": group != HIT,
         }
-        for group in ((ALL, *GROUPS) if found else ())
+        for group in ((ALL, *GROUPS) if scores else ())
     ]
 
 

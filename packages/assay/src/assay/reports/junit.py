@@ -44,9 +44,9 @@ class JUnit:
         suites: dict[str, list[Entry]] = {}
         for entry in entries(run, results, judgement):
             suites.setdefault(entry.names[1], []).append(entry)
-        for flow, found in suites.items():
+        for flow, entries_of_flow in suites.items():
             suite = ET.SubElement(root, "testsuite", name=one_line(flow), timestamp=run.started_at)
-            for entry in found:
+            for entry in entries_of_flow:
                 # Once for each case and flow, with the first of its jobs.
                 _case(suite, run, entry, changed.pop((one_line(entry.names[0]), one_line(entry.names[1])), None))
             _sums(suite)
@@ -113,10 +113,10 @@ def _story(run: Run, entry: Entry) -> str:
 
 def _run_suite(root: ET.Element, run: Run, results: Sequence[Result], judgement: RunVerdict, *, executed: bool) -> None:
     """What belongs to no job (too few cases, nothing executed) is red in a suite of its own."""
-    found = [(verdict.word.value, verdict.reason) for verdict in run_verdicts(run, results, judgement)]
+    words = [(verdict.word.value, verdict.reason) for verdict in run_verdicts(run, results, judgement)]
     if not executed:
-        found.append((judgement.run.word.value, judgement.run.reason))
-    red = [(word, reason) for word, reason in found if word in ELEMENT]
+        words.append((judgement.run.word.value, judgement.run.reason))
+    red = [(word, reason) for word, reason in words if word in ELEMENT]
     if not red:
         return
     suite = ET.SubElement(root, "testsuite", name="run", timestamp=run.started_at)

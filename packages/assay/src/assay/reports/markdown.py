@@ -51,7 +51,7 @@ class Markdown:
 
     def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """At most `ROWS_SHOWN` rows and `FAILURES_SHOWN` failures, the gravest; what is left out is counted."""
-        found = rows(run, results, judgement)
+        table_rows = rows(run, results, judgement)
         meaning = EXIT_MEANING.get(judgement.exit_code, "unknown")
         word, reason = headline(judgement)
         note = skipped_note(judgement)
@@ -60,12 +60,12 @@ class Markdown:
         lines += [f"- **{v.word.value}**: {escaped(v.reason)}" for v in run_verdicts(run, results, judgement)]
         lines += [
             "",
-            *_table(found),
+            *_table(table_rows),
             *_mutation_scores(results),
             *_changes(judgement.changes),
-            *_critical(found, judgement.changes),
-            *_speed_comparisons(found),
-            *_failures(run, found),
+            *_critical(table_rows, judgement.changes),
+            *_speed_comparisons(table_rows),
+            *_failures(run, table_rows),
             *_about(run, recorded(run, results)),
         ]
         return "\n".join(lines) + "\n"

@@ -40,10 +40,10 @@ class Matrix:
 
     def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """Cells say passed / run, and what the rest were."""
-        found = rows(run, results, judgement)
-        flows = sorted({row.flow for row in found})
+        table_rows = rows(run, results, judgement)
+        flows = sorted({row.flow for row in table_rows})
         table: dict[str, dict[str, list[Row]]] = {}
-        for row in found:
+        for row in table_rows:
             table.setdefault(common_prefix(row.case)[0], {}).setdefault(row.flow, []).append(row)
         word, reason = headline(judgement)
         lines = [
@@ -51,14 +51,14 @@ class Matrix:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             f"<style>{_STYLE}</style></head><body><h1>{escape(word)}</h1><p>{_text(reason)}</p>",
-            f"<p>Run {_text(run.id)}: {_many(found, 'cell')}, {_many(table, 'operator')}, {_many(flows, 'flow')}.</p>",
+            f"<p>Run {_text(run.id)}: {_many(table_rows, 'cell')}, {_many(table, 'operator')}, {_many(flows, 'flow')}.</p>",
             _LEGEND,
             f"<div><table><tr><th>operator</th>{''.join(f'<th>{_text(flow)}</th>' for flow in flows)}</tr>",
         ]
         for name in sorted(table):
             cells = "".join(_cell(table[name].get(flow, ())) for flow in flows)
             lines.append(f"<tr><td>{_text(name)}</td>{cells}</tr>")
-        return "\n".join([*lines, "</table></div>", *_missing(found), "</body></html>"]) + "\n"
+        return "\n".join([*lines, "</table></div>", *_missing(table_rows), "</body></html>"]) + "\n"
 
 
 def tally(found: Sequence[Row], key: Callable[[Row], str]) -> dict[str, dict[str, Counter[str]]]:

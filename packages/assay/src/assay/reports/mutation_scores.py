@@ -40,9 +40,11 @@ class MutationScore(msgspec.Struct, frozen=True):
 
 def mutation_scores(results: Sequence[Result]) -> list[MutationScore]:
     """Of each summary of mutants: the row over all first, then by group, the lowest rate first."""
-    found = [row for result in results if isinstance(result, MutationScoreResult) for row in _rows(result)]
+    score_rows = [row for result in results if isinstance(result, MutationScoreResult) for row in _rows(result)]
     places = {group: place for place, group in enumerate((ALL, *GROUPS))}
-    return sorted(found, key=lambda score: (places[score.group], 2.0 if score.rate is None else score.rate, score.name))
+    return sorted(
+        score_rows, key=lambda score: (places[score.group], 2.0 if score.rate is None else score.rate, score.name)
+    )
 
 
 def _rows(result: MutationScoreResult) -> list[MutationScore]:

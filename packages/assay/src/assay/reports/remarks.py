@@ -32,7 +32,7 @@ class Remark(msgspec.Struct, frozen=True):
 
 def remarks(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Remark]:
     """Jobs of one case and flow that say the same are one remark."""
-    found = [
+    texts = [
         Remark(verdict.word.value, "run", one_line(verdict.reason)) for verdict in run_verdicts(run, results, judgement)
     ]
     for row in rows(run, results, judgement):
@@ -43,8 +43,8 @@ def remarks(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[
             path = _file(entry.job) if entry.job is not None else ""
             log = one_line(entry.result.log_file) if entry.result is not None else ""
             repeat = one_line(repro_line(run, entry.asked))
-            found.append(Remark(entry.word, title, one_line(entry.reason), path, repeat, log))
-    shown = [remark for remark in found if remark.word not in QUIET]
+            texts.append(Remark(entry.word, title, one_line(entry.reason), path, repeat, log))
+    shown = [remark for remark in texts if remark.word not in QUIET]
     return sorted(shown, key=lambda remark: SEVERITY.index(remark.word))
 
 

@@ -130,7 +130,7 @@ def group_identical(row: Row) -> list[tuple[Entry, ...]]:
     for entry in row.entries:
         seen = (entry.result.detail, entry.result.node, warnings_of(entry.result)) if entry.result is not None else ()
         grouped.setdefault((entry.word, entry.reason, *seen), []).append(entry)
-    return [tuple(found) for found in grouped.values()]
+    return [tuple(entries_alike) for entries_alike in grouped.values()]
 
 
 def worst(words: Sequence[str]) -> str:
@@ -145,12 +145,12 @@ def entries(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[
     for verdict in judgement.verdicts:
         said.setdefault(verdict.job_key, []).append(verdict)
     jobs = {job.key: job for job in run.jobs}
-    found = []
+    listed = []
     for key in [*jobs, *(key for key in observed if key not in jobs)]:
         job, result = jobs.get(key), observed.get(key)
         kind = job.kind if job else result.kind if result else ""
-        found.append(Entry(key, kind, job, result, tuple(said.get(key, ()))))
-    return found
+        listed.append(Entry(key, kind, job, result, tuple(said.get(key, ()))))
+    return listed
 
 
 def rows(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Row]:
@@ -158,7 +158,7 @@ def rows(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Row
     grouped: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries(run, results, judgement):
         grouped.setdefault(entry.names, []).append(entry)
-    return [row_of(found) for found in grouped.values()]
+    return [row_of(entries_of_row) for entries_of_row in grouped.values()]
 
 
 def row_of(found: Sequence[Entry]) -> Row:

@@ -124,10 +124,10 @@ def _taken(facts: EngineInfo) -> Counter[str]:
 
 
 def _counts(placed: Iterable[Placement]) -> Counter[str]:
-    found = Counter[str]()
+    counts = Counter[str]()
     for placement in placed:
-        found[placement.operator] += placement.count
-    return found
+        counts[placement.operator] += placement.count
+    return counts
 
 
 def _counted(operators: Counter[str]) -> str:

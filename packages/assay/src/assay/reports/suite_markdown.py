@@ -26,16 +26,16 @@ class SuiteMarkdown:
 
     def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """Names and messages are escaped: none can end a table or a link."""
-        found = rows(run, results, judgement)
+        table_rows = rows(run, results, judgement)
         word, reason = headline(judgement)
         note = skipped_note(judgement)
         lines = [f"## Assay: {word}{f', {note}' if note else ''}", "", escaped(reason), ""]
-        lines += ["### By flow", "", *_table("flow", found, lambda row: row.flow), ""]
-        lines += ["### By suite and flow", "", *_table("suite", found, _suite), ""]
-        lines += ["### By element type and flow", "", *_table("type", found, _types), ""]
-        lines += _tiers(found)
-        lines += _weighted(found)
-        return "\n".join([*lines, *_outcomes(found), *_failing(run, found)]) + "\n"
+        lines += ["### By flow", "", *_table("flow", table_rows, lambda row: row.flow), ""]
+        lines += ["### By suite and flow", "", *_table("suite", table_rows, _suite), ""]
+        lines += ["### By element type and flow", "", *_table("type", table_rows, _types), ""]
+        lines += _tiers(table_rows)
+        lines += _weighted(table_rows)
+        return "\n".join([*lines, *_outcomes(table_rows), *_failing(run, table_rows)]) + "\n"
 
 
 def _suite(row: Row) -> str:

@@ -29,12 +29,12 @@ def latencies(result: Result) -> dict[int, float]:
     """Wall seconds per call by batch size: medians of the measurements, or of a comparison's candidate."""
     if isinstance(result, CompareSpeedResult):
         return {speed.batch: speed.own_wall_s for speed in result.speeds if speed.launches and speed.own_wall_s > 0.0}
-    found = {
+    seconds_by_batch = {
         measurement.batch: percentile(measurement.wall_s, 50.0)
         for measurement in measurements_of(result)
         if not measurement.layout
     }
-    return {batch: seconds for batch, seconds in sorted(found.items()) if seconds}
+    return {batch: seconds for batch, seconds in sorted(seconds_by_batch.items()) if seconds}
 
 
 def sweep(result: Result) -> tuple[tuple[str, ...], Rows]:

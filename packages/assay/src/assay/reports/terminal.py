@@ -77,31 +77,31 @@ class Terminal:
     def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """Table, failures, and the verdict last, where a person who waited is looking."""
         console = self._console()
-        found = rows(run, results, judgement)
-        print_table(console, found)
-        bad = sorted((row for row in found if row.word not in QUIET), key=lambda row: SEVERITY.index(row.word))
+        table_rows = rows(run, results, judgement)
+        print_table(console, table_rows)
+        bad = sorted((row for row in table_rows if row.word not in QUIET), key=lambda row: SEVERITY.index(row.word))
         groups = [together for row in bad[:FAILURES_SHOWN] for together in group_identical(row)]
         failures = [together for together in groups if together[0].word not in QUIET]
         for together in failures:
             _failure(console, run, together)
-        print_losses(console, found, run.policy.goals)
-        _remarks(console, found, {warning for together in failures for warning in _shown_warnings(together[0])})
-        _asked_rarely(console, found)
-        _critical(console, found, judgement)
-        print_traces(console, found)
-        _speed_comparisons(console, found)
+        print_losses(console, table_rows, run.policy.goals)
+        _remarks(console, table_rows, {warning for together in failures for warning in _shown_warnings(together[0])})
+        _asked_rarely(console, table_rows)
+        _critical(console, table_rows, judgement)
+        print_traces(console, table_rows)
+        _speed_comparisons(console, table_rows)
         _changes(console, judgement)
-        for upgrade in upgrades(found):
+        for upgrade in upgrades(table_rows):
             console.print(f"\n{one_line(upgrade.case)} | {one_line(upgrade.flow)}: old beside new", style="bold")
             print_plain(console, columns(UPGRADE, [list(line) for line in upgrade.lines]))
         if self._details:
-            for line in detail_lines(found):
+            for line in detail_lines(table_rows):
                 print_line(console, line)
         for line in shown(mutation_scores(results)):
             print_prose(console, line)
         for source in run.sources:
             print_line(console, one_line(model_source(source)))
-        _end(console, run, found, judgement, recorded(run, results))
+        _end(console, run, table_rows, judgement, recorded(run, results))
         written = console.file
         assert isinstance(written, io.StringIO)
         return "\n".join(line.rstrip() for line in written.getvalue().splitlines()).strip("\n") + "\n"

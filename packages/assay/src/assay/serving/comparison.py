@@ -169,10 +169,12 @@ def _pair(
         for turn in range(turns):
             for side, _ in sides if turn % 2 == 0 else sides[::-1]:
                 answers = loaded(side, number * turns + turn)
-                found = _figures(answers, objectives)
-                late = is_late({"sender_late_p99_ms": late_ms(answers), "ttft_p50_ms": found.get("ttft_p50", 0.0)})
+                figures_of_turn = _figures(answers, objectives)
+                late = is_late(
+                    {"sender_late_p99_ms": late_ms(answers), "ttft_p50_ms": figures_of_turn.get("ttft_p50", 0.0)}
+                )
                 trouble = trouble or ("the sender was late" if late else "")
-                figures[side].append(found)
+                figures[side].append(figures_of_turn)
                 given[side] += answers
     for side in (0, 1):
         seen.figures[side].extend(figures[side])
@@ -237,12 +239,12 @@ def _too_little(answers: Sequence[Reply], service: Service) -> str:
 def _figures(answers: Sequence[Reply], objectives: dict[str, float]) -> dict[str, float]:
     good = [answer for answer in answers if not answer.error]
     samples = samples_of(good)
-    found = {f"{name}_p50": median(some) for name, some in samples.items() if some}
+    figures = {f"{name}_p50": median(some) for name, some in samples.items() if some}
     if samples["ttft"]:
-        found["ttft_mean"] = fmean(samples["ttft"])
+        figures["ttft_mean"] = fmean(samples["ttft"])
     if objectives:
-        found["goodput"] = float(sum(keeps(answer, objectives) for answer in good))
-    return found
+        figures["goodput"] = float(sum(keeps(answer, objectives) for answer in good))
+    return figures
 
 
 def block_of(

@@ -45,7 +45,7 @@ def read_gauges(address: str) -> dict[str, float]:
 
 def parse_gauges(text: str) -> dict[str, float]:
     """The same of a text."""
-    found: dict[str, float] = {}
+    gauges: dict[str, float] = {}
     for line in text.splitlines():
         match = _LINE.match(line)
         name = NAMES.get(match["name"]) if match else None
@@ -56,5 +56,5 @@ def parse_gauges(text: str) -> dict[str, float]:
         except ValueError:
             continue
         if math.isfinite(value) and value >= 0.0:
-            found[name] = max(found.get(name, 0.0), value) if name == CACHE_USED else found.get(name, 0.0) + value
-    return found
+            gauges[name] = max(gauges.get(name, 0.0), value) if name == CACHE_USED else gauges.get(name, 0.0) + value
+    return gauges

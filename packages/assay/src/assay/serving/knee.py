@@ -23,9 +23,9 @@ def curve(rates: Sequence[float], load: Callable[[float], LoadSummary]) -> Curve
     """From the lowest rate on. It ends where more than half of the requests fail, or the service is gone."""
     points: list[tuple[float, LoadSummary]] = []
     for rate in sorted(rates):
-        found = load(rate)
-        points.append((rate, found))
-        if found.ended or 2 * found.metrics["errors"] > found.metrics["requests"]:
+        summary = load(rate)
+        points.append((rate, summary))
+        if summary.ended or 2 * summary.metrics["errors"] > summary.metrics["requests"]:
             break
     answered = [(rate, point.metrics) for rate, point in points if point.metrics.get("e2e_mean_ms")]
     power = [(metrics["throughput_per_s"] / metrics["e2e_mean_ms"], rate) for rate, metrics in answered]

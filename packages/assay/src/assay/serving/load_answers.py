@@ -90,40 +90,40 @@ def _body(parts: Parts) -> tuple[bytes, list[tuple[float, bytes]]]:
     head, _, rest = whole[at:].partition(b"\r\n\r\n")
     begin = len(whole) - len(rest)
     spans = _chunks(whole, begin) if CHUNKED.search(head) else [(begin, len(whole))]
-    found: list[tuple[float, bytes]] = []
+    parts_read: list[tuple[float, bytes]] = []
     at = 0
     for when, data in parts:
         end = at + len(data)
         text = b"".join(whole[max(at, low) : min(end, high)] for low, high in spans if low < end and at < high)
-        found += [(when, text)] if text else []
+        parts_read += [(when, text)] if text else []
         at = end
-    return head, found
+    return head, parts_read
 
 
 def _chunks(whole: bytes, at: int) -> list[tuple[int, int]]:
     """Where the data of each chunk lies; up to the first that is none."""
-    found: list[tuple[int, int]] = []
+    chunks: list[tuple[int, int]] = []
     while (line := whole.find(b"\r\n", at)) >= 0:
         size = whole[at:line].partition(b";")[0].strip()
         if _SIZE.fullmatch(size) is None or int(size, 16) == 0:
             break
-        found.append((line + 2, min(len(whole), line + 2 + int(size, 16))))
-        at = found[-1][1] + 2
-    return found
+        chunks.append((line + 2, min(len(whole), line + 2 + int(size, 16))))
+        at = chunks[-1][1] + 2
+    return chunks
 
 
 def _events(parts: Parts) -> list[tuple[float, _Event]]:
     """What each event says, and when the last byte of its line came; up to the last one, behind which nobody reads."""
-    found: list[tuple[float, _Event]] = []
+    events: list[tuple[float, _Event]] = []
     rest = b""
     for at, data in parts:
         *lines, rest = (rest + data).split(b"\n")
         for line in lines:
             if line.startswith(b"data:") and line[5:].strip():
-                found.append((at, _parsed(line[5:])))
-                if found[-1][1] is _END:
-                    return found
-    return found
+                events.append((at, _parsed(line[5:])))
+                if events[-1][1] is _END:
+                    return events
+    return events
 
 
 def _parsed(text: bytes) -> _Event:

@@ -53,14 +53,14 @@ def read_mix_prompts(path: Path) -> list[str | list[int]]:
     """Of a .txt file each line, of a .jsonl file a text or token numbers on each line. Raises UsageError."""
     try:
         lines = [line for line in path.read_text("utf-8").splitlines() if line.strip()]
-        found = [line if path.suffix == ".txt" else _said(json_value(line.encode())) for line in lines]
+        prompts = [line if path.suffix == ".txt" else _said(json_value(line.encode())) for line in lines]
     except (OSError, ValueError) as error:
         raise UsageError(
             f"{path} cannot be read as prompts ({error}): give a text or token numbers on each line"
         ) from None
-    if not found:
+    if not prompts:
         raise UsageError(f"{path} holds no prompt: give a text or token numbers on each line")
-    return found
+    return prompts
 
 
 def _said(value: Any) -> str | list[int]:

@@ -78,7 +78,7 @@ def _has(*keys: str) -> Callable[[Any], bool]:
 
 def _vllm(said: Mapping[str, Any]) -> dict[str, float]:
     requests = said.get("num_prompts", said["completed"] + said.get("failed", 0))
-    found = {
+    figures = {
         "requests": requests,
         "errors": requests - said["completed"],
         "throughput_per_s": said["request_throughput"],
@@ -86,10 +86,10 @@ def _vllm(said: Mapping[str, Any]) -> dict[str, float]:
         "goodput_per_s": said.get("request_goodput", said.get("request_goodput:")),  # older versions have the colon
     }
     for own, theirs in (("ttft", "ttft"), ("itl", "itl"), ("tpot", "tpot"), ("e2e", "e2el")):
-        found[f"{own}_mean_ms"] = said.get(f"mean_{theirs}_ms")
-        found |= {f"{own}_p{percent}_ms": said.get(f"p{percent}_{theirs}_ms") for percent in _PERCENTILES}
-        found[f"{own}_p50_ms"] = said.get(f"p50_{theirs}_ms", said.get(f"median_{theirs}_ms"))
-    return found
+        figures[f"{own}_mean_ms"] = said.get(f"mean_{theirs}_ms")
+        figures |= {f"{own}_p{percent}_ms": said.get(f"p{percent}_{theirs}_ms") for percent in _PERCENTILES}
+        figures[f"{own}_p50_ms"] = said.get(f"p50_{theirs}_ms", said.get(f"median_{theirs}_ms"))
+    return figures
 
 
 def _guidellm(said: Mapping[str, Any]) -> dict[str, float]:
@@ -100,7 +100,7 @@ def _guidellm(said: Mapping[str, Any]) -> dict[str, float]:
         if isinstance(metric, Mapping) and "successful" in metric
     }
     totals = metrics.get("request_totals", {})
-    found = {
+    figures = {
         "requests": totals.get("total"),
         "errors": totals.get("errored"),
         "throughput_per_s": good["requests_per_second"]["mean"],
@@ -114,29 +114,29 @@ def _guidellm(said: Mapping[str, Any]) -> dict[str, float]:
     for name, (theirs, scale) in own.items():
         if (one := good.get(theirs)) is None:
             continue
-        found[f"{name}_mean_ms"] = scale * one["mean"]
+        figures[f"{name}_mean_ms"] = scale * one["mean"]
         percentiles = one.get("percentiles", {})
-        found |= {f"{name}_p{p}_ms": scale * percentiles[f"p{p}"] for p in _PERCENTILES if f"p{p}" in percentiles}
-    return found
+        figures |= {f"{name}_p{p}_ms": scale * percentiles[f"p{p}"] for p in _PERCENTILES if f"p{p}" in percentiles}
+    return figures
 
 
 def _aiperf(said: Mapping[str, Any]) -> dict[str, float]:
     """AIPerf, and GenAI-Perf before it: a table for each figure, with its unit."""
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     count = said.get("request_count", {})
     errors = said.get("error_request_count", {}).get("avg", 0.0)
-    found |= {"requests": count["avg"] + errors, "errors": errors} if "avg" in count else {}
-    found |= {"valid": 0.0} if said.get("was_cancelled") else {}
-    found["throughput_per_s"] = said["request_throughput"]["avg"]
-    found["tokens_per_s"] = said.get("output_token_throughput", {}).get("avg")
-    found["goodput_per_s"] = said.get("goodput", {}).get("avg")
+    figures |= {"requests": count["avg"] + errors, "errors": errors} if "avg" in count else {}
+    figures |= {"valid": 0.0} if said.get("was_cancelled") else {}
+    figures["throughput_per_s"] = said["request_throughput"]["avg"]
+    figures["tokens_per_s"] = said.get("output_token_throughput", {}).get("avg")
+    figures["goodput_per_s"] = said.get("goodput", {}).get("avg")
     for name, theirs in (("ttft", "time_to_first_token"), ("itl", "inter_token_latency"), ("e2e", "request_latency")):
         if (one := said.get(theirs)) is None:
             continue
         scale = {"ms": 1.0, "s": 1e3, "us": 1e-3, "ns": 1e-6}[one.get("unit", "ms")]
-        found[f"{name}_mean_ms"] = scale * one["avg"]
-        found |= {f"{name}_p{p}_ms": scale * one[f"p{p}"] for p in _PERCENTILES if f"p{p}" in one}
-    return found
+        figures[f"{name}_mean_ms"] = scale * one["avg"]
+        figures |= {f"{name}_p{p}_ms": scale * one[f"p{p}"] for p in _PERCENTILES if f"p{p}" in one}
+    return figures
 
 
 def _trtexec_times(rows: list[Mapping[str, float]]) -> dict[str, float]:
@@ -146,8 +146,8 @@ def _trtexec_times(rows: list[Mapping[str, float]]) -> dict[str, float]:
     samples = np.array([float(row["latencyMs"]) for row in rows])
     if (below := np.flatnonzero(samples < 0.0)).size:
         raise ValueError(f"latencyMs of row {below[0] + 1} is {samples[below[0]]:g}, below 0")
-    found = {"requests": len(samples), "e2e_mean_ms": samples.mean()}
-    return found | {f"e2e_p{p}_ms": np.quantile(samples, int(p) / 100) for p in _PERCENTILES}
+    figures = {"requests": len(samples), "e2e_mean_ms": samples.mean()}
+    return figures | {f"e2e_p{p}_ms": np.quantile(samples, int(p) / 100) for p in _PERCENTILES}
 
 
 _TRTEXEC = re.compile(r"\[I\] (?P<name>Latency|Throughput): (?P<rest>.*)")
@@ -155,11 +155,11 @@ _TRTEXEC = re.compile(r"\[I\] (?P<name>Latency|Throughput): (?P<rest>.*)")
 
 def _trtexec_text(text: str) -> dict[str, float]:
     lines = {match["name"]: match["rest"] for match in _TRTEXEC.finditer(text)}
-    found = {"throughput_per_s": float(lines["Throughput"].split()[0])}
+    figures = {"throughput_per_s": float(lines["Throughput"].split()[0])}
     said = lines["Latency"]
-    found["e2e_mean_ms"] = float(re.findall(r"mean = ([\d.]+) ms", said)[0])
-    found["e2e_p50_ms"] = float(re.findall(r"median = ([\d.]+) ms", said)[0])
-    return found | {
+    figures["e2e_mean_ms"] = float(re.findall(r"mean = ([\d.]+) ms", said)[0])
+    figures["e2e_p50_ms"] = float(re.findall(r"median = ([\d.]+) ms", said)[0])
+    return figures | {
         f"e2e_p{p}_ms": float(value) for p, value in re.findall(r"percentile\((\d+)%\) = ([\d.]+) ms", said)
     }
 
@@ -171,11 +171,11 @@ def _perf_analyzer(rows: list[Mapping[str, str]]) -> dict[str, float]:
     if any(None in csv_row for csv_row in rows):
         raise ValueError("a row has more columns than the first line names")
     row = max(rows, key=_load_of)
-    found = {"throughput_per_s": float(row["Inferences/Second"])}
-    found |= {f"e2e_p{p}_ms": float(row[f"p{p} latency"]) / 1e3 for p in _PERCENTILES if row.get(f"p{p} latency")}
+    figures = {"throughput_per_s": float(row["Inferences/Second"])}
+    figures |= {f"e2e_p{p}_ms": float(row[f"p{p} latency"]) / 1e3 for p in _PERCENTILES if row.get(f"p{p} latency")}
     if row.get("Avg latency"):
-        found["e2e_mean_ms"] = float(row["Avg latency"]) / 1e3
-    return found
+        figures["e2e_mean_ms"] = float(row["Avg latency"]) / 1e3
+    return figures
 
 
 def _load_of(row: Mapping[str, str]) -> float:
@@ -196,7 +196,7 @@ def _loadgen(text: str) -> dict[str, float]:
     """`mlperf_log_summary.txt`: nanoseconds."""
     lines = [line.partition(":") for line in text.splitlines()]
     said = {name.strip(): value.strip() for name, _, value in lines}
-    found = {"valid": float(said["Result is"] == "VALID")}
+    figures = {"valid": float(said["Result is"] == "VALID")}
     rates = (
         "Completed samples per second",
         "Samples per second",
@@ -206,11 +206,11 @@ def _loadgen(text: str) -> dict[str, float]:
     tokens = ("Completed tokens per second", "Tokens per second")
     for name, known in (("throughput_per_s", rates), ("tokens_per_s", tokens)):
         if (rate := next((key for key in known if key in said), None)) is not None:
-            found[name] = float(said[rate])
+            figures[name] = float(said[rate])
     for name, mean, percentile in _LOADGEN_TIMES:
         keys = {"mean": f"Mean {mean}"} | {f"p{p}": f"{p}.00 percentile {percentile}" for p in _PERCENTILES}
-        found |= {f"{name}_{part}_ms": float(said[key]) / 1e6 for part, key in keys.items() if key in said}
-    return found
+        figures |= {f"{name}_{part}_ms": float(said[key]) / 1e6 for part, key in keys.items() if key in said}
+    return figures
 
 
 def _rows_with(name: str) -> Callable[[Any], bool]:

@@ -39,7 +39,7 @@ def alarms(values: Sequence[float]) -> list[int]:
     """
     places = [place for place, value in enumerate(values) if math.isfinite(value) and value > 0.0]
     logs = [math.log(values[place]) for place in places]
-    found: list[int] = []
+    alarm_places: list[int] = []
     start, total, rose, at = 0, 0.0, 0, 0
     scale_before: float | None = None
     seen: tuple[int, int] | None = None
@@ -56,13 +56,13 @@ def alarms(values: Sequence[float]) -> list[int]:
             surprise = min(max((logs[at] - middle) / scale, -CLIP), CLIP)
             total = max(0.0, total + surprise - ALLOWANCE)
             if total > LIMIT:
-                found.append(places[at])
+                alarm_places.append(places[at])
                 least, most = (at - points for points in reversed(STEP_BACK))
                 start, total, scale_before = max(start + 1, min(max(rose, least), most)), 0.0, scale
         if total == 0.0:
             rose = at + 1
         at += 1
-    return found
+    return alarm_places
 
 
 def _reference(known: Sequence[float]) -> tuple[float, float]:

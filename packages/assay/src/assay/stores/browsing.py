@@ -110,7 +110,7 @@ def cell_runs(connection: Connection, case: str, flow: str, limit: int) -> list[
     """See `ports.Browsable.cell_runs`. Each job by itself: so its index gives those written last, without a look at the thousands before
     them. Most often they are the newest; where old runs were written after new ones, the newest are among what began no earlier."""
     of_cell = select(_state.number, _state.kind).where(_state.case == case, _state.flow == flow)
-    found: list[tuple[str, int, MatrixJob]] = []
+    rows_of_cell: list[tuple[str, int, MatrixJob]] = []
     for job in connection.execute(of_cell).all():
         row = results.c
         query = select(row.number, row.outcome, row.word, runs.c.id).join(runs, runs.c.number == row.run)
@@ -118,7 +118,7 @@ def cell_runs(connection: Connection, case: str, flow: str, limit: int) -> list[
         last = connection.execute(query.order_by(row.run.desc())).all()
         begin = min((stored_row.id for stored_row in last), default="")
         since = query.where(row.run.in_(select(_run.c.number).where(_run.c.id >= begin)))
-        found += [
+        rows_of_cell += [
             (
                 stored_row.id,
                 stored_row.number,
@@ -126,7 +126,7 @@ def cell_runs(connection: Connection, case: str, flow: str, limit: int) -> list[
             )
             for stored_row in (connection.execute(since.order_by(runs.c.id.desc())) if len(last) == limit else last)
         ]
-    return [matrix_job for _, _, matrix_job in sorted(found, key=lambda row: row[:2], reverse=True)][:limit]
+    return [matrix_job for _, _, matrix_job in sorted(rows_of_cell, key=lambda row: row[:2], reverse=True)][:limit]
 
 
 class _Said(msgspec.Struct):
@@ -148,7 +148,7 @@ def said(connection: Connection, text: str, looked_at: int, limit: int) -> list[
         .order_by(_state.since.desc(), _state.job_key)
         .limit(looked_at)
     )
-    found: list[tuple[JobState, str]] = []
+    states: list[tuple[JobState, str]] = []
     for row in connection.execute(query):
         words = _SAID.decode(zlib.decompress(row.payload))
         line = next(
@@ -160,10 +160,10 @@ def said(connection: Connection, text: str, looked_at: int, limit: int) -> list[
             "",
         )
         if line:
-            found.append((_state_of(row), line))
-        if len(found) == limit:
+            states.append((_state_of(row), line))
+        if len(states) == limit:
             break
-    return found
+    return states
 
 
 class _Named(msgspec.Struct):

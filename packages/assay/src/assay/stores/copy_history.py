@@ -106,12 +106,12 @@ def _with_payloads(connection: Connection, rows: Sequence[dict[str, Any]]) -> li
 def _beside(
     connection: Connection, number: int, jobs: Sequence[int]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    found: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+    rows_beside: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
     for some in chunks(jobs):
-        for table, rows in zip((result_codes, metric_values), found, strict=True):
+        for table, rows in zip((result_codes, metric_values), rows_beside, strict=True):
             query = select(table).where(table.c.run == number, table.c.job.in_(some))
             rows += [_values(row) for row in connection.execute(query)]
-    return found
+    return rows_beside
 
 
 def _open(

@@ -58,11 +58,11 @@ class FolderBlobs:
 
     def sizes(self, digests: Collection[str]) -> dict[str, int]:
         """The bytes of those that are there."""
-        found = {}
+        sizes = {}
         for digest in digests:
             with suppress(FileNotFoundError), self._sentences(lost=False):
-                found[digest] = self._path(digest).stat().st_size
-        return found
+                sizes[digest] = self._path(digest).stat().st_size
+        return sizes
 
     def every(self) -> Iterator[BlobInfo]:
         """All that are there."""
@@ -100,9 +100,9 @@ class FolderBlobs:
 
 def verify(path: Path, digest: str, name: str) -> None:
     """Raises BlobLost where the file has other bytes."""
-    found = file_digest(path)
-    if found != digest:
-        raise BlobLost(damaged(digest, name, path.stat().st_size, found))
+    actual = file_digest(path)
+    if actual != digest:
+        raise BlobLost(damaged(digest, name, path.stat().st_size, actual))
 
 
 def damaged(digest: str, name: str, size: int, found: str) -> str:

@@ -61,13 +61,13 @@ class ObjectBlobs:
         new = path.with_name(f".{uuid.uuid4().hex}")
         try:
             size = self._size(digest)
-            found = hashlib.sha256()
+            digested = hashlib.sha256()
             with new.open("xb") as file:
                 for part in self._parts(digest, size):
-                    found.update(part)
+                    digested.update(part)
                     file.write(part)
-                if found.hexdigest() != digest:
-                    raise BlobLost(damaged(digest, self.name, size, found.hexdigest()))
+                if digested.hexdigest() != digest:
+                    raise BlobLost(damaged(digest, self.name, size, digested.hexdigest()))
             new.replace(path)
         finally:
             new.unlink(missing_ok=True)
@@ -89,7 +89,7 @@ class ObjectBlobs:
                 return digest, self._size(digest)
             return None
 
-        return dict(found for found in self._threads.map(one, digests) if found)
+        return dict(entry for entry in self._threads.map(one, digests) if entry)
 
     def every(self) -> Iterator[BlobInfo]:
         """By listing, a thousand to a request."""

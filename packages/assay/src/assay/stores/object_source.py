@@ -20,18 +20,18 @@ def from_bucket(wanted: Wanted, into: Path) -> Path:
         raise BadModel(f"{wanted.said} names no object: write s3://bucket/folder/model.onnx")
     to = into / name_of(key)
     try:
-        found = _fetched(wanted, f"s3://{bucket}", key, to)
+        digest_read = _fetched(wanted, f"s3://{bucket}", key, to)
     except StoreError as error:
         raise BadModel(f"{address} cannot be fetched: {error}") from None
     if digest:
-        check_digest(address, found, digest)
+        check_digest(address, digest_read, digest)
     return to
 
 
 def _fetched(wanted: Wanted, bucket: str, key: str, to: Path) -> str:
     import obstore
 
-    store, found = open_objects(bucket), hashlib.sha256()
+    store, hasher = open_objects(bucket), hashlib.sha256()
     with translate_errors(bucket), to.open("wb") as file:
         try:
             parts = obstore.get(store, key)
@@ -40,6 +40,6 @@ def _fetched(wanted: Wanted, bucket: str, key: str, to: Path) -> str:
         for part in parts.stream():
             wanted.demand_room(len(part))
             wanted.left_s()
-            found.update(part)
+            hasher.update(part)
             file.write(part)
-    return found.hexdigest()
+    return hasher.hexdigest()

@@ -101,12 +101,12 @@ def _connect(kind: type[_Connection], address: str, busy_s: float) -> _Connectio
 
 def _state(path: Path) -> _State:
     """Of the file and of its log."""
-    found: list[tuple[int, int, int] | None] = []
+    files_state: list[tuple[int, int, int] | None] = []
     for file in (path, Path(f"{path}-wal")):
         try:
             said = file.stat()
         except FileNotFoundError:
-            found.append(None)
+            files_state.append(None)
         else:
-            found.append((said.st_ino, said.st_mtime_ns, said.st_size))
-    return tuple(found)
+            files_state.append((said.st_ino, said.st_mtime_ns, said.st_size))
+    return tuple(files_state)

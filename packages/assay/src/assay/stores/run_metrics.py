@@ -32,14 +32,14 @@ def run_metrics(
     names = read_names(connection, {entry.names for entry in rows})
     places = {number: _places(of, wanted) for number, of in names.items()}
     ends = {number: 1 + max(of.values(), default=-1) for number, of in places.items()}
-    found = [
+    entries = [
         (entry, _values(places[entry.names], numbers))
         for entry, numbers in zip(rows, read_numbers(connection, rows, ends), strict=True)
     ]
 
     return [
         RunMetrics(ids[entry.run], jobs[entry.job].case, jobs[entry.job].flow, values, names[entry.names].names)
-        for entry, values in sorted(found, key=lambda pair: (ids[pair[0].run], verify_first(jobs[pair[0].job])))
+        for entry, values in sorted(entries, key=lambda pair: (ids[pair[0].run], verify_first(jobs[pair[0].job])))
     ]
 
 

@@ -49,15 +49,15 @@ def previous_run(connection: Connection, run_id: str, number: int) -> str:
     not ask for may be in a newer run."""
     before = runs.c.id < run_id, runs.c.status == "complete"
     just_before = connection.scalar(select(func.max(runs.c.id)).where(*before))
-    jobs, found = select(results.c.job).where(results.c.run == number), None
+    jobs, candidate = select(results.c.job).where(results.c.run == number), None
     for some in (jobs.limit(FIRST_LOOK), jobs):
         mine = some.subquery()
         has_one = exists().where(_before.c.run == runs.c.number, _before.c.job == mine.c.job)
         query = select(runs.c.id).where(*before, has_one).order_by(runs.c.id.desc()).limit(1)
-        found = connection.scalar(query)
-        if found == just_before:
+        candidate = connection.scalar(query)
+        if candidate == just_before:
             break
-    return found or ""
+    return candidate or ""
 
 
 def _changed(old: int, new: int, *, is_gone: bool) -> Select[Any]:

@@ -34,9 +34,11 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
 def demand_current(engine: Engine, name: str) -> None:
     """For who only reads: nothing is made and nothing is migrated. Raises NewerHistory, StoreError."""
     with engine.connect().execution_options(**READ) as connection:
-        found = _version(connection, name)
-        if found != SCHEMA:
-            what = f"was written by an older assay (schema {found}, this one knows {SCHEMA})" if found else "is empty"
+        version = _version(connection, name)
+        if version != SCHEMA:
+            what = (
+                f"was written by an older assay (schema {version}, this one knows {SCHEMA})" if version else "is empty"
+            )
             raise StoreError(
                 f"{name} {what}: call `assay runs` with it once, which brings it up to date, as one who may write there"
             )

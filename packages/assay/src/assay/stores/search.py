@@ -60,14 +60,14 @@ def run_before(connection: Connection, run_id: str, cells: Collection[tuple[str,
     """Each look is for a run that is newer than what was found: most often the run just before has a cell of the first few."""
     before = runs.c.id < run_id, runs.c.status == "complete"
     just_before = connection.scalar(select(func.max(runs.c.id)).where(*before))
-    found = ""
+    before_this = ""
     for some in chunks(_jobs(connection, cells)):
         has_one = exists().where(results.c.run == runs.c.number, results.c.job.in_(some))
-        query = select(runs.c.id).where(*before, runs.c.id > found, has_one).order_by(runs.c.id.desc()).limit(1)
-        found = connection.scalar(query) or found
-        if found == just_before:
+        query = select(runs.c.id).where(*before, runs.c.id > before_this, has_one).order_by(runs.c.id.desc()).limit(1)
+        before_this = connection.scalar(query) or before_this
+        if before_this == just_before:
             break
-    return found
+    return before_this
 
 
 def _jobs(connection: Connection, cells: Collection[tuple[str, str]]) -> list[int]:

@@ -149,12 +149,12 @@ class SqlStore(SqlBrowsing):
             number = find_run(connection, asked, self.name) if asked else 0
             query = _with_payloads().where(results.c.run == number, results.c.job.in_(jobs_of(case, flow)))
             rows = connection.execute(query.order_by(results.c.number))
-            found: list[Result] = [unpack(row.payload, _RESULTS) for row in rows]
-            if not found:
+            cell_results: list[Result] = [unpack(row.payload, _RESULTS) for row in rows]
+            if not cell_results:
                 lacks = f"run {asked} in {self.name} has no" if asked else f"no run in {self.name} has"
                 raise RunNotFound(f"{lacks} {case} on {flow}")
             jobs = browsing.only_cell(_jobs(connection, number), case, flow)
-            return replace(_head(connection, number), jobs=_JOBS.decode(msgspec.msgpack.encode(jobs))), found
+            return replace(_head(connection, number), jobs=_JOBS.decode(msgspec.msgpack.encode(jobs))), cell_results
 
     def run_facts(self, run_id: str) -> Run:
         """With its present status."""

@@ -65,15 +65,15 @@ def _were_not_ok(connection: Connection, limit: int, *asked: ColumnElement[bool]
         for query in (last_before, any_before)
     )
     had_earlier = or_(func.coalesce(turned, Outcome.OK.value) != Outcome.OK.value, was_ever.is_not(None))
-    found: list[int] = []
+    numbers: list[int] = []
     for some in chunks(
         connection.scalars(select(_state.number).where(*asked).order_by(began.desc(), _state.job_key)).all()
     ):
         having = set(connection.scalars(select(_state.number).where(_state.number.in_(some), had_earlier)))
-        found += [number for number in some if number in having]
-        if len(found) >= limit:
+        numbers += [number for number in some if number in having]
+        if len(numbers) >= limit:
             break
-    return found[:limit]
+    return numbers[:limit]
 
 
 def _recent(connection: Connection, days: float) -> str:

@@ -154,11 +154,11 @@ def _described(node: NodeProto, inputs: list[Any], tensors: list[Any], used: lis
 
 
 def _constants(model: ModelProto) -> dict[str, Any]:
-    found = {tensor.name: tensor for tensor in model.graph.initializer}
+    constants = {tensor.name: tensor for tensor in model.graph.initializer}
     for node in model.graph.node:
         if node.op_type == "Constant" and node.attribute[0].name == "value":
-            found[node.output[0]] = node.attribute[0].t
-    return found
+            constants[node.output[0]] = node.attribute[0].t
+    return constants
 
 
 def _renamed(tensor: Any, name: str) -> Any:

@@ -190,7 +190,7 @@ def save_models(program: Any, folder: Path, inputs: list[str], outputs: list[str
     import torch
     from torch.onnx.errors import OnnxExporterError
 
-    found, file = None, folder / "model.onnx"
+    saved_model, file = None, folder / "model.onnx"
     try:
         exported = torch.onnx.export(
             program, (), dynamo=True, verbose=False, verify=False, external_data=False, opset_version=OPSET,
@@ -198,14 +198,14 @@ def save_models(program: Any, folder: Path, inputs: list[str], outputs: list[str
         )  # fmt: skip
         assert exported is not None
         exported.save(str(file))
-        found = _sound(open_model(file))
+        saved_model = _sound(open_model(file))
     except (OnnxExporterError, BadModel):
         # A flow that reads ONNX meets it again, and says it. Anything else is no refusal, and why the case cannot be made: an
         # error of what is patched here among them, by which every case would lack its file.
         file.unlink(missing_ok=True)
-    specs = found.inputs if found is not None else _specs(program, inputs)
+    specs = saved_model.inputs if saved_model is not None else _specs(program, inputs)
     path = save_program(program, folder / "model.pt2", specs, outputs)
-    return found or open_source(path)
+    return saved_model or open_source(path)
 
 
 def _sound(model: Model) -> Model:

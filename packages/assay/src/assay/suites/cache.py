@@ -60,10 +60,12 @@ def weighed() -> Iterator[Entry]:
     for folder in (user_cache() / "suites" / LAYOUT).glob("*/*"):
         if len(folder.name) > 2:  # all cases of a suite, by a digest
             index = folder / INDEX
-            found = [entry_of(folder, used=index if index.exists() else folder)]
+            entries = [entry_of(folder, used=index if index.exists() else folder)]
         else:
-            found = [_weighed_case(path) for path in folder.glob("*") if not path.with_name(path.name + DONE).exists()]
-        yield from (entry for entry in found if entry)
+            entries = [
+                _weighed_case(path) for path in folder.glob("*") if not path.with_name(path.name + DONE).exists()
+            ]
+        yield from (entry for entry in entries if entry)
 
 
 def _weighed_case(path: Path) -> Entry | None:

@@ -52,17 +52,17 @@ class Folder:
         to the limits of a job; what broke them is tried again by the next run."""
         places = self._places()
         index = cache_folder("folder", self._state()) / INDEX
-        found, broken = _named(index), dict[str, str]()
-        if places.keys() - found:
+        indexed, broken = _named(index), dict[str, str]()
+        if places.keys() - indexed:
             with alone(index.parent):
-                found = _named(index)
-                read = dict(self._read({name: places[name] for name in places if name not in found}, index.parent))
-                write_index(index, [*found.values(), *(case for case in read.values() if isinstance(case, Case))])
-                found = _named(index)
+                indexed = _named(index)
+                read = dict(self._read({name: places[name] for name in places if name not in indexed}, index.parent))
+                write_index(index, [*indexed.values(), *(case for case in read.values() if isinstance(case, Case))])
+                indexed = _named(index)
                 broken = {place: why for place, why in read.items() if isinstance(why, str)}
-        found |= {place: unreadable_case(self._name(place), places[place], why) for place, why in broken.items()}
+        indexed |= {place: unreadable_case(self._name(place), places[place], why) for place, why in broken.items()}
         for place in places:
-            case = found[place]
+            case = indexed[place]
             yield msgspec.structs.replace(case, inputs=msgspec.structs.replace(case.inputs, seed=seed))
 
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:  # noqa: ARG002
@@ -75,16 +75,16 @@ class Folder:
         """The models by what their cases are called, after the name of the suite."""
         paths = sorted(path for suffix in SUFFIXES for path in self._path.rglob(f"*{suffix}"))
         beside = Counter(path.parent for path in paths)
-        found: dict[str, Path] = {}
+        folders: dict[str, Path] = {}
         for path in paths:
             named_by_folder = beside[path.parent] == 1 and path.parent != self._path
             # A program beside its ONNX file keeps its suffix: they are two models.
             kept = path.parent if named_by_folder else path if companion_file(path) else path.with_suffix("")
             place = kept.relative_to(self._path).as_posix().replace("|", "_")
-            if place in found:
-                raise UsageError(f"{found[place]} and {path} would be one case, '{place}'; rename one of them")
-            found[place] = path
-        return found
+            if place in folders:
+                raise UsageError(f"{folders[place]} and {path} would be one case, '{place}'; rename one of them")
+            folders[place] = path
+        return folders
 
     def _name(self, place: str) -> str:
         return f"{self.name}/{place}"

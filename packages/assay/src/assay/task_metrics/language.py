@@ -59,13 +59,13 @@ def schedule_figures(
     answers: Sequence[Tensors], labels: Mapping[str, Tensor], output: str = "logits"
 ) -> dict[str, float]:
     """`schedule_kl_NAME` of calls, each on the cache that they carry."""
-    found = apart(log_probabilities(answers, output), labels)
-    return {f"{SCHEDULE_FIGURE}{name}": size for name, (size, _, _) in found.items()}
+    distances = apart(log_probabilities(answers, output), labels)
+    return {f"{SCHEDULE_FIGURE}{name}": size for name, (size, _, _) in distances.items()}
 
 
 def log_probabilities(samples: Sequence[Tensors], name: str) -> list[Tensor]:
     """Of the next token, (batch, positions, vocabulary) for each call. Raises UsageError where the output is no such thing."""
-    found = []
+    logs = []
     for sample in samples:
         if name not in sample or np.ndim(sample[name]) != 3:
             if name not in sample:
@@ -73,8 +73,8 @@ def log_probabilities(samples: Sequence[Tensors], name: str) -> list[Tensor]:
             raise UsageError(noted(TaskMetricCode.NO_LOGITS, output=name, shape=np.shape(sample[name])))
         scores = np.asarray(sample[name], np.float64)
         scores = scores - scores.max(axis=-1, keepdims=True)
-        found.append(scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True)))
-    return found
+        logs.append(scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True)))
+    return logs
 
 
 def positions(labels: Mapping[str, Tensor], label: str, calls: Sequence[Tensor]) -> list[Tensor]:
@@ -90,7 +90,7 @@ def apart(calls: Sequence[Tensor], labels: Mapping[str, Tensor]) -> dict[str, tu
     if "prefix" not in labels or "schedule" not in labels:
         return {}
     known: dict[int, Tensor] = {}
-    found: dict[str, tuple[float, int, int]] = {}
+    distances: dict[str, tuple[float, int, int]] = {}
     for number, (answers, prefixes) in enumerate(zip(calls, positions(labels, "prefix", calls), strict=True)):
         schedule = NAMES[int(labels["schedule"][number])]
         for row, column in np.argwhere(prefixes != PADDED):
@@ -99,9 +99,9 @@ def apart(calls: Sequence[Tensor], labels: Mapping[str, Tensor]) -> dict[str, tu
             if first is answer or schedule == NAMES[0]:
                 continue
             size = float(divergence(first[None], answer[None])[0])
-            if not size <= found.get(schedule, (-1.0, 0, 0))[0]:
-                found[schedule] = (size, number, int(column))
-    return found
+            if not size <= distances.get(schedule, (-1.0, 0, 0))[0]:
+                distances[schedule] = (size, number, int(column))
+    return distances
 
 
 def divergence(expected: Tensor, actual: Tensor) -> Tensor:

@@ -61,8 +61,8 @@ class TaskMetric(NamedTuple):
     @property
     def score(self) -> Score:
         """Of actual, expected, labels and options."""
-        found: Score = getattr(import_module(f"assay.task_metrics.{self.name}"), self.name)
-        return found
+        score: Score = getattr(import_module(f"assay.task_metrics.{self.name}"), self.name)
+        return score
 
 
 _METRICS = (

@@ -88,12 +88,12 @@ def _iou(one: Tensor, other: Tensor, classes: int) -> dict[int, float]:
     known = (other >= 0) & (other < classes)
     one, other = one[known], other[known]
     ours, theirs, both = _counts(one), _counts(other), _counts(other[one == other])
-    found = {}
+    ious = {}
     for index in sorted(ours.keys() | theirs.keys()):
         if 0 <= index < classes and index == int(index):
             common = both.get(index, 0)
-            found[int(index)] = common / (ours.get(index, 0) + theirs.get(index, 0) - common)
-    return found
+            ious[int(index)] = common / (ours.get(index, 0) + theirs.get(index, 0) - common)
+    return ious
 
 
 def _counts(pixels: Tensor) -> dict[float, int]:

@@ -75,7 +75,7 @@ def _texts(samples: Sequence[Tensors], name: str, blank: int | None, padding: in
 def _words(texts: Sequence[Token], separator: int | None) -> list[list[Token]]:
     if separator is None:
         return [[(token,) for token in text] for text in texts]
-    found = []
+    split_words = []
     for text in texts:
         words: list[list[int]] = [[]]
         for token in text:
@@ -83,8 +83,8 @@ def _words(texts: Sequence[Token], separator: int | None) -> list[list[Token]]:
                 words.append([])
             else:
                 words[-1].append(token)
-        found.append([tuple(word) for word in words if word])
-    return found
+        split_words.append([tuple(word) for word in words if word])
+    return split_words
 
 
 def _rate(actual: Sequence[Sequence[Token]], truth: Sequence[Sequence[Token]]) -> float:

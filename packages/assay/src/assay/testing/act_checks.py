@@ -147,8 +147,8 @@ def problem_of(asked: ActJob, result: Result) -> str:
     """What is wrong with the result of that job; "" where nothing is."""
     if not asked.act:
         expected: tuple[object, ...] = (Outcome.OK, Cause.NONE, Stage.COMPARE)
-        found: tuple[object, ...] = (result.outcome, result.cause, result.stage)
-        if found != expected or any("process" in note_text(note) for note in result.notes):
+        outcome_seen: tuple[object, ...] = (result.outcome, result.cause, result.stage)
+        if outcome_seen != expected or any("process" in note_text(note) for note in result.notes):
             return f"innocent, and it is {_shown(result)}"
         return ""
     if asked.when != "now":
@@ -172,18 +172,18 @@ def _shown(result: Result) -> str:
 
 def problems_of(asked: Sequence[ActJob], results: Sequence[Result]) -> dict[str, str]:
     """By name of the case: wrong, lost and doubled."""
-    found: dict[str, str] = {}
+    problems: dict[str, str] = {}
     seen: dict[str, Result] = {}
     for result in results:
         if result.case in seen:
-            found[result.case] = "two results"
+            problems[result.case] = "two results"
         seen[result.case] = result
     for job in asked:
         name = job.job.case.name
         problem = problem_of(job, seen[name]) if name in seen else "no result"
         if problem:
-            found[name] = problem
-    return found
+            problems[name] = problem
+    return problems
 
 
 def launch_as(kind: str, workers: int, source: JobSource) -> Iterator[Result]:
@@ -236,27 +236,29 @@ def nothing_left(wait: Callable[[], None] = lambda: None) -> Iterator[list[str]]
 
 def _shared_memory() -> set[str]:
     """Of Python's own making, and segments whose maker is gone."""
-    found = {name for name in os.listdir("/dev/shm") if name.startswith("psm_")} if os.path.isdir("/dev/shm") else set()
-    return found | {f"segment {number}" for number, maker, _, _ in segments() if process_tree.is_dead(maker)}
+    segments_there = (
+        {name for name in os.listdir("/dev/shm") if name.startswith("psm_")} if os.path.isdir("/dev/shm") else set()
+    )
+    return segments_there | {f"segment {number}" for number, maker, _, _ in segments() if process_tree.is_dead(maker)}
 
 
 def _named(folder: str) -> list[int]:
     """Processes that were told that folder: those that show no variables."""
-    found = []
+    pids = []
     for name in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
             if folder.encode() in Path(f"/proc/{name}/cmdline").read_bytes():
-                found.append(int(name))
-    return found
+                pids.append(int(name))
+    return pids
 
 
 def marked(mark: str) -> list[int]:
     """Living processes that were started with that value of the mark, our own apart."""
-    found = []
+    pids = []
     for name in os.listdir("/proc"):
         with suppress(OSError):
             if name.isdigit() and int(name) != os.getpid():
                 known = Path(f"/proc/{name}/environ").read_bytes()
                 if f"{_MARK}={mark}".encode() in known:
-                    found.append(int(name))
-    return found
+                    pids.append(int(name))
+    return pids

@@ -21,14 +21,14 @@ def _sleep() -> None:
 
 
 def _sockets() -> list[int]:
-    found = []
+    sockets = []
     for descriptor in range(3, 256):
         try:
             if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-                found.append(descriptor)
+                sockets.append(descriptor)
         except OSError:
             continue
-    return found
+    return sockets
 
 
 def _packet(message: Hello | Done) -> bytes:

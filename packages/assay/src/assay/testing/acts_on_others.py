@@ -12,12 +12,12 @@ _PTRACE_ATTACH = 16
 
 
 def _workers_beside() -> list[int]:
-    found: list[int] = []
+    pids: list[int] = []
     with suppress(OSError):
         for thread in os.listdir(f"/proc/{os.getppid()}/task"):
             with open(f"/proc/{os.getppid()}/task/{thread}/children") as file:
-                found += map(int, file.read().split())
-    return [pid for pid in found if pid != os.getpid()]
+                pids += map(int, file.read().split())
+    return [pid for pid in pids if pid != os.getpid()]
 
 
 def stops_driver() -> None:

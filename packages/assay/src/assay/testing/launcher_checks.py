@@ -89,9 +89,9 @@ def check_blame(jobs: Sequence[VerifyJob], results: Sequence[Result]) -> None:
     assert len(keys) == len(set(keys)), f"doubled: {sorted(key for key in keys if keys.count(key) > 1)}"
     lost = {job.key for job in jobs} - set(keys)
     assert not lost, f"lost: {sorted(lost)}"
-    found = {result.job_key: result for result in results}
+    by_key = {result.job_key: result for result in results}
     for job in jobs:
-        result = found[job.key]
+        result = by_key[job.key]
         outcome, cause, signal = DEATHS[str(job.flow.options["fault"])]
         assert (result.outcome, result.cause) == (outcome, cause), f"{job.key}: {result.outcome}, {result.detail}"
         assert not signal or result.signal == signal, f"{job.key}: {result.signal}"

@@ -40,21 +40,25 @@ def check_metric(metric: Metric) -> None:
     again = _figures(metric, expected.copy(), expected, "identical float32")
     assert _equal(same, again), f"The metric gives {dict(again)} for the tensors for which it gave {dict(same)}."
     for what, actual, reference in _pairs():
-        found = _figures(metric, actual, reference, what)
-        assert set(found) == set(same), f"The metric has the metrics {sorted(found)} for {what}, else {sorted(same)}."
+        figures = _figures(metric, actual, reference, what)
+        assert set(figures) == set(same), (
+            f"The metric has the metrics {sorted(figures)} for {what}, else {sorted(same)}."
+        )
     for name, value in _STRANGERS:
         actual = expected.copy()
         actual[1, 2] = value
-        found = _figures(metric, actual, expected, f"an output with {name}")
-        assert not _equal(found, same), f"The metric does not see {name} in the output."
+        figures = _figures(metric, actual, expected, f"an output with {name}")
+        assert not _equal(figures, same), f"The metric does not see {name} in the output."
     wrongs = [(what, _figures(metric, wrong(expected), expected, what)) for what, wrong in _WRONG]
-    blind = all(_equal(found, same) for _, found in wrongs)
+    blind = all(_equal(figures, same) for _, figures in wrongs)
     assert not blind, f"The metric cannot fail: {', '.join(what for what, _ in _WRONG)} look like the reference."
     assert set(same) == set(metric.metrics), (
         f"The metric states the metrics {sorted(metric.metrics)}, and gives {sorted(same)}."
     )
     for name, (_, worse) in metric.metrics.items():
-        moved = [found[name] for _, found in wrongs if found[name] != same[name] and not math.isnan(found[name])]
+        moved = [
+            figures[name] for _, figures in wrongs if figures[name] != same[name] and not math.isnan(figures[name])
+        ]
         right = [value for value in moved if worse_of(worse, same[name], value) == value]
         assert right or not moved, (
             f"The metric states that '{name}' is worse {_WORSE[worse]}, and it is so of no wrong output."
@@ -102,16 +106,16 @@ def _figures(metric: Metric, actual: Tensor, expected: Tensor, what: str) -> Map
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            found = metric(actual, expected, Contract())
+            figures = metric(actual, expected, Contract())
         except Exception as error:  # whatever a third party raises is the finding
             raise AssertionError(f"The metric raises {type(error).__name__} for {what}: {error}") from error
-    for name, value in found.items():
+    for name, value in figures.items():
         fine = isinstance(name, str) and isinstance(value, float)
         assert fine, f"The metric gives {name!r}: {value!r} ({type(value).__name__}) for {what}, not a float by name."
     unchanged = all(old.tobytes() == new.tobytes() for old, new in zip(before, (actual, expected), strict=True))
     assert unchanged, f"The metric changes its input for {what}."
-    assert found, f"The metric has no metric for {what}."
-    return found
+    assert figures, f"The metric has no metric for {what}."
+    return figures
 
 
 def _equal(left: Mapping[str, float], right: Mapping[str, float]) -> bool:

@@ -29,10 +29,10 @@ def check_suite(suite: Suite, *, at_least: int = 1, made: int = 3, seed: int = 5
         assert "|" not in name, f"Case {name!r} holds '|', which separates case, flow and kind."
     assert suite.about.strip(), "The suite does not say what is in it (`about`)."
     _check_abilities(suite)
-    found = list(suite.make(cases[:made], workers=1))
-    got = [case.name for case, _ in found]
+    made_cases = list(suite.make(cases[:made], workers=1))
+    got = [case.name for case, _ in made_cases]
     assert got == names[:made], f"make() was asked for {names[:made]} and gave {got}."
-    for case, reason in found:
+    for case, reason in made_cases:
         _check_made(case, reason)
 
 

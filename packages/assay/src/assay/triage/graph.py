@@ -23,11 +23,11 @@ class Graph:
     @cached_property
     def readers(self) -> dict[str, list[int]]:
         """The places of the nodes that read a value."""
-        found: dict[str, list[int]] = {}
+        readers_by_name: dict[str, list[int]] = {}
         for place, node in enumerate(self.nodes):
             for name in node.reads:
-                found.setdefault(name, []).append(place)
-        return found
+                readers_by_name.setdefault(name, []).append(place)
+        return readers_by_name
 
     @cached_property
     def order(self) -> list[int]:
@@ -51,33 +51,33 @@ class Graph:
     def closed(self, places: Iterable[int]) -> Places:
         """With what must not be cut off: constants, and what comes from a grid with what put it there (a kernel of quantized
         numbers is made of these)."""
-        found = set(places)
-        todo = list(found)
+        closure = set(places)
+        todo = list(closure)
         while todo:
             for name in self.nodes[todo.pop()].reads:
                 before = self.producer.get(name)
-                if before is None or before in found:
+                if before is None or before in closure:
                     continue
                 glued = self.nodes[before].operator in (_CONSTANT, _FROM_GRID)
                 grid = self.nodes[before].operator == _TO_GRID and any(
-                    self.nodes[reader].operator == _FROM_GRID and reader in found for reader in self.readers[name]
+                    self.nodes[reader].operator == _FROM_GRID and reader in closure for reader in self.readers[name]
                 )
                 if glued or grid or name not in self.known:
-                    found.add(before)
+                    closure.add(before)
                     todo.append(before)
-        return frozenset(found)
+        return frozenset(closure)
 
     def before(self, output: str, within: Collection[int] | None = None) -> Places:
         """The nodes (of `within`) that the value is computed by, constants apart from none."""
-        found: set[int] = set()
+        nodes: set[int] = set()
         todo = [self.producer[output]] if output in self.producer else []
         while todo:
             place = todo.pop()
-            if place in found or (within is not None and place not in within):
+            if place in nodes or (within is not None and place not in within):
                 continue
-            found.add(place)
+            nodes.add(place)
             todo += [self.producer[name] for name in self.nodes[place].reads if name in self.producer]
-        return frozenset(found)
+        return frozenset(nodes)
 
     def ends(self, places: Collection[int]) -> list[str]:
         """Values that nothing within reads, the last first."""

@@ -60,12 +60,13 @@ class KnownCauses:
 
     def patterns(self, backend: str) -> list[Pattern]:
         """Of causes of that backend, the smallest first."""
-        found = []
+        patterns_read = []
         for path in sorted(self._folder.glob("pattern-*.json")):
             with suppress(OSError, msgspec.MsgspecError):
-                found.append(msgspec.json.decode(path.read_bytes(), type=Pattern))
+                patterns_read.append(msgspec.json.decode(path.read_bytes(), type=Pattern))
         return sorted(
-            (pattern for pattern in found if pattern.backend == backend), key=lambda pattern: len(pattern.operators)
+            (pattern for pattern in patterns_read if pattern.backend == backend),
+            key=lambda pattern: len(pattern.operators),
         )
 
     def keep(self, job: VerifyJob, result: Result, causes: Sequence[Cause]) -> None:
@@ -130,14 +131,14 @@ def pattern_of(
 
 def occurrences(graph: Graph, pattern: Pattern) -> list[Places]:
     """Where these operators stand connected in this way, with the attributes that the pattern names: at most `MOST`."""
-    found: dict[Places, None] = {}
+    places_found: dict[Places, None] = {}
     if pattern.before_opset and graph.opset >= pattern.before_opset:
         return []
     for chosen in _matches(graph, pattern, []):
-        found[frozenset(chosen)] = None
-        if len(found) == MOST:
+        places_found[frozenset(chosen)] = None
+        if len(places_found) == MOST:
             break
-    return list(found)
+    return list(places_found)
 
 
 def _matches(graph: Graph, pattern: Pattern, chosen: list[int]) -> Iterator[list[int]]:

@@ -46,9 +46,9 @@ async def suspects(graph: Graph, prober: Prober, end: float, avoid: Places = fro
     least = min(SCREEN, SHARE * end)
     for screen in [max(least, ROUNDING), *([0.0] if least < ROUNDING else [])]:
         prober.screen(screen)
-        found = await _by_width(graph, prober, avoid)
-        if found:
-            return found
+        suspected = await _by_width(graph, prober, avoid)
+        if suspected:
+            return suspected
     return []
 
 
@@ -71,9 +71,9 @@ async def _by_width(graph: Graph, prober: Prober, avoid: Places) -> list[Suspect
         windows = [windows_of(graph, order, width, start) for start in halves]
         windows += [gathered(graph, order, width)] if width >= LEAST_GATHERED else []
         routes = [wrong_windows(graph, prober, window) for window in windows]
-        found = [suspect for each in await prober.services.jobs.all_of(routes) for suspect in each]
-        if found:
-            return sorted(found, key=lambda suspect: -(suspect.symptom.budget or suspect.symptom.size))
+        suspected = [suspect for each in await prober.services.jobs.all_of(routes) for suspect in each]
+        if suspected:
+            return sorted(suspected, key=lambda suspect: -(suspect.symptom.budget or suspect.symptom.size))
     return []
 
 
@@ -90,8 +90,8 @@ def gathered(graph: Graph, order: Sequence[int], width: int) -> list[Places]:
     no order of the graph do branches of different lengths lie beside what joins them."""
     within = set(order)
     joins = [place for place in order if len(_computed(graph, place, within)) > 1]
-    found = {_around(graph, place, width, within): None for place in joins}
-    return list(dict.fromkeys(graph.closed(window) for window in found))
+    windows = {_around(graph, place, width, within): None for place in joins}
+    return list(dict.fromkeys(graph.closed(window) for window in windows))
 
 
 def _around(graph: Graph, place: int, width: int, within: set[int]) -> Places:
@@ -101,13 +101,13 @@ def _around(graph: Graph, place: int, width: int, within: set[int]) -> Places:
 
 
 def _nearest(start: list[int], beside: Callable[[int], Sequence[int]], most: int) -> list[int]:
-    found = dict.fromkeys(start)
+    nearest = dict.fromkeys(start)
     for place in (queue := list(start)):
         for neighbour in beside(place):
-            if neighbour not in found and len(found) <= most:
-                found[neighbour] = None
+            if neighbour not in nearest and len(nearest) <= most:
+                nearest[neighbour] = None
                 queue.append(neighbour)
-    return list(found)
+    return list(nearest)
 
 
 def _reading(graph: Graph, place: int, within: set[int]) -> list[int]:

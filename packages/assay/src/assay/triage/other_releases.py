@@ -67,13 +67,13 @@ class OtherReleases:
 
     def history(self, deadline: float) -> History:
         """Also of newer releases that are made for another Python, and of older ones where the oldest for this one is wrong."""
-        found = scan(self.names, self.probe, deadline, self.here)
+        history = scan(self.names, self.probe, deadline, self.here)
         if self.offline or not self.names:
-            return replace(found, at_hand=self.offline)
+            return replace(history, at_hand=self.offline)
         newer = self._on_another(newer_releases, deadline)
-        found = _joined(found, scan([self.names[-1], *newer], self.probe, deadline) if newer else History({}, True))
-        older = self._on_another(older_releases, deadline) if found.begins_wrong else ()
-        return _joined(scan([*older, self.names[0]], self.probe, deadline) if older else History({}, True), found)
+        history = _joined(history, scan([self.names[-1], *newer], self.probe, deadline) if newer else History({}, True))
+        older = self._on_another(older_releases, deadline) if history.begins_wrong else ()
+        return _joined(scan([*older, self.names[0]], self.probe, deadline) if older else History({}, True), history)
 
     def _on_another(self, listed: Callable[[str, Sequence[str]], dict[str, str]], deadline: float) -> Sequence[str]:
         """Releases for another Python; none where there is no time to ask."""
@@ -90,9 +90,9 @@ def with_since(cause: Cause, backend: Backend, deadline: float, tell: Callable[[
     """What other releases make of its script. Raises EnvironmentFailed where they cannot be installed."""
     if not _has_sure_script(cause) or not isinstance(backend, ShowsPlainUse):
         return cause
-    found = replace(cause, since=OtherReleases.of(cause, backend.plain_packages, tell).history(deadline))
-    write_pages(found)
-    return found
+    completed = replace(cause, since=OtherReleases.of(cause, backend.plain_packages, tell).history(deadline))
+    write_pages(completed)
+    return completed
 
 
 def with_builds(cause: Cause, builds: Builds, deadline: float, tell: Callable[[str], None]) -> Cause:
@@ -107,9 +107,9 @@ def with_builds(cause: Cause, builds: Builds, deadline: float, tell: Callable[[s
         tell(f"{builds.unit} {name}: {state.value}")
         return state
 
-    found = replace(cause, since=bisect(builds.names, probe, deadline, builds.unit))
-    write_pages(found)
-    return found
+    completed = replace(cause, since=bisect(builds.names, probe, deadline, builds.unit))
+    write_pages(completed)
+    return completed
 
 
 def _has_sure_script(cause: Cause) -> bool:

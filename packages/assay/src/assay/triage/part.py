@@ -142,13 +142,13 @@ class Part:
 
     async def _healing_taps(self, brought: Brought) -> tuple[str, ...]:
         """Inner values that make the part right when they are outputs: they lie inside of what is computed as one."""
-        graph, found = self.whole.graph, []
+        graph, healing = self.whole.graph, []
         inner = [name for place in sorted(self.small) for name in graph.nodes[place].writes if name != self.output]
         for name in inner[:MOST_TAPS]:
             result = await self.whole.prober.ask([self.small], brought.flow, outputs=(self.output,), taps=(name,))
             if is_right(result):
-                found.append(name)
-        return tuple(found)
+                healing.append(name)
+        return tuple(healing)
 
     async def _brought(self, places: Places) -> Brought:
         async def ask(flow: Flow, *, listed: bool = False, after: Flow | None = None) -> RegionResult:

@@ -20,7 +20,7 @@ RIGHT = 0.25
 async def right_choices(context: Context, error: float) -> tuple[str, ...]:
     """Other arguments of the flow's transforms with which the model is right, as `--transform` takes them; `error` is that of the model as
     it is. Each is asked once. Raises OutOfTime."""
-    found = []
+    right = []
     for number, (named, transforms) in enumerate(other_choices(context.job.flow.transforms)):
         flow = replace(context.job.flow, name=f"{context.job.flow.name}+{number}", transforms=transforms)
         other = dataclass_replace(
@@ -32,8 +32,8 @@ async def right_choices(context: Context, error: float) -> tuple[str, ...]:
         graph = Graph(values.graph)
         result = await other.prober().ask([range(len(graph.nodes))], outputs=graph.outputs, derive=False)
         if result.outcome is Outcome.OK and end_error(result) < RIGHT * error:
-            found.append(named)
-    return tuple(found)
+            right.append(named)
+    return tuple(right)
 
 
 def other_choices(transforms: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:

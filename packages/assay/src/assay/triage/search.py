@@ -128,11 +128,11 @@ async def _known_at_once(context: Context, graph: Graph, prober: Prober) -> Part
 
 async def _part(whole: Whole, avoid: Places) -> Part | None:
     """The suspect that explains most of the end's error; where no window is wrong, all that an output is computed by."""
-    graph, prober, found = whole.graph, whole.prober, list[Suspect]()
+    graph, prober, suspected = whole.graph, whole.prober, list[Suspect]()
     answers = whole.result.outcome is Outcome.OK
     if answers and (avoid or await shows_beside_others(graph, prober, whole.everything, whole.error)):
-        found = await suspects(graph, prober, whole.error, avoid)
-    for suspect in found[:MOST_SUSPECTS]:
+        suspected = await suspects(graph, prober, whole.error, avoid)
+    for suspect in suspected[:MOST_SUSPECTS]:
         part = await Part.of(whole, suspect)
         if part is not None and (part.explains is None or part.explains >= EXPLAINS):
             return part

@@ -92,9 +92,9 @@ def _last_patches(releases: Sequence[str]) -> list[str]:
 def _between(releases: Sequence[str], states: dict[str, State]) -> list[str]:
     """The middle of those not tried between each two neighbours that differ."""
     known = [release for release in releases if release in states]
-    found = []
+    names = []
     for earlier, later in pairwise(known):
         gap = releases[releases.index(earlier) + 1 : releases.index(later)]
         if gap and states[earlier] is not states[later]:
-            found.append(gap[len(gap) // 2])
-    return found
+            names.append(gap[len(gap) // 2])
+    return names

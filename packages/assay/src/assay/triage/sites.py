@@ -33,14 +33,14 @@ async def wrong_sites(whole: Whole, patterns: Sequence[Pattern], avoid: Places) 
             places = whole.graph.closed(occurrence)
             if not places & avoid:
                 stands.setdefault(places, []).append(pattern)
-    found: dict[tuple[str, str], tuple[Pattern, list[Suspect]]] = {}
+    by_pattern: dict[tuple[str, str], tuple[Pattern, list[Suspect]]] = {}
     for suspect in await wrong_windows(whole.graph, whole.prober, list(stands)):
         fit = [candidate for candidate in stands[suspect.places] if candidate.symptom in ("", suspect.symptom.kind)]
         if not fit:
             continue
         pattern = narrowest(fit)
-        found.setdefault((pattern.folder, pattern.title), (pattern, []))[1].append(suspect)
-    return [Sites(pattern, tuple(sorted(each, key=_gravity))) for pattern, each in found.values()]
+        by_pattern.setdefault((pattern.folder, pattern.title), (pattern, []))[1].append(suspect)
+    return [Sites(pattern, tuple(sorted(each, key=_gravity))) for pattern, each in by_pattern.values()]
 
 
 def _gravity(suspect: Suspect) -> float:

@@ -76,17 +76,17 @@ def _finished(cause: Cause, context: Context) -> Cause:
     told_again = cause.known_as and not cause.known_title
     if not cause.nodes or told_again or cause.symptom.kind == UNSTABLE:
         return cause
-    found, failing = _with_script(cause, context)
-    if not found.script:
+    completed, failing = _with_script(cause, context)
+    if not completed.script:
         # Without time there may be no small model yet, and that was said.
-        why = () if Doubt.OUT_OF_TIME in found.doubts else (Doubt.NO_SCRIPT,)
-        return replace(found, doubts=(*found.doubts, *why))
-    doubts = [*found.doubts]
-    if state_in(failing, found.symptom) is not State.WRONG:
+        why = () if Doubt.OUT_OF_TIME in completed.doubts else (Doubt.NO_SCRIPT,)
+        return replace(completed, doubts=(*completed.doubts, *why))
+    doubts = [*completed.doubts]
+    if state_in(failing, completed.symptom) is not State.WRONG:
         doubts.append(Doubt.SCRIPT_UNCONFIRMED)
-    if found.cures and run_script(found.script, _interpreter(context), "cured").exit_code != 0:
+    if completed.cures and run_script(completed.script, _interpreter(context), "cured").exit_code != 0:
         doubts.append(Doubt.CURE_UNCONFIRMED)
-    return replace(found, doubts=tuple(doubts), printed=failing.output)
+    return replace(completed, doubts=tuple(doubts), printed=failing.output)
 
 
 def _with_script(cause: Cause, context: Context) -> tuple[Cause, ScriptRun]:

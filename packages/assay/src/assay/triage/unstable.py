@@ -101,23 +101,23 @@ async def _parting(
     """Of the window whose runs differ most in how far they are from float64; None where all are the same. Windows that cannot be run
     together are run in halves."""
     first: dict[int, RegionError] = {}
-    found: dict[int, RegionError] = {}
+    errors: dict[int, RegionError] = {}
     for attempt in range(builds):
         result = await prober.ask(
             windows, flow, outputs=outputs, derive=False, after=after, attempt=attempt, runs=CALLS
         )
         if result.outcome is not Outcome.OK:
             return await _in_halves(prober, windows, flow, outputs, after, builds) if len(windows) > 1 else None
-        found = {error.window: error for error in result.errors if error.kind == UNSTABLE}
+        errors = {error.window: error for error in result.errors if error.kind == UNSTABLE}
         for error in result.errors:
             if error.kind == UNSTABLE:
                 continue
             before = first.setdefault(error.window, error)
-            if error.window not in found and _differ(before, error):
-                found[error.window] = replace(error, kind=UNSTABLE, rel_l2=max(before.rel_l2, error.rel_l2))
-        if found:
+            if error.window not in errors and _differ(before, error):
+                errors[error.window] = replace(error, kind=UNSTABLE, rel_l2=max(before.rel_l2, error.rel_l2))
+        if errors:
             break
-    return max(found.values(), key=lambda region_error: region_error.rel_l2, default=None)
+    return max(errors.values(), key=lambda region_error: region_error.rel_l2, default=None)
 
 
 async def _in_halves(

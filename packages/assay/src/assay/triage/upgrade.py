@@ -87,12 +87,12 @@ class Upgrade(msgspec.Struct, frozen=True):
         cured = {cause.model: cause.cures[0].options for cause in self.causes if cause.cures and cause.whole_cured}
         if not wrong or wrong != cured.keys() or any(stop.model not in wrong for stop in self.stops):
             return {}
-        found: dict[str, object] = {}
+        joined: dict[str, object] = {}
         for options in cured.values():
-            if any(found.get(name, value) != value for name, value in options.items()):
+            if any(joined.get(name, value) != value for name, value in options.items()):
                 return {}
-            found |= options
-        return found
+            joined |= options
+        return joined
 
     @property
     def way(self) -> str:

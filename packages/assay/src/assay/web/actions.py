@@ -176,10 +176,10 @@ async def _read_form(request: Request) -> dict[str, str]:
     if not 0 < len(body) <= LONGEST_FORM:
         raise UsageError(f"a form of at most {LONGEST_FORM:,} bytes is expected")
     try:
-        found = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
+        fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
     except ValueError:
         raise UsageError(f"a form of at most {MOST_FIELDS} fields is expected") from None
-    return {name: values[0] for name, values in found.items()}
+    return {name: values[0] for name, values in fields.items()}
 
 
 def _demand_same_site(request: Request) -> None:

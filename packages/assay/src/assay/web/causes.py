@@ -118,27 +118,29 @@ def _read(site: Site) -> list[CauseLife]:
 
 
 def _of_triage(site: Site) -> Iterator[CauseLife]:
-    for found in read_causes(site.folder):
+    for kept_cause in read_causes(site.folder):
         case, flow, kind = (
-            found.job_key.rsplit("|", 2) if found.job_key.count("|") >= 2 else (found.model, found.flow, "")
+            kept_cause.job_key.rsplit("|", 2)
+            if kept_cause.job_key.count("|") >= 2
+            else (kept_cause.model, kept_cause.flow, "")
         )
         yield _with_runs(
             site,
             CauseLife(
-                id=cause_id(found.folder, found.job_key),
+                id=cause_id(kept_cause.folder, kept_cause.job_key),
                 found_by="triage",
-                status=found.where.value,
-                backend=found.backend,
+                status=kept_cause.where.value,
+                backend=kept_cause.backend,
                 flow=flow,
                 case=case,
-                title=title_of(found),
-                operators=found.operators,
-                versions=found.versions,
-                first_at=found.found_at,
-                fixed_in=found.since.good_again,
-                known=known(found) if found.known_title else "",
-                workaround=workaround(found),
-                lines=tuple(lines(found)),
+                title=title_of(kept_cause),
+                operators=kept_cause.operators,
+                versions=kept_cause.versions,
+                first_at=kept_cause.found_at,
+                fixed_in=kept_cause.since.good_again,
+                known=known(kept_cause) if kept_cause.known_title else "",
+                workaround=workaround(kept_cause),
+                lines=tuple(lines(kept_cause)),
             ),
             kind,
         )

@@ -90,9 +90,9 @@ def compare(site: Site, query: Mapping[str, str]) -> Answer:
         raise NotFound("there is no such page: it lies behind the last one")
     changes = _kept(site, pair).get(("compared", pair.new.id, pair.old.id, some), lambda: _details(site, pair, some))
     ranks = Counter(change.rank()[0] for change in pair.changed)
-    found = Compared(pair.old.id, pair.new.id, changes, ranks[0], ranks[1], ranks[4], ranks[3], pair.cells)
+    comparison = Compared(pair.old.id, pair.new.id, changes, ranks[0], ranks[1], ranks[4], ranks[3], pair.cells)
     values = {
-        "found": found,
+        "found": comparison,
         "changes": page_changes(changes),
         "page": page,
         "more": pair.cells > page * CELLS,
@@ -103,7 +103,7 @@ def compare(site: Site, query: Mapping[str, str]) -> Answer:
         for cell in changes.cells
         for delta in cell.deltas
     ]
-    return Answer("compare.html.j2", values, found, HEADER, rows)
+    return Answer("compare.html.j2", values, comparison, HEADER, rows)
 
 
 def _read(site: Site, named: str, to: str) -> _Pair:
@@ -144,10 +144,10 @@ def _shown(site: Site, pair: _Pair, first: int) -> tuple[_Cell, ...]:
 
 
 def _cells(jobs: Sequence[JobPair]) -> list[_Cell]:
-    found: dict[tuple[str, str], list[JobPair]] = {}
+    by_cell: dict[tuple[str, str], list[JobPair]] = {}
     for job in jobs:
-        found.setdefault((job.case, job.flow), []).append(job)
-    return [_cell(*cell, of_cell) for cell, of_cell in found.items()]
+        by_cell.setdefault((job.case, job.flow), []).append(job)
+    return [_cell(*cell, of_cell) for cell, of_cell in by_cell.items()]
 
 
 def _cell(case: str, flow: str, jobs: Sequence[JobPair]) -> _Cell:

@@ -27,12 +27,12 @@ class OnMachine(msgspec.Struct, frozen=True):
 
 def machines(history: MetricHistory, shown: str) -> list[OnMachine]:
     """The machine `shown` first, the others by their newest run."""
-    found: dict[str, list[tuple[str, float]]] = {}
+    by_machine: dict[str, list[tuple[str, float]]] = {}
     for point in history.points:
-        values = found.setdefault(point.machine, [])
+        values = by_machine.setdefault(point.machine, [])
         if len(values) < NEWEST:
             values.append((point.run, point.value))
-    rows = [_of(machine, values) for machine, values in found.items()]
+    rows = [_of(machine, values) for machine, values in by_machine.items()]
     own = next((row.median for row in rows if row.machine == shown), 0.0)
     rows = [msgspec.structs.replace(row, times=row.median / own if own else None) for row in rows]
     by_run = sorted(rows, key=lambda row: row.newest_run, reverse=True)

@@ -58,9 +58,9 @@ def read_now(site: Site) -> Now:
 
 
 def now(site: Site, query: Mapping[str, str]) -> Answer:  # noqa: ARG001
-    found = read_now(site)
-    values = {"now": found, "days": int(DAYS), "looked_at": LOOKED_AT, "shown": SHOWN}
-    return Answer("now.html.j2", values, found, HEADER, list(_rows(found.standing)))
+    state = read_now(site)
+    values = {"now": state, "days": int(DAYS), "looked_at": LOOKED_AT, "shown": SHOWN}
+    return Answer("now.html.j2", values, state, HEADER, list(_rows(state.standing)))
 
 
 def _read(site: Site) -> Now:
@@ -73,11 +73,11 @@ def _read(site: Site) -> Now:
 
 
 def _flows(counts: Sequence[Count]) -> tuple[FlowCount, ...]:
-    found: dict[str, dict[str, int]] = {}
+    by_flow: dict[str, dict[str, int]] = {}
     for count in counts:
-        of_flow = found.setdefault(count.flow, {"well": 0, "red": 0, "inconclusive": 0, "other": 0})
+        of_flow = by_flow.setdefault(count.flow, {"well": 0, "red": 0, "inconclusive": 0, "other": 0})
         of_flow[_part(status(count))] += count.jobs
-    rows = [FlowCount(flow, **numbers) for flow, numbers in found.items()]
+    rows = [FlowCount(flow, **numbers) for flow, numbers in by_flow.items()]
     return tuple(sorted(rows, key=lambda row: (-row.red, -row.inconclusive, row.flow)))
 
 

@@ -47,9 +47,9 @@ def search(site: Site, query: Mapping[str, str]) -> Answer:
     text = query.get("q", "").strip()
     if len(text) > LONGEST:
         raise UsageError(f"what is searched for has {len(text)} characters; it may have {LONGEST}")
-    found = site.moving.get(("search", text), lambda: _look(site, text)) if text else Found("")
-    values = {"found": found, "shown": SHOWN, "looked_at": LOOKED_AT}
-    return Answer("search.html.j2", values, found, HEADER, _rows(found))
+    answer = site.moving.get(("search", text), lambda: _look(site, text)) if text else Found("")
+    values = {"found": answer, "shown": SHOWN, "looked_at": LOOKED_AT}
+    return Answer("search.html.j2", values, answer, HEADER, _rows(answer))
 
 
 def _look(site: Site, text: str) -> Found:

@@ -33,14 +33,14 @@ class Sessions(Generic[Value]):
     def get(self, word: str) -> Value | None:
         """None for what is unknown or over."""
         with self._lock:
-            found = self._kept.get(word)
-            if found is not None and found[0] <= self._clock():
+            entry = self._kept.get(word)
+            if entry is not None and entry[0] <= self._clock():
                 del self._kept[word]
-                found = None
-        return found[1] if found else None
+                entry = None
+        return entry[1] if entry else None
 
     def take(self, word: str) -> Value | None:
         """Once: the word is good for nothing afterwards."""
         with self._lock:
-            found = self._kept.pop(word, None)
-            return found[1] if found is not None and self._clock() < found[0] else None
+            entry = self._kept.pop(word, None)
+            return entry[1] if entry is not None and self._clock() < entry[0] else None

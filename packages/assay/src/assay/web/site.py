@@ -57,9 +57,9 @@ class Cache:
                 return self._under_way[key], False
             future: Future[Any] = Future()
             future.set_running_or_notify_cancel()  # whoever waits no longer ends it for nobody else
-            found = self._known.get(key)
-            if found is not None and time.monotonic() - found[0] <= self._seconds:
-                future.set_result(found[1])
+            kept = self._known.get(key)
+            if kept is not None and time.monotonic() - kept[0] <= self._seconds:
+                future.set_result(kept[1])
                 return future, False
             self._under_way[key] = future
             return future, True

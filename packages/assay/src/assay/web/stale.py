@@ -33,7 +33,7 @@ def stale_baselines(site: Site, newest: RunSummary | None) -> tuple[StaleBaselin
 
 
 def _old(site: Site) -> list[StaleBaseline]:
-    found = []
+    old_baselines = []
     try:
         known = list(baselines(reading_services(site.folder, site.store)))
     except AssayError:
@@ -49,8 +49,8 @@ def _old(site: Site) -> list[StaleBaseline]:
             if any(job.case.model.digest != baseline.model.digest for job in run.jobs):
                 reason = "the model file has changed since it was approved"
         if reason:
-            found.append(StaleBaseline(baseline.case, baseline.flow.name, reason))
-    return found
+            old_baselines.append(StaleBaseline(baseline.case, baseline.flow.name, reason))
+    return old_baselines
 
 
 def _in_trouble(site: Site, newest: RunSummary) -> list[StaleBaseline]:

@@ -213,11 +213,11 @@ def _flows(site: Site, case: str) -> tuple[str, ...]:
 
 def _annotations(site: Site, case: str, flows: Iterable[str]) -> dict[tuple[str, str], list[Annotation]]:
     """By flow and run."""
-    found: dict[tuple[str, str], list[Annotation]] = {}
+    by_flow_and_run: dict[tuple[str, str], list[Annotation]] = {}
     for flow in flows:
         for annotation in annotations_on(site, "", case, flow):
-            found.setdefault((flow, annotation.run), []).append(annotation)
-    return found
+            by_flow_and_run.setdefault((flow, annotation.run), []).append(annotation)
+    return by_flow_and_run
 
 
 def _spread(history: MetricHistory) -> dict[str, tuple[float, ...]]:

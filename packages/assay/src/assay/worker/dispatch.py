@@ -256,5 +256,5 @@ def _here() -> dict[str, str]:
 @cache
 def library_versions(backend: str) -> dict[str, str]:
     """Of Python, of what every worker uses, and of the backend's library under the backend's name."""
-    found = plugins.availability(backend).version if backend else ""
-    return {**_here(), backend: found} if found else dict(_here())
+    version = plugins.availability(backend).version if backend else ""
+    return {**_here(), backend: version} if version else dict(_here())

@@ -22,8 +22,8 @@ class DriverConnection:
         self._socket, self._token = connection, token
         self._owner = getpid()
         self._number = connection.fileno()
-        found = fstat(self._number)
-        self._identity = (found.st_dev, found.st_ino)
+        status = fstat(self._number)
+        self._identity = (status.st_dev, status.st_ino)
         self._poll = select.poll()
         self._poll.register(self._number, 0)  # errors alone
         self._spare = [dup(2) for _ in range(SPARE)]
@@ -59,10 +59,10 @@ class DriverConnection:
         if self._poll.poll(0):
             lost()
         try:
-            found = fstat(self._number)
+            status = fstat(self._number)
         except OSError:
             lost()
-        if (found.st_dev, found.st_ino) != self._identity:
+        if (status.st_dev, status.st_ino) != self._identity:
             lost()
         try:
             close(dup(self._number))

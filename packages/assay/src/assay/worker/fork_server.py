@@ -107,9 +107,9 @@ def _become_worker(server: int, connection: int, log: int, folder: int) -> socke
 def _status(pid: int) -> int:
     """The exit code as subprocess tells it; the process is reaped then, and its number is free, which the driver knows."""
     try:
-        found, status = os.waitpid(pid, os.WNOHANG)
+        changed_pid, status = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
         return REFUSED
-    if not found or os.WIFSTOPPED(status):  # a worker that is traced by its parent
+    if not changed_pid or os.WIFSTOPPED(status):  # a worker that is traced by its parent
         return RUNNING
     return os.waitstatus_to_exitcode(status)

@@ -90,8 +90,8 @@ def allocator_bytes() -> tuple[int, int]:
     except (OSError, AttributeError):
         return 0, 0
     ask.restype = _Mallinfo2
-    found = ask()
-    return found.arena + found.hblkhd - found.keepcost, found.uordblks + found.hblkhd
+    usage = ask()
+    return usage.arena + usage.hblkhd - usage.keepcost, usage.uordblks + usage.hblkhd
 
 
 def soak(calls: Sequence[Callable[[], object]], seconds: float, readings: int = READINGS) -> Soak:

@@ -97,9 +97,9 @@ def _importing() -> bool:
 def position() -> int:
     """Where the next byte will be written; -1 where output goes to something that cannot be read (a pipe, a terminal)."""
     with suppress(OSError):
-        found = os.fstat(_STREAM)
-        if stat.S_ISREG(found.st_mode):
-            return found.st_size
+        status = os.fstat(_STREAM)
+        if stat.S_ISREG(status.st_mode):
+            return status.st_size
     return -1
 
 

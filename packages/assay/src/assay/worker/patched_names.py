@@ -65,8 +65,8 @@ def _of_module(module: ModuleType) -> _Watched:
 
 def _own_classes(module: ModuleType) -> list[type]:
     """Those that are written there, by their methods: a struct or an enumeration has none of its own that matters."""
-    found = (value for value in vars(module).values() if type(value) is type)
-    return [own_class for own_class in found if own_class.__module__ == module.__name__]
+    classes = (value for value in vars(module).values() if type(value) is type)
+    return [own_class for own_class in classes if own_class.__module__ == module.__name__]
 
 
 def _of_class(one: type) -> _Watched:

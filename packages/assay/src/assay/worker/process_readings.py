@@ -40,8 +40,8 @@ def stack_of_threads() -> int:
 
 def temporary() -> tuple[object, ...]:
     """The folder for temporary files, by its name and number."""
-    found = os.stat(tempfile.tempdir or ".")
-    return tempfile.tempdir, found.st_dev, found.st_ino
+    status = os.stat(tempfile.tempdir or ".")
+    return tempfile.tempdir, status.st_dev, status.st_ino
 
 
 def monitors() -> tuple[object, ...]:
@@ -78,29 +78,29 @@ def caught_in(masks: bytes) -> tuple[bytes, tuple[int, ...]]:
 
 def library_threads() -> int:
     """Threads that are of a library's own type, or of a pool that waits for work; a plain thread with a function of somebody is none."""
-    found = 0
+    count = 0
     for thread in threading.enumerate():
         target = getattr(thread, "_target", None)
         pooled = str(getattr(target, "__module__", "")).startswith("concurrent.futures.")
         own = type(thread) is not threading.Thread and type(thread).__module__ not in ("threading", "__main__")
-        found += own or pooled
-    return found
+        count += own or pooled
+    return count
 
 
 def open_files() -> dict[int, tuple[int, int, int]]:
     """Which file each number is, and its kind; the folder that is read for it apart."""
-    found: dict[int, tuple[int, int, int]] = {}
+    files: dict[int, tuple[int, int, int]] = {}
     with suppress(Exception):  # an audit hook of the backend may refuse it
         for name in os.listdir("/proc/self/fd"):
             with suppress(OSError):
                 one = os.fstat(int(name))
-                found[int(name)] = one.st_dev, one.st_ino, stat.S_IFMT(one.st_mode)
-    return found
+                files[int(name)] = one.st_dev, one.st_ino, stat.S_IFMT(one.st_mode)
+    return files
 
 
 def directory() -> tuple[int, int]:
-    found = os.stat(".")
-    return found.st_dev, found.st_ino if found.st_nlink else -1
+    status = os.stat(".")
+    return status.st_dev, status.st_ino if status.st_nlink else -1
 
 
 def umask() -> int:

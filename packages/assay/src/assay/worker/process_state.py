@@ -126,14 +126,14 @@ class ProcessState:
             same = [read() for read in self._reads] == self._known
         except Exception:  # noqa: BLE001  a directory that is gone, no descriptor that is free
             same = False
-        found = [] if same else [what for place, (what, _) in enumerate(self._readers) if self._differs(place)]
+        changes = [] if same else [what for place, (what, _) in enumerate(self._readers) if self._differs(place)]
         if self._environ.changed():
-            found.append(Changed.ENVIRON)
+            changes.append(Changed.ENVIRON)
         if self._patched.changed():
-            found.append(Changed.PATCHED)
+            changes.append(Changed.PATCHED)
         if has_children():
-            found.append(Changed.PROCESSES)
-        return tuple(found)
+            changes.append(Changed.PROCESSES)
+        return tuple(changes)
 
     def accept_imports(self) -> None:
         """What libraries have brought that were imported since the last look: each later job finds it, too."""
@@ -218,10 +218,10 @@ def has_children() -> bool:
     """Whether any child of this process lives. Those that have ended are forgotten."""
     while True:
         try:
-            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG)
+            child = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG)
         except ChildProcessError:
             return False
-        if found is None:
+        if child is None:
             return True
 
 
@@ -281,10 +281,10 @@ class EnvironState:
         return ctypes.string_at(self._place(), 8 * (count + 1)) if self._place() else b""
 
     def _all(self) -> list[bytes]:
-        found: list[bytes] = []
-        while self._place() and (text := self._pointer[len(found)]) is not None:
-            found.append(text)
-        return found
+        texts: list[bytes] = []
+        while self._place() and (text := self._pointer[len(texts)]) is not None:
+            texts.append(text)
+        return texts
 
     def changed(self) -> bool:
         """Whether any was added, removed or given another value."""

@@ -89,15 +89,15 @@ def device_missing() -> Note | None:
 
 def _said(output: str) -> list[list[Any]]:
     """The lists that a child printed; a driver may print lines of its own."""
-    found = []
+    lists = []
     for line in output.splitlines():
         try:
             one = json.loads(line)
         except ValueError:
             continue
         if isinstance(one, list):
-            found.append(one)
-    return found
+            lists.append(one)
+    return lists
 
 
 def read_availability(output: str, errors: str, code: int) -> Availability:

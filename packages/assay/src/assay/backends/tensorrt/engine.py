@@ -123,15 +123,15 @@ class TensorRTEngine:
         """Placements are the layers of the engine inspector; `precision` is the coarsest that any of them computes in."""
         inspector = self._engine.create_engine_inspector()
         inspector.execution_context = self._context
-        found = parse_layers(str(inspector.get_engine_information(self._trt.LayerInformationFormat.JSON)))
-        placements = found.placements()
+        inspected = parse_layers(str(inspector.get_engine_information(self._trt.LayerInformationFormat.JSON)))
+        placements = inspected.placements()
         settings = {name: str(value) for name, value in msgspec.to_builtins(self._declared.settings).items()}
         return EngineInfo(
             backend_version=str(self._trt.__version__),
             precision=coarsest(placement for placement in placements if placement.role in ("compute", "fused"))
             or coarsest(placements),
             placements=placements,
-            sparse_kernels=found.sparse_kernels(),
+            sparse_kernels=inspected.sparse_kernels(),
             options={
                 **settings,
                 **self._declared.sizes,

@@ -93,9 +93,9 @@ def _rows(text: str, source: str, option: str) -> list[dict[str, Any]]:
 
 def _reader(row: dict[str, Any], source: str, number: int) -> Any:
     def value(name: str) -> float:
-        found = row.get(name)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-            raise UsageError(noted(BackendCode.EXPORT_ENTRY, source=source, entry=number, name=name, value=repr(found)))
-        return float(found)
+        entry = row.get(name)
+        if isinstance(entry, bool) or not isinstance(entry, int | float) or not math.isfinite(entry):
+            raise UsageError(noted(BackendCode.EXPORT_ENTRY, source=source, entry=number, name=name, value=repr(entry)))
+        return float(entry)
 
     return value

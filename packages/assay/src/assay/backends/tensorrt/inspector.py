@@ -82,15 +82,17 @@ class Inspected(msgspec.Struct, frozen=True):
 def parse_layers(text: str, source: str = "engine inspector") -> Inspected:
     """Raises UsageError with the place and what is wrong for text that is neither schema."""
     try:
-        found: Any = json.loads(text)
+        document: Any = json.loads(text)
     except ValueError as error:
         raise UsageError(
             noted(BackendCode.EXPORT_NO_JSON, source=source, option="--exportLayerInfo", error=str(error))
         ) from None
-    layers = found if isinstance(found, list) else found.get("Layers") if isinstance(found, dict) else None
+    layers = document if isinstance(document, list) else document.get("Layers") if isinstance(document, dict) else None
     if not isinstance(layers, list):
         raise UsageError(noted(BackendCode.EXPORT_DAMAGED, source=source, option="--exportLayerInfo", lacking="Layers"))
-    return Inspected(tuple(_layer(layer, source) for layer in layers), _io(found if isinstance(found, dict) else {}))
+    return Inspected(
+        tuple(_layer(layer, source) for layer in layers), _io(document if isinstance(document, dict) else {})
+    )
 
 
 def _io(found: Mapping[str, Any]) -> tuple[IOTensor, ...]:

@@ -52,11 +52,11 @@ class TrtexecEngine:
         """Raises ValueError for inputs that the model does not declare, Unavailable where there is no device."""
         with tempfile.TemporaryDirectory(prefix="trtexec-") as place:
             said = run([*self._command(tensors, Path(place)), *once()], Path(place), "running")
-            found = outputs_of(said, Path(place))
-        missing = [spec.name for spec in self._declared.signature.outputs if spec.name not in found]
+            outputs = outputs_of(said, Path(place))
+        missing = [spec.name for spec in self._declared.signature.outputs if spec.name not in outputs]
         if missing:
             raise Lowering(noted(BackendCode.TOOL_WROTE_NO, tool="trtexec", file=missing[0]))
-        return {spec.name: found[spec.name] for spec in self._declared.signature.outputs}
+        return {spec.name: outputs[spec.name] for spec in self._declared.signature.outputs}
 
     def call_times(self, tensors: Tensors, seconds: float) -> tuple[float, ...]:
         """Seconds of each inference on the device, copies to and from it included where the mode has them."""
@@ -90,8 +90,8 @@ class TrtexecEngine:
 
     def facts(self) -> EngineInfo:
         """Placements are the layers of `--exportLayerInfo`; options hold the mode in which this version times."""
-        found = parse_layers((self._folder / LAYERS).read_text(), "--exportLayerInfo")
-        placements = found.placements()
+        inspected = parse_layers((self._folder / LAYERS).read_text(), "--exportLayerInfo")
+        placements = inspected.placements()
         settings = msgspec.to_builtins(self._declared.settings)
         mode = msgspec.to_builtins(mode_of((), self._program.version[0]))
         options = {**settings, **self._declared.sizes, **{f"mode.{name}": value for name, value in mode.items()}}
@@ -100,7 +100,7 @@ class TrtexecEngine:
             precision=coarsest(placement for placement in placements if placement.role in ("compute", "fused"))
             or coarsest(placements),
             placements=placements,
-            sparse_kernels=found.sparse_kernels(),
+            sparse_kernels=inspected.sparse_kernels(),
             options={name: json.dumps(value).strip('"') for name, value in options.items()},
         )
 

@@ -83,14 +83,14 @@ def run(command: Sequence[str], folder: Path, doing: str) -> str:
 def outputs_of(said: str, folder: Path) -> dict[str, Tensor]:
     """By name, from the files that it says it wrote. Raises Unsupported for a size or a type that the file does not tell,
     Lowering where a file is not what was said."""
-    found: dict[str, Tensor] = {}
+    outputs: dict[str, Tensor] = {}
     for match in _WRITTEN.finditer(said):
         name, kind = match["name"], _TYPES.get(match["type"])
         shape = tuple(int(size) for size in match["sizes"].split(".") if size)
         if kind is None or any(size < 0 for size in shape):
             raise Unsupported(noted(BackendCode.TYPE_NOT_PASSED, tensor=name, dtype=match["type"], library="trtexec"))
-        found[name] = _read(folder / match["file"], kind, shape)
-    return found
+        outputs[name] = _read(folder / match["file"], kind, shape)
+    return outputs
 
 
 def _read(file: Path, kind: str, shape: tuple[int, ...]) -> Tensor:

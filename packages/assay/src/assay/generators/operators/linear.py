@@ -56,19 +56,19 @@ def spatial(build: Build, sizes: tuple[int, ...], most: int = 4) -> dict[str, An
         strides.append(draws.one_of((1, 1, 2, 3)))
         reach = (width - 1) * dilation
         pads.append((draws.between(0, min(reach, width - 1)), draws.between(0, min(reach, width - 1))))
-    found: dict[str, Any] = {"kernel_shape": kernel}
+    attributes: dict[str, Any] = {"kernel_shape": kernel}
     if draws.chance(60):
-        found["strides"] = strides
+        attributes["strides"] = strides
     if draws.chance(40):
-        found["dilations"] = dilations
+        attributes["dilations"] = dilations
     way = draws.below(10)
     if way < 6:
-        found["pads"] = [pad for pad, _ in pads] + [pad for _, pad in pads]
+        attributes["pads"] = [pad for pad, _ in pads] + [pad for _, pad in pads]
     elif way < 8:
-        found["auto_pad"] = draws.one_of(("SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"))
-        if found["auto_pad"].startswith("SAME") and not _padded(sizes, found):
-            del found["strides"]  # to pad less than nothing is not spoken of
-    return found
+        attributes["auto_pad"] = draws.one_of(("SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"))
+        if attributes["auto_pad"].startswith("SAME") and not _padded(sizes, attributes):
+            del attributes["strides"]  # to pad less than nothing is not spoken of
+    return attributes
 
 
 def _padded(sizes: tuple[int, ...], given: dict[str, Any]) -> bool:

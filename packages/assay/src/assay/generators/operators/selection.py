@@ -47,10 +47,10 @@ def unique(build: Build, operator: str) -> list[Operand]:
     dtype = build.dtype(operator, among=_COUNTED)
     array = draws.wholes(build.shape((1, 2, 3)), 0, 2).astype(dtype)
     axis = draws.between(-array.ndim, array.ndim - 1) if draws.chance(60) else None
-    found = np.unique(array, axis=axis)
-    count = found.size if axis is None else found.shape[axis]
+    distinct = np.unique(array, axis=axis)
+    count = distinct.size if axis is None else distinct.shape[axis]
     inverse = array.size if axis is None else array.shape[axis]
-    known = [(dtype, found.shape), ("int64", (count,)), ("int64", (inverse,)), ("int64", (count,))]
+    known = [(dtype, distinct.shape), ("int64", (count,)), ("int64", (inverse,)), ("int64", (count,))]
     outputs = draws.between(1, 4)
     x = build.input(array)
     return build.node(operator, [x], outputs, axis=axis, sorted=draws.one_of((None, 0, 1)), known=known[:outputs])

@@ -63,10 +63,10 @@ class Agent:
     def add(self, parcel: bytes) -> None:
         """Jobs, which are answered in any order. What is wrong with them is raised by `results`: there the driver waits."""
         try:
-            found = msgspec.msgpack.decode(parcel, type=Parcel)
-            self._interpreters |= found.interpreters
-            self._failed |= found.failed
-            self._launcher.add(unpack_jobs(found), alone=found.alone)
+            parcel_read = msgspec.msgpack.decode(parcel, type=Parcel)
+            self._interpreters |= parcel_read.interpreters
+            self._failed |= parcel_read.failed
+            self._launcher.add(unpack_jobs(parcel_read), alone=parcel_read.alone)
         except Exception as error:  # noqa: BLE001 - nobody would hear of it, and the driver would wait for ever
             self._launcher.fail(WorkerFailed(f"its jobs cannot be taken: {type(error).__name__}: {error}"))
 

@@ -66,11 +66,11 @@ class StartingAgents:
         touch_token(self._token)
         served = {*have_one, *(asked.ray_id for asked in self._asked.values())}
         bare = [node for node in ray.nodes() if node["Alive"] and node["NodeID"] not in served]
-        for found in bare:
-            if found["Resources"].get("CPU", 0):
-                actor, gpus = _start(found, self._said), int(found["Resources"].get("GPU", 0))
-                where = f"{found['NodeManagerHostname']} ({found['NodeManagerAddress']})"
-                self._asked[actor.greet.remote()] = _Asked(actor, found["NodeID"], where, gpus, time.monotonic())
+        for node in bare:
+            if node["Resources"].get("CPU", 0):
+                actor, gpus = _start(node, self._said), int(node["Resources"].get("GPU", 0))
+                where = f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
+                self._asked[actor.greet.remote()] = _Asked(actor, node["NodeID"], where, gpus, time.monotonic())
 
     def first(self) -> list[Node]:
         """Those that have greeted, as soon as one has. Raises WorkerFailed where none does."""

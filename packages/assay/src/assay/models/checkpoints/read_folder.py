@@ -97,7 +97,7 @@ def _shapes(folder: Path, file: str) -> dict[str, Shape]:
     """Of those weights that have an effect, without reading them."""
     from safetensors import SafetensorError, safe_open
 
-    found: dict[str, Shape] = {}
+    shapes: dict[str, Shape] = {}
     try:
         with safe_open(folder / file, "np") as stored:
             for name in stored.keys():  # noqa: SIM118  (safe_open is no mapping)
@@ -108,23 +108,23 @@ def _shapes(folder: Path, file: str) -> dict[str, Shape]:
                     raise BadModel(
                         f"{folder / file} stores {name} as {kind}: only {', '.join(_FLOATING)} are read as they are"
                     )
-                found[name] = tuple(one.get_shape())
+                shapes[name] = tuple(one.get_shape())
     except (OSError, SafetensorError) as error:
         raise BadModel(f"{folder / file} cannot be read ({error}): give the folder as it was saved") from None
-    return found
+    return shapes
 
 
 def _weights(folder: Path, files: list[str]) -> dict[str, Tensor]:
     import ml_dtypes  # noqa: F401  (numpy knows bfloat16 by it)
     from safetensors import SafetensorError, safe_open
 
-    found: dict[str, Tensor] = {}
+    weights: dict[str, Tensor] = {}
     for file in files:
         try:
             with safe_open(folder / file, "np") as stored:
                 for name in stored.keys():  # noqa: SIM118  (safe_open is no mapping)
                     if not without_effect(name):
-                        found[name] = np.asarray(stored.get_tensor(name)).astype(np.float32)
+                        weights[name] = np.asarray(stored.get_tensor(name)).astype(np.float32)
         except (OSError, SafetensorError) as error:
             raise BadModel(f"{folder / file} cannot be read ({error}): give the folder as it was saved") from None
-    return found
+    return weights

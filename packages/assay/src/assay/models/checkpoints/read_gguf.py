@@ -110,7 +110,7 @@ def _ours(name: str) -> str:
 def _stored(path: Path, reader: Any) -> dict[str, Tensor]:
     from gguf.quants import dequantize
 
-    found: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     for tensor in reader.tensors:
         try:
             values = dequantize(tensor.data, tensor.tensor_type)
@@ -119,19 +119,19 @@ def _stored(path: Path, reader: Any) -> dict[str, Tensor]:
                 f"{path}: {tensor.name} is stored as {tensor.tensor_type.name}, which gguf does not read"
             ) from None
         # The shape of GGUF has the last dimension first.
-        found[tensor.name] = np.asarray(values, np.float32).reshape([int(size) for size in reversed(tensor.shape)])
-    return found
+        tensors[tensor.name] = np.asarray(values, np.float32).reshape([int(size) for size in reversed(tensor.shape)])
+    return tensors
 
 
 def _named(decoder: Decoder, turned: tuple[str, ...]) -> Decoder:
-    found: dict[str, Tensor] = {}
+    weights: dict[str, Tensor] = {}
     heads = {"query": decoder.heads, "key": decoder.key_heads}
     names = {f".{LAYER[part]}{end}": heads[part] for part in turned for end in (".weight", ".bias")}
     for theirs, weight in decoder.weights.items():
         ours = _ours(theirs)
         count = next((count for end, count in names.items() if ours.endswith(end)), 0)
-        found[ours] = _halves(weight, count) if count else weight
-    return replace(decoder, weights=found)
+        weights[ours] = _halves(weight, count) if count else weight
+    return replace(decoder, weights=weights)
 
 
 def _halves(weight: Tensor, heads: int) -> Tensor:

@@ -116,7 +116,7 @@ def _functions(done: Completed) -> None:
 
 def _deprecated(done: Completed, everything: Sequence[Scope]) -> None:
     """Operators that were replaced and that say what they are made of."""
-    found = set()
+    replaced = set()
     for scope in everything:
         for index, node in enumerate(scope.graph.node):
             if _is_replaced(node, scope):
@@ -125,11 +125,11 @@ def _deprecated(done: Completed, everything: Sequence[Scope]) -> None:
                     # What is not called as it is declared cannot be replaced, either.
                     done.findings.append(ModelFinding(Area.NODE, "arity", about, wrong))
                     return
-                found.add((domain_of(node.domain), node.op_type))
+                replaced.add((domain_of(node.domain), node.op_type))
                 version = scope.opsets[domain_of(node.domain)]
                 done.findings.append(_restricted(Area.NODE, "deprecated", about, node.op_type, version))
-    if found:
-        done.model = _replaced(done.model, sorted(found))
+    if replaced:
+        done.model = _replaced(done.model, sorted(replaced))
 
 
 def _replaced(model: ModelProto, operators: list[tuple[str, str]]) -> ModelProto:

@@ -88,13 +88,13 @@ def _expansion(model: ModelProto, functions: Functions, order: Sequence[Signatur
 
 
 def _called(functions: Functions, nodes: Iterable[NodeProto]) -> set[Signature]:
-    found: set[Signature] = set()
+    signatures: set[Signature] = set()
     for node in nodes:
         if (signature := signature_of(node)) in functions:
-            found.add(signature)
+            signatures.add(signature)
         for _, graph in subgraphs(node):
-            found |= _called(functions, graph.node)
-    return found
+            signatures |= _called(functions, graph.node)
+    return signatures
 
 
 def function_signature(function: FunctionProto) -> Signature:

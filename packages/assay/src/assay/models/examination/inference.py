@@ -196,14 +196,14 @@ def contradiction(about: ModelPart, declared: ValueInfoProto, inferred: ValueInf
 
 
 def _shapes(about: ModelPart, declared: ValueInfoProto, inferred: ValueInfoProto) -> Iterator[ModelFinding]:
-    said, found = shape_of(declared.type), shape_of(inferred.type)
-    if said is None or found is None:
+    said, inferred_shape = shape_of(declared.type), shape_of(inferred.type)
+    if said is None or inferred_shape is None:
         return
-    if len(said) != len(found) or any(
+    if len(said) != len(inferred_shape) or any(
         isinstance(size, int) and isinstance(other, int) and size != other and min(size, other) >= 0
-        for size, other in zip(said, found, strict=True)
+        for size, other in zip(said, inferred_shape, strict=True)
     ):
-        yield _declared("declared-shape", about, format_shape(said), format_shape(found))
+        yield _declared("declared-shape", about, format_shape(said), format_shape(inferred_shape))
 
 
 def _declared(code: str, about: ModelPart, *values: str) -> ModelFinding:

@@ -85,7 +85,7 @@ def _as_varint(number: int) -> bytes:
 
 def _fields(file: BufferedReader, at: int, end: int) -> list[tuple[int, int, int, int]]:
     """Number (0 for one without a length), first byte, first byte after the length, and end of each field. Raises _Broken."""
-    found: list[tuple[int, int, int, int]] = []
+    fields: list[tuple[int, int, int, int]] = []
     count = 0
     while at < end:
         count += 1
@@ -98,17 +98,17 @@ def _fields(file: BufferedReader, at: int, end: int) -> list[tuple[int, int, int
             raise _Broken("no-protobuf", start)
         if kind == _VARINT:
             _, at = _varint(file, at, end)
-            found.append((0, start, at, at))
+            fields.append((0, start, at, at))
         elif kind == _LENGTH:
             length, at = _varint(file, at, end)
-            found.append((number, start, at, at + length))
+            fields.append((number, start, at, at + length))
             at += length
         else:
             at += 8 if kind == _FIXED64 else 4
-            found.append((0, start, at, at))
+            fields.append((0, start, at, at))
         if at > end:
             raise _Broken("truncated", start)
-    return found
+    return fields
 
 
 def _varint(file: BufferedReader, at: int, end: int) -> tuple[int, int]:

@@ -128,20 +128,20 @@ STEPS: Mapping[str, Step] = {
 def inferred(look: Examination, *, propagate: bool) -> Iterator[ModelFinding]:
     """What inference finds, and the rules that read its shapes. `look.inferred` is the model with its shapes."""
     assert look.expanded is not None
-    found = infer(look.expanded, propagate=propagate)
-    look.inferred = found.model
-    yield from found.findings
-    for known in known_everywhere(found.model):
+    inference = infer(look.expanded, propagate=propagate)
+    look.inferred = inference.model
+    yield from inference.findings
+    for known in known_everywhere(inference.model):
         yield from check_indices(known)
         yield from check_operands(known)
 
 
 def known_everywhere(model: ModelProto) -> Iterator[Known]:
     """The main graph and every subgraph of a model whose functions are expanded."""
-    found = [known_in(scopes(model)[0])]
-    for known in found:
+    everything = [known_in(scopes(model)[0])]
+    for known in everything:
         yield known
-        found += [known_in(scope, known) for scope in inside(known.scope)]
+        everything += [known_in(scope, known) for scope in inside(known.scope)]
 
 
 def _endless(model: ModelProto) -> bool:

@@ -68,12 +68,12 @@ def _of_node(node: NodeProto) -> Iterator[object]:
 def _graphs(model: ModelProto) -> Iterator[GraphProto]:
     """The main graph, and all graphs in attributes, those of functions and of training too."""
     training = [graph for info in model.training_info for graph in (info.initialization, info.algorithm)]
-    found = [model.graph, *training]
-    found += [graph for function in model.functions for node in function.node for graph in _inside(node)]
-    for graph in found:  # grows while it is walked
+    graphs = [model.graph, *training]
+    graphs += [graph for function in model.functions for node in function.node for graph in _inside(node)]
+    for graph in graphs:  # grows while it is walked
         yield graph
         for node in graph.node:
-            found += _inside(node)
+            graphs += _inside(node)
 
 
 def _inside(node: NodeProto) -> list[GraphProto]:

@@ -50,18 +50,18 @@ def node_part(node: NodeProto, index: int, where: ModelPart | None = None) -> Mo
 def scopes(model: ModelProto) -> list[Scope]:
     """Outer graphs before their subgraphs."""
     opsets = _opsets(model.opset_import)
-    found = [Scope(model.graph, None, opsets)]
+    scopes_so_far = [Scope(model.graph, None, opsets)]
     for function in model.functions:
         where = ModelPart(PartKind.FUNCTION, function.name)
-        found.append(Scope(as_graph(function), where, _opsets(function.opset_import), function))
+        scopes_so_far.append(Scope(as_graph(function), where, _opsets(function.opset_import), function))
     for number, training in enumerate(model.training_info):
-        found.append(Scope(training.initialization, ModelPart(PartKind.INITIALIZATION, number=number), opsets))
+        scopes_so_far.append(Scope(training.initialization, ModelPart(PartKind.INITIALIZATION, number=number), opsets))
         # The algorithm sees the values of the inference graph, whose continuation it is.
         where = ModelPart(PartKind.ALGORITHM, number=number)
-        found.append(Scope(training.algorithm, where, opsets, None, found[0]))
-    for scope in found:  # grows while it is walked
-        found += inside(scope)
-    return found
+        scopes_so_far.append(Scope(training.algorithm, where, opsets, None, scopes_so_far[0]))
+    for scope in scopes_so_far:  # grows while it is walked
+        scopes_so_far += inside(scope)
+    return scopes_so_far
 
 
 def inside(scope: Scope) -> Iterator[Scope]:

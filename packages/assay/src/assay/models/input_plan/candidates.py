@@ -23,10 +23,10 @@ _DRAWN = 8
 
 def compared_numbers(graph: Graph) -> tuple[float, ...]:
     """Single stored numbers of the graph and its bodies that something is compared with, or that are added on the way there."""
-    found: dict[float, None] = {}
+    numbers: dict[float, None] = {}
     constants = dict(graph.constants)
-    _collect(graph, constants, found)
-    return tuple(found)
+    _collect(graph, constants, numbers)
+    return tuple(numbers)
 
 
 _COMPARING = ("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Sub", "Add", "Mod")

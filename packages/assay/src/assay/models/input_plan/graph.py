@@ -74,9 +74,9 @@ def _graph(graph: GraphProto, opset: int) -> Graph:
 
 
 def _constants(graph: GraphProto) -> dict[str, Value]:
-    found = {tensor.name: constant(tensor) for tensor in graph.initializer}
-    found |= {sparse.values.name: Value(tuple(sparse.dims)) for sparse in graph.sparse_initializer}
-    return found
+    constants = {tensor.name: constant(tensor) for tensor in graph.initializer}
+    constants |= {sparse.values.name: Value(tuple(sparse.dims)) for sparse in graph.sparse_initializer}
+    return constants
 
 
 def constant(tensor: TensorProto) -> Value:

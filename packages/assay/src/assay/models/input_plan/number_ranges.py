@@ -77,8 +77,8 @@ inside 32 bits. What leaves its type has no one answer: engines wrap around, or 
 def number_ranges(graph: Graph, values: Values, model: Model) -> dict[str, InputRange]:
     """By name of the input, where all that reads it takes numbers. `values` are what is known of the tensors of the graph."""
     uses = _Walk(graph, values).uses()
-    found = {spec.name: _range(spec.dtype, uses.get(spec.name, Use.NOTHING)) for spec in model.inputs}
-    return {name: input_range for name, input_range in found.items() if input_range is not None}
+    ranges = {spec.name: _range(spec.dtype, uses.get(spec.name, Use.NOTHING)) for spec in model.inputs}
+    return {name: input_range for name, input_range in ranges.items() if input_range is not None}
 
 
 def _range(dtype: str, use: Use) -> InputRange | None:
@@ -202,11 +202,11 @@ def _computed(graph: Graph) -> frozenset[str]:
         "MatMul",
         "Gemm",
     }
-    found: set[str] = set()
+    computed: set[str] = set()
     for node in graph.nodes:
-        if node.domain or node.op not in simple or any(name in found for name in node.inputs):
-            found.update(node.outputs)
-    return frozenset(found)
+        if node.domain or node.op not in simple or any(name in computed for name in node.inputs):
+            computed.update(node.outputs)
+    return frozenset(computed)
 
 
 def _outer_names(node: Node) -> Iterable[str]:

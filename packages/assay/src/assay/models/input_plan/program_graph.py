@@ -249,13 +249,13 @@ def _element(node: Any) -> int:
 
 def _promoted(reader: _Reader, node: Any, given: Operands) -> list[str]:
     """Whole numbers of an operator that gives real ones become real before it."""
-    found = []
+    names = []
     for arg, name in zip(node.args, given, strict=False):
         if name and _is_node(arg) and _element(arg) not in _REAL:
             reader.add("Cast", [name], f"{reader.names[node]}<{name}", to=_element(node))
             name = f"{reader.names[node]}<{name}"
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def _clamp(reader: _Reader, node: Any, operator: str, first: str, out: str) -> None:

@@ -44,8 +44,8 @@ def plan_program(model: Model, *, batch: int, fixed: Sizes) -> ProgramPlan:
     graph, walked = read_program(program, lambda expression: _evaluated(expression, symbols))
     needs = dict(value_ranges(graph, walked))
     for name, need in _scalars(program):
-        found = meet([bounds for bounds in (need, needs.get(name)) if bounds is not None])
-        needs.update({name: found} if found is not None else {})
+        joined = meet([bounds for bounds in (need, needs.get(name)) if bounds is not None])
+        needs.update({name: joined} if joined is not None else {})
     return ProgramPlan(sizes, needs, number_ranges(graph, walked.values, model), unmet)
 
 
@@ -127,7 +127,7 @@ def _shapes(program: Program) -> list[tuple[Any, ...]]:
 def _scalars(program: Program) -> list[tuple[str, Need]]:
     """Inputs whose one value becomes a size or a place (`item()`), with the range that the program asserts of it."""
     given = dict(zip(map(str, program.exported.graph_signature.user_inputs), program.inputs, strict=True))
-    found = []
+    needs_of_scalars = []
     for node in program.exported.graph.nodes:
         if node.op != "call_function" or (
             "item" not in str(node.target) and "_local_scalar_dense" not in str(node.target)
@@ -138,7 +138,7 @@ def _scalars(program: Program) -> list[tuple[str, Need]]:
         if source.name in given and expression is not None:
             least, most = _bounds(program.exported.range_constraints.get(expression))
             low = max(least, 1)
-            found.append(
+            needs_of_scalars.append(
                 (given[source.name].name, Need(low, most if most is not None else low + 3, INDEX, operator="item"))
             )
-    return found
+    return needs_of_scalars

@@ -210,13 +210,13 @@ def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
 def _proposals(now: int, size: int, wanted: int) -> Iterable[int]:
     """What a dimension may have to be, where it is `now`, and something that follows from it is `size` and should be `wanted`:
     the same, as many more, or so many times as large."""
-    found = [wanted] if size == now else []
+    sizes = [wanted] if size == now else []
     if size:
-        found.append(round(now * wanted / size))
+        sizes.append(round(now * wanted / size))
         # A stride, or a patch, stands between them.
-        found.append(-(-now * wanted // size))
-    found.append(now + wanted - size)
-    return sorted({number for number in found if number >= 1 and number != now})
+        sizes.append(-(-now * wanted // size))
+    sizes.append(now + wanted - size)
+    return sorted({number for number in sizes if number >= 1 and number != now})
 
 
 def _powers(now: int, size: int, wanted: int) -> list[int]:

@@ -15,13 +15,13 @@ USUAL = 16
 
 def symbols(declared: Mapping[str, tuple[int | str, ...] | None]) -> dict[str, bool]:
     """By name, in order: whether it is the first dimension of some input, which is the batch as a rule."""
-    found: dict[str, bool] = {}
+    is_batch: dict[str, bool] = {}
     for name, shape in declared.items():
         for axis, size in enumerate(shape or ()):
             if isinstance(size, str):
                 key = dimension_key(name, axis, size)
-                found[key] = found.get(key, False) or axis == 0
-    return found
+                is_batch[key] = is_batch.get(key, False) or axis == 0
+    return is_batch
 
 
 def shaped(declared: Mapping[str, tuple[int | str, ...] | None], sizes: Sizes) -> dict[str, tuple[int, ...] | None]:

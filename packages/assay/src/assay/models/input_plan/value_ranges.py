@@ -47,8 +47,8 @@ def _backwards(graph: Graph, values: dict[str, Value], needs: Needs, walked: Eva
     for node in reversed(graph.nodes):
         inputs = [values.get(name, UNKNOWN) if name else UNKNOWN for name in node.inputs]
         outputs = [needs.get(name) for name in node.outputs]
-        found = [*demanded(node, inputs), *carried(node, inputs, outputs)]
-        for place, need in found:
+        demands = [*demanded(node, inputs), *carried(node, inputs, outputs)]
+        for place, need in demands:
             if place < len(node.inputs) and node.inputs[place]:
                 _add(needs, node.inputs[place], need)
         for branch in subgraphs(node):
@@ -84,9 +84,9 @@ def _add(needs: Needs, name: str, need: Need) -> None:
 
 def compared_constants(graph: Graph) -> dict[str, tuple[float, ...]]:
     """The numbers that a scalar input is compared with, by Equal, in the order of the graph: both branches are wanted."""
-    found: dict[str, list[float]] = {}
-    _compared(graph, {name: name for name in graph.inputs}, dict(graph.constants), found)
-    return {name: tuple(dict.fromkeys(numbers)) for name, numbers in found.items()}
+    numbers_by_input: dict[str, list[float]] = {}
+    _compared(graph, {name: name for name in graph.inputs}, dict(graph.constants), numbers_by_input)
+    return {name: tuple(dict.fromkeys(numbers)) for name, numbers in numbers_by_input.items()}
 
 
 _ALIASES = ("Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten", "Gather")

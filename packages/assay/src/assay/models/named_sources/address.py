@@ -64,16 +64,16 @@ def name_of(path: str) -> str:
 
 def download(wanted: Wanted, address: str, to: Path, credentials: str = "") -> str:
     """Its digest. `credentials` as for `open_address`."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     with open_address(wanted, address, credentials) as answer, to.open("wb") as file:
         # What has arrived, not a whole chunk: a server that sends a byte now and then is not waited for.
         while chunk := answer.read1(_CHUNK_BYTES):
             wanted.demand_room(len(chunk))
             wanted.left_s()
-            found.update(chunk)
+            hasher.update(chunk)
             file.write(chunk)
     wanted.left_s()  # what was cut off at the deadline is no whole file
-    return found.hexdigest()
+    return hasher.hexdigest()
 
 
 class _CheckedRedirects(urllib.request.HTTPRedirectHandler):

@@ -93,15 +93,15 @@ def _from_tree(repository: Path, wanted: Wanted, ref: str, path: str, into: Path
 
 def _files_of(listed: bytes, wanted: Wanted) -> dict[str, str]:
     """The object of each file, by its name. git's own commands make no tree that leads out of its folder; a program can."""
-    found = {}
+    objects = {}
     for line in listed.split(b"\0"):
         about, _, raw = line.partition(b"\t")
         name = os.fsdecode(raw)
         if about and any(part in ("", ".", "..") or part.casefold() == ".git" for part in name.split("/")):
             raise _outside(wanted, name)
         if about.startswith(b"100"):
-            found[name] = about.split(b" ")[2].decode("ascii")
-    return found
+            objects[name] = about.split(b" ")[2].decode("ascii")
+    return objects
 
 
 def _outside(wanted: Wanted, name: str) -> BadModel:

@@ -32,7 +32,7 @@ def read_arrays(path: Path) -> Raw:
         if isinstance(loaded, np.ndarray):
             return Raw(str(path), {SINGLE: loaded})
         with loaded:
-            found = {name: loaded[name] for name in loaded.files}
+            arrays = {name: loaded[name] for name in loaded.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
         if (start := _start(path)) is not None:
             raise BadGolden(noted(DataCode.ARRAYS_OTHER, file=str(path), start=start)) from None
@@ -40,9 +40,9 @@ def read_arrays(path: Path) -> Raw:
             raise BadGolden(noted(DataCode.ARRAYS_PICKLED, file=str(path))) from None
         error_text = " ".join(str(error).split()) or type(error).__name__
         raise BadGolden(noted(DataCode.ARRAYS_DAMAGED, file=str(path), error=error_text)) from None
-    if len(found) == 1 and next(iter(found)) in _ALONE:
-        found = {SINGLE: found.popitem()[1]}
-    return Raw(str(path), found)
+    if len(arrays) == 1 and next(iter(arrays)) in _ALONE:
+        arrays = {SINGLE: arrays.popitem()[1]}
+    return Raw(str(path), arrays)
 
 
 def _start(path: Path) -> str | None:

@@ -26,8 +26,8 @@ def calls_of(raw: Raw, model: Model, state: Mapping[str, str]) -> Iterator[tuple
     """Inputs and expected outputs of each call that `raw` holds. State inputs may be left out. Raises BadGolden."""
     given, expected = _by_role(raw, model, state)
     arrays, answers = (
-        {name: _typed(raw, value, _type_of(name, spec), spec.name) for name, (value, spec) in found.items()}
-        for found in (given, expected)
+        {name: _typed(raw, value, _type_of(name, spec), spec.name) for name, (value, spec) in named.items()}
+        for named in (given, expected)
     )
     specs = {name: spec for name, (_, spec) in (given | expected).items()}
     _demand_all(raw, [*given, *map(whole_name, given)], model, state)

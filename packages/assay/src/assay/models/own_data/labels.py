@@ -26,17 +26,17 @@ def is_label(name: str, model: Model) -> bool:
 def labels_of(raws: Sequence[tuple[Raw, int]], model: Model) -> dict[str, Tensor]:
     """One entry for each sample, in their order, under the names that tasks read (`label_boxes` is `boxes`). `raws` come with the
     number of samples that each holds. Raises BadGolden where some samples have a label and others have not."""
-    found: dict[str, list[Any]] = {}
+    entries_by_name: dict[str, list[Any]] = {}
     total = 0
     for raw, count in raws:
         for name, value in {**raw.values, **raw.expected}.items():
             if is_label(name, model):
-                found.setdefault(name, []).extend(_entries(raw, name, value, count))
+                entries_by_name.setdefault(name, []).extend(_entries(raw, name, value, count))
         total += count
-        lacking = next((name for name, entries in found.items() if len(entries) != total), None)
+        lacking = next((name for name, entries in entries_by_name.items() if len(entries) != total), None)
         if lacking is not None:
             raise BadGolden(noted(DataCode.LABEL_OF_SOME, where=raw.where, label=lacking))
-    return {name.removeprefix(PREFIX): _stacked(name, entries) for name, entries in found.items()}
+    return {name.removeprefix(PREFIX): _stacked(name, entries) for name, entries in entries_by_name.items()}
 
 
 def _entries(raw: Raw, name: str, value: Any, count: int) -> list[Any]:

@@ -50,7 +50,7 @@ def read_data(data: Data, model: Model) -> OwnData:
         return _golden(path, data, model)
     groups = _groups(path, data, model)
     fitted = [[(raw, list(calls_of(raw, model, data.state))) for raw in group] for group in groups]
-    calls = [[call for _, found in group for call in found] for group in fitted]
+    calls = [[call for _, fitted_calls in group for call in fitted_calls] for group in fitted]
     every = [call for group in calls for call in group]
     if not every:
         raise BadGolden(noted(DataCode.NOTHING_READ, source=data.source))
@@ -61,7 +61,7 @@ def read_data(data: Data, model: Model) -> OwnData:
     inputs = _with_state(calls, data, model, known=wanted) if data.state else [sample for sample, _ in every]
     sequences = tuple(map(len, calls)) if data.state else ()
     outputs = [sample for _, sample in every] if wanted else []
-    labels = labels_of([(raw, len(found)) for group in fitted for raw, found in group], model)
+    labels = labels_of([(raw, len(fitted_calls)) for group in fitted for raw, fitted_calls in group], model)
     return OwnData(inputs, outputs, labels, sequences, tuple(data.state.items()))
 
 
@@ -72,10 +72,10 @@ def _fed(data: Data, model: Model) -> OwnData:
 
 
 def _scheduled(prompts: Sequence[Sequence[int]], signature: Signature) -> OwnData:
-    found = scheduled(prompts, signature)
-    calls = [call for sequence in found.calls for call in sequence]
+    schedules = scheduled(prompts, signature)
+    calls = [call for sequence in schedules.calls for call in sequence]
     state = tuple(signature.state.items())
-    return OwnData(calls, [], found.labels, tuple(map(len, found.calls)) if state else (), state)
+    return OwnData(calls, [], schedules.labels, tuple(map(len, schedules.calls)) if state else (), state)
 
 
 def _golden(path: Path, data: Data, model: Model) -> OwnData:

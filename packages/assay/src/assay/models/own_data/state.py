@@ -43,7 +43,7 @@ _WORDS = frozenset(
 def proposed(model: Model) -> dict[str, str]:
     """Outputs that plausibly are the state of the next call: of the type and shape of one input, with a name that differs
     from its name by such a word only (`stateN` and `state`, `present.0.key` and `past.0.key`, `hn` and `h0`)."""
-    found: dict[str, str] = {}
+    state: dict[str, str] = {}
     for output in model.outputs:
         stem = _stem(output.name)
         matching = [
@@ -51,9 +51,9 @@ def proposed(model: Model) -> dict[str, str]:
             for tensor_spec in model.inputs
             if stem and _stem(tensor_spec.name) == stem and _alike(tensor_spec, output)
         ]
-        if len(matching) == 1 and matching[0].name not in found.values():
-            found[output.name] = matching[0].name
-    return found
+        if len(matching) == 1 and matching[0].name not in state.values():
+            state[output.name] = matching[0].name
+    return state
 
 
 def _stem(name: str) -> tuple[str, ...]:

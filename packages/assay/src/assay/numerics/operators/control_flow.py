@@ -21,8 +21,8 @@ def _if_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
     if known is not None and known.size:
         return walk.enter(branches[0 if bool(known.reshape(-1)[0]) else 1])
     # Nobody knows which is taken: sizes that both take are preferred, and those of one are taken where there are none.
-    found = [_tried(branch, walk) for branch in branches]
-    return [_merged(first, other) for first, other in zip(*found, strict=False)]
+    taken_branches = [_tried(branch, walk) for branch in branches]
+    return [_merged(first, other) for first, other in zip(*taken_branches, strict=False)]
 
 
 def _tried(branch: Any, walk: Walk) -> Sequence[Value]:

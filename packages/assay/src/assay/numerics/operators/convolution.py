@@ -29,10 +29,10 @@ def _convolution_rows(operator: Operator) -> Values | None:
     without = replace(
         operator, call=replace(operator.call, inputs=operator.inputs[:_BIAS]), rowed=operator.rowed[:_BIAS]
     )
-    found = in_batch(operator if bias is None else without)
-    if found is None or bias is None:
-        return found
-    (y,) = found
+    rows = in_batch(operator if bias is None else without)
+    if rows is None or bias is None:
+        return rows
+    (y,) = rows
     return (y + bias.reshape(operator.count, 1, -1, *[1] * (y.ndim - 3)),)
 
 
@@ -51,8 +51,8 @@ def convolution_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value
     if channels is not None and wanted is not None and channels != wanted:
         raise Conflict(ConstraintCode.WEIGHT_TAKES_CHANNELS, (channels, wanted), size=channels, wanted=wanted)
     kernel = stated(node.attributes, "kernel_shape", list(weight[2:]))
-    found = slide(node, spatial, kernel, scope)
-    return plain((shape[0], *found, weight[0]) if last else (shape[0], weight[0], *found))
+    spatial_out = slide(node, spatial, kernel, scope)
+    return plain((shape[0], *spatial_out, weight[0]) if last else (shape[0], weight[0], *spatial_out))
 
 
 def _transposed_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:

@@ -19,13 +19,13 @@ class TwoRecords(ValueError):
 @cache
 def onnx_operators() -> dict[tuple[str, str], OnnxOperator]:
     """By domain and name. Raises TwoRecords."""
-    found: dict[tuple[str, str], OnnxOperator] = {}
+    records: dict[tuple[str, str], OnnxOperator] = {}
     for module in sorted(entry.name for entry in iter_modules(room.__path__)):
         for record in getattr(import_module(f"{room.__name__}.{module}"), "OPERATORS", ()):
-            if (record.domain, record.name) in found:
+            if (record.domain, record.name) in records:
                 raise TwoRecords(record.domain, record.name, module)
-            found[record.domain, record.name] = record
-    return found
+            records[record.domain, record.name] = record
+    return records
 
 
 def by_name(fact: Callable[[OnnxOperator], Any]) -> dict[str, Any]:

@@ -65,12 +65,12 @@ def classification(site: RuleSite, unit: Arithmetic) -> Variance:
     largest = np.square(weights).reshape(-1, len(vectors)).max(axis=0) if supports else np.ones(len(vectors))
     offset = float(np.square(np.asarray(stated(attributes, "rho", [0.0]), np.float64)).max())
     sums = np.square(near) @ largest + offset
-    found = (own @ largest + total(len(vectors) + 1.0, np.sqrt(sums), sums, unit))[:, None]
+    variance = (own @ largest + total(len(vectors) + 1.0, np.sqrt(sums), sums, unit))[:, None]
     slopes = attributes.get("prob_a")
     if slopes:
         steepest = float(np.square(np.asarray(slopes, np.float64)).max()) / 4
-        return np.broadcast_to(found * steepest + 64 * unit.accumulate**2 / 3, site.value.shape)
-    return _passed_on(site, unit, found, attributes.get("post_transform"))
+        return np.broadcast_to(variance * steepest + 64 * unit.accumulate**2 / 3, site.value.shape)
+    return _passed_on(site, unit, variance, attributes.get("post_transform"))
 
 
 def kernels(x: Tensor, vectors: Tensor, attributes: Mapping[str, Any], unit: Arithmetic) -> tuple[Tensor, Tensor]:

@@ -80,8 +80,8 @@ def attended(body: Body, query: str, keys: str, values: str, scale: float, masks
         scores = body.add(scores, mask)
     if body.attribute("unidirectional", 0):
         scores = body.step("Add", scores, _causal(body, query, keys))
-    found = body.step("MatMul", body.step("Softmax", scores, axis=-1), values)
-    return body.reshape(body.step("Transpose", found, perm=[0, 2, 1, 3]), 0, 0, -1)
+    attended_values = body.step("MatMul", body.step("Softmax", scores, axis=-1), values)
+    return body.reshape(body.step("Transpose", attended_values, perm=[0, 2, 1, 3]), 0, 0, -1)
 
 
 def _scale(body: Body, size: int) -> float:
@@ -177,11 +177,11 @@ def _rotary(body: Body) -> None:
     value = x if rank == 4 else body.step("Transpose", body.reshape(x, 0, 0, -1, size), perm=[0, 2, 1, 3])
     angles = [body.unsqueeze(_angle(body, table, positions, value), 1) for table in (cosines, sines)]
     turned, rest = (value, "") if size == 2 * half else body.parts(value, [2 * half, size - 2 * half], 3)
-    found = half_turned(body, turned, half, *angles, interleaved=bool(body.attribute("interleaved", 0)))
-    found = body.step("Concat", found, rest, axis=3) if rest else found
+    rotated = half_turned(body, turned, half, *angles, interleaved=bool(body.attribute("interleaved", 0)))
+    rotated = body.step("Concat", rotated, rest, axis=3) if rest else rotated
     if rank == 3:
-        found = body.reshape(body.step("Transpose", found, perm=[0, 2, 1, 3]), 0, 0, -1)
-    body.give(found)
+        rotated = body.reshape(body.step("Transpose", rotated, perm=[0, 2, 1, 3]), 0, 0, -1)
+    body.give(rotated)
 
 
 def _angle(body: Body, table: str, positions: str, value: str) -> str:

@@ -68,8 +68,8 @@ def _rotated(body: Body, value: str, past: str, size: int) -> str:
         positions = body.step("Add", numbers(body, length_of(body, value, 2)), past)
     angles = [body.unsqueeze(body.step("Gather", table, positions), 1) for table in (cosines, sines)]
     turned, rest = (value, "") if size == 2 * half else body.parts(value, [2 * half, size - 2 * half], 3)
-    found = half_turned(body, turned, half, *angles, interleaved=bool(body.attribute("rotary_interleaved", 0)))
-    return body.step("Concat", found, rest, axis=3) if rest else found
+    rotated = half_turned(body, turned, half, *angles, interleaved=bool(body.attribute("rotary_interleaved", 0)))
+    return body.step("Concat", rotated, rest, axis=3) if rest else rotated
 
 
 def _places(body: Body, past: str, new: str, stored: str) -> tuple[str, str]:
@@ -80,8 +80,8 @@ def _places(body: Body, past: str, new: str, stored: str) -> tuple[str, str]:
     behind = body.step("Sub", places, past)
     last = body.step("Sub", new, body.whole(1))
     clipped = body.step("Where", body.step("Less", behind, new), behind, last)
-    found = body.step("Where", body.step("Less", places, past), places, body.step("Add", clipped, stored))
-    return found, body.step("Less", behind, new)
+    written_places = body.step("Where", body.step("Less", places, past), places, body.step("Add", clipped, stored))
+    return written_places, body.step("Less", behind, new)
 
 
 def _cached(body: Body, before: str, value: str, found: str, filled: str) -> str:
@@ -124,8 +124,10 @@ def _grouped(body: Body) -> None:
     if body.attribute("do_rotary", 0):
         query, keys = (_rotated(body, operand, past, size) for operand in (query, keys))
     stored = length_of(body, body.input(3), 2) if body.input(3) else body.whole(0)
-    found, filled = _places(body, past, new, stored)
-    keys, values = (_cached(body, body.input(at), operand, found, filled) for at, operand in ((3, keys), (4, values)))
+    places_written, filled = _places(body, past, new, stored)
+    keys, values = (
+        _cached(body, body.input(at), operand, places_written, filled) for at, operand in ((3, keys), (4, values))
+    )
     query = body.step("Reshape", query, body.whole(0, groups, heads // groups, -1, size))
     turned = body.unsqueeze(body.step("Transpose", keys, perm=[0, 1, 3, 2]), 2)
     scores = body.times(body.step("MatMul", query, turned), float(body.attribute("scale", 0.0)) or 1 / math.sqrt(size))

@@ -14,8 +14,8 @@ def _standard(kind: str, version: int, *attributes: str) -> Decomposition:
 
     def steps(body: Body) -> None:
         body.needs(version)
-        found = body.several(kind, body.node.input, len(body.node.output), **body.attributes(*attributes))
-        for position, value in enumerate(found):
+        results = body.several(kind, body.node.input, len(body.node.output), **body.attributes(*attributes))
+        for position, value in enumerate(results):
             body.give(value, position)
 
     return steps

@@ -59,8 +59,8 @@ def simplified(body: Body) -> None:
 def _skip(body: Body) -> None:
     """Of input + skip + bias, which is the last output."""
     x = body.add(body.add(body.input(0), body.input(1)), body.input(4))
-    found = _layer(body, x, body.input(2), body.input(3), body.attribute("epsilon", _SKIP_EPSILON))
-    for position, value in enumerate((*found, x)):
+    normalized = _layer(body, x, body.input(2), body.input(3), body.attribute("epsilon", _SKIP_EPSILON))
+    for position, value in enumerate((*normalized, x)):
         body.give(value, position)
 
 

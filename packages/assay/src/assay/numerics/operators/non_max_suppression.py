@@ -25,7 +25,7 @@ def non_max_suppression(call: Call) -> Values:
         for limit, default in zip([*limits, None, None, None][:3], (0.0, 0.0, -np.inf), strict=True)
     )
     corners = _corners(boxes, bool(call.attributes.get("center_point_box", 0)))
-    found = []
+    boxes_kept = []
     for picture in range(scores.shape[0]):
         for kind in range(scores.shape[1]):
             kept: list[int] = []
@@ -34,8 +34,8 @@ def non_max_suppression(call: Call) -> Values:
                     break
                 if all(_shared(corners[picture, place], corners[picture, other]) <= overlap for other in kept):
                     kept.append(int(place))
-            found += [(picture, kind, place) for place in kept]
-    return (np.array(found, np.int64).reshape(-1, 3),)
+            boxes_kept += [(picture, kind, place) for place in kept]
+    return (np.array(boxes_kept, np.int64).reshape(-1, 3),)
 
 
 def _corners(boxes: Array, centred: bool) -> Array:

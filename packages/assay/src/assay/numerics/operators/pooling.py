@@ -21,8 +21,8 @@ def pool_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
     shape = inputs[0].shape
     if shape is None:
         return [UNKNOWN] * len(node.outputs)
-    found = slide(node, shape[2:], node.attributes["kernel_shape"], scope)
-    return [Value((*shape[:2], *found))] * max(1, len(node.outputs))
+    spatial = slide(node, shape[2:], node.attributes["kernel_shape"], scope)
+    return [Value((*shape[:2], *spatial))] * max(1, len(node.outputs))
 
 
 def global_pool_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:

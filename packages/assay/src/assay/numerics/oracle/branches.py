@@ -42,7 +42,7 @@ def branches_of(graph: GraphProto) -> tuple[Branch, ...]:
     dims = (dim for value in graph.input if value.name in given for dim in value.type.tensor_type.shape.dim)
     are_open = any(not dim.HasField("dim_value") for dim in dims)
     sources = dict(_sources(graph))
-    found = []
+    branches = []
     for node in _nodes(graph):
         if node.op_type != "If":
             continue
@@ -52,8 +52,8 @@ def branches_of(graph: GraphProto) -> tuple[Branch, ...]:
             values = frozenset(name for inner in _nodes(attribute.g) for name in inner.output if name)
             if values and (inputs or by_sizes):
                 kind = attribute.name.removesuffix("_branch")
-                found.append(Branch(node.name or node.output[0], kind, values, inputs, by_sizes))
-    return tuple(found)
+                branches.append(Branch(node.name or node.output[0], kind, values, inputs, by_sizes))
+    return tuple(branches)
 
 
 def _sources(graph: GraphProto) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]]]:

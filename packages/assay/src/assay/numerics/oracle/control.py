@@ -90,10 +90,10 @@ class Loop(_Control):
         count = 0
         while going and (limit is None or count < limit):
             start = [turn.known(np.array(count, np.int64)), turn.known(np.array(going))]
-            found = turn.body(dict(zip(self.body.input_names, [*start, *values], strict=False)))
-            going = bool(turn.number(found[0]))
-            values = found[1 : 1 + len(values)]
-            for stack, value in zip(stacks, found[1 + len(values) :], strict=True):
+            results = turn.body(dict(zip(self.body.input_names, [*start, *values], strict=False)))
+            going = bool(turn.number(results[0]))
+            values = results[1 : 1 + len(values)]
+            for stack, value in zip(stacks, results[1 + len(values) :], strict=True):
                 stack.append(value)
             count += 1
         return (*values, *self.stacked(stacks, 1 + len(values), turn))
@@ -131,11 +131,11 @@ class Scan(_Control):
         values = list(states)
         stacks: list[list[Any]] = [[] for _ in range(len(self.body.output_names) - len(values))]
         for step in range(min((len(array) for array in scanned), default=0)):
-            found = turn.body(
+            results = turn.body(
                 dict(zip(self.body.input_names, [*values, *(array[step] for array in scanned)], strict=False))
             )
-            values = found[: len(values)]
-            for stack, value in zip(stacks, found[len(values) :], strict=True):
+            values = results[: len(values)]
+            for stack, value in zip(stacks, results[len(values) :], strict=True):
                 stack.append(value)
         return values, self.stacked(stacks, len(values), turn)
 

@@ -65,13 +65,13 @@ def _types(model: ModelProto) -> dict[str, int]:
     light = lightened(model)
     with suppress(onnx.shape_inference.InferenceError, RuntimeError, ValueError):
         light = onnx.shape_inference.infer_shapes(light)
-    found: dict[str, int] = {}
+    types: dict[str, int] = {}
     for graph in _graphs(light.graph):
-        found |= {tensor.name: tensor.data_type for tensor in graph.initializer}
+        types |= {tensor.name: tensor.data_type for tensor in graph.initializer}
         for info in (*graph.input, *graph.value_info, *graph.output):
             if info.type.tensor_type.elem_type:
-                found[info.name] = info.type.tensor_type.elem_type
-    return found
+                types[info.name] = info.type.tensor_type.elem_type
+    return types
 
 
 def _graphs(graph: GraphProto) -> Iterator[GraphProto]:

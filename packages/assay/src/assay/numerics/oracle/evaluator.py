@@ -196,8 +196,8 @@ class Evaluator(ReferenceEvaluator):
             return plain
         call = self._call(node, inputs, attributes or {}, label)
         call.probe = probe
-        found = kernel(call) if kernel is not None else None
-        results: Values = node.run(*inputs, **linked) if found is None else found
+        results_of_kernel = kernel(call) if kernel is not None else None
+        results: Values = node.run(*inputs, **linked) if results_of_kernel is None else results_of_kernel
         if probe is SILENT:
             return results
         if call.marked:

@@ -164,8 +164,8 @@ class FeatureVectorizer(Real, _FeatureVectorizer):
     """Columns side by side, cut or filled with zeros to their declared widths."""
 
     def _run(self, *inputs: Tensor, inputdimensions: Any = None) -> tuple[Tensor]:
-        (found,) = _FeatureVectorizer._run(self, *inputs, inputdimensions=inputdimensions)
-        return (self.given(found, inputs[0]),)
+        (features,) = _FeatureVectorizer._run(self, *inputs, inputdimensions=inputdimensions)
+        return (self.given(features, inputs[0]),)
 
 
 class DictVectorizer(Real, _DictVectorizer):
@@ -191,8 +191,8 @@ class LabelEncoder(_LabelEncoder):
     def _run(self, x: Tensor, **attributes: Any) -> tuple[Tensor]:
         classes = attributes.pop("classes_strings", None)
         if classes is None:
-            found: tuple[Tensor] = super()._run(x, **attributes)
-            return found
+            answer: tuple[Tensor] = super()._run(x, **attributes)
+            return answer
         flat = np.asarray(x).reshape(-1)
         if x.dtype.kind in "iu":
             other = stated(attributes, "default_string", "_Unused")

@@ -20,5 +20,5 @@ class Multinomial(OpRun):
         drawn = np.random.default_rng(None if seed is None else int(np.float32(seed).view(np.uint32)))
         shape = (x.shape[0], sample_size or 1, x.shape[1])
         with np.errstate(all="ignore"):
-            found = np.argmax(x.astype(np.float64)[:, None, :] + drawn.gumbel(size=shape), axis=-1)
-        return (found.astype(helper.tensor_dtype_to_np_dtype(dtype or TensorProto.INT32)),)
+            drawn_classes = np.argmax(x.astype(np.float64)[:, None, :] + drawn.gumbel(size=shape), axis=-1)
+        return (drawn_classes.astype(helper.tensor_dtype_to_np_dtype(dtype or TensorProto.INT32)),)

@@ -124,8 +124,8 @@ class CumSum(_CumSum):
     op_domain = ""
 
     def _run(self, x: Tensor, axis: Tensor, **attributes: Any) -> tuple[Tensor]:
-        found: tuple[Tensor] = super()._run(x, np.asarray(axis).reshape(()), **attributes)
-        return found
+        answer: tuple[Tensor] = super()._run(x, np.asarray(axis).reshape(()), **attributes)
+        return answer
 
 
 class CumProd(_CumProd):
@@ -134,8 +134,8 @@ class CumProd(_CumProd):
     op_domain = ""
 
     def _run(self, x: Tensor, axis: Tensor, **attributes: Any) -> tuple[Tensor]:
-        found: tuple[Tensor] = super()._run(x, np.asarray(axis).reshape(()), **attributes)
-        return found
+        answer: tuple[Tensor] = super()._run(x, np.asarray(axis).reshape(()), **attributes)
+        return answer
 
 
 class OneHot(_OneHot):
@@ -144,8 +144,8 @@ class OneHot(_OneHot):
     op_domain = ""
 
     def _run(self, indices: Tensor, depth: Tensor, values: Tensor, axis: Any = None) -> tuple[Tensor]:
-        found: tuple[Tensor] = super()._run(indices, np.asarray(depth).reshape(()), values, axis=axis)
-        return found
+        answer: tuple[Tensor] = super()._run(indices, np.asarray(depth).reshape(()), values, axis=axis)
+        return answer
 
 
 class Flatten(OpRun):
@@ -211,12 +211,12 @@ class SequenceInsert(OpRun):
     op_domain = ""
 
     def _run(self, sequence: Any, tensor: Tensor, position: Any = None) -> tuple[list[Tensor]]:
-        found = list(sequence or [])
-        place = len(found) if position is None else int(np.asarray(position).reshape(-1)[0])
-        if not -len(found) <= place <= len(found):
-            raise Conflict(ConstraintCode.SEQUENCE_POSITION, position=place, size=len(found))
-        found.insert(place, tensor)
-        return (found,)
+        inserted = list(sequence or [])
+        place = len(inserted) if position is None else int(np.asarray(position).reshape(-1)[0])
+        if not -len(inserted) <= place <= len(inserted):
+            raise Conflict(ConstraintCode.SEQUENCE_POSITION, position=place, size=len(inserted))
+        inserted.insert(place, tensor)
+        return (inserted,)
 
 
 class Relu(OpRun):

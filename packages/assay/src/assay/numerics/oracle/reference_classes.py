@@ -18,15 +18,15 @@ from assay.numerics.operators.record import OnnxOperator
 @cache
 def reference_classes(*, one_type: bool) -> tuple[type[OpRun], ...]:
     """`one_type`: for a model that was widened, whose operators give the type of what they take."""
-    found = (_class_of(operator, one_type=one_type) for operator in onnx_operators().values() if operator.reference)
-    return tuple(operator_class for operator_class in found if operator_class is not None)
+    classes = (_class_of(operator, one_type=one_type) for operator in onnx_operators().values() if operator.reference)
+    return tuple(operator_class for operator_class in classes if operator_class is not None)
 
 
 def _class_of(operator: OnnxOperator, *, one_type: bool) -> type[OpRun] | None:
     """A class with an attribute `one_type` gives a declared type where that is False; `only_one_type`: else onnx.reference's own does."""
-    found: Any = getattr(import_module(f"{__package__}.{operator.reference}"), operator.name)
-    if not one_type and getattr(found, "only_one_type", False):
+    reference: Any = getattr(import_module(f"{__package__}.{operator.reference}"), operator.name)
+    if not one_type and getattr(reference, "only_one_type", False):
         return None
-    if not one_type or not hasattr(found, "one_type"):
-        return found  # type: ignore[no-any-return]
-    return type(operator.name, (found,), {"one_type": True})  # an operator is known by the name of its class
+    if not one_type or not hasattr(reference, "one_type"):
+        return reference  # type: ignore[no-any-return]
+    return type(operator.name, (reference,), {"one_type": True})  # an operator is known by the name of its class

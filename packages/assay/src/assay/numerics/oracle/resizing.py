@@ -100,7 +100,7 @@ def _single(scales: Tensor, shape: Sequence[int]) -> Tensor:
 
 def _scaled(node: Any, x: Tensor, scales: Tensor, mode: str) -> Tensor:
     scales = _single(scales, x.shape)
-    found: tuple[Tensor] = _Resize._run(
+    answer: tuple[Tensor] = _Resize._run(
         node,
         x,
         None,
@@ -114,7 +114,7 @@ def _scaled(node: Any, x: Tensor, scales: Tensor, mode: str) -> Tensor:
         extrapolation_value=0.0,
         antialias=0,
     )
-    return found[0].astype(x.dtype)
+    return answer[0].astype(x.dtype)
 
 
 def _nearest_of_tensorflow(x: Tensor, scales: Sequence[float], sizes: Sequence[int], rounding: Any) -> Tensor:

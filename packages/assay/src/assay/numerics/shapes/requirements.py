@@ -65,10 +65,10 @@ class Need:
 
 def meet(needs: Sequence[Need]) -> Need | None:
     """All of them; None where there is none."""
-    found: Need | None = None
+    joined: Need | None = None
     for need in needs:
-        found = need if found is None else found.meet(need)
-    return found
+        joined = need if joined is None else joined.meet(need)
+    return joined
 
 
 Demands = Iterator[tuple[int, Need]]

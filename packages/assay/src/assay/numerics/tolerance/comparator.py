@@ -75,7 +75,7 @@ class ToleranceComparator:
         known = self.profile.header.samples if self.profile is not None else len(actual)
         judged = self._judged(actual[:known], expected[:known])
         ours = {name for name in self._derived() if name in judged}
-        compared, found = compare_outputs(actual, expected, self.contract, expected_dtypes=declared)
+        compared, differences = compare_outputs(actual, expected, self.contract, expected_dtypes=declared)
         comparisons = tuple(
             with_judgement(
                 with_tables(comparison, actual, expected),
@@ -84,7 +84,7 @@ class ToleranceComparator:
             )
             for comparison in compared
         )
-        findings = [finding for finding in found if not (finding.kind == "values" and finding.output in ours)]
+        findings = [finding for finding in differences if not (finding.kind == "values" and finding.output in ours)]
         for name in sorted(ours):
             findings += judged[name].findings
         if ours and known < len(actual) == len(expected):
@@ -125,14 +125,14 @@ class ToleranceComparator:
                 for mine, theirs in zip(actual, expected, strict=False)
             )
         }
-        found = {finding.output for finding in findings if finding.output in shapes and finding.kind in ROWS}
+        shape_outputs = {finding.output for finding in findings if finding.output in shapes and finding.kind in ROWS}
         left = tuple(
             other_rows(comparison, *shapes[comparison.output])
-            if comparison.output in found and not comparison.at
+            if comparison.output in shape_outputs and not comparison.at
             else comparison
             for comparison in comparisons
         )
-        return left, [finding for finding in findings if not (finding.output in found and finding.kind in ROWS)]
+        return left, [finding for finding in findings if not (finding.output in shape_outputs and finding.kind in ROWS)]
 
     def _unmeasured(
         self, comparisons: tuple[Comparison, ...], findings: list[Finding]
@@ -176,16 +176,16 @@ class ToleranceComparator:
                 for comparison in comparisons
                 if comparison.metrics.get("rel_l2", math.inf) > _LESS_THAN_A_BIT
             }
-        found = {
+        guessed = {
             finding.output
             for finding in findings
             if finding.kind == "values" and finding.output not in {*self.contract.tolerances, *certain}
             if self.guessed or finding.output in unknown
         }
         left = tuple(
-            beyond_a_guess(comparison) if comparison.output in found else comparison for comparison in comparisons
+            beyond_a_guess(comparison) if comparison.output in guessed else comparison for comparison in comparisons
         )
-        return left, [finding for finding in findings if not (finding.output in found and finding.kind == "values")]
+        return left, [finding for finding in findings if not (finding.output in guessed and finding.kind == "values")]
 
     def _whose(self, comparison: Comparison, ours: Collection[str]) -> str:
         """Whose limits these are."""
@@ -231,7 +231,7 @@ class ToleranceComparator:
         """Where values are put on a grid, the jumps of one sample do not say how far those of another go."""
         assert self.profile is not None
         known, on_grid = self.profile.header.samples, any(self.profile.margins)
-        left, found = [], []
+        left, compared_rest = [], []
         for comparison in comparisons:
             other = rest.get(comparison.output)
             values = [finding for finding in other.findings if finding.kind == "values"] if other is not None else []
@@ -239,8 +239,8 @@ class ToleranceComparator:
                 left.append(beyond_the_others(comparison, other.metrics.get("budget_used", math.inf), known, samples))
             else:
                 left.append(with_rest(comparison, other))
-                found += values
-        return tuple(left), found
+                compared_rest += values
+        return tuple(left), compared_rest
 
     def _derived(self) -> tuple[str, ...]:
         """Outputs with a derived tolerance and no explicit one."""

@@ -92,16 +92,16 @@ def derive_each(
     rules = [choices(deriving, inputs, tolerance.ties, cost) if tied else [] for tolerance in each]
     coarse = coarse and cost >= WORTH
     common = _tried(deriving, inputs, precision, coarse) if any(rule is not None for rule in rules) else None
-    found = []
+    tolerances = []
     for arithmetic, chosen in zip(each, rules, strict=True):
         if chosen is None or common is None:
-            found.append(_tried(Deriving(whole, arithmetic, seed, graph), inputs, precision, coarse))
+            tolerances.append(_tried(Deriving(whole, arithmetic, seed, graph), inputs, precision, coarse))
             continue
         tried = common.header.selftest
         others = [_by_rules(Deriving(whole, closed, seed, graph), choice, inputs, precision) for choice in chosen]
         others = [other.with_header(selftest=tried) for other in others if not is_alike(other, common)]
-        found.append(replace(common, others=others))
-    return found
+        tolerances.append(replace(common, others=others))
+    return tolerances
 
 
 def _tried(deriving: Deriving, inputs: Sequence[Tensors], precision: str, coarse: bool) -> DerivedTolerance:

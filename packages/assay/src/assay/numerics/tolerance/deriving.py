@@ -53,8 +53,10 @@ class Deriving:
         self._samples_in_all = 0
         self.before: dict[str, dict[str, Any]] = {}
         """By the label of an operator that a defect may be built into: of the first sample, what that changes nothing before."""
-        found = (decision_of(name, self.graph) for name in self.outputs)
-        self.decisions: dict[str, Decision] = {decision.output: decision for decision in found if decision is not None}
+        decisions = (decision_of(name, self.graph) for name in self.outputs)
+        self.decisions: dict[str, Decision] = {
+            decision.output: decision for decision in decisions if decision is not None
+        }
         self.drawing.decisive = {name: tuple(decision.node.output) for name, decision in self.decisions.items()}
         self.drawing.taps = tuple(dict.fromkeys(name for decision in self.decisions.values() for name in decision.taps))
 
@@ -98,15 +100,15 @@ class Deriving:
         if not inputs:
             return []
         self._samples_in_all = len(inputs)
-        found = {0: first or self._sample(0, inputs[0])}
-        inputs = inputs[: affordable(found[0].cost, len(inputs), rounds=self.graph.rounds)]
+        samples = {0: first or self._sample(0, inputs[0])}
+        inputs = inputs[: affordable(samples[0].cost, len(inputs), rounds=self.graph.rounds)]
         self._samples_in_all = len(inputs)
         for places in group_by_shape(inputs):
-            self._group(places, inputs, found)
-        for sample in found.values():
+            self._group(places, inputs, samples)
+        for sample in samples.values():
             for decision in self.decisions.values():
                 self._decide(decision, sample)
-        return [found[place] for place in range(len(inputs))]
+        return [samples[place] for place in range(len(inputs))]
 
     def _group(self, places: Sequence[int], inputs: Sequence[Tensors], found: dict[int, Sample]) -> None:
         """Samples of one shape: the first alone, the others together where the model lets them."""
@@ -168,7 +170,7 @@ class Deriving:
             return
         ties = sample.margins.pop(f"{decision.output}/open", None)
         spread = [shrunk_deviation(deviation, self.drawing.draws) for deviation in deviations if deviation is not None]
-        found = (
+        deviation = (
             ranking(decision, values[0], spread[0])
             if decision.kind == "ranking"
             else interval(
@@ -179,7 +181,7 @@ class Deriving:
                 ties,
             )
         )
-        for key, value in found.items():
+        for key, value in deviation.items():
             sample.margins[f"{decision.output}/{key}"] = value
 
     def profile(self, samples: Sequence[Sample], precision: str) -> DerivedTolerance:

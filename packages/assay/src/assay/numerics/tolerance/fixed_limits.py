@@ -38,10 +38,10 @@ def by_limits(comparison: Comparison, rtol: float, atol: float) -> Comparison:
         if evidence.budget is None or evidence.clashing
         else comparison.worst
     )
-    found = () if not used > 1.0 else (_beyond(comparison, rtol, atol, outside, worst[0]),)
+    beyond = () if not used > 1.0 else (_beyond(comparison, rtol, atol, outside, worst[0]),)
     return replace(
         comparison,
-        findings=(*evidence.findings, *found),
+        findings=(*evidence.findings, *beyond),
         metrics={**counted, "budget_used": total, **own} if comparison.elements or evidence.budget is not None else own,
         rtol=rtol,
         atol=atol,

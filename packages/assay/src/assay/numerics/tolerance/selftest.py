@@ -169,28 +169,28 @@ def _defects(deriving: Deriving, feeds: Tensors) -> list[_Built]:
     rounded |= {name: _coarsened(deriving.wide.rt_inits_[name], unit) for name in weights}
     before = {**deriving.wide.rt_inits_, **feeds}
     rounded = {name: value for name, value in rounded.items() if not _equal(value, before[name])}
-    found: list[_Built] = []
+    defects: list[_Built] = []
     if unit < _COARSEST and rounded:
-        found.append((Defect(DefectKind.ROUNDED, size=unit), rounded, Hook(), ""))
+        defects.append((Defect(DefectKind.ROUNDED, size=unit), rounded, Hook(), ""))
     if (unit >= _COARSEST or deriving.graph.rounds) and deriving.last is not None:
         # Then nothing can be rounded by as much, and the two below may lie under the rounding of the type, or of the grid.
         last = deriving.last
         label = defect_label(last)
-        found.append((Defect(DefectKind.ALL_LOST, label), {}, _Lost(last.output[0], np.zeros_like), label))
+        defects.append((Defect(DefectKind.ALL_LOST, label), {}, _Lost(last.output[0], np.zeros_like), label))
     if deriving.middle is not None:
         node, weight = deriving.middle
         label = defect_label(node)
-        found.append((Defect(DefectKind.CHANNEL_LOST, label), {}, _Lost(node.output[0], _end_lost), label))
+        defects.append((Defect(DefectKind.CHANNEL_LOST, label), {}, _Lost(node.output[0], _end_lost), label))
         if node.op_type not in WEIGHTS:
             factor = 1.0 + min(unit, _COARSEST)
             scaled = _Lost(node.output[0], lambda value: value * factor)
-            found.append((Defect(DefectKind.SCALED, label, factor), {}, scaled, ""))
-            found.append((Defect(DefectKind.SHIFTED, label), {}, _Lost(node.output[0], _shifted), ""))
+            defects.append((Defect(DefectKind.SCALED, label, factor), {}, scaled, ""))
+            defects.append((Defect(DefectKind.SHIFTED, label), {}, _Lost(node.output[0], _shifted), ""))
         if weight:
-            found.append(
+            defects.append(
                 (Defect(DefectKind.TERM_LOST, label), {weight: _term_lost(deriving, node, weight)}, Hook(), label)
             )
-    return found
+    return defects
 
 
 def _coarsened(value: Tensor, unit: float) -> Tensor:

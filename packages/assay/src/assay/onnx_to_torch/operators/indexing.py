@@ -174,7 +174,7 @@ def non_max_suppression(
     limit = 0 if most is None else integer(most)
     iou = 0.0 if overlap is None else float(scalar(overlap))
     corners = _corners(boxes, node.get("center_point_box", 0))
-    found = []
+    selected = []
     for batch in range(scores.shape[0]):
         for label in range(scores.shape[1]):
             line = scores[batch, label]
@@ -187,8 +187,8 @@ def non_max_suppression(
                     continue
                 if all(_overlap(corners[batch, box], corners[batch, other]) <= iou for other in kept):
                     kept.append(box)
-            found += [[batch, label, box] for box in kept]
-    return torch.tensor(found, dtype=torch.int64, device=boxes.device).reshape(-1, 3)
+            selected += [[batch, label, box] for box in kept]
+    return torch.tensor(selected, dtype=torch.int64, device=boxes.device).reshape(-1, 3)
 
 
 def _corners(boxes: Tensor, centred: int) -> Tensor:

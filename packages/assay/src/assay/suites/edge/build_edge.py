@@ -61,9 +61,9 @@ def array(given: Given) -> np.ndarray[Any, Any]:
     dtype, shape, values = given
     with np.errstate(all="ignore"):
         flat = np.array(values, np.float64 if any(isinstance(value, float) for value in values) else None)
-        found = flat.astype(numpy_dtype(dtype))
+        numbers = flat.astype(numpy_dtype(dtype))
     size = int(np.prod(shape, dtype=np.int64))
-    return np.resize(found, size).reshape(shape) if size else np.zeros(shape, found.dtype)
+    return np.resize(numbers, size).reshape(shape) if size else np.zeros(shape, numbers.dtype)
 
 
 def _saved(path: Path, edge: Edge, nodes: tuple[Node, ...]) -> Path:

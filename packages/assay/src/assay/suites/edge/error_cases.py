@@ -75,11 +75,11 @@ def _indices() -> Iterator[Edge]:
 
 def _undefined() -> Iterator[Edge]:
     """Whole numbers divided by zero: nobody says what comes of it, but the process must live."""
-    for operator, found in (("Div", "3 2 4"), ("Mod", "1 1 0")):
+    for operator, values in (("Div", "3 2 4"), ("Mod", "1 1 0")):
         for dtype in ("int32", "int64"):
             inputs = {"x": ints("7 5 8", dtype), "z": ints("2 2 2", dtype)}
             yield replace(
-                _edge(f"{operator}-by-zero-{dtype}", operator, inputs, ints(found, dtype)),
+                _edge(f"{operator}-by-zero-{dtype}", operator, inputs, ints(values, dtype)),
                 misuse=ErrorCase("value", "any", "z", 0),
             )
     for dtype, low in (("int32", -(2**31)), ("int64", -(2**63))):

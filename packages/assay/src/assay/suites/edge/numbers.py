@@ -51,7 +51,7 @@ def _overflow() -> Iterator[Edge]:
 
 
 def _casts() -> Iterator[Edge]:
-    for name, given, to, found in (
+    for name, given, to, answer in (
         ("int16-to-int8", ints("200 -200 300 5", "int16"), "int8", ints("-56 56 44 5", "int8")),
         ("int64-to-int32", ints("4294967297 -4294967298 7"), "int32", ints("1 -2 7", "int32")),
         ("int32-to-uint8", ints("-1 256 300", "int32"), "uint8", ints("255 0 44", "uint8")),
@@ -61,7 +61,7 @@ def _casts() -> Iterator[Edge]:
         ("truncates", floats("2.9 -2.9 -0.5"), "int32", ints("2 -2 0", "int32")),
     ):
         node = Node("Cast", ("x",), attributes={"to": to})
-        yield Edge(f"Cast-{name}", (node,), {"x": given}, {"y": found}, "the table of ONNX Cast")
+        yield Edge(f"Cast-{name}", (node,), {"x": given}, {"y": answer}, "the table of ONNX Cast")
     quantized = Node("QuantizeLinear", ("x", "scale", "zero"))
     for dtype, zero, steps in (("uint8", "128", "255 0 128 130 130"), ("int8", "0", "127 -128 0 2 2")):
         yield Edge(f"QuantizeLinear-saturates-{dtype}", (quantized,), {"x": floats("1e9 -1e9 0.5 1.5 2.5")},

@@ -113,20 +113,20 @@ _REDUCED: tuple[tuple[str, str, str, str], ...] = (
 
 def table() -> Iterator[Edge]:
     """Named `OPERATOR-what`."""
-    for operator, found in _INFINITE.items():
-        yield _unary(operator, "nan-infinity", "nan inf -inf", found, C)
-    for operator, (given, found) in _EDGES.items():
-        yield _unary(operator, "domain", given, found, C)
+    for operator, answers in _INFINITE.items():
+        yield _unary(operator, "nan-infinity", "nan inf -inf", answers, C)
+    for operator, (given, answers) in _EDGES.items():
+        yield _unary(operator, "domain", given, answers, C)
     for operator in _ODD:
         # The sign of a zero is seen through its reciprocal.
-        found = "-inf inf" if operator == "Neg" else "inf -inf"
+        answers = "-inf inf" if operator == "Neg" else "inf -inf"
         seen = (Node(operator, ("x",), ("zero",)), Node("Reciprocal", ("zero",)))
-        yield Edge(f"{operator}-signed-zero", seen, {"x": floats("0 -0")}, {"y": floats(found)}, C)
-    for operator, found in _SMALL.items():
+        yield Edge(f"{operator}-signed-zero", seen, {"x": floats("0 -0")}, {"y": floats(answers)}, C)
+    for operator, answers in _SMALL.items():
         # Tens of units of so small a number are 1e-3 of it.
         nodes = (Node(operator, ("x",)),)
         yield Edge(
-            f"{operator}-subnormal", nodes, {"x": floats("1e-40 -1e-40")}, {"y": floats(found)}, IEEE, relative=1e-3
+            f"{operator}-subnormal", nodes, {"x": floats("1e-40 -1e-40")}, {"y": floats(answers)}, IEEE, relative=1e-3
         )
     yield from _arithmetic()
     yield from _structured()
@@ -144,17 +144,17 @@ def _arithmetic() -> Iterator[Edge]:
     for operator, left, right, pair in _PAIRS:
         source = C if operator == "Pow" else IEEE
         yield _pair(f"{operator}-nan-infinity", operator, floats(left), floats(right), floats(pair), source)
-    for operator, left, right, found in _COMPARED:
-        yield _pair(f"{operator}-nan-infinity", operator, floats(left), floats(right), truths(found), IEEE)
+    for operator, left, right, answers in _COMPARED:
+        yield _pair(f"{operator}-nan-infinity", operator, floats(left), floats(right), truths(answers), IEEE)
     small = floats("1e-40 -1e-40")
     yield _pair("Mul-subnormal", "Mul", small, floats("1e30 1e30"), floats("1e-10 -1e-10"), IEEE, 1e-3)
     yield _pair("Div-subnormal", "Div", small, floats("1e-30 1e-30"), floats("1e-10 -1e-10"), IEEE, 1e-3)
     yield _pair("Add-subnormal", "Add", small, floats("2e-40 -2e-40"), floats("3e-40 -3e-40"), IEEE, 1e-3)
     yield _pair("Less-subnormal", "Less", floats("0 1e-40"), floats("1e-40 0"), truths("1 0"), IEEE)
     yield _pair("Equal-subnormal", "Equal", floats("0 1e-40"), floats("1e-40 1e-40"), truths("0 1"), IEEE)
-    for operator, what, given, found in _REDUCED:
+    for operator, what, given, answer in _REDUCED:
         nodes = (Node(operator, ("x",), attributes={"keepdims": 0}),)
-        yield Edge(f"{operator}-{what}", nodes, {"x": floats(given)}, {"y": floats(found, ())}, IEEE)
+        yield Edge(f"{operator}-{what}", nodes, {"x": floats(given)}, {"y": floats(answer, ())}, IEEE)
     fmod = (Node("Mod", ("x", "z"), attributes={"fmod": 1}),)
     sides = {"x": floats("inf 1 nan 5"), "z": floats("1 inf 1 0")}
     yield Edge("Mod-nan-infinity", fmod, sides, {"y": floats("nan 1 nan nan")}, C)
@@ -163,7 +163,7 @@ def _arithmetic() -> Iterator[Edge]:
 def _structured() -> Iterator[Edge]:
     """Operators that combine elements: what must not leak, vanish or overflow on the way."""
     row = (1, 2)
-    for name, operator, given, found in (
+    for name, operator, given, expected in (
         ("large", "Softmax", "1000 0", "1 0"),
         ("lowest", "Softmax", "-inf 0", "0 1"),
         ("nan", "Softmax", "nan 0", "nan nan"),
@@ -171,7 +171,7 @@ def _structured() -> Iterator[Edge]:
         ("lowest", "LogSoftmax", "-inf 0", "-inf 0"),
     ):
         nodes = (Node(operator, ("x",), attributes={"axis": -1}),)
-        yield Edge(f"{operator}-{name}", nodes, {"x": floats(given, row)}, {"y": floats(found, row)}, ONNX)
+        yield Edge(f"{operator}-{name}", nodes, {"x": floats(given, row)}, {"y": floats(expected, row)}, ONNX)
     yield Edge(
         "Where-hidden-nan", (Node("Where", ("c", "x", "z")),),
         {"c": truths("1 0 1"), "x": floats("1 nan 3"), "z": floats("nan 2 inf")}, {"y": floats("1 2 3")}, ONNX,

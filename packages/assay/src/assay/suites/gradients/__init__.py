@@ -64,7 +64,7 @@ def _derived(case: Case) -> Case:
 @cache
 def authored() -> dict[str, TorchCase]:
     """The first shape of each operator, every setting of its attributes, in float32."""
-    found: dict[str, TorchCase] = {}
+    cases: dict[str, TorchCase] = {}
     for operator in TABLES:
         if "float32" not in operator.dtypes or operator.name in NOT_DIFFERENTIABLE:
             continue
@@ -76,5 +76,5 @@ def authored() -> dict[str, TorchCase]:
             for order in ("vjp", "second") if operator.name in SMOOTH else ("vjp",):
                 # A derivative that is constant, or zero, is right where float64 and finite differences say so.
                 case = msgspec.structs.replace(one, name=f"{stem}-{order}", source=order, published=True)
-                found[case.name] = case
-    return found
+                cases[case.name] = case
+    return cases

@@ -83,8 +83,8 @@ def _checked(backward: Joint, inputs: Sequence[Any], seed: int, second: bool) ->
     terms, pulled = (slice(begin, begin + count), weights[begin:]) if second else (slice(begin), weights)
 
     def number(own: Sequence[Any], moved: Mapping[str, Any]) -> float:
-        found = backward.function(*own, *weights, moved=moved)[terms]
-        return float(sum((gradient * w).sum() for gradient, w in zip(found, pulled, strict=True)))
+        gradients = backward.function(*own, *weights, moved=moved)[terms]
+        return float(sum((gradient * w).sum() for gradient, w in zip(gradients, pulled, strict=True)))
 
     def by_inputs(point: Sequence[Any]) -> float:
         moved = dict(zip(backward.by_inputs, point, strict=True))

@@ -65,12 +65,12 @@ def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: b
             for name, parameter in parameters.items()
         }
         with torch.enable_grad():
-            found = [
+            outcomes = [
                 tensor
                 for tensor in flat(torch.func.functional_call(module, learned, tuple(own)))
                 if tensor.is_floating_point()
             ]
-            reached = [(tensor, v) for tensor, v in zip(found, pushed, strict=True) if tensor.requires_grad]
+            reached = [(tensor, v) for tensor, v in zip(outcomes, pushed, strict=True) if tensor.requires_grad]
             sources = [*(own[place] for place in by_inputs), *(learned[name] for name in by_parameters)]
             first = torch.autograd.grad(
                 [tensor for tensor, _ in reached], sources, [v for _, v in reached], create_graph=second
@@ -81,7 +81,7 @@ def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: b
                 [w for tensor, w in zip(first, pulled, strict=True) if tensor.requires_grad],
                 allow_unused=True, materialize_grads=True,
             )  # fmt: skip
-        return tuple(tensor.detach() for tensor in (*found, *first, *twice))
+        return tuple(tensor.detach() for tensor in (*outcomes, *first, *twice))
 
     names_of_inputs = [names[place] for place in by_inputs]
     results = [f"out{place}" for place in range(len(outputs))]
@@ -96,11 +96,11 @@ def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: b
 def _derivable(module: Any, parameters: dict[str, Any], inputs: Sequence[Any]) -> tuple[list[int], list[str]]:
     """The places of the inputs, and the names of the parameters, by which anything has a derivative; some input must."""
     places = floating(inputs)
-    _, found = _first(module, parameters, inputs, places)
-    by_inputs = [place for place, gradient in zip(places, found, strict=False) if gradient is not None]
+    _, gradients = _first(module, parameters, inputs, places)
+    by_inputs = [place for place, gradient in zip(places, gradients, strict=False) if gradient is not None]
     if not by_inputs:
         raise ValueError("no input has a derivative")
-    by_parameters = zip(parameters, found[len(places) :], strict=True)
+    by_parameters = zip(parameters, gradients[len(places) :], strict=True)
     return by_inputs, [name for name, parameter in by_parameters if parameter is not None]
 
 
@@ -113,16 +113,16 @@ def _first(
     own = [tensor.detach().requires_grad_() if place in places else tensor for place, tensor in enumerate(inputs)]
     learned = {name: parameter.detach().requires_grad_() for name, parameter in parameters.items()}
     with torch.enable_grad():
-        found = [
+        outputs = [
             tensor
             for tensor in flat(torch.func.functional_call(module, learned, tuple(own)))
             if tensor.is_floating_point()
         ]
-        reached = [tensor.sum() for tensor in found if tensor.requires_grad]
+        reached = [tensor.sum() for tensor in outputs if tensor.requires_grad]
         sources = [*(own[place] for place in places), *learned.values()]
         if not reached:
-            return found, [None] * len(sources)
-        return found, list(torch.autograd.grad(reached, sources, allow_unused=True))
+            return outputs, [None] * len(sources)
+        return outputs, list(torch.autograd.grad(reached, sources, allow_unused=True))
 
 
 def flat(value: Any) -> list[Any]:

@@ -37,9 +37,9 @@ class Operators:
 
 @cache
 def _authored() -> dict[str, TorchCase]:
-    found: dict[str, TorchCase] = {}
+    cases: dict[str, TorchCase] = {}
     for operator in TABLES:
         for case in operator.cases():
-            assert case.name not in found, f"two cases are called {case.name}"
-            found[case.name] = case
-    return found
+            assert case.name not in cases, f"two cases are called {case.name}"
+            cases[case.name] = case
+    return cases

@@ -152,10 +152,10 @@ def _external(model: ModelProto, draw: random.Random) -> None:
 
 
 def _attribute(model: ModelProto, draw: random.Random) -> None:
-    found = [attribute for node in _nodes(model) for attribute in node.attribute]
-    if not found:
+    attributes = [attribute for node in _nodes(model) for attribute in node.attribute]
+    if not attributes:
         return
-    one = draw.choice(found)
+    one = draw.choice(attributes)
     what = draw.randrange(6)
     if what == 0:
         one.i = draw.choice(_SIZES)
@@ -243,12 +243,12 @@ def _function(model: ModelProto, draw: random.Random) -> None:
 
 def _nodes(model: ModelProto) -> list[NodeProto]:
     """Those of subgraphs and functions, too."""
-    found = [*model.graph.node, *(node for function in model.functions for node in function.node)]
-    for node in found:
+    nodes = [*model.graph.node, *(node for function in model.functions for node in function.node)]
+    for node in nodes:
         for attribute in node.attribute:
             if attribute.HasField("g"):
-                found += attribute.g.node
-    return found
+                nodes += attribute.g.node
+    return nodes
 
 
 SURGERIES: tuple[Surgery, ...] = (

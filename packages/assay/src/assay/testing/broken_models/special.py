@@ -18,11 +18,11 @@ def field(number: int, data: bytes) -> bytes:
 
 def varint(number: int) -> bytes:
     """Seven bits a byte, the lowest first."""
-    found = b""
+    encoded = b""
     while number > 0x7F:
-        found += bytes([number & 0x7F | 0x80])
+        encoded += bytes([number & 0x7F | 0x80])
         number >>= 7
-    return found + bytes([number])
+    return encoded + bytes([number])
 
 
 def _sparse(path: Path, head: bytes = b"", size: int = GIBIBYTE) -> None:

@@ -134,7 +134,7 @@ class Batcher:
         sequence.left, sequence.cache = list(sequence.prompt), self._network.empty(1)
         if not self._prefixes:
             return
-        best, found = 0, None
+        best, waiting = 0, None
         for known, cache in self._known.items():
             both = list(zip(known, sequence.prompt, strict=False))
             same = next((at for at, (token, other) in enumerate(both) if token != other), len(both))
@@ -144,10 +144,10 @@ class Batcher:
                 same = min(same + 1, len(known))
             same = min(same, len(sequence.prompt) - 1)
             if same > best:
-                best, found = same, cache
-        if found is not None and best >= _SHORTEST:
+                best, waiting = same, cache
+        if waiting is not None and best >= _SHORTEST:
             sequence.left = sequence.prompt[best:]
-            sequence.cache = [array[:, :, :best] for array in found]
+            sequence.cache = [array[:, :, :best] for array in waiting]
 
     def _step(self, group: Sequence[Generation]) -> list[Generation]:
         """One call of the network for all of the group. Returns those that ended."""

@@ -70,9 +70,9 @@ class Pieces:
         """The text that can be given with this token: no half character, and nothing that may become a stop string."""
         self._ids.append(number)
         self.text = self._words.text(self._ids)
-        found = [(self.text.find(stop), stop) for stop in self._stops if stop in self.text]
-        if found:
-            at, stop = min(found)
+        stops = [(self.text.find(stop), stop) for stop in self._stops if stop in self.text]
+        if stops:
+            at, stop = min(stops)
             self.stopped = True
             self.text = self.text[: at + len(stop) * ("stop-kept" in self._faults)]
             return self.rest()

@@ -243,8 +243,8 @@ def _state(*paths: str) -> tuple[int, int]:
     """Size and time of the first that is there: a build of the same version that was installed over another has others."""
     for path in paths:
         with suppress(OSError):
-            found = os.stat(path)
-            return found.st_size, found.st_mtime_ns
+            status = os.stat(path)
+            return status.st_size, status.st_mtime_ns
     return 0, 0
 
 

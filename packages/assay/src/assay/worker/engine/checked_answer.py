@@ -23,7 +23,7 @@ def checked(answer: object) -> Answer:
     plug-in breaks the promise of `Engine.run`."""
     if not isinstance(answer, dict):
         raise Lowering(noted(NoteCode.GAVE_NO_DICT, type=type_name(answer)))
-    found: Answer = dict.copy(answer)
+    copied: Answer = dict.copy(answer)
     for name, array in dict.items(answer):
         if not isinstance(name, str):
             raise Lowering(noted(NoteCode.GAVE_NO_NAME, type=type_name(name)))
@@ -34,9 +34,9 @@ def checked(answer: object) -> Answer:
             raise Lowering(noted(NoteCode.GAVE_ELEMENTS, output=name, type=str(array.dtype)))
         if isinstance(array, np.ndarray):
             if type(array) is not np.ndarray:
-                found[name] = np.ndarray.view(array, np.ndarray)
-            _look_into(name, found[name])
-    return answer if type(answer) is dict and all(found[name] is value for name, value in answer.items()) else found
+                copied[name] = np.ndarray.view(array, np.ndarray)
+            _look_into(name, copied[name])
+    return answer if type(answer) is dict and all(copied[name] is value for name, value in answer.items()) else copied
 
 
 def _look_into(name: str, array: Tensor) -> None:

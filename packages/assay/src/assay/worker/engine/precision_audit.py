@@ -30,11 +30,11 @@ def find_lower_precision(asked: str, facts: EngineInfo, own: Callable[[], ModelP
     for kind, layers in facts.weights.items():
         if layers and (is_floating(unsigned(kind)) or unsigned(kind) in QUANTIZED):
             used.setdefault(unsigned(kind), {})[_WEIGHTS] = layers
-    found = {kind: names for kind, names in used.items() if _is_coarser(kind, asked)}
-    if not found:
+    coarser = {kind: names for kind, names in used.items() if _is_coarser(kind, asked)}
+    if not coarser:
         return ()
     excused = own()
-    beyond = [entry for kind, names in sorted(found.items()) for entry in _beyond(kind, names, excused)]
+    beyond = [entry for kind, names in sorted(coarser.items()) for entry in _beyond(kind, names, excused)]
     if not beyond:
         return ()
     operators, dtypes, counts, allowed = (tuple(column) for column in zip(*beyond, strict=True))
@@ -52,15 +52,15 @@ def _beyond(kind: str, names: Mapping[str, int], own: ModelPrecision) -> list[Be
     stored = {name: count for name, count in names.items() if name == _WEIGHTS}
     products = {name: count for name, count in names.items() if name not in stored and multiplies(name)}
     others = {name: count for name, count in names.items() if name not in {*stored, *products}}
-    found: list[Beyond] = []
+    entries: list[Beyond] = []
     for group, allowed in (
         (products, sum(own.multiplying[dtype] for dtype in like)),
         (others, math.inf if own.values.intersection(like) else 0),
         (stored, sum(own.weights[dtype] for dtype in like)),
     ):
         if (count := sum(group.values())) > allowed:
-            found.append((", ".join(sorted(group)[:3]), kind, count, allowed))
-    return found
+            entries.append((", ".join(sorted(group)[:3]), kind, count, allowed))
+    return entries
 
 
 def minor_deviations(asked: str, facts: EngineInfo) -> tuple[Note, ...]:

@@ -59,9 +59,9 @@ class BranchSearch:
             look = self._evaluated
             taken = [self._watched(feed, look)[1] for feed in inputs]
         inputs, outputs = list(inputs), list(outputs)
-        found, tried = self._found(inputs[0], plan, set().union(*taken), look)
+        improved, tried = self._found(inputs[0], plan, set().union(*taken), look)
         changed = []
-        for sample, seen, met in found:
+        for sample, seen, met in improved:
             place = _replaceable(taken)
             answered = seen if look is answer else self._watched(sample, answer)[0]
             if place is None or answered is None:
@@ -82,19 +82,19 @@ class BranchSearch:
     ) -> tuple[list[tuple[dict[str, Tensor], dict[str, Tensor], set[str]]], int]:
         """Samples, each of which takes a branch that none before it does, with their answers; and how many were tried."""
         begin, tried = time.monotonic(), 0
-        found: list[tuple[dict[str, Tensor], dict[str, Tensor], set[str]]] = []
+        taken_inputs: list[tuple[dict[str, Tensor], dict[str, Tensor], set[str]]] = []
         for names in dict.fromkeys(branch.inputs for branch in self._missing(met)):
             stream = np.random.default_rng([self._seed, len(names)])
             for changes in candidates(self._model, plan, base, names, self._numbers, stream):
                 if not self._missing(met) or tried >= MOST or time.monotonic() - begin > SEARCHING_S:
-                    return found, tried
+                    return taken_inputs, tried
                 tried += 1
                 sample = {**base, **changes}
                 answered, seen = self._watched(sample, answer)
                 if answered is not None and any(not branch.values.isdisjoint(seen) for branch in self._missing(met)):
-                    found.append((sample, answered, seen))
+                    taken_inputs.append((sample, answered, seen))
                     met = met | seen
-        return found, tried
+        return taken_inputs, tried
 
     def _missing(self, met: set[str]) -> list[Branch]:
         return [branch for branch in self._branches if branch.inputs and branch.values.isdisjoint(met)]

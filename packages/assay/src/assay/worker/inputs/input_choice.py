@@ -150,9 +150,9 @@ def chosen(job: InputsJob, answer: Callable[[Samples], Samples]) -> tuple[Sample
     if fair is not None:
         return fair
     plan = new_plan(job)
-    found = _at_other_sizes(job, answer, plan) if not plan.unmet else None
-    if found is not None and (poor is None or is_telling(found[1])):
-        return found
+    at_other_sizes = _at_other_sizes(job, answer, plan) if not plan.unmet else None
+    if at_other_sizes is not None and (poor is None or is_telling(at_other_sizes[1])):
+        return at_other_sizes
     if poor is not None:
         return poor
     # A graph that contradicts itself at its own fixed shapes is no matter of inputs.

@@ -39,15 +39,15 @@ def _facts(name: str, given: Sequence[object], choice: InputFacts) -> InputFacts
 
 def _extremes(tensors: Sequence[Tensor]) -> tuple[float | None, float | None]:
     """Of the finite numbers; of complex ones nothing is said."""
-    found = []
+    extremes = []
     for tensor in tensors:
         if tensor.dtype.kind == "c" or not tensor.size:
             continue
         wide = tensor.astype(np.float64)
         finite = wide[np.isfinite(wide)]
         if finite.size:
-            found += [float(finite.min()), float(finite.max())]
-    return (min(found), max(found)) if found else (None, None)
+            extremes += [float(finite.min()), float(finite.max())]
+    return (min(extremes), max(extremes)) if extremes else (None, None)
 
 
 def _choice(plan: InputPlan | None, spec: TensorSpec | None) -> InputFacts:

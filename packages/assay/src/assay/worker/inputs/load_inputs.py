@@ -51,10 +51,10 @@ def feed(golden: SketchedGolden, model: Model) -> tuple[Source, Scheduled]:
     than its sketches are of."""
     signature = signature_of(model, golden.lock.state)
     check_signature(golden, signature)
-    found = scheduled(golden.prompts, signature)
-    calls = [call for sequence in found.calls for call in sequence]
-    sequences = tuple(map(len, found.calls)) if signature.state else ()
-    return Source(calls, found.labels, dict(signature.state), sequences), found
+    schedules = scheduled(golden.prompts, signature)
+    calls = [call for sequence in schedules.calls for call in sequence]
+    sequences = tuple(map(len, schedules.calls)) if signature.state else ()
+    return Source(calls, schedules.labels, dict(signature.state), sequences), schedules
 
 
 def load_golden(job: InputsJob) -> Golden:

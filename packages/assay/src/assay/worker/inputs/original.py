@@ -104,11 +104,11 @@ def compare_change(job: ChangeJob, stages: Stages) -> ChangeResult:
         )
         drawn, newly = _drawn(job, original, old)
         judging = replace(judging, drawn=drawn, golden=None)
-        loss, found = _compared(original, new.outputs, old, judging)
-        found = (*found, *newly)
+        loss, findings_of_change = _compared(original, new.outputs, old, judging)
+        findings_of_change = (*findings_of_change, *newly)
         far = compare_with_original(job, new.outputs, old)
-        structural = tuple(finding for finding in found if finding.kind != "values")
-    findings = structural if quantized else found
+        structural = tuple(finding for finding in findings_of_change if finding.kind != "values")
+    findings = structural if quantized else findings_of_change
     contract = job.case.contract
     metrics = {}
     if contract.task_metric is not None and not structural:

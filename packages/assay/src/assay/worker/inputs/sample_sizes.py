@@ -26,14 +26,14 @@ def sample_sizes(job: InputsJob) -> dict[str, Sizes]:
     samples = list(_shapes(job))
     batches = [batch for batch in batches_of(job) if batch]
     firsts = symbols({spec.name: spec.shape for spec in specs})
-    found: dict[str, Sizes] = {}
+    sizes_by_axis: dict[str, Sizes] = {}
     for spec in specs:
         for axis, size in enumerate(spec.shape):
             sizes = [shape[axis] for shapes in samples if axis < len(shape := shapes.get(spec.name, ()))]
             if isinstance(size, str) and sizes:
                 measured = batches if axis == 0 or firsts.get(size) else []
-                found[f"{spec.name}[{axis}]"] = (min(sizes + measured), sizes[0], max(sizes + measured))
-    return found
+                sizes_by_axis[f"{spec.name}[{axis}]"] = (min(sizes + measured), sizes[0], max(sizes + measured))
+    return sizes_by_axis
 
 
 def _shapes(job: InputsJob) -> Iterable[Shapes]:

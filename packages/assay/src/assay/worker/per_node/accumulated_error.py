@@ -61,14 +61,16 @@ def accumulated_errors(
     names = [*(value.name for value in plain.graph.output), *taps]
     try:
         evaluator = wide_evaluator(expanded(plain), {})
-        found = [
+        feeds_values = [
             dict(zip(names, evaluator.evaluate(as_type(sample, np.float64), taps), strict=True)) | dict(sample)
             for sample in samples
         ]
     except (Lowering, Unsupported, KeyError):
         return {}
     pairs = {
-        name: [(values[origin], feed[seen_as.get(name, name)]) for values, feed in zip(found, feeds, strict=True)]
+        name: [
+            (values[origin], feed[seen_as.get(name, name)]) for values, feed in zip(feeds_values, feeds, strict=True)
+        ]
         for name, origin in origins.items()
     }
     return {name: error for name, both in pairs.items() if (error := _error(both)) is not None}
@@ -98,7 +100,7 @@ def _seen_by_readers(graph: ModelProto, feed: Values) -> dict[str, str]:
             readers.setdefault(name, []).append(node)
     ends = {value.name for value in graph.graph.output}
     made = {name for node in graph.graph.node if node.op_type not in ROUNDS for name in node.output}
-    found = {}
+    readers_values = {}
     for name in made & set(feed) - ends:
         first = readers.get(name, [])
         if first and all(node.op_type == "QuantizeLinear" for node in first):
@@ -106,8 +108,8 @@ def _seen_by_readers(graph: ModelProto, feed: Values) -> dict[str, str]:
             if after and all(
                 node.op_type == "DequantizeLinear" for quantizer in first for node in readers[quantizer.output[0]]
             ):
-                found[name] = next((tensor_name for tensor_name in after if tensor_name in feed), name)
-    return found
+                readers_values[name] = next((tensor_name for tensor_name in after if tensor_name in feed), name)
+    return readers_values
 
 
 def _origin(name: str, graph: ModelProto, known: set[str]) -> str:

@@ -158,9 +158,9 @@ class NodeComparisons:
         """The producers of what a node reads, as far as one kernel may compute them with it: what was rounded to a grid was
         stored, and a region across it would be allowed a step of the grid. In a coarse type all that the roundings of a sum of
         products leave would hide a defect of what follows; there only what the sum was before it was rounded is allowed for."""
-        found = [self._producer[name] for name in reads_of(node) if name in self._producer]
-        found = [producer for producer in found if producer.op_type not in ROUNDING]
-        return [producer for producer in found if not (self._coarse and multiplies(producer.op_type))]
+        producers = [self._producer[name] for name in reads_of(node) if name in self._producer]
+        producers = [producer for producer in producers if producer.op_type not in ROUNDING]
+        return [producer for producer in producers if not (self._coarse and multiplies(producer.op_type))]
 
     def apart(self, node: NodeProto, others: Sequence[Values], unrounded: bool = False) -> float:
         """How far the answers of another engine, that got the same inputs, lie from these: in widths of the node's noise,
@@ -168,12 +168,12 @@ class NodeComparisons:
         that was rounded to the flow's type."""
         profile, names = self._profile(self._unrounded(node) if unrounded else [node], ())
         mine, theirs = ([{name: sample[name] for name in names} for sample in side] for side in (self._feeds, others))
-        found = judge_outputs(theirs, mine, profile)
-        if len(found) < len(names):
+        judgements = judge_outputs(theirs, mine, profile)
+        if len(judgements) < len(names):
             return float("inf")
         return max(
             NORM_LIMIT * output_judgement.metrics.get("budget_norm", output_judgement.metrics["budget_used"])
-            for output_judgement in found.values()
+            for output_judgement in judgements.values()
         )
 
     def _unrounded(self, node: NodeProto) -> list[NodeProto]:
@@ -229,7 +229,7 @@ class NodeComparisons:
         """The region's outputs (`only` those) against its float64 evaluation on the engine's own inputs."""
         try:
             profile, names = self._profile(region, only)
-            found = judge_outputs([{name: feed[name] for name in names} for feed in self._feeds], None, profile)
+            judgements = judge_outputs([{name: feed[name] for name in names} for feed in self._feeds], None, profile)
         except (Lowering, UsageError, KeyError, ValueError, TypeError):
             return None
         if misshapen := self._misshapen(self._sized(names, profile), profile, region[-1]):
@@ -237,7 +237,9 @@ class NodeComparisons:
         if lost := next((name for name in names if self._ranges(name, profile)), ""):
             beyond = Finding("values", lost, FindingCode.NODE_RANGE)
             return NodeValues(label(region[-1]), lost, math.inf, beyond, "range")
-        worst = max(found.values(), key=lambda comparison: comparison.metrics.get("budget_used", 0.0), default=None)
+        worst = max(
+            judgements.values(), key=lambda comparison: comparison.metrics.get("budget_used", 0.0), default=None
+        )
         if worst is None or "budget_used" not in worst.metrics:
             return None
         first = next(iter(worst.findings), None)

@@ -117,8 +117,8 @@ def _run(job: PerNodeJob, samples: Sequence[Values], stages: Stages) -> tuple[li
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     with stages.enter(Stage.RUN):
-        found = [dict(engine.run(sample)) for sample in lowered.rewritten.fed(samples)]
-    return found, lowered, engine
+        outputs = [dict(engine.run(sample)) for sample in lowered.rewritten.fed(samples)]
+    return outputs, lowered, engine
 
 
 def _changed(untapped: Sequence[Values], tapped: Sequence[Values]) -> Tapping | None:
@@ -142,9 +142,9 @@ def _judge(model: ModelProto, feeds: Sequence[Values], job: PerNodeJob) -> tuple
     from assay.worker.per_node.node_comparison import NodeComparisons
 
     nodes = NodeComparisons(model, feeds, job.flow.precision, tuple(job.flow.allowances), job.case.inputs.seed)
-    found = [nodes.judge(node) for node in nodes.all]
-    return [node_values for node_values in found if node_values is not None], sum(
-        node_values is None for node_values in found
+    judged = [nodes.judge(node) for node in nodes.all]
+    return [node_values for node_values in judged if node_values is not None], sum(
+        node_values is None for node_values in judged
     )
 
 

@@ -60,8 +60,8 @@ def _plain() -> tuple[Backend, Any]:
     if BACKEND not in plugins.names(plugins.BACKENDS):
         raise Lowering(noted(NoteCode.NOISE_NOT_LEARNT, engine=PLAIN))
     backend: Backend = plugins.load(plugins.BACKENDS, BACKEND)()
-    found = next((flow for flow in backend.flows if flow.name == PLAIN), None)
-    if found is None or not backend.availability().available:
+    plain_flow = next((flow for flow in backend.flows if flow.name == PLAIN), None)
+    if plain_flow is None or not backend.availability().available:
         raise Lowering(noted(NoteCode.NOISE_NOT_LEARNT, engine=PLAIN))
     backend.prepare()
-    return backend, found
+    return backend, plain_flow

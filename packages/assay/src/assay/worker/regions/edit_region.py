@@ -47,26 +47,26 @@ def edited(region: Region, edits: Sequence[RegionEdit]) -> tuple[Region, dict[st
             _resize(model, feeds, edit.size, edit.to)
         else:
             _fill(model, feeds, edit.name, edit.fill)
-    found = _evaluated(model, feeds, region)
+    evaluated = _evaluated(model, feeds, region)
     windows = [replace(window, nodes=list(model.graph.node)) for window in region.windows]
-    return Region(model, windows, feeds), found
+    return Region(model, windows, feeds), evaluated
 
 
 def _evaluated(model: ModelProto, feeds: dict[str, Tensor], region: Region) -> dict[str, Tensor]:
     names = [name for window in region.windows for name in window.outputs]
     try:
-        found = evaluate(model, feeds, names)
+        values = evaluate(model, feeds, names)
     except Lowering:
         raise
     except Exception as error:
         raise Lowering(noted(NoteCode.SIMPLIFIED_NOT_EVALUATED, error=reason_of(error))) from error
-    if any(name not in found or not found[name].size for name in names):
+    if any(name not in values or not values[name].size for name in names):
         raise Lowering(noted(NoteCode.SIMPLIFIED_EMPTY))
     for value in model.graph.output:
-        _set_shape(value, found[value.name].shape)
+        _set_shape(value, values[value.name].shape)
     for value in model.graph.input:
         _set_shape(value, feeds[value.name].shape)
-    return found
+    return values
 
 
 def _set_shape(value: Any, shape: Sequence[int]) -> None:

@@ -27,12 +27,12 @@ def first_wrong(node: NodeProto, output: str, given: Tensor, exact: Tensor) -> I
     """Of an output of the node."""
     if given.shape != exact.shape or not exact.size or exact.dtype.kind not in "fiub":
         return Iterations()
-    found = [
+    iterations = [
         _first(np.moveaxis(np.asarray(given).astype(np.float64), axis, 0), np.moveaxis(exact, axis, 0), backwards, part)
         for axis, backwards, part in _rows(node, output)
         if axis < exact.ndim
     ]
-    wrong = [iteration for iteration in found if iteration.first]
+    wrong = [iteration for iteration in iterations if iteration.first]
     return min(wrong, default=Iterations())
 
 

@@ -57,11 +57,11 @@ class GraphValues(Mapping[str, Tensor]):
     @cached_property
     def readers(self) -> Mapping[str, frozenset[int]]:
         """The places of the nodes that read a value."""
-        found: dict[str, set[int]] = {}
+        readers_by_name: dict[str, set[int]] = {}
         for place, node in enumerate(self.nodes):
             for name in reads_of(node):
-                found.setdefault(name, set()).add(place)
-        return {name: frozenset(places) for name, places in found.items()}
+                readers_by_name.setdefault(name, set()).add(place)
+        return {name: frozenset(places) for name, places in readers_by_name.items()}
 
     def wide(self, name: str) -> Tensor:
         """In float64, or as whole numbers. Raises KeyError. Read whole: a mapped file is an open descriptor, and a process in which
@@ -115,8 +115,8 @@ def evaluate(model: ModelProto, sample: Mapping[str, Tensor], wanted: Iterable[s
     outputs = [value.name for value in model.graph.output]
     taps = [name for name in dict.fromkeys(wanted) if name in there and name not in outputs]
     with np.errstate(all="ignore"):
-        found = wide_evaluator(wide, {}).evaluate(as_type(sample, np.float64), taps)
-    pairs = zip((*outputs, *taps), found, strict=True)
+        values = wide_evaluator(wide, {}).evaluate(as_type(sample, np.float64), taps)
+    pairs = zip((*outputs, *taps), values, strict=True)
     return {name: _plain(value) for name, value in pairs if _is_tensor(value)}
 
 
@@ -143,12 +143,12 @@ def declared_dtypes(model: ModelProto) -> dict[str, str]:
 
     shaped = onnx.shape_inference.infer_shapes(model)
     infos = (*shaped.graph.value_info, *shaped.graph.input, *shaped.graph.output)
-    found = {}
+    dtypes = {}
     for value in infos:
         element = value.type.tensor_type.elem_type
         if element and element != onnx.TensorProto.STRING:
-            found[value.name] = dtype_name(np.dtype(helper.tensor_dtype_to_np_dtype(element)))
-    return found
+            dtypes[value.name] = dtype_name(np.dtype(helper.tensor_dtype_to_np_dtype(element)))
+    return dtypes
 
 
 def graph_of(model: ModelProto, known: Mapping[str, Tensor], dtypes: Mapping[str, str]) -> RegionGraph:
@@ -190,17 +190,17 @@ def _typed(dtype: str, shape: tuple[int, ...]) -> str:
 
 def _plain_attributes(node: NodeProto) -> dict[str, str]:
     """Numbers, texts and short lists of whole numbers or texts, as text."""
-    found = {}
+    attributes = {}
     for attribute in node.attribute:
         if attribute.type == attribute.STRING:
-            found[attribute.name] = attribute.s.decode(errors="replace")
+            attributes[attribute.name] = attribute.s.decode(errors="replace")
         elif attribute.type in (attribute.INT, attribute.FLOAT):
-            found[attribute.name] = f"{attribute.i if attribute.type == attribute.INT else attribute.f:g}"
+            attributes[attribute.name] = f"{attribute.i if attribute.type == attribute.INT else attribute.f:g}"
         elif attribute.type == attribute.INTS and len(attribute.ints) <= MOST_NUMBERS:
-            found[attribute.name] = ",".join(map(str, attribute.ints))
+            attributes[attribute.name] = ",".join(map(str, attribute.ints))
         elif attribute.type == attribute.STRINGS and len(attribute.strings) <= MOST_NUMBERS:
-            found[attribute.name] = ",".join(text.decode(errors="replace") for text in attribute.strings)
-    return found
+            attributes[attribute.name] = ",".join(text.decode(errors="replace") for text in attribute.strings)
+    return attributes
 
 
 def require_plain(model: ModelProto) -> None:

@@ -91,15 +91,15 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
 
 def _apart(engine: Engine, feeds: Values, first: Values, runs: int) -> dict[str, float]:
     """Outputs whose answers to the same inputs differ from call to call, and by how much."""
-    found: dict[str, float] = {}
+    distances: dict[str, float] = {}
     for _ in range(1, runs):
         for name, array in engine.run(feeds).items():
             now, before = np.asarray(array), np.asarray(first[name])
             if now.dtype.kind == "V":  # a narrow type of ml_dtypes, whose NaN numpy does not compare
                 now, before = now.astype(np.float32), before.astype(np.float32)
             if not np.array_equal(now, before, equal_nan=now.dtype.kind in "fc"):
-                found[name] = max(found.get(name, 0.0), _distance(now, before.astype(np.float64)))
-    return found
+                distances[name] = max(distances.get(name, 0.0), _distance(now, before.astype(np.float64)))
+    return distances
 
 
 def _passes(asked: RegionJob, path: Path, stages: Stages) -> tuple[str, ...]:

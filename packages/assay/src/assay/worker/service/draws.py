@@ -97,13 +97,13 @@ def _repetition(drawn: Sequence[tuple[Prompt, Any, Sequence[int]]]) -> list[Find
 
 def _no_draws(answers: Sequence[Completion], vocabulary: int) -> list[Finding]:
     """Answers without a token, where no text is over, and tokens that the model does not have."""
-    found = []
+    findings = []
     if any(answer.ids == () and answer.finish != "stop" for answer in answers):
-        found.append(broken("limit", 1, 0))
+        findings.append(broken("limit", 1, 0))
     foreign = [answer.ids[0] for answer in answers if answer.ids and not 0 <= answer.ids[0] < vocabulary]
     if foreign:
-        found.append(broken("vocabulary", vocabulary, foreign[0]))
-    return found
+        findings.append(broken("vocabulary", vocabulary, foreign[0]))
+    return findings
 
 
 def _surprise(drawn: Sequence[tuple[Any, Sequence[int]]]) -> tuple[float, float]:

@@ -67,10 +67,10 @@ class Oracle:
         return self._logs[self._number(beginning)]
 
     def _number(self, beginning: Prompt) -> int:
-        found = self._beginnings.known(beginning)
-        if not beginning or len(found) < len(beginning):
+        numbers = self._beginnings.known(beginning)
+        if not beginning or len(numbers) < len(beginning):
             raise KeyError(beginning)
-        return found[-1]
+        return numbers[-1]
 
     def deviation(self, beginning: Prompt) -> Tensor:
         """Of the log-probabilities of a correct service: of the logit itself, and of the sum that all are divided by."""

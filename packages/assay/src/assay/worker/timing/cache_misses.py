@@ -33,12 +33,12 @@ def cache_misses(call: Callable[[], object]) -> CacheMisses:
         for _ in range(CALLS):
             call()
         fcntl.ioctl(counter, _DISABLE)
-        (found,) = struct.unpack("Q", os.read(counter, 8))
+        (misses,) = struct.unpack("Q", os.read(counter, 8))
     except OSError as error:
         return CacheMisses(errno=error.errno or errno.EIO)
     finally:
         os.close(counter)
-    return CacheMisses(found / CALLS)
+    return CacheMisses(misses / CALLS)
 
 
 def _opened() -> tuple[int, int]:
@@ -50,5 +50,5 @@ def _opened() -> tuple[int, int]:
     head = struct.pack("IIQQQQQ", _HARDWARE, _ATTRIBUTES_BYTES, _CACHE_MISSES, 0, 0, 0, flags)
     attributes = ctypes.create_string_buffer(head.ljust(_ATTRIBUTES_BYTES, b"\0"), _ATTRIBUTES_BYTES)
     library = ctypes.CDLL(None, use_errno=True)
-    found = int(library.syscall(number, attributes, 0, -1, -1, 0))
-    return (found, 0) if found >= 0 else (-1, ctypes.get_errno() or errno.EIO)
+    descriptor = int(library.syscall(number, attributes, 0, -1, -1, 0))
+    return (descriptor, 0) if descriptor >= 0 else (-1, ctypes.get_errno() or errno.EIO)

@@ -132,8 +132,8 @@ def _slowdown(job: CompareSpeedJob, seen: SpeedComparison) -> float | None:
 def slowest(slowdowns: Sequence[float | None]) -> int | None:
     """The place of the batch size that the verdict will tell of, so that it is explained by its own operators; None where nothing
     is slower."""
-    found = [(slowdown, -place) for place, slowdown in enumerate(slowdowns) if slowdown is not None]
-    return -max(found)[1] if found else None
+    ranked = [(slowdown, -place) for place, slowdown in enumerate(slowdowns) if slowdown is not None]
+    return -max(ranked)[1] if ranked else None
 
 
 def _explained(make: Make) -> Callable[[Feed], tuple[OperatorTime, ...]]:

@@ -89,7 +89,7 @@ def sample_blocks(call: Timed, watch: MonitoredGpu, budget_s: float) -> ValidBlo
         made += len(wall)
         counting += 0 if throttled(blocks[-1]) or shared(blocks[-1], own) else len(wall)
         before = after
-    found = valid_blocks(blocks, own, clock=call.clock)
+    sampled = valid_blocks(blocks, own, clock=call.clock)
     if watch.untold:
-        return found._replace(record=msgspec.structs.replace(found.record, readings=0, untold=watch.untold))
-    return found
+        return sampled._replace(record=msgspec.structs.replace(sampled.record, readings=0, untold=watch.untold))
+    return sampled

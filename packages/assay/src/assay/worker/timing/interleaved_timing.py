@@ -120,9 +120,9 @@ def _paired_run(
         begin = running_time()
         engines[name] = make()
         load_s[name] = running_time() - begin
-    found, clock = calls_of(tuple(engines.values()), feed, clock)
-    calls = dict(zip(engines, found, strict=True))
-    clock, usual_s = warm_up(found, clock)
+    engine_calls, clock = calls_of(tuple(engines.values()), feed, clock)
+    calls = dict(zip(engines, engine_calls, strict=True))
+    clock, usual_s = warm_up(engine_calls, clock)
     repeats = repeats_of(usual_s, clock)
     now = CLOCKS[clock]
     seen = {"own": TurnTimes(), "rival": TurnTimes()}

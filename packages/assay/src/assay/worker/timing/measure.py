@@ -134,9 +134,17 @@ def _at_batch(
     try:
         warmup, stable = _warm_up(call, job.measuring.warmup_s, settled)
         if watch is not None and isinstance(call, Timed):
-            found = sample_blocks(call, watch, job.measuring.seconds)
+            sampled = sample_blocks(call, watch, job.measuring.seconds)
             return Measurement(
-                batch_of(feed), found.wall_s, found.cpu_s, warmup, stable, (), layout, found.device_s, found.record
+                batch_of(feed),
+                sampled.wall_s,
+                sampled.cpu_s,
+                warmup,
+                stable,
+                (),
+                layout,
+                sampled.device_s,
+                sampled.record,
             )
         wall, cpu = sample(call, job.measuring.seconds)
         cold = cold_calls(call, job.measuring.seconds) if job.measuring.thorough else ()

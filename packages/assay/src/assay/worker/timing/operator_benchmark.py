@@ -22,14 +22,14 @@ _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 def cold_calls(call: Callable[[], object], budget_s: float) -> tuple[float, ...]:
     """Wall seconds of calls before each of which a buffer as large as the last cache was written and read: what the model
     left there is gone. As many as the budget allows, at least five; emptying counts as well."""
-    found: list[float] = []
+    durations: list[float] = []
     end = time.perf_counter() + budget_s
-    while len(found) < COLD_CALLS and (len(found) < LEAST_COLD_CALLS or time.perf_counter() < end):
+    while len(durations) < COLD_CALLS and (len(durations) < LEAST_COLD_CALLS or time.perf_counter() < end):
         _evict()
         begin = time.perf_counter()
         call()
-        found.append(time.perf_counter() - begin)
-    return tuple(found)
+        durations.append(time.perf_counter() - begin)
+    return tuple(durations)
 
 
 def work_of(model: Path, feed: Mapping[str, Tensor], outputs: Mapping[str, Tensor]) -> OperationCount:

@@ -53,12 +53,12 @@ def gemm_peak(threads: int) -> float:
 def best_seconds(work: Callable[[], object], threads: int) -> float:
     """The least of several, as if each thread that has a core had it to itself."""
     at_once = min(float(threads), usable_cores())
-    found = []
+    seconds = []
     for _ in range(REPEATS):
         begin = time.process_time()
         work()
-        found.append((time.process_time() - begin) / at_once)
-    return min(found)
+        seconds.append((time.process_time() - begin) / at_once)
+    return min(seconds)
 
 
 if __name__ == "__main__":

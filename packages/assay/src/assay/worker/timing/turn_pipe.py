@@ -68,9 +68,9 @@ class TurnPipe:
 
     def read_line(self) -> str:
         """Up to the end of the line."""
-        found = b""
-        while not found.endswith(b"\n"):
-            found += self.read(1)
-            if found == FAILED:
+        line = b""
+        while not line.endswith(b"\n"):
+            line += self.read(1)
+            if line == FAILED:
                 raise PeerFailed(noted(NoteCode.PEER_NOT_STARTED))
-        return found.decode()
+        return line.decode()

@@ -40,14 +40,14 @@ def answered(job: VerifyJob, engine: Engine, rewritten: TransformedModel, golden
     actual, untaken = answers(log, golden, job.case.model)
     golden = golden.first(len(actual))
     probed = perturb_input(job, engine, rewritten, golden)
-    found = Answered(golden, actual, log, probed, untaken)
+    answered_calls = Answered(golden, actual, log, probed, untaken)
     if not job.no_reference_reason:
         drifted, unlike = run_free(engine, rewritten, golden, job.case.model)
-        found = replace(found, drifted=drifted, unlike=unlike)
+        answered_calls = replace(answered_calls, drifted=drifted, unlike=unlike)
     if probed is not None or golden.lock.state:
         log.interrupted()
     log.look_at_answers()
-    return found
+    return answered_calls
 
 
 def _asked(log: CallLog, sample: int, golden: Golden, model: Model) -> dict[str, Tensor]:
@@ -75,11 +75,11 @@ def answers(log: CallLog, golden: Golden, model: Model) -> tuple[list[dict[str, 
     them out, and that is told; a sample of the set itself that is refused is the engine's outcome."""
     count = len(golden.inputs)
     own = len(next(iter(golden.labels.values()))) if golden.labels else count
-    found = [_asked(log, sample, golden, model) for sample in each_sample(range(own), count)]
+    outputs = [_asked(log, sample, golden, model) for sample in each_sample(range(own), count)]
     for sample in range(own, count):
-        at_sample(len(found) + 1, count)
+        at_sample(len(outputs) + 1, count)
         try:
-            found.append(_asked(log, sample, golden, model))
+            outputs.append(_asked(log, sample, golden, model))
         except (Unsupported, NotRunnable) as error:
-            return found, (noted(NoteCode.COMPANION_LEFT_OUT, count=count - len(found), error=reason_of(error)),)
-    return found, ()
+            return outputs, (noted(NoteCode.COMPANION_LEFT_OUT, count=count - len(outputs), error=reason_of(error)),)
+    return outputs, ()

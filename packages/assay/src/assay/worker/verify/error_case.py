@@ -68,9 +68,9 @@ def run_error_case(job: VerifyJob, misuse: ErrorCase, stages: Stages) -> VerifyR
     answer, why = _misused(job, misuse, engine, lowered.rewritten.fed([sample])[0], stages)
     accepted = _accepted(misuse, answer, compared) if answer is not None else ()
     unusable = _again(engine, lowered.rewritten.fed([sample])[0], before, stages)
-    found = (*accepted, *unusable)
+    differences = (*accepted, *unusable)
     ended = noted(NoteCode.WRONG_USE_ALLOWED) if why is None else noted(NoteCode.WRONG_USE_REFUSED, error=why)
-    return _result(job, None if found else ended, comparisons, found, lowered, engine)
+    return _result(job, None if differences else ended, comparisons, differences, lowered, engine)
 
 
 def _misused(

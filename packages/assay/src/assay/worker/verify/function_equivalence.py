@@ -41,8 +41,8 @@ def compare_with_function_body(job: VerifyJob, body: Model, stages: Stages) -> V
     contract = msgspec.structs.replace(job.case.contract, precision=job.flow.precision)
     declared = {spec.name: spec.dtype for spec in job.case.model.outputs}
     with stages.enter(Stage.COMPARE):
-        compared, found = compare_outputs(other, operator, contract, expected_dtypes=declared)
-        comparisons, findings = tuple(_near(comparison) for comparison in compared), _beyond(found)
+        compared, differences = compare_outputs(other, operator, contract, expected_dtypes=declared)
+        comparisons, findings = tuple(_near(comparison) for comparison in compared), _beyond(differences)
         if findings:
             right = _right(job, golden, operator, other, declared)
             seen = facts_seen(model=job.case.model.name, body=body.name, right=right)

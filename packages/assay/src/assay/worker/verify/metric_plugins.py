@@ -31,12 +31,12 @@ def with_metrics(compared: Compared, actual: Samples, expected: Samples, contrac
 
 def _loaded(name: str) -> Metric:
     try:
-        found = plugins.load(METRICS, name)
+        metric = plugins.load(METRICS, name)
     except (HarnessError, UnknownName) as error:
         raise BrokenMetric(reason_of(error)) from error
-    if not isinstance(found, Metric):
+    if not isinstance(metric, Metric):
         raise BrokenMetric(noted(NoteCode.METRIC_STATES_NONE, metric=name))
-    return found
+    return metric
 
 
 def _stated(name: str, metric: Metric) -> dict[str, StatedMetric]:
@@ -52,7 +52,7 @@ def _stated(name: str, metric: Metric) -> dict[str, StatedMetric]:
 def _measured(
     comparison: Comparison, metrics: Mapping[str, Metric], actual: Samples, expected: Samples, contract: Contract
 ) -> Comparison:
-    found: dict[str, float] = {}
+    measured_figures: dict[str, float] = {}
     stated: dict[str, StatedMetric] = {}
     for name, metric in metrics.items():
         stated |= _stated(name, metric)
@@ -70,7 +70,13 @@ def _measured(
             for figure, value in figures.items():
                 if figure not in stated:
                     raise BrokenMetric(noted(NoteCode.METRIC_NOT_STATED, metric=name, figure=figure))
-                before = found.get(figure)
-                found[figure] = float(value) if before is None else worse_of(stated[figure].worse, before, float(value))
-    own = {figure: about for figure, about in stated.items() if figure in found and figure not in comparison.metrics}
-    return msgspec.structs.replace(comparison, metrics=found | comparison.metrics, stated=own)
+                before = measured_figures.get(figure)
+                measured_figures[figure] = (
+                    float(value) if before is None else worse_of(stated[figure].worse, before, float(value))
+                )
+    own = {
+        figure: about
+        for figure, about in stated.items()
+        if figure in measured_figures and figure not in comparison.metrics
+    }
+    return msgspec.structs.replace(comparison, metrics=measured_figures | comparison.metrics, stated=own)

@@ -24,11 +24,15 @@ def tried(job: VerifyJob, facts: EngineInfo, is_right: Callable[[Engine], bool])
     if not asked:
         return facts
     together = _cures(job, asked, is_right)
-    found = dict.fromkeys((numeric_default.name for numeric_default in asked), together)
+    cures_by_name = dict.fromkeys((numeric_default.name for numeric_default in asked), together)
     if together and len(asked) > 1:
         alone = [numeric_default.name for numeric_default in asked[:MOST] if _cures(job, [numeric_default], is_right)]
-        found.update((numeric_default.name, not alone or numeric_default.name in alone) for numeric_default in asked)
-    with_cures = (msgspec.structs.replace(default, cures=found.get(default.name)) for default in facts.numeric_defaults)
+        cures_by_name.update(
+            (numeric_default.name, not alone or numeric_default.name in alone) for numeric_default in asked
+        )
+    with_cures = (
+        msgspec.structs.replace(default, cures=cures_by_name.get(default.name)) for default in facts.numeric_defaults
+    )
     return msgspec.structs.replace(facts, numeric_defaults=tuple(with_cures))
 
 

@@ -77,9 +77,9 @@ def compare_at_shapes(
             except Lowering as error:
                 why = noted(NoteCode.NO_REFERENCE_AT_SIZES, sizes=format_shapes(sizes), error=reason_of(error))
                 return ReferenceComparison((tuple(comparisons), tuple(findings)), unproven=why)
-            found = compare([actual], expected)
-        comparisons += [_at(comparison, sizes) for comparison in found[0]]
-        findings += [_finding_at(finding, sizes) for finding in found[1]]
+            compared = compare([actual], expected)
+        comparisons += [_at(comparison, sizes) for comparison in compared[0]]
+        findings += [_finding_at(finding, sizes) for finding in compared[1]]
     return ReferenceComparison((tuple(comparisons), tuple(findings)))
 
 

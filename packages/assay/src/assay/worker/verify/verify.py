@@ -117,9 +117,9 @@ class _Seen:
     @property
     def is_open(self) -> bool:
         """Whether another tolerance could have more to say: such a job may be asked once more."""
-        found = self.findings or any(comparison.findings for comparison in self.comparisons)
+        any_finding = self.findings or any(comparison.findings for comparison in self.comparisons)
         return bool(
-            found
+            any_finding
             or self.unproven
             or blocking(self.comparisons)
             or any(is_beyond(instability, self.comparisons) for instability in self.repeats.found)
@@ -140,7 +140,7 @@ def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stage
         given = with_statistics(held.given[0], actual, golden.outputs) + sized.given[0]
         random = drawn_parts(actual[0], drawn)
         repeatable = {name: array for name, array in actual[0].items() if name not in random}
-        found = _Seen(
+        judged_so_far = _Seen(
             given + check_sensitivity(job, rewritten, ran.probed, repeatable, plain),
             held.given[1] + sized.given[1],
             _against(job, actual, held.against_float),
@@ -148,9 +148,11 @@ def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stage
             Repeats(),
             judging,
         )
-    if found.is_open and judging.profile is not None and judging.profile.header.coarse:
-        return found  # by the derived tolerance all is done again
-    return replace(found, repeats=_repeated(job, lowered, ran, stages, judging, plain, found.comparisons))
+    if judged_so_far.is_open and judging.profile is not None and judging.profile.header.coarse:
+        return judged_so_far  # by the derived tolerance all is done again
+    return replace(
+        judged_so_far, repeats=_repeated(job, lowered, ran, stages, judging, plain, judged_so_far.comparisons)
+    )
 
 
 def _repeated(

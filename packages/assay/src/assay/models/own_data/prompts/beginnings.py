@@ -19,21 +19,21 @@ class Beginnings:
     def of(self, tokens: Iterable[int], behind: int = PADDED) -> list[int]:
         """The number of each text that ends at one of these tokens; PADDED for padding. The tokens stand behind the text of
         the number `behind` (PADDED: behind none)."""
-        found = []
+        numbers = []
         for token in tokens:
             behind = behind if token == PADDED else self._number(behind, token)
-            found.append(PADDED if token == PADDED else behind)
-        return found
+            numbers.append(PADDED if token == PADDED else behind)
+        return numbers
 
     def known(self, tokens: Iterable[int]) -> list[int]:
         """The numbers of those that were met, the shortest first. None is given a number."""
-        found: list[int] = []
+        numbers: list[int] = []
         for token in tokens:
-            number = self._numbers.get((found[-1] if found else PADDED, token))
+            number = self._numbers.get((numbers[-1] if numbers else PADDED, token))
             if number is None:
                 break
-            found.append(number)
-        return found
+            numbers.append(number)
+        return numbers
 
     def _number(self, behind: int, token: int) -> int:
         number = self._numbers.setdefault((behind, token), len(self.lengths))

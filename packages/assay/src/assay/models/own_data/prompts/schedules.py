@@ -47,7 +47,7 @@ def scheduled(prompts: Prompts, signature: Signature) -> Scheduled:
     following: dict[int, int] = {}
     for ids in prompts:
         following |= zip(beginnings.of(ids), ids[1:], strict=False)
-    found = Scheduled()
+    schedules = Scheduled()
     rows: list[tuple[int, Tensor, Tensor]] = []
     for sequence in _sequences(prompts, signature):
         calls, before = [], np.empty((len(sequence.tokens[0]), 0), np.int64)
@@ -63,14 +63,14 @@ def scheduled(prompts: Prompts, signature: Signature) -> Scheduled:
             ]
             follows = np.array([[following.get(token, PADDED) for token in row] for row in prefix])
             rows.append((NAMES.index(sequence.schedule), np.array(prefix), follows))
-        found.calls.append(calls)
+        schedules.calls.append(calls)
     shape = tuple(max(prefix.shape[axis] for _, prefix, _ in rows) for axis in (0, 1))
-    found.labels = {
+    schedules.labels = {
         "schedule": np.array([schedule for schedule, _, _ in rows]),
         "prefix": np.stack([_padded(prefix, shape) for _, prefix, _ in rows]),
         "next_token": np.stack([_padded(follows, shape) for _, _, follows in rows]),
     }
-    return found
+    return schedules
 
 
 def _sequences(prompts: Prompts, signature: Signature) -> Iterator[Feeding]:

@@ -65,8 +65,8 @@ def prompts_of(golden: Golden) -> dict[int, Prompt]:
     if "schedule" not in golden.labels or any(IDS not in sample for sample in golden.inputs):
         raise BadGolden(noted(GoldenCode.GOLDEN_NO_PROMPTS))
     whole = NAMES.index("whole")
-    found = [number for number, schedule in enumerate(golden.labels["schedule"]) if schedule == whole]
-    return {number: tuple(map(int, golden.inputs[number][IDS][0])) for number in found}
+    numbers = [number for number, schedule in enumerate(golden.labels["schedule"]) if schedule == whole]
+    return {number: tuple(map(int, golden.inputs[number][IDS][0])) for number in numbers}
 
 
 def is_of_prompts(folder: Path) -> bool:

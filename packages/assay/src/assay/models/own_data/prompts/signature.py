@@ -43,10 +43,10 @@ class Signature:
         specs = _inputs(self.model)
         positions = np.maximum(np.cumsum(mask, axis=1) - 1, 0)[:, -ids.shape[1] :]
         values = {IDS: ids, MASK: mask, POSITIONS: positions}
-        found = {name: value.astype(numpy_dtype(specs[name].dtype)) for name, value in values.items() if name in specs}
+        feeds = {name: value.astype(numpy_dtype(specs[name].dtype)) for name, value in values.items() if name in specs}
         if first:
-            found |= {name: _empty(specs[name], specs[IDS], len(ids)) for name in self.state.values()}
-        return found
+            feeds |= {name: _empty(specs[name], specs[IDS], len(ids)) for name in self.state.values()}
+        return feeds
 
 
 def signature_of(model: Model, state: Mapping[str, str]) -> Signature:

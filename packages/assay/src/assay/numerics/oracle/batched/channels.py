@@ -39,5 +39,5 @@ def in_channels(operator: Operator, **changed: Any) -> Values | None:
     x = _joined(operator.rows(0))
     others = [None if given is None else operator.rows(at) for at, given in enumerate(operator.inputs) if at]
     flat = [None if given is None else given.reshape(-1, *given.shape[2:]) for given in others]
-    found = operator.run(x, *flat, probe=_InChannels(operator.call.probe, operator.count), **changed)
-    return tuple(_apart(value, operator.count) for value in found)
+    values = operator.run(x, *flat, probe=_InChannels(operator.call.probe, operator.count), **changed)
+    return tuple(_apart(value, operator.count) for value in values)

@@ -84,9 +84,9 @@ def _evaluate(
     for node, freed in evaluator.plan(frozenset(wanted)):
         outputs = tuple(node.output)
         if node.need_context():
-            found = controlled(node, values, many, count, body)
-            results = tuple(valued.value for valued in found)
-            many.update(name for name, valued in zip(outputs, found, strict=False) if valued.is_rowed)
+            results_of_body = controlled(node, values, many, count, body)
+            results = tuple(valued.value for valued in results_of_body)
+            many.update(name for name, valued in zip(outputs, results_of_body, strict=False) if valued.is_rowed)
         elif many.isdisjoint(node.input) and not probe.touches(outputs):
             results = evaluator.step(node, values)
         else:
@@ -122,11 +122,11 @@ class _Rowed:
         outputs = tuple(self._node.output)
         self._probe.begins(outputs)
         try:
-            found = self._lifted(lift, inputs)
+            lifted = self._lifted(lift, inputs)
         except _FORMS as error:
             self._probe.broken(outputs, f"{self._node.op_type}: {type(error).__name__}: {error}")
-            found = None
-        return self._one_by_one() if found is None else found
+            lifted = None
+        return self._one_by_one() if lifted is None else lifted
 
     def _lifted(self, lift: Lift, inputs: Values) -> Values | None:
         node = self._node
@@ -139,20 +139,20 @@ class _Rowed:
             # Noise comes from inside: the first input takes the axis there.
             call.inputs = (np.broadcast_to(inputs[0], (self._count, *inputs[0].shape)), *inputs[1:])
             rowed = (True, *rowed[1:])
-        found = lift(Operator(node, call, rowed, self._count, kernel_of(node.domain, node.op_type)))
-        if found is None or not all(_has_rows(result, self._count) for result in found):
+        lifted = lift(Operator(node, call, rowed, self._count, kernel_of(node.domain, node.op_type)))
+        if lifted is None or not all(_has_rows(result, self._count) for result in lifted):
             return None
-        return found if call.marked else self._seen(found, inputs)
+        return lifted if call.marked else self._seen(lifted, inputs)
 
     def _seen(self, results: Values, inputs: Values) -> Values:
         """With the axis, past the probe."""
         call = self._evaluator.call(self._node, inputs)
-        found = self._probe.node(call, results, _never)
+        observed = self._probe.node(call, results, _never)
         if any(self._rowed):
-            return found
+            return observed
         return tuple(
             after if after is not before else np.broadcast_to(before, (self._count, *np.shape(before)))
-            for before, after in zip(results, found, strict=True)
+            for before, after in zip(results, observed, strict=True)
         )
 
     def _body(self) -> Values:
@@ -161,8 +161,8 @@ class _Rowed:
         tensors = dict(zip(body.input_names, map(self._wide, self._names), strict=True))
         rowed = [name for name, is_rowed in zip(body.input_names, self._rowed, strict=True) if is_rowed]
         values, many = _evaluate(body, tensors, rowed, self._count, self._probe, body.output_names)
-        found = ((values[name], name in many) for name in body.output_names)
-        return tuple(value if has else np.broadcast_to(value, (self._count, *value.shape)) for value, has in found)
+        pairs = ((values[name], name in many) for name in body.output_names)
+        return tuple(value if has else np.broadcast_to(value, (self._count, *value.shape)) for value, has in pairs)
 
     def _wide(self, name: str) -> Any:
         """A value as the evaluator expects it, whatever it was computed in."""

@@ -57,12 +57,14 @@ class Operator:
         """All inputs, those with rows in one rank at least, so that they broadcast as one row of each would."""
         present = [position for position, value in enumerate(self.inputs) if value is not None]
         rank = max(rank, *(len(self.shape(position)) for position in present))
-        found = list(self.inputs)
+        inputs_aligned = list(self.inputs)
         for position in present:
             if self.rowed[position]:
                 shape = self.shape(position)
-                found[position] = found[position].reshape(self.count, *[1] * (rank - len(shape)), *shape)
-        return found
+                inputs_aligned[position] = inputs_aligned[position].reshape(
+                    self.count, *[1] * (rank - len(shape)), *shape
+                )
+        return inputs_aligned
 
     def run(self, *inputs: Any, probe: Hook | None = None, **changed: Any) -> Values:
         """The operator itself on other inputs, with some attributes changed."""
@@ -71,8 +73,8 @@ class Operator:
             call.inputs = inputs
             call.attributes = {**call.attributes, **changed}
             call.probe = probe or call.probe
-            if (found := self.kernel(call)) is not None:
-                return found
+            if (computed := self.kernel(call)) is not None:
+                return computed
         if changed:
             node = copy.copy(node)
             for name, value in changed.items():
@@ -129,5 +131,5 @@ def in_batch(operator: Operator) -> Values | None:
     x = operator.rows(0)
     if not operator.only(0) or x.ndim < 3 or len(operator.call.outputs) > 1:
         return None
-    found = operator.run(x.reshape(operator.count * x.shape[1], *x.shape[2:]), *operator.inputs[1:])
-    return tuple(value.reshape(operator.count, x.shape[1], *value.shape[1:]) for value in found)
+    values = operator.run(x.reshape(operator.count * x.shape[1], *x.shape[2:]), *operator.inputs[1:])
+    return tuple(value.reshape(operator.count, x.shape[1], *value.shape[1:]) for value in values)

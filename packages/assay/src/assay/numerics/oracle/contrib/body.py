@@ -69,8 +69,8 @@ class Body:
 
     def attributes(self, *names: str) -> dict[str, Any]:
         """Those of these names that the node has."""
-        found = {name: self.attribute(name) for name in names}
-        return {name: value for name, value in found.items() if value is not None}
+        values = {name: self.attribute(name) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
 
     def shape(self, name: str) -> tuple[int | None, ...]:
         """Raises Unknown."""
@@ -126,9 +126,9 @@ class Body:
         """A step with one result, of the type of its first input unless it is one that changes it."""
         (name,) = self.several(kind, inputs, 1, **attributes)
         like = inputs[_TYPED_BY.get(kind, 0)] if inputs else ""
-        found = attributes.get("to") or _GIVES.get(kind) or self._known.types.get(like)
-        if found:
-            self._known.types.setdefault(name, found)
+        dtype = attributes.get("to") or _GIVES.get(kind) or self._known.types.get(like)
+        if dtype:
+            self._known.types.setdefault(name, dtype)
         return name
 
     def give(self, value: str, position: int = 0) -> None:

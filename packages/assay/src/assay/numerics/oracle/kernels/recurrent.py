@@ -229,8 +229,8 @@ def recurrent(call: Call) -> Values | None:
 
 def activation_functions(call: Call, y: Tensor, last_h: Tensor, last_c: Tensor) -> Values:
     """As many as the node names."""
-    found: tuple[Any, ...] = (y, last_h) if call.operator in ("RNN", "GRU") else (y, last_h, last_c)
-    return found[: max(1, len(call.outputs))]
+    states: tuple[Any, ...] = (y, last_h) if call.operator in ("RNN", "GRU") else (y, last_h, last_c)
+    return states[: max(1, len(call.outputs))]
 
 
 def unrolled(

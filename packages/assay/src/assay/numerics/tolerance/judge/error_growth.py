@@ -18,10 +18,10 @@ _LIMITS = {"budget_norm": NORM_LIMIT, "budget_element": ELEMENT_LIMIT, "budget_s
 
 def increased(old: Mapping[str, float], new: Mapping[str, float]) -> dict[str, tuple[float, float]]:
     """(former, present) statistic in noise widths, by metric, for those that grew. Metrics that either side lacks are left out."""
-    found = {}
+    grown = {}
     for name, limit in _LIMITS.items():
         if name in old and name in new:
             before, now = old[name] * limit, new[name] * limit
             if now > GROWTH * before and now > WIDTHS:
-                found[name] = (before, now)
-    return found
+                grown[name] = (before, now)
+    return grown

@@ -54,14 +54,16 @@ def judge_float(
         for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True))
     ]
     sides = [sample.side for sample in samples if sample.side is not None]
-    found = _statistics(samples, profile, worst)
+    statistic = _statistics(samples, profile, worst)
     seen = UNSEEN if profile.header.coarse else 1.0
     telling, left_out = (samples, []) if profile.header.coarse else _telling(samples)
     if left_out:
-        found = max(found, _statistics(telling, profile, worst), key=lambda candidate: candidate.budgets["budget_used"])
+        statistic = max(
+            statistic, _statistics(telling, profile, worst), key=lambda candidate: candidate.budgets["budget_used"]
+        )
     share, near = _share(telling), _distance(samples) <= min(NEAR, NEAR_UNITS * profile.header.arithmetic.storage)
-    budgets = found.budgets
-    findings = _over(noise.name, found, actual, expected)
+    budgets = statistic.budgets
+    findings = _over(noise.name, statistic, actual, expected)
     if len(sides) == len(samples) and sides:
         leans = systematic(sides, profile.header.draws)
         budgets = {**budgets, "budget_systematic": leans.used, "budget_used": max(budgets["budget_used"], leans.used)}
@@ -79,10 +81,10 @@ def judge_float(
         metrics={**budgets, "noise_share": share},
         findings=findings,
         degenerate=mistrust,
-        notes=(*_odd(noise.name, found, profile, telling), *_set_aside(noise.name, left_out, samples)),
-        worst=tuple(worst_at(at, actual, expected) for at in found.worst),
-        allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, found.elements)) + 2) * found.noise,
-        statistics=found,
+        notes=(*_odd(noise.name, statistic, profile, telling), *_set_aside(noise.name, left_out, samples)),
+        worst=tuple(worst_at(at, actual, expected) for at in statistic.worst),
+        allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, statistic.elements)) + 2) * statistic.noise,
+        statistics=statistic,
         near=near,
     )
 

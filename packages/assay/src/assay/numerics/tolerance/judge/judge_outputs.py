@@ -26,12 +26,12 @@ def judge_outputs(
     flow, all outputs together may be those of one of them.
     """
     suspect = suspects(expected, profile) if expected is not None else {}
-    found = _by_one(actual, expected, profile, suspect, worst)
-    if suspect or not profile.others or _used(found) <= 1.0:
-        return found
+    judgements = _by_one(actual, expected, profile, suspect, worst)
+    if suspect or not profile.others or _used(judgements) <= 1.0:
+        return judgements
     answers = [_by_one(actual, None, other, {}, worst) for other in profile.others]
     best = min(answers, key=_used)
-    return best if _used(best) <= 1.0 else found
+    return best if _used(best) <= 1.0 else judgements
 
 
 def _used(found: Mapping[str, OutputJudgement]) -> float:
@@ -46,7 +46,7 @@ def _by_one(
     worst: int,
 ) -> dict[str, OutputJudgement]:
     """By one answer that the flow may give. `suspect` are the outputs of a golden that is not known to be right."""
-    found = {}
+    judgements = {}
     for noise in profile.header.outputs:
         mine = [sample.get(noise.name) for sample in actual]
         theirs = [sample.get(noise.name) for sample in (expected if expected is not None else profile.oracle)]
@@ -54,8 +54,8 @@ def _by_one(
             continue
         offset = expected is not None and noise.name not in suspect
         one = _judge(noise, _arrays(mine), _arrays(theirs), profile, known_offset=offset, worst=worst)
-        found[noise.name] = _if_blind(one, profile)
-    return found
+        judgements[noise.name] = _if_blind(one, profile)
+    return judgements
 
 
 def _if_blind(judged: OutputJudgement, profile: DerivedTolerance) -> OutputJudgement:
@@ -71,12 +71,12 @@ def _if_blind(judged: OutputJudgement, profile: DerivedTolerance) -> OutputJudge
 def suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, float]:
     """Outputs of a golden that disagree with the float64 evaluation of the model beyond what the type of the flow and the
     golden's own allow, with the budget that each uses; none where it is another answer that the flow may give."""
-    found = _suspects(golden, profile)
-    return {} if found and any(not _suspects(golden, other) for other in profile.others) else found
+    suspected = _suspects(golden, profile)
+    return {} if suspected and any(not _suspects(golden, other) for other in profile.others) else suspected
 
 
 def _suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, float]:
-    found = {}
+    suspected = {}
     for noise in profile.header.outputs:
         theirs = [sample.get(noise.name) for sample in golden]
         ours = [sample.get(noise.name) for sample in profile.oracle]
@@ -84,8 +84,8 @@ def _suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str,
             continue
         judged = _judge(noise, _arrays(theirs), _arrays(ours), profile, known_offset=False, worst=1)
         if (used := float(judged.metrics.get("budget_used", 0.0))) > 1.0:
-            found[noise.name] = used
-    return found
+            suspected[noise.name] = used
+    return suspected
 
 
 def _arrays(samples: Sequence[Tensor | None]) -> list[Tensor]:

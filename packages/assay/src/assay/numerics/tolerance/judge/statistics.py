@@ -98,14 +98,14 @@ def statistics(
         masks = clusters(allowed, noisy)
     if len(masks) == 1:
         return _statistics(errors, variances, floors, draws, kept, None, tipped, reached, step)
-    found = [_statistics(errors, variances, floors, draws, kept, mask, tipped, reached, step) for mask in masks]
-    worst = max(found, key=lambda statistic: statistic.budgets["budget_used"])
+    candidates = [_statistics(errors, variances, floors, draws, kept, mask, tipped, reached, step) for mask in masks]
+    worst = max(candidates, key=lambda statistic: statistic.budgets["budget_used"])
     return msgspec.structs.replace(
         worst,
-        out=sum(statistic.out for statistic in found),
-        elements=sum(statistic.elements for statistic in found),
-        noise=min(statistic.noise for statistic in found),
-        most=max(statistic.most for statistic in found),
+        out=sum(statistic.out for statistic in candidates),
+        elements=sum(statistic.elements for statistic in candidates),
+        noise=min(statistic.noise for statistic in candidates),
+        most=max(statistic.most for statistic in candidates),
     )
 
 

@@ -72,7 +72,7 @@ class Sums:
             self._largest[name] = np.maximum(self._largest[name], np.abs(sums))
 
     def _of(self, noisy: Tensors, exact: Tensors) -> dict[str, Wide]:
-        found = {}
+        errors_by_output = {}
         for name, value in self._base.items():
             if noisy[name].shape == value.shape:
                 if (value.shape[0] if value.shape else 1) % self._count:
@@ -82,16 +82,16 @@ class Sums:
                     error = noisy[name].astype(np.float64, order="C") - exact[name]
                 error = np.where(np.isfinite(error), error, 0.0).reshape(shape)
                 wide = value.astype(np.float64).reshape(shape)
-                found[name] = np.stack([sums(part, other) for part, other in zip(error, wide, strict=True)])
-        return found
+                errors_by_output[name] = np.stack([sums(part, other) for part, other in zip(error, wide, strict=True)])
+        return errors_by_output
 
     def margins(self) -> dict[str, Tensor]:
         """`NAME/sums`, their standard deviations, and `NAME/sums_tipped`, the largest of the larger noise."""
         blank = {name: np.zeros((self._count, width(self._shape(name)))) for name in self._base}
-        found = {
+        margins_by_name = {
             f"{name}/sums": np.sqrt((blank[name] + self._squares[name]) / max(1, self._draws)) for name in self._base
         }
-        return found | {f"{name}/sums_tipped": blank[name] + self._largest[name] for name in self._base}
+        return margins_by_name | {f"{name}/sums_tipped": blank[name] + self._largest[name] for name in self._base}
 
     def _shape(self, name: str) -> tuple[int, ...]:
         shape = self._base[name].shape

@@ -67,10 +67,10 @@ class RoundingSites:
     @cached_property
     def first_of(self) -> dict[str, int]:
         """The first of each kind among those that are noisy."""
-        found: dict[str, int] = {}
+        columns: dict[str, int] = {}
         for column, number in enumerate(self.noisy):
-            found.setdefault(self.each[number].kind, column)
-        return found
+            columns.setdefault(self.each[number].kind, column)
+        return columns
 
     @cached_property
     def groups(self) -> list[tuple[list[int], Deviation]]:

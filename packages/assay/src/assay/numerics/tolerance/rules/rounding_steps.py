@@ -100,11 +100,11 @@ class StepRecorder(Hook):
         return self._other.node(call, results, again)
 
     def answer(self, call: Call, results: Values) -> Values:
-        found = self._other.answer(call, results)
+        answers = self._other.answer(call, results)
         places = self._places(call.outputs) if self._places is not None else ()
         for exact, place in zip(self.found.get(call.outputs, ()), places, strict=False):
             exact.deviation = np.zeros((), np.float32) if place.deviation is None else place.deviation
-        return found
+        return answers
 
     def _keep(self, value: Tensor, call: Call) -> None:
         self.found.setdefault(call.outputs, []).append(Exact(value, call.operator))

@@ -23,11 +23,13 @@ def sampling(site: RuleSite, unit: Arithmetic) -> Variance:
     with np.errstate(invalid="ignore"):
         steepness = np.abs(site.again(slope, *rest)[0])
         squares = np.abs(site.again(np.square(x), *rest)[0])
-        found = np.square(unit.accumulate * width * steepness) / 3 + unit.storage**2 * squares
+        variance = np.square(unit.accumulate * width * steepness) / 3 + unit.storage**2 * squares
         if "cubic" in text_of(site.call.attributes.get("mode")):
             near = largest(np.square(x), window)
-            found = found + _weights_of(site, window) * unit.accumulate**2 / 3 * np.abs(site.again(near, *rest)[0])
-    return found
+            variance = variance + _weights_of(site, window) * unit.accumulate**2 / 3 * np.abs(
+                site.again(near, *rest)[0]
+            )
+    return variance
 
 
 def _weights_of(site: RuleSite, window: Sequence[int]) -> float:

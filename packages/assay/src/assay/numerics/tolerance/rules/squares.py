@@ -25,9 +25,9 @@ def sum_of_squares(inputs: Sequence[Tensor], again: Callable[..., tuple[Any, ...
         scales = [largest(array) for array in inputs]
         if all(_is_even(array, scale) for array, scale in zip(inputs, scales, strict=True)):
             parts = (np.square((array / scale).astype(np.float32)) for array, scale in zip(inputs, scales, strict=True))
-            found = np.asarray(again(*parts)[0])
-            if found.dtype == np.float32 and not np.any((found > 0) & (found < _SHORT)):
-                wide: Tensor = np.maximum(found, 0).astype(np.float64)
+            squares = np.asarray(again(*parts)[0])
+            if squares.dtype == np.float32 and not np.any((squares > 0) & (squares < _SHORT)):
+                wide: Tensor = np.maximum(squares, 0).astype(np.float64)
                 wide *= math.prod(scales) ** 2
                 return wide
     result: Tensor = again(*(array * array for array in inputs))[0]

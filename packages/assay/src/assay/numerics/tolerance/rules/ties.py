@@ -77,8 +77,8 @@ def steps(site: RuleSite, unit: Arithmetic) -> Variance:
         tips = (np.rint(whole) != whole) & (above <= TIPPING * added + _COLLAPSED * np.abs(value))
     if unit.ties and may_choose(site, unit.ties):
         tips |= np.any([otherwise(value, zero, rule) != 0.0 for rule in READINGS[unit.ties]], axis=0)
-    found: Variance = np.where(exact, np.where(tips, max(added, _SEEN) ** 2, 0.0), plain)
-    return found
+    variance: Variance = np.where(exact, np.where(tips, max(added, _SEEN) ** 2, 0.0), plain)
+    return variance
 
 
 def may_choose(site: RuleSite, declared: str) -> bool:

@@ -44,12 +44,12 @@ def as_type(inputs: Tensors, dtype: Any) -> dict[str, Tensor]:
 
 def named(names: Sequence[str], values: Sequence[Any]) -> dict[str, Tensor]:
     """Raises Lowering for a sequence or a map: only tensors can be compared."""
-    found = {}
+    tensors = {}
     for name, value in zip(names, values, strict=True):
         if not isinstance(value, np.ndarray | np.generic):
             raise Lowering(noted(NoteCode.OUTPUT_NO_TENSOR, output=name, type=type(value).__name__))
-        found[name] = np.asarray(value)
-    return found
+        tensors[name] = np.asarray(value)
+    return tensors
 
 
 def check_classes(base: dict[str, Tensor], wide: dict[str, Tensor]) -> None:

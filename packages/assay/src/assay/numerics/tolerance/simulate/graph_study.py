@@ -182,14 +182,14 @@ def _types(proto: ModelProto) -> dict[str, str]:
     if not _declares_all(graph):  # inference leaves what is declared as it is
         with suppress(InferenceError, RuntimeError, ValueError):
             inferred = onnx.shape_inference.infer_shapes(lightened(proto)).graph
-    found = {
+    types = {
         info.name: info.type.tensor_type.elem_type
         for source in (graph, inferred)
         for info in (*source.value_info, *source.input, *source.output)
         if info.type.HasField("tensor_type")
     }
-    found |= {tensor.name: tensor.data_type for tensor in graph.initializer}
-    return {name: _dtype(kind) for name, kind in found.items() if kind}
+    types |= {tensor.name: tensor.data_type for tensor in graph.initializer}
+    return {name: _dtype(kind) for name, kind in types.items() if kind}
 
 
 def _declares_all(graph: GraphProto) -> bool:

@@ -162,15 +162,15 @@ class _Perturbing:
         initializers = self._proto.graph.initializer
         largest = sorted(self.weights, key=lambda at: -math.prod(initializers[at].dims))[:_TRIED]
         scales = {node.input[at] for node in self._proto.graph.node if _rounds(node) for at in _controls(node)}
-        found = [
+        controls = [
             at
             for at, initializer in enumerate(initializers)
             if initializer.name in scales and self._is_real(initializer.name)
         ]
-        for at in (*largest, *found[len(found) // 2 :][:1]):
+        for at in (*largest, *controls[len(controls) // 2 :][:1]):
             defect = Defect(DefectKind.TENSOR_ENLARGED, initializers[at].name, _FAULT)
             yield defect, self.changed([at], _enlarged), self._inputs
-        if not largest and not found:
+        if not largest and not controls:
             larger = [{**sample, **{name: _enlarged(sample[name]) for name in self._fed}} for sample in self._inputs]
             yield Defect(DefectKind.INPUTS_ENLARGED, size=_FAULT), self._proto, larger
 
@@ -250,17 +250,17 @@ def _margins(
     at: int, outputs: Sequence[OutputNoise], base: Answers, draws: Sequence[Answers], loud: Sequence[Answers]
 ) -> dict[str, Tensor]:
     """Between what whole numbers moved; how far louder runs jump, where there are any."""
-    found: dict[str, Tensor] = {}
+    margins: dict[str, Tensor] = {}
     for output in outputs:
         name = output.name
         if output.kind == "interval":
             every = np.stack([answers[at][name] for answers in (base, *draws)])
-            found |= {f"{name}/low": every.min(axis=0), f"{name}/high": every.max(axis=0)}
+            margins |= {f"{name}/low": every.min(axis=0), f"{name}/high": every.max(axis=0)}
         alike = [answers for answers in loud if answers[at][name].shape == base[at][name].shape]
         if output.kind == "real" and alike:
             reach = np.abs(_errors(name, at, base, alike)).max(axis=0).astype(np.float32)
-            found |= {f"{name}/tipped": reach, f"{name}/shaken": reach}
-    return found
+            margins |= {f"{name}/tipped": reach, f"{name}/shaken": reach}
+    return margins
 
 
 def _tried(profile: DerivedTolerance, perturbing: _Perturbing, run: Run) -> DerivedTolerance:

@@ -180,9 +180,9 @@ class NoiseSimulation(NoisyEvaluation):
             if (tips := self._tips) is not None and evaluator is self.wide and self._alone(recorder) is not None:
                 with suppress(NotBatchable, Diverged, Lowering, IndexError, ValueError):
                     drawn = draws(recorder)
-                    _, found = self._in_rows(evaluator, inputs, drawn + tips.draws(), recorder, sample, at_once, tips)
-                    tips.found = found[len(drawn) :]
-                    return sample.values, found[: len(drawn)]
+                    _, rows = self._in_rows(evaluator, inputs, drawn + tips.draws(), recorder, sample, at_once, tips)
+                    tips.found = rows[len(drawn) :]
+                    return sample.values, rows[: len(drawn)]
             with suppress(NotBatchable, Diverged):
                 return self._in_rows(evaluator, inputs, draws(recorder), recorder, sample, at_once)
         alone = self._alone(recorder)
@@ -204,7 +204,7 @@ class NoiseSimulation(NoisyEvaluation):
         needs_quiet = evaluator is not self.wide and (
             not self._is_exact(recorder) or bool(self.feeding.untouched(evaluator, inputs, recorder, names))
         )
-        found: list[dict[str, Tensor]] = []
+        rows: list[dict[str, Tensor]] = []
         quiet = int(needs_quiet)
         moved = tips.moved() if tips is not None else []
         while draws or moved:
@@ -217,14 +217,14 @@ class NoiseSimulation(NoisyEvaluation):
                 probe = TieRuns(others, tips.exact, count, probe)
             with np.errstate(all="ignore"):
                 values = evaluate_rows(evaluator, feeds, rowed, count, probe, names)
-            found += [named(names, row) for row in values]
+            rows += [named(names, row) for row in values]
             quiet = 0
-        if any(value.shape != sample.values[name].shape for answers in found for name, value in answers.items()):
+        if any(value.shape != sample.values[name].shape for answers in rows for name, value in answers.items()):
             raise NotBatchable
         if not needs_quiet:
-            return sample.values, found
-        check_classes(found[0], sample.values)
-        return found[0], found[1:]
+            return sample.values, rows
+        check_classes(rows[0], sample.values)
+        return rows[0], rows[1:]
 
     def _row_feeds(
         self,

@@ -47,7 +47,7 @@ class Noisy(Hook):
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
         if not self._counts(call):
             return results
-        found = list(results)
+        noisy = list(results)
         rule = rule_for(call.operator)
         if (call.operator in MOVEMENT and rule is None) or self._keeps_every_digit(call):
             return results
@@ -69,8 +69,8 @@ class Noisy(Hook):
                     site = RuleSite(call.operator, array, call, {}, again)
                     return one(site, self.unit(call.outputs))
 
-                found[position] = self._at(call.operator.lower(), array, call, variance)
-        return tuple(found)
+                noisy[position] = self._at(call.operator.lower(), array, call, variance)
+        return tuple(noisy)
 
     def unit(self, names: tuple[str, ...]) -> Arithmetic:
         """The arithmetic of what an operator gives, by the type that the model declares here."""
@@ -212,12 +212,12 @@ class Draw(Noisy):
 
     def factor(self, kind: str, outputs: tuple[str, ...]) -> float:
         """By how much a function of this kind errs everywhere, where it gives `outputs`."""
-        found = self._factors.get((kind, outputs))
-        if found is None:
+        factor_here = self._factors.get((kind, outputs))
+        if factor_here is None:
             if kind not in self._shared:
                 self._shared[kind] = float(self._random.standard_normal()) * self._amplified
-            found = self._factors[kind, outputs] = self._shared[kind] * self.unit(outputs).accumulate
-        return found
+            factor_here = self._factors[kind, outputs] = self._shared[kind] * self.unit(outputs).accumulate
+        return factor_here
 
 
 def together(

@@ -55,8 +55,8 @@ class NoisyEvaluation:
     def exact(self, inputs: Tensors, more: Sequence[str] = ()) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Outputs and taps by name, and the values called `more`."""
         names = [*self.outputs, *self.taps]
-        found = self.wide.evaluate(as_type(inputs, np.float64), (*self.taps, *more))
-        return named(names, found[: len(names)]), dict(zip(more, found[len(names) :], strict=True))
+        values = self.wide.evaluate(as_type(inputs, np.float64), (*self.taps, *more))
+        return named(names, values[: len(names)]), dict(zip(more, values[len(names) :], strict=True))
 
     def draw_of(self, turn: tuple[int, int], amplified: float, recorder: SiteRecorder | None, pool: NoisePool) -> Draw:
         """The numbers of one noisy evaluation."""
@@ -68,5 +68,5 @@ class NoisyEvaluation:
     ) -> dict[str, Tensor]:
         """One noisy evaluation by itself."""
         with observed_by(draw), np.errstate(all="ignore"):
-            found = evaluator.evaluate(self.feeding.feeds(evaluator, inputs, draw), self.taps, known)
-        return named([*self.outputs, *self.taps], found)
+            values = evaluator.evaluate(self.feeding.feeds(evaluator, inputs, draw), self.taps, known)
+        return named([*self.outputs, *self.taps], values)

@@ -146,7 +146,7 @@ def _evaluating(proto: Any, arithmetic: Arithmetic) -> Callable[[Tensors], tuple
 
 def _clashes(actual: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> tuple[str, ...]:
     """Outputs in which the engine has NaN or an infinity, and the reference a number that the type of the output holds."""
-    found = []
+    clashing = []
     for name, value in expected.items():
         mine, theirs = np.asarray(actual.get(name)), np.asarray(value)
         if mine.dtype.kind not in "fV" or theirs.dtype.kind not in "fV" or mine.shape != theirs.shape:
@@ -154,8 +154,8 @@ def _clashes(actual: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> tu
         with np.errstate(all="ignore"):
             held = np.isfinite(theirs.astype(mine.dtype).astype(np.float64))
         if (~np.isfinite(mine.astype(np.float64)) & held).any():
-            found.append(name)
-    return tuple(found)
+            clashing.append(name)
+    return tuple(clashing)
 
 
 def _explained(actual: Tensor, ranged: Sequence[Tensor], classes: Sequence[Tensor]) -> Tensor:

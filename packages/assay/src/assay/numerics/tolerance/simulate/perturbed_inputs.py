@@ -62,31 +62,31 @@ class PerturbedInputs:
 
     def _moved(self, evaluator: Evaluator, feeds: Tensors) -> list[tuple[str, Tensor, Tensor]]:
         """Name, value and standard deviation of what each draw moves."""
-        found = {name: (value, spread_of(value, unit)) for name, value, unit in self._rounded(evaluator, feeds)}
+        moved = {name: (value, spread_of(value, unit)) for name, value, unit in self._rounded(evaluator, feeds)}
         for name, grid in self._on_grid.items():
             if name not in feeds:
-                found[name] = evaluator.rt_inits_[name], grid.astype(evaluator.computes_in)
+                moved[name] = evaluator.rt_inits_[name], grid.astype(evaluator.computes_in)
         for bias in self._graph.biases:
             value = evaluator.rt_inits_[bias.name]
             if bias.name not in feeds and (spread := spread_on_grid(value, bias, evaluator.rt_inits_)) is not None:
-                before = found[bias.name][1] if bias.name in found else 0.0
-                found[bias.name] = value, np.hypot(before, spread)
-        return [(name, value, spread) for name, (value, spread) in found.items()]
+                before = moved[bias.name][1] if bias.name in moved else 0.0
+                moved[bias.name] = value, np.hypot(before, spread)
+        return [(name, value, spread) for name, (value, spread) in moved.items()]
 
     def _rounded(self, evaluator: Evaluator, feeds: Tensors) -> list[tuple[str, Tensor, float]]:
         """Name, value and unit of what is stored in another type, folded or repacked."""
         storage = self._arithmetic.storage
-        found: list[tuple[str, Tensor, float]] = []
+        rounded: list[tuple[str, Tensor, float]] = []
         if self._coarse:
             real = [
                 pair for pair in feeds.items() if pair[1].dtype == evaluator.computes_in and pair[0] in self._graph.data
             ]
-            found = [(name, value, storage) for name, value in real if not stored(value, storage)]
+            rounded = [(name, value, storage) for name, value in real if not stored(value, storage)]
         for name in self._inexact:
             if name not in feeds:
                 unit = self._arithmetic.of(self._graph.types.get(name, "")).weights
-                found.append((name, evaluator.rt_inits_[name], unit))
-        return found
+                rounded.append((name, evaluator.rt_inits_[name], unit))
+        return rounded
 
     def untouched(
         self, evaluator: Evaluator, inputs: Tensors, recorder: SiteRecorder, wanted: Sequence[str]

@@ -27,14 +27,14 @@ def quantized_regions(
     for node in graph.node:
         for position, name in enumerate(node.input):
             readers.setdefault(name, []).append((node, position))
-    found: set[str] = set()
+    quantized: set[str] = set()
 
     def ends(node: NodeProto, position: int) -> bool:
         if node.op_type == "QuantizeLinear":
             whole = node.output[0]
             back = all(at == 0 and reader.op_type == "DequantizeLinear" for reader, at in readers.get(whole, ()))
             return position == 0 and types.get(whole) in _EIGHT and back and whole not in outputs
-        return found.issuperset(filter(None, node.output)) and position not in control.get(node.op_type, ())
+        return quantized.issuperset(filter(None, node.output)) and position not in control.get(node.op_type, ())
 
     for node in reversed(graph.node):
         given = [name for name in node.output if name]
@@ -45,8 +45,8 @@ def quantized_regions(
             and all(ends(*reader) for reader in readers[name])
             for name in given
         ):
-            found.update(given)
-    return frozenset(found)
+            quantized.update(given)
+    return frozenset(quantized)
 
 
 def is_silent(deviation: Deviation, value: Tensor) -> bool:

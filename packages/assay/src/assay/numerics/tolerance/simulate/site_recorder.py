@@ -79,9 +79,9 @@ class SiteRecorder(Noisy):
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
         self.places.setdefault(call.outputs, RoundingSites())
         self._rounded, self._unrounded = False, None
-        found = super().node(call, results, again)
+        answered = super().node(call, results, again)
         self._note_exact(call, results)
-        return found
+        return answered
 
     def _note_exact(self, call: Call, results: Values) -> None:
         """What is computed of exact values without a rounding, and whole numbers: no noise is left in them, though they may have
@@ -126,10 +126,10 @@ class SiteRecorder(Noisy):
 
     def _before_grid(self, name: str) -> dict[str, bool | Tensor]:
         """What a tie rule must know of a value that is put on a grid."""
-        found = {EXACTLY: self._partly.get(name, name in self.exact)}
+        partly_exact = {EXACTLY: self._partly.get(name, name in self.exact)}
         while (node := self._graph.producers.get(name)) is not None and node.op_type in _BETWEEN:
             name = node.input[0]
-        return {**found, ELEMENTWISE: node is not None and node.op_type in _ELEMENTWISE}
+        return {**partly_exact, ELEMENTWISE: node is not None and node.op_type in _ELEMENTWISE}
 
     def answer(self, call: Call, results: Values) -> Values:
         if call.marked:

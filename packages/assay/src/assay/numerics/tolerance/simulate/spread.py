@@ -72,11 +72,11 @@ class Spread:
 
     def ranges(self) -> dict[str, Tensor]:
         """`NAME/low` and `NAME/high` of the whole numbers."""
-        found = {}
+        limits = {}
         for name in self._lowest:
-            found[f"{name}/low"] = np.asarray(self._lowest[name], np.float64)
-            found[f"{name}/high"] = np.asarray(self._highest[name], np.float64)
-        return found
+            limits[f"{name}/low"] = np.asarray(self._lowest[name], np.float64)
+            limits[f"{name}/high"] = np.asarray(self._highest[name], np.float64)
+        return limits
 
     def is_continued(self, noisy: Tensors, exact: Tensors, names: Sequence[str], amplified: float = 1.0) -> bool:
         """Whether one more evaluation, its noise amplified so many times, lies where those before lead one to expect it: within
@@ -90,8 +90,8 @@ class Spread:
             finite = np.isfinite(error)
             variance = np.where(finite, np.square(deviations[name].astype(np.float64)), 0.0)
             floor = np.zeros(error.shape)
-            found = statistics([np.where(finite, error, 0.0)], [variance], [floor], self._draws, kept=1)
-            if not found.budgets["budget_used"] <= 0.5:
+            statistic = statistics([np.where(finite, error, 0.0)], [variance], [floor], self._draws, kept=1)
+            if not statistic.budgets["budget_used"] <= 0.5:
                 return False
         return True
 

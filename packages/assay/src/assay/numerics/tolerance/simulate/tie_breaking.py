@@ -64,14 +64,14 @@ class TieRuns(Rows):
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
         exact = self._moved[0].expected(call)
-        found = results if self._draws is None else self._draws.node(call, results, again)
+        noisy = results if self._draws is None else self._draws.node(call, results, again)
         if call.outputs not in self._exact or exact is None or call.marked:
-            return found
+            return noisy
         inputs = self._apart(np.asarray(call.inputs[0]), exact)
-        rows = np.array(np.broadcast_to(found[0], (self._count, *exact.value.shape)))
+        rows = np.array(np.broadcast_to(noisy[0], (self._count, *exact.value.shape)))
         for place, (step_replay, row) in enumerate(zip(self._moved, inputs, strict=True), self._first):
             rows[place] = step_replay.node(call.silent((row,)), results, again)[0]
-        return (rows, *found[1:])
+        return (rows, *noisy[1:])
 
     def _rows_of(self, drawn: Tensor, before: Sequence[Tensor]) -> Tensor:
         """An array of all rows that may be written to."""
@@ -130,8 +130,8 @@ class TieTracker:
         if place < len(WAYS):
             return drawing.evaluated(drawing.wide, inputs, self.draws()[place])
         with observed_by(self.moved()[place - len(WAYS)]), np.errstate(all="ignore"):
-            found = drawing.wide.evaluate(as_type(inputs, np.float64), drawing.taps)
-        return named([*drawing.outputs, *drawing.taps], found)
+            values = drawing.wide.evaluate(as_type(inputs, np.float64), drawing.taps)
+        return named([*drawing.outputs, *drawing.taps], values)
 
 
 def _errors(tensors: Tensors, exact: Tensors, way: str) -> dict[str, Tensor]:

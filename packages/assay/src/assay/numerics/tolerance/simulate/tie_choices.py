@@ -72,13 +72,13 @@ def _is_dyadic(node: Any, stored: Mapping[str, Any]) -> bool:
 def choices(deriving: Deriving, inputs: Sequence[Tensors], declared: str, cost: int) -> list[Rules] | None:
     """Every combination of grids at which ties may be rounded by the rule that a flow declares, beside half to even everywhere; None
     where there are too many. `cost` is the work of evaluating one."""
-    found: list[Rules] = []
+    all_choices: list[Rules] = []
     for rule in READINGS.get(declared, ()):
         chosen = _combinations(deriving, inputs, declared, rule, min(MOST, max(2, AFFORDED // max(1, cost))))
         if chosen is None:
             return None
-        found += [choice for choice in chosen if choice]
-    return found
+        all_choices += [choice for choice in chosen if choice]
+    return all_choices
 
 
 def _combinations(
@@ -107,13 +107,13 @@ def _decided(
     deriving: Deriving, inputs: Sequence[Tensors], rules: Rules, declared: str, rule: str
 ) -> dict[tuple[str, ...], None]:
     """Where the rule decides a tie of any sample otherwise, with ties rounded by `rules` before it."""
-    found: dict[tuple[str, ...], None] = {}
+    decided: dict[tuple[str, ...], None] = {}
     for sample in inputs:
         watch = _Watch(deriving, declared, rule)
         with observed_by(watch), ties_by(rules), np.errstate(all="ignore"):
             deriving.drawing.exact(sample)
-        found |= watch.found
-    return found
+        decided |= watch.found
+    return decided
 
 
 def is_alike(derived_tolerance: DerivedTolerance, other: DerivedTolerance) -> bool:

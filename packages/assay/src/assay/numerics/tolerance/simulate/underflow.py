@@ -77,17 +77,17 @@ def _ranged(
 ) -> list[dict[str, Tensor]]:
     """The exact outputs first; nothing else where no number is small."""
     small = Small(graph)
-    found = [once(sample, small)]
+    ranges = [once(sample, small)]
     if not small.found and not any(
         _is_small(array, array.dtype.name).any() for array in sample.values() if array.dtype.kind == "f"
     ):
-        return found
-    found += [once(sample, Reaching(graph, arithmetic, steps, None)) for steps in (-STEPS, STEPS)]
+        return ranges
+    ranges += [once(sample, Reaching(graph, arithmetic, steps, None)) for steps in (-STEPS, STEPS)]
     if flushed:
-        found.append(
+        ranges.append(
             once({name: _flushed(value) for name, value in sample.items()}, Reaching(graph, arithmetic, None, None))
         )
-    return found
+    return ranges
 
 
 def _flushed(value: Tensor) -> Tensor:

@@ -64,15 +64,15 @@ before it is put on the grid of the engine."""
 def with_stored_constants(model: ModelProto) -> ModelProto:
     """The same, each value of a Constant node an initializer, as some exporters write weights, and what is folded of one: a head that
     is tied to an embedding is its transpose, and weights that are stored in eight bits are numbers to an engine that has its own grid."""
-    found = ModelProto()
-    found.CopyFrom(model)
-    constants = [node for node in found.graph.node if node.op_type == "Constant" and node.attribute[0].name == "value"]
+    folded = ModelProto()
+    folded.CopyFrom(model)
+    constants = [node for node in folded.graph.node if node.op_type == "Constant" and node.attribute[0].name == "value"]
     for node in constants:
         tensor = numpy_helper.from_array(numpy_helper.to_array(node.attribute[0].t), node.output[0])
-        found.graph.initializer.append(tensor)
-        found.graph.node.remove(node)
-    _fold(found)
-    return found
+        folded.graph.initializer.append(tensor)
+        folded.graph.node.remove(node)
+    _fold(folded)
+    return folded
 
 
 def _fold(model: ModelProto) -> None:
