@@ -100,12 +100,12 @@ class LocalService:
         del messages, tokens
         raise UsageError(noted(BackendCode.NUMBERS_ALONE))
 
-    def _completion(self, found: Decoded, length: int, *, shown: bool) -> Completion:
-        rows_of_tops = found.tops if found.logits is None else (_top(row, self._most) for row in found.logits)
+    def _completion(self, decoded: Decoded, length: int, *, shown: bool) -> Completion:
+        rows_of_tops = decoded.tops if decoded.logits is None else (_top(row, self._most) for row in decoded.logits)
         tops = tuple(rows_of_tops) if shown else ()
-        text = " ".join(map(str, found.ids))
-        finish = "stop" if found.over else "length"
-        return Completion(text, found.ids, tops, finish, length, len(found.ids))
+        text = " ".join(map(str, decoded.ids))
+        finish = "stop" if decoded.over else "length"
+        return Completion(text, decoded.ids, tops, finish, length, len(decoded.ids))
 
 
 def _top(logits: Tensor, most: int) -> Top:

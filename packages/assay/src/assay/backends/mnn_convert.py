@@ -72,9 +72,9 @@ def parsed(text: bytes) -> dict[str, Any]:
     return parsed_json
 
 
-def _spelled(found: re.Match[bytes]) -> bytes:
+def _spelled(matched: re.Match[bytes]) -> bytes:
     """Texts stay as they are."""
-    token = found[0]
+    token = matched[0]
     if token.startswith(b'"'):
         return token
     return b"NaN" if token.endswith(b"nan") else token.replace(b"inf", b"Infinity")

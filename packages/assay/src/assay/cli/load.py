@@ -58,11 +58,11 @@ def load(given: Mapping[str, Any]) -> None:
     raise typer.Exit(code)
 
 
-def _print(found: Loaded) -> None:
-    for name, combination in found.combinations:
+def _print(loaded: Loaded) -> None:
+    for name, combination in loaded.combinations:
         print(f"\n{name}")
         _print(combination)
-    for rate, summary in found.curve.points if found.curve is not None else ():
+    for rate, summary in loaded.curve.points if loaded.curve is not None else ():
         title = summary.source or f"{rate:g} requests a second"
         print(title)
         for name in (*_SHOWN, *sorted(summary.metrics.keys() - set(_SHOWN))):
@@ -74,21 +74,21 @@ def _print(found: Loaded) -> None:
             print(f"  {count} x {error}")
         for note in summary.notes:
             print(f"  note: {note}")
-    if found.curve is not None and found.curve.knee is not None:
-        print(f"knee: {found.curve.knee:g} requests a second, the greatest throughput over latency")
-    for reason in found.reasons:
+    if loaded.curve is not None and loaded.curve.knee is not None:
+        print(f"knee: {loaded.curve.knee:g} requests a second, the greatest throughput over latency")
+    for reason in loaded.reasons:
         print(reason)
-    if found.checked is not None:
-        print(f"run {found.checked.run.id}: `assay report {found.checked.run.id}` shows it beside earlier ones")
-    print(found.word.value.upper())
+    if loaded.checked is not None:
+        print(f"run {loaded.checked.run.id}: `assay report {loaded.checked.run.id}` shows it beside earlier ones")
+    print(loaded.word.value.upper())
 
 
-def _figures(found: Loaded) -> dict[str, Any]:
-    if found.comparison is not None:
-        one = found.comparison
+def _figures(loaded: Loaded) -> dict[str, Any]:
+    if loaded.comparison is not None:
+        one = loaded.comparison
         pairs = [{"ratios": pair.ratios, "new_first": pair.new_first, "trouble": pair.trouble} for pair in one.pairs]
         return {
-            "verdict": found.word.value,
+            "verdict": loaded.word.value,
             "word": one.word,
             "old": one.old,
             "new": one.new,
@@ -96,12 +96,12 @@ def _figures(found: Loaded) -> dict[str, Any]:
             "sent": one.sent,
             "pairs": pairs,
         }
-    if found.combinations:
+    if loaded.combinations:
         return {
-            "verdict": found.word.value,
-            "combinations": [{"set": name} | _figures(combination) for name, combination in found.combinations],
+            "verdict": loaded.word.value,
+            "combinations": [{"set": name} | _figures(combination) for name, combination in loaded.combinations],
         }
-    assert found.curve is not None
+    assert loaded.curve is not None
     points = [
         {
             "rate": None if math.isnan(rate) else rate,
@@ -110,9 +110,9 @@ def _figures(found: Loaded) -> dict[str, Any]:
             "errors": point.errors,
             "notes": point.notes,
         }
-        for rate, point in found.curve.points
+        for rate, point in loaded.curve.points
     ]
-    return {"verdict": found.word.value, "reasons": found.reasons, "points": points, "knee_per_s": found.curve.knee}
+    return {"verdict": loaded.word.value, "reasons": loaded.reasons, "points": points, "knee_per_s": loaded.curve.knee}
 
 
 def _finite(value: float) -> float | None:

@@ -119,14 +119,14 @@ def _swept(
     return Loaded(worst, tuple(reasons), combinations=tuple(records))
 
 
-def _recorded(options: LoadOptions, found: Curve, limits: Sequence[Limit], job: LoadJob) -> Loaded:
+def _recorded(options: LoadOptions, measured: Curve, limits: Sequence[Limit], job: LoadJob) -> Loaded:
     """Judged by the limits of the command line at once, and kept in the history, where the policy judges it beside earlier ones."""
-    word, reasons = judged(found, limits)
-    checked = recorded(options, job, found, limits)
+    word, reasons = judged(measured, limits)
+    checked = recorded(options, job, measured, limits)
     own = [verdict for verdict in checked.judgement.verdicts if verdict.word is not VerdictStatus.PASS]
     by_policy = [verdict.reason for verdict in own] if load_policy_given(options) else []
     worst = max(word, checked.judgement.run.word, key=_GRAVE.index)
-    return Loaded(worst, tuple(dict.fromkeys((*reasons, *by_policy))), found, checked=checked)
+    return Loaded(worst, tuple(dict.fromkeys((*reasons, *by_policy))), measured, checked=checked)
 
 
 def _job(options: LoadOptions, service: Service, model: str) -> LoadJob:
@@ -138,8 +138,8 @@ def _job(options: LoadOptions, service: Service, model: str) -> LoadJob:
     return LoadJob(Case(model, Model(model, service.url, "")), flow, arrivals=said)
 
 
-def _job_of_file(path: Path, found: Curve) -> LoadJob:
-    tool = found.points[0][1].source
+def _job_of_file(path: Path, measured: Curve) -> LoadJob:
+    tool = measured.points[0][1].source
     return LoadJob(Case(path.stem, Model(path.stem, str(path), "")), Flow(name=tool, backend="openai"))
 
 

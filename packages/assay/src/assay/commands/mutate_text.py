@@ -62,11 +62,11 @@ def _score(score: Score, killed: bool, several: bool, named: bool) -> list[str]:
     return text + _listed("cases not mutated", [f"{case}: {why}" for case, why in score.untried.items()], most)
 
 
-def _listed(title: str, found: list[str], most: int) -> list[str]:
-    if not found:
+def _listed(title: str, items: list[str], most: int) -> list[str]:
+    if not items:
         return []
-    more = [f"  and {len(found) - most} more: --report html=FILE has them"] if len(found) > most else []
-    return [f"{title}: {len(found)}", *(f"  {line}" for line in found[:most]), *more]
+    more = [f"  and {len(items) - most} more: --report html=FILE has them"] if len(items) > most else []
+    return [f"{title}: {len(items)}", *(f"  {line}" for line in items[:most]), *more]
 
 
 def _rate(score: Score, named: bool) -> str:

@@ -43,7 +43,7 @@ def show(
     return trend_text.as_text(series), len(series.points) - 1 in series.alarms
 
 
-def _to_mlflow(found: Trend, uri: str) -> None:
+def _to_mlflow(series: Trend, uri: str) -> None:
     """One MLflow run per run, case and flow of ours, tagged so, in the experiment `assay`; what is there already is not logged
     again. Raises UsageError where the server or the folder does not answer."""
     try:
@@ -55,26 +55,26 @@ def _to_mlflow(found: Trend, uri: str) -> None:
         client = MlflowClient(tracking_uri=uri)
         experiment = client.get_experiment_by_name("assay")
         place = experiment.experiment_id if experiment else client.create_experiment("assay")
-        there = _logged(client, place, found)
-        for step, point in enumerate(found.points):
+        there = _logged(client, place, series)
+        for step, point in enumerate(series.points):
             run = there.get(point.run_id)
             if run is None:
-                tags = {**_tags(found), "assay.run": point.run_id, "commit": point.commit}
+                tags = {**_tags(series), "assay.run": point.run_id, "commit": point.commit}
                 run = client.create_run(place, tags=tags, run_name=point.run_id)
                 client.set_terminated(run.info.run_id)
-            if found.metric not in run.data.metrics:
-                client.log_metric(run.info.run_id, found.metric, point.value, step=step)
+            if series.metric not in run.data.metrics:
+                client.log_metric(run.info.run_id, series.metric, point.value, step=step)
     except MlflowException as error:
         raise UsageError(f"{uri}: MLflow does not take the metrics ({str(error).splitlines()[0]})") from None
 
 
-def _tags(found: Trend) -> dict[str, str]:
-    return {"assay.case": found.case, "assay.flow": found.flow}
+def _tags(series: Trend) -> dict[str, str]:
+    return {"assay.case": series.case, "assay.flow": series.flow}
 
 
-def _logged(client: Any, experiment: str, found: Trend) -> dict[str, Any]:
+def _logged(client: Any, experiment: str, series: Trend) -> dict[str, Any]:
     """MLflow's runs of this case and flow, by the identity of ours."""
-    wanted = " and ".join(f"tags.`{name}` = '{value}'" for name, value in _tags(found).items())
+    wanted = " and ".join(f"tags.`{name}` = '{value}'" for name, value in _tags(series).items())
     runs: dict[str, Any] = {}
     token = None
     while True:

@@ -75,9 +75,9 @@ class Trials:
     def find(self, key: str) -> Trial | None:
         return self._known.get(key)
 
-    def keep(self, found: Mapping[str, Trial]) -> None:
+    def keep(self, trials: Mapping[str, Trial]) -> None:
         """Two commands that write at once both leave a whole file."""
-        self._known = {**self._known, **found}
+        self._known = {**self._known, **trials}
         staged = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)

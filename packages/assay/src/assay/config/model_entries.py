@@ -86,9 +86,9 @@ def _found(path: Path, model_file: ModelFile) -> list[Path]:
     return [beside(path, name) for name in names]
 
 
-def _entries(path: Path, model_file: ModelFile, found: list[Path]) -> list[ModelEntry]:
-    stems = [source_name(file) for file in found]
-    names = stems if not _twice(stems) else [_relative(path, file) for file in found]
+def _entries(path: Path, model_file: ModelFile, files: list[Path]) -> list[ModelEntry]:
+    stems = [source_name(file) for file in files]
+    names = stems if not _twice(stems) else [_relative(path, file) for file in files]
     said = options_in(ModelOptions, "model", model_file)
     golden = _data(path, str(said.golden)) if said.golden else ""
     given = _data(path, said.inputs) if said.inputs else ""
@@ -117,7 +117,7 @@ def _entries(path: Path, model_file: ModelFile, found: list[Path]) -> list[Model
             dict(said.map_inputs),
             dict(said.map_outputs),
         )
-        for name, file in zip(names, found, strict=True)
+        for name, file in zip(names, files, strict=True)
     ]
 
 

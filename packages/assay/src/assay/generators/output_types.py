@@ -62,8 +62,8 @@ def declared(name: str, dtype: Any, shape: Sequence[int]) -> Any:
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), list(shape))
 
 
-def _known(found: Any) -> Known | None:
-    tensor = found.tensor_type
+def _known(value_type: Any) -> Known | None:
+    tensor = value_type.tensor_type
     if tensor.elem_type in (0, onnx.TensorProto.STRING) or not tensor.HasField("shape"):
         return None
     if any(not dim.HasField("dim_value") for dim in tensor.shape.dim):

@@ -96,18 +96,18 @@ def _is_plain(case: Case) -> bool:
     return case.misuse is None and case.body is None
 
 
-def _seen(result: PerNodeResult | VerifyResult, job: Job, found: list[Finding]) -> str:
+def _seen(result: PerNodeResult | VerifyResult, job: Job, findings: list[Finding]) -> str:
     """What is wrong: what was seen of all nodes, or the finding that speaks of the others, or the first of them."""
     if isinstance(result, PerNodeResult) and result.summary is not None:
         return summary_text(result.summary)
-    if (whole := next((finding for finding in found if finding.code in _SPEAK_OF_OTHERS), None)) is not None:
+    if (whole := next((finding for finding in findings if finding.code in _SPEAK_OF_OTHERS), None)) is not None:
         return finding_text(whole)
     more = (
-        f" (and {len(found) - 1} more finding{'s' if len(found) > 2 else ''})"
-        if len(found) > 1 and job.case.misuse is None
+        f" (and {len(findings) - 1} more finding{'s' if len(findings) > 2 else ''})"
+        if len(findings) > 1 and job.case.misuse is None
         else ""
     )
-    text = _without_known_figures(found[0], result)
+    text = _without_known_figures(findings[0], result)
     return text.rstrip(".") + more if more else text
 
 

@@ -76,5 +76,5 @@ def _counted(placements: Iterable[Placement]) -> Counter[str]:
     return counts
 
 
-def _total(found: Counter[str]) -> int:
-    return sum(found.values())
+def _total(fusion_counts: Counter[str]) -> int:
+    return sum(fusion_counts.values())

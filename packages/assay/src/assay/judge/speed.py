@@ -79,11 +79,11 @@ def judge_speed(opinion: DraftVerdict, policy: Policy) -> DraftVerdict:
     )
 
 
-def _of_batches(speeds: Sequence[SpeedComparison], found: Sequence[SpeedDecision]) -> list[str]:
+def _of_batches(speeds: Sequence[SpeedComparison], decisions: Sequence[SpeedDecision]) -> list[str]:
     """The text of the worst, with its batch size where there are several, and of the others the word."""
     if len(speeds) == 1:
-        return [found[0].text]
-    ordered = sorted(zip(speeds, found, strict=True), key=lambda pair: _worst_first(pair[1]))
+        return [decisions[0].text]
+    ordered = sorted(zip(speeds, decisions, strict=True), key=lambda pair: _worst_first(pair[1]))
     (first, worst), *rest = ordered
     words = {
         VerdictStatus.FAIL: "slower",

@@ -92,10 +92,10 @@ def grouped_warnings(native: Iterable[NativeWarning]) -> tuple[str, ...]:
     return tuple(_sentence(code, by_code[code]) for code in WarningCode if by_code[code])
 
 
-def _sentence(code: WarningCode, found: list[NativeWarning]) -> str:
-    count = sum(native_warning.count for native_warning in found)
+def _sentence(code: WarningCode, warnings: list[NativeWarning]) -> str:
+    count = sum(native_warning.count for native_warning in warnings)
     nouns = {noun: noun if count != 1 else noun[:-1] for noun in _NOUNS}
-    names = list(dict.fromkeys(native_warning.node or native_warning.text for native_warning in found))
+    names = list(dict.fromkeys(native_warning.node or native_warning.text for native_warning in warnings))
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     return f"{_WORDS[code].format(count=count, **nouns)}: {', '.join(names[:NAMES_SHOWN])}{more}"
 

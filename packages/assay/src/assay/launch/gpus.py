@@ -21,17 +21,17 @@ def gpus() -> tuple[Gpu, ...]:
     return visible(_from_nvml() or _from_smi(), allowed)
 
 
-def visible(found: Sequence[Gpu], allowed: str | None) -> tuple[Gpu, ...]:
+def visible(all_gpus: Sequence[Gpu], allowed: str | None) -> tuple[Gpu, ...]:
     """Those that the variable leaves, in its order: indices or the beginnings of UUIDs; it ends at the first unknown word
     (CUDA C++ programming guide, environment variables)."""
     if allowed is None:
-        return tuple(found)
+        return tuple(all_gpus)
     left: list[Gpu] = []
     for word in (part.strip() for part in allowed.split(",")):
         if word.isdigit():
-            one = found[int(word)] if int(word) < len(found) else None
+            one = all_gpus[int(word)] if int(word) < len(all_gpus) else None
         else:
-            one = next((gpu for gpu in found if word and gpu.visible.startswith(word)), None)
+            one = next((gpu for gpu in all_gpus if word and gpu.visible.startswith(word)), None)
         if one is None or one in left:
             break
         left.append(one)

@@ -101,8 +101,8 @@ def multiplies(operator: str) -> bool:
     return known and not any(word in name for word in ("convert", "quantizelinear", "upsample"))
 
 
-def _given(step: _Step, values: Mapping[str, _Value], found: ModelPrecision) -> _Value:
-    """What comes out of one operator; what it computes in is added to `found`."""
+def _given(step: _Step, values: Mapping[str, _Value], precisions: ModelPrecision) -> _Value:
+    """What comes out of one operator; what it computes in is added to `precisions`."""
     reads = [values[name] for name in step.reads if name in values]
     constant = bool(reads) and all(read.rank is not None for read in reads)
     rank = max(read.rank or 0 for read in reads) if constant else None
@@ -115,15 +115,15 @@ def _given(step: _Step, values: Mapping[str, _Value], found: ModelPrecision) -> 
     if any(word in name for word in _CASTS):
         return _Value(carried if constant else frozenset(), rank)
     if not constant:
-        found.weights.update(kind for read in reads if read.rank for kind in read.kinds)
+        precisions.weights.update(kind for read in reads if read.rank for kind in read.kinds)
     if not multiplies(step.operator):
         return _Value(carried, rank)
     # Whoever quantizes the weights of a float layer made them coarser than the model has them.
     weights = [read for read in reads if (read.rank or 0) >= 2] or reads
     used = frozenset[str]().union(*(weight.kinds for weight in weights))
     composite = any(word in name for word in _COMPOSITE)
-    found.values.update({"bool"} if composite else ())  # masks, which nobody sees from outside
-    for counter in (found.multiplying, found.weights) if composite else (found.multiplying,):
+    precisions.values.update({"bool"} if composite else ())  # masks, which nobody sees from outside
+    for counter in (precisions.multiplying, precisions.weights) if composite else (precisions.multiplying,):
         for kind in used:
             counter[kind] += math.inf if composite else 1  # type: ignore[assignment]
     return _Value(frozenset())

@@ -68,7 +68,7 @@ def _when_changed(state: Callable[[], Any], act: Callable[[], None]) -> Callable
     return acting
 
 
-def _once(found: Callable[[Any], set[Any]], state: Callable[[], Any]) -> Callable[[Any], set[Any]]:
+def _once(collect: Callable[[Any], set[Any]], state: Callable[[], Any]) -> Callable[[Any], set[Any]]:
     """The operators of a namespace, looked for again where something was registered since: that may happen at any time."""
     known: dict[str, tuple[Any, set[Any]]] = {}
 
@@ -76,7 +76,7 @@ def _once(found: Callable[[Any], set[Any]], state: Callable[[], Any]) -> Callabl
         now = (state(), tuple(namespace))
         before, operators = known.get(namespace.name, (None, set()))
         if before != now:
-            operators = found(namespace)
+            operators = collect(namespace)
             # Looking makes names that nobody had used yet.
             known[namespace.name] = ((state(), tuple(namespace)), operators)
         return operators

@@ -123,10 +123,10 @@ def _candidates(
             yield fill, input_generators.filled(samples[int(rng.integers(len(samples)))], fill, known, rng)
 
 
-def largest_effect(found: Sequence[TriedInput]) -> list[TriedInput]:
+def largest_effect(tried_inputs: Sequence[TriedInput]) -> list[TriedInput]:
     """The best of each kind of input, the largest effect first; none without an effect."""
     best: dict[str, TriedInput] = {}
-    for seen in found:
+    for seen in tried_inputs:
         if seen.effect > 0 and (seen.what not in best or best[seen.what].effect < seen.effect):
             best[seen.what] = seen
     return sorted(best.values(), key=lambda seen: -seen.effect)[:KEPT]

@@ -52,11 +52,11 @@ def list_mutants(job: ListMutantsJob, stages: Stages) -> ListMutantsResult:
     return empty_result(job)
 
 
-def _ordered(found: list[Mutant], seed: int) -> list[Mutant]:
-    places = list(dict.fromkeys((0, len(found) - 1, len(found) // 2)))
-    rest = [place for place in range(len(found)) if place not in places]
+def _ordered(mutants: list[Mutant], seed: int) -> list[Mutant]:
+    places = list(dict.fromkeys((0, len(mutants) - 1, len(mutants) // 2)))
+    rest = [place for place in range(len(mutants)) if place not in places]
     drawn = np.random.default_rng(seed).permutation(np.asarray(rest, np.int64))
-    return [found[int(place)] for place in (*places, *drawn)]
+    return [mutants[int(place)] for place in (*places, *drawn)]
 
 
 def _valid(graph: Graph, ordered: list[Mutant], most: int) -> list[Mutant]:

@@ -163,19 +163,19 @@ def _exact(actual: Narrow, expected: Narrow, chosen: Any) -> tuple[Any, Any, Any
 
 
 def _largest(
-    account: Accumulator, found: float, error: Narrow, size: Narrow, ratio: Narrow, actual: Narrow, expected: Narrow
+    account: Accumulator, largest: float, error: Narrow, size: Narrow, ratio: Narrow, actual: Narrow, expected: Narrow
 ) -> None:
     """The largest absolute error, and the largest relative one where the reference is not zero."""
-    if found > account.max_abs * (1.0 - _SLACK):
-        chosen = np.flatnonzero(error >= found * (1.0 - _SLACK))
+    if largest > account.max_abs * (1.0 - _SLACK):
+        chosen = np.flatnonzero(error >= largest * (1.0 - _SLACK))
         account.max_abs = max(account.max_abs, float(_exact(actual, expected, chosen)[2].max()))
     np.divide(error, size, out=ratio)
-    found = float(np.fmax.reduce(ratio))
-    if not found <= account.max_rel * (1.0 - _SLACK):
+    largest = float(np.fmax.reduce(ratio))
+    if not largest <= account.max_rel * (1.0 - _SLACK):
         ratio[size == 0.0] = 0.0
-        found = float(ratio.max())
+        largest = float(ratio.max())
         # A quotient that float32 cannot hold, or an error that it cannot normalise, decides nothing.
-        bar = min(found, 1e37) * (1.0 - _SLACK)
+        bar = min(largest, 1e37) * (1.0 - _SLACK)
         _, right, difference = _exact(actual, expected, np.flatnonzero((ratio >= bar) & (size != 0.0)))
         if right.size:
             account.max_rel = max(account.max_rel, float((difference / np.abs(right)).max()))

@@ -41,10 +41,10 @@ def split_specials(account: Accumulator, actual: Wide, expected: Wide, start: in
     return finite
 
 
-def _note(account: Accumulator, kind: str, found: Any, odd: Any, left: Wide, right: Wide, start: int) -> None:
-    if not found.size:
+def _note(account: Accumulator, kind: str, positions: Any, odd: Any, left: Wide, right: Wide, start: int) -> None:
+    if not positions.size:
         return
     clash = account.clashes.setdefault(kind, Clash())
-    clash.count += int(found.size)
-    for at in found[: KEPT - len(clash.first)]:
+    clash.count += int(positions.size)
+    for at in positions[: KEPT - len(clash.first)]:
         clash.first.append(Point(np.inf, start + int(odd[at]), float(right[at]), float(left[at])))

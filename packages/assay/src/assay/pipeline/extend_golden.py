@@ -30,14 +30,14 @@ from assay.plugins import find_flow
 async def extend(
     model: Model,
     folders: Sequence[Path],
-    found: Sequence[Path],
+    earlier: Sequence[Path],
     why: str,
     services: Services,
     *,
     limits: Limits,
     workspace: Path,
 ) -> tuple[Path, GoldenLock]:
-    """Append the samples of the goldens `found` to the first of the golden sets that has no labels; returns where they lie
+    """Append the samples of the goldens `earlier` to the first of the golden sets that has no labels; returns where they lie
     now, and its lock.
 
     The new outputs come from the flow that produced the old ones (from `reference` where there is no such flow any more);
@@ -52,7 +52,7 @@ async def extend(
     folder = folders[known.index(old)]
     target = companion_of(folder) if old.labels else folder
     kept = read_golden(target) if (target / LOCK).exists() else None
-    fresh = _unknown([read_golden(path) for path in found], [*known, *([kept] if kept else [])])
+    fresh = _unknown([read_golden(path) for path in earlier], [*known, *([kept] if kept else [])])
     if not fresh:
         return target, (kept or old).lock
     candidates, recorded, staging = (workspace / name for name in ("new-inputs", "new-outputs", "staging"))
@@ -96,11 +96,11 @@ def _producer(old: Golden) -> Flow:
         return find_flow("reference")
 
 
-def _unknown(found: Sequence[Golden], known: Sequence[Golden]) -> list[Golden]:
-    """Those of `found`, one sample each, whose inputs nobody has yet."""
+def _unknown(goldens: Sequence[Golden], known: Sequence[Golden]) -> list[Golden]:
+    """Those of `goldens`, one sample each, whose inputs nobody has yet."""
     seen = {_identity(sample) for golden in known for sample in golden.inputs}
     fresh = []
-    for golden in found:
+    for golden in goldens:
         identity = _identity(golden.inputs[0])
         if identity not in seen:
             seen.add(identity)

@@ -13,21 +13,21 @@ from assay.errors import FewerCases, StoreError
 FILE = "suite-counts.json"
 
 
-def check_counts(found: Mapping[str, int], folder: Path, *, accept: bool) -> None:
+def check_counts(counts: Mapping[str, int], folder: Path, *, accept: bool) -> None:
     """Hold the counts against those recorded in the history's `folder`, then record what grew.
 
     Raises FewerCases where a suite has fewer than ever before, unless `accept`: then the smaller count is recorded.
     """
     path = folder / FILE
     known = _read(path)
-    for name, count in sorted(found.items()):
+    for name, count in sorted(counts.items()):
         before = known.get(name, 0)
         if count < before and not accept:
             raise FewerCases(
                 f"suite '{name}' collects {count} cases, {before} are recorded in {path}: bring the missing back, "
                 "or accept the smaller number with --accept-counts"
             )
-    after = {**known, **found}
+    after = {**known, **counts}
     if after != known:
         _write(path, after)
 

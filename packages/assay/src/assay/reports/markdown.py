@@ -84,23 +84,23 @@ def as_code(path: str) -> str:
     return f"`{one_line(path).replace('`', '?')}`"
 
 
-def _table(found: Sequence[Row]) -> list[str]:
-    if not found:
+def _table(table_rows: Sequence[Row]) -> list[str]:
+    if not table_rows:
         return ["No job was planned and no result was recorded.", ""]
-    shown = found
-    if len(found) > ROWS_SHOWN:
-        shown = sorted(found, key=lambda row: SEVERITY.index(row.word))[:ROWS_SHOWN]
+    shown = table_rows
+    if len(table_rows) > ROWS_SHOWN:
+        shown = sorted(table_rows, key=lambda row: SEVERITY.index(row.word))[:ROWS_SHOWN]
     # A text that no row has is left out; metrics keep their places.
     columns = [column for column in columns_of("markdown") if column.value is not None or any(map(column.shown, shown))]
     lines = [
-        ", ".join(f"{count} {word or 'not run'}" for word, count in counts(found).items()),
+        ", ".join(f"{count} {word or 'not run'}" for word, count in counts(table_rows).items()),
         "",
         f"| verdict | case | flow | {' | '.join(column.title.lower() for column in columns)} |",
         f"|---|---|---|{''.join('--:|' if column.value is not None else '---|' for column in columns)}",
     ]
     lines += [f"| {' | '.join(_cells(row, columns))} |" for row in shown]
-    if len(shown) < len(found):
-        lines += ["", f"{len(found) - len(shown)} more rows are not shown; none is worse than these."]
+    if len(shown) < len(table_rows):
+        lines += ["", f"{len(table_rows) - len(shown)} more rows are not shown; none is worse than these."]
     return [*lines, ""]
 
 
@@ -123,8 +123,8 @@ def _cells(row: Row, columns: Sequence[Column]) -> list[str]:
     return [word if row.word in QUIET else f"**{word}**", escaped(row.case, 120), escaped(row.flow, 120), *shown]
 
 
-def _failures(run: Run, found: Sequence[Row]) -> list[str]:
-    bad = [together for row in found for together in group_identical(row) if together[0].word not in QUIET]
+def _failures(run: Run, table_rows: Sequence[Row]) -> list[str]:
+    bad = [together for row in table_rows for together in group_identical(row) if together[0].word not in QUIET]
     bad.sort(key=lambda together: SEVERITY.index(together[0].word))
     lines = ["### What needs a look", ""] if bad else []
     for together in bad[:FAILURES_SHOWN]:
@@ -161,8 +161,8 @@ def _changed(line: Line) -> str:
     return f"| {escaped(line.label)} | {line.before} | {line.after} | {mark}{line.change}{mark} | {line.spark} |"
 
 
-def _critical(found: Sequence[Row], changes: RunChanges | None) -> list[str]:
-    warnings = critical(found, changes)
+def _critical(table_rows: Sequence[Row], changes: RunChanges | None) -> list[str]:
+    warnings = critical(table_rows, changes)
     names = [
         (escaped(warning.case, 120), escaped(warning.flow, 120), escaped(warning.text))
         for warning in warnings[:FAILURES_SHOWN]
@@ -174,10 +174,10 @@ def _critical(found: Sequence[Row], changes: RunChanges | None) -> list[str]:
     return [*lines, ""] if warnings else []
 
 
-def _speed_comparisons(found: Sequence[Row]) -> list[str]:
+def _speed_comparisons(table_rows: Sequence[Row]) -> list[str]:
     """What a comparison found is an answer even where nothing is wrong; and a table where there were several batch sizes."""
     lines: list[str] = []
-    for row in found:
+    for row in table_rows:
         for entry in row.entries:
             if entry.result is None or not speeds_of(entry.result):
                 continue

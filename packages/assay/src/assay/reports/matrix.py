@@ -61,30 +61,30 @@ class Matrix:
         return "\n".join([*lines, "</table></div>", *_missing(table_rows), "</body></html>"]) + "\n"
 
 
-def tally(found: Sequence[Row], key: Callable[[Row], str]) -> dict[str, dict[str, Counter[str]]]:
+def tally(table_rows: Sequence[Row], key: Callable[[Row], str]) -> dict[str, dict[str, Counter[str]]]:
     """Verdicts counted by key and flow."""
     table: dict[str, dict[str, Counter[str]]] = {}
-    for row in found:
+    for row in table_rows:
         table.setdefault(key(row), {}).setdefault(row.flow, Counter())[row.word or "not run"] += 1
     return table
 
 
-def _cell(found: Sequence[Row]) -> str:
-    if not found:
+def _cell(table_rows: Sequence[Row]) -> str:
+    if not table_rows:
         return '<td class="empty">–</td>'
-    good = sum(row.word == "pass" for row in found)
-    rest = Counter(_what(row) for row in found if row.word != "pass")
-    expected = all(row.word in _EXPECTED for row in found)
-    kind = "all" if good == len(found) else "known" if expected else "some" if good else "none"
+    good = sum(row.word == "pass" for row in table_rows)
+    rest = Counter(_what(row) for row in table_rows if row.word != "pass")
+    expected = all(row.word in _EXPECTED for row in table_rows)
+    kind = "all" if good == len(table_rows) else "known" if expected else "some" if good else "none"
     text = "".join(f"<small>{count} {_text(what)}</small>" for what, count in sorted(rest.items()))
-    return f'<td class="{kind}">{good}/{len(found)}{text}</td>'
+    return f'<td class="{kind}">{good}/{len(table_rows)}{text}</td>'
 
 
-def _missing(found: Sequence[Row]) -> list[str]:
+def _missing(table_rows: Sequence[Row]) -> list[str]:
     """Why a flow could not run on this machine, once for each reason."""
     reasons = Counter(
         f"{_text(row.flow)}: {_text(entry.reason)}"
-        for row in found
+        for row in table_rows
         for entry in row.entries
         if entry.result is not None and OUTCOMES[entry.result.outcome].about == "machine"
     )

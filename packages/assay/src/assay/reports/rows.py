@@ -161,9 +161,9 @@ def rows(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Row
     return [row_of(entries_of_row) for entries_of_row in grouped.values()]
 
 
-def row_of(found: Sequence[Entry]) -> Row:
+def row_of(alike: Sequence[Entry]) -> Row:
     """Entries of one case on one flow."""
-    return Row(*found[0].names, tuple(found), figures(found))
+    return Row(*alike[0].names, tuple(alike), figures(alike))
 
 
 def run_verdicts(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Verdict]:
@@ -198,10 +198,10 @@ def skipped_note(judgement: RunVerdict) -> str:
     return f"{skipped} of {len(words)} job{'' if len(words) == 1 else 's'} skipped"
 
 
-def counts(found: Sequence[Row] | Sequence[Entry]) -> dict[str, int]:
+def counts(items: Sequence[Row] | Sequence[Entry]) -> dict[str, int]:
     """How many rows (or jobs) of each word, gravest first, words that do not occur left out."""
     total = dict.fromkeys(SEVERITY, 0)
-    for item in found:
+    for item in items:
         total[item.word] += 1
     return {word: count for word, count in total.items() if count}
 
@@ -212,9 +212,9 @@ def _kept_s(result: MeasureResult | None, name: str) -> float | None:
     return None if kept is None else kept / 1e3
 
 
-def figures(found: Sequence[Entry]) -> Figures:
+def figures(alike: Sequence[Entry]) -> Figures:
     """The worst error, the smallest batch size's latency, the highest peak and the artifact of these jobs."""
-    results = [entry.result for entry in found if entry.result is not None]
+    results = [entry.result for entry in alike if entry.result is not None]
     metrics = [comparison.metrics for result in results for comparison in comparisons_of(result)]
     taken = [measurement for result in results for measurement in measurements_of(result) if measurement.wall_s]
     memories = [result.memory for result in results if isinstance(result, MeasureResult)]

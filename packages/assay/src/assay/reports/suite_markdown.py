@@ -48,9 +48,9 @@ def _types(row: Row) -> str:
     return f"{', '.join(types) or 'no input'} on {row.flow}"
 
 
-def _tiers(found: Sequence[Row]) -> list[str]:
+def _tiers(table_rows: Sequence[Row]) -> list[str]:
     """Of the operators, whose names say it behind the first dash: `operators/conv2d-float32-smoke-...`."""
-    own = [row for row in found if row.case.startswith("operators/") and row.case.count("-") > 1]
+    own = [row for row in table_rows if row.case.startswith("operators/") and row.case.count("-") > 1]
     if not own:
         return []
     return ["### By tier of the operators", "", *_table("type and tier", own, _tier), ""]
@@ -61,8 +61,8 @@ def _tier(row: Row) -> str:
     return f"{dtype} {tier} on {row.flow}"
 
 
-def _table(what: str, found: Sequence[Row], key: Callable[[Row], str]) -> list[str]:
-    table = tally(found, key)
+def _table(what: str, table_rows: Sequence[Row], key: Callable[[Row], str]) -> list[str]:
+    table = tally(table_rows, key)
     lines = [f"| {what} | cases | passed | {' | '.join(_WORDS)} |", "|---|--:|--:|" + "--:|" * len(_WORDS)]
     for name in sorted(table):
         words = sum(table[name].values(), Counter[str]())
@@ -72,24 +72,24 @@ def _table(what: str, found: Sequence[Row], key: Callable[[Row], str]) -> list[s
     return lines
 
 
-def _weighted(found: Sequence[Row]) -> list[str]:
+def _weighted(table_rows: Sequence[Row]) -> list[str]:
     """Mined operators weigh as much as they are used: nothing where no case is used more than once."""
-    uses = {id(row): row.entries[0].job.case.uses if row.entries[0].job else 1 for row in found}
+    uses = {id(row): row.entries[0].job.case.uses if row.entries[0].job else 1 for row in table_rows}
     if not any(count > 1 for count in uses.values()):
         return []
     lines = ["### Weighted by use", "", "| flow | uses | passed |", "|---|--:|--:|"]
-    for flow in sorted({row.flow for row in found}):
-        own = [row for row in found if row.flow == flow]
+    for flow in sorted({row.flow for row in table_rows}):
+        own = [row for row in table_rows if row.flow == flow]
         total = sum(uses[id(row)] for row in own)
         passed = sum(uses[id(row)] for row in own if all(entry.word == "pass" for entry in row.entries))
         lines.append(f"| {escaped(flow, 120)} | {total} | {100 * passed / total:.1f} % |")
     return [*lines, ""]
 
 
-def _outcomes(found: Sequence[Row]) -> list[str]:
+def _outcomes(table_rows: Sequence[Row]) -> list[str]:
     counted = Counter(
         (row.flow, entry.result.outcome.value, entry.result.stage.value)
-        for row in found
+        for row in table_rows
         for entry in row.entries
         if entry.result is not None and entry.word != "pass"
     )
@@ -100,8 +100,8 @@ def _outcomes(found: Sequence[Row]) -> list[str]:
     return [*lines, ""]
 
 
-def _failing(run: Run, found: Sequence[Row]) -> list[str]:
-    bad = [entry for row in found for entry in row.entries if entry.word not in ("pass", "xfail", "skip")]
+def _failing(run: Run, table_rows: Sequence[Row]) -> list[str]:
+    bad = [entry for row in table_rows for entry in row.entries if entry.word not in ("pass", "xfail", "skip")]
     bad.sort(key=lambda entry: SEVERITY.index(entry.word))
     lines = ["### Failing cases", ""] if bad else []
     for entry in bad[:FAILURES_SHOWN]:

@@ -163,12 +163,12 @@ def _more(inputs: Sequence[InputFacts]) -> str:
     return f"; and {left} more" if left > 0 else ""
 
 
-def _remarks(console: Console, found: Sequence[Row], printed: AbstractSet[str]) -> None:
+def _remarks(console: Console, table_rows: Sequence[Row], printed: AbstractSet[str]) -> None:
     """A pass may rest on less than it seems (another oracle, a branch that was never run): that is told, once. `printed` was told with
     what failed."""
     remarked = [
         (entry, left[0])
-        for row in found
+        for row in table_rows
         for entry in row.entries
         if entry.word == VerdictStatus.PASS.value and entry.result is not None
         if (left := [note for note in notes_of(entry.result) if note not in printed])
@@ -181,8 +181,8 @@ def _remarks(console: Console, found: Sequence[Row], printed: AbstractSet[str]) 
         print_prose(console, f"warning: {names}: {one_line(warning)}{more}")
 
 
-def _critical(console: Console, found: Sequence[Row], judgement: RunVerdict) -> None:
-    warnings = critical(found, judgement.changes)
+def _critical(console: Console, table_rows: Sequence[Row], judgement: RunVerdict) -> None:
+    warnings = critical(table_rows, judgement.changes)
     if warnings:
         console.print(f"\n{TITLE}", style="bold")
     for warning in warnings[:CRITICAL_SHOWN]:
@@ -211,11 +211,11 @@ def _changes(console: Console, judgement: RunVerdict) -> None:
         print_prose(console, f"  and {left} more: --report html=FILE shows all")
 
 
-def _asked_rarely(console: Console, found: Sequence[Row]) -> None:
+def _asked_rarely(console: Console, table_rows: Sequence[Row]) -> None:
     """Passes of engines that were asked again less often than one bad call in 50 needs: by the one with the fewest calls."""
     rarely_asked = [
         (entry.result.repeats.calls, entry)
-        for row in found
+        for row in table_rows
         for entry in row.entries
         if entry.word == VerdictStatus.PASS.value and isinstance(entry.result, VerifyResult)
         if 0 < entry.result.repeats.calls < ENOUGH_CALLS
@@ -230,9 +230,9 @@ def _asked_rarely(console: Console, found: Sequence[Row]) -> None:
     print_prose(console, f"not seen: {names}: {asked_again(entry.result.repeats)}{more}")
 
 
-def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:
+def _speed_comparisons(console: Console, table_rows: Sequence[Row]) -> None:
     """What a comparison of two engines or models found is an answer even where nothing is wrong; so is a pass by a stated limit."""
-    for row in found:
+    for row in table_rows:
         for entry in row.entries:
             result = entry.result
             answers = result is not None and (bool(speeds_of(result)) or isinstance(result, ChangeResult))
@@ -262,14 +262,14 @@ def _tables(console: Console, result: Result) -> None:
         print_plain(console, ["", title, *columns(head, lines)])
 
 
-def _end(console: Console, run: Run, found: Sequence[Row], judgement: RunVerdict, jobs: str) -> None:
-    bad = sum(1 for row in found if row.word not in QUIET)
+def _end(console: Console, run: Run, table_rows: Sequence[Row], judgement: RunVerdict, jobs: str) -> None:
+    bad = sum(1 for row in table_rows if row.word not in QUIET)
     if bad > FAILURES_SHOWN:
         console.print(f"\n{bad - FAILURES_SHOWN} more are in the other reports.", style="dim")
     console.print()
-    for verdict in run_verdicts(run, results_of(found), judgement):
+    for verdict in run_verdicts(run, results_of(table_rows), judgement):
         print_prose(console, f"{verdict.word.value}: {one_line(verdict.reason)}")
-    parts = [f"{count} {word or 'not run'}" for word, count in counts(found).items()]
+    parts = [f"{count} {word or 'not run'}" for word, count in counts(table_rows).items()]
     if parts:
         print_prose(console, f"{', '.join(parts)}; {jobs}; run {one_line(run.id)}")
     word, reason = headline(judgement)
@@ -279,6 +279,6 @@ def _end(console: Console, run: Run, found: Sequence[Row], judgement: RunVerdict
     console.print(f"exit {judgement.exit_code} = {EXIT_MEANING.get(judgement.exit_code, 'unknown')}", style="dim")
 
 
-def results_of(found: Sequence[Row]) -> list[Result]:
+def results_of(table_rows: Sequence[Row]) -> list[Result]:
     """The results that these rows were made of."""
-    return [entry.result for row in found for entry in row.entries if entry.result is not None]
+    return [entry.result for row in table_rows for entry in row.entries if entry.result is not None]

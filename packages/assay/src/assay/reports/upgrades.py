@@ -26,10 +26,10 @@ class Upgrade:
     lines: tuple[tuple[str, ...], ...]
 
 
-def upgrades(found: Sequence[Row]) -> list[Upgrade]:
+def upgrades(table_rows: Sequence[Row]) -> list[Upgrade]:
     """Every case that ran on one flow in several environments, of different versions of the backend."""
     groups: dict[tuple[str, str], list[Row]] = {}
-    for row in found:
+    for row in table_rows:
         groups.setdefault((row.case, split_flow(row.flow)[0]), []).append(row)
     pairs = []
     for (case, flow), rows in groups.items():

@@ -105,10 +105,10 @@ def verify(path: Path, digest: str, name: str) -> None:
         raise BlobLost(damaged(digest, name, path.stat().st_size, actual))
 
 
-def damaged(digest: str, name: str, size: int, found: str) -> str:
+def damaged(digest: str, name: str, size: int, actual: str) -> str:
     """The sentence for a blob of other bytes."""
     return (
-        f"{digest[:12]} in the store {name} is damaged ({size} bytes with the digest {found[:12]}): nothing of it was used; "
+        f"{digest[:12]} in the store {name} is damaged ({size} bytes with the digest {actual[:12]}): nothing of it was used; "
         "`assay store push --verify` on a machine that has the file puts it there again"
     )
 

@@ -64,12 +64,12 @@ def iou(tensor: Tensor, other: Tensor) -> Tensor:
     return np.where(union > 0, shared / np.where(union > 0, union, 1), 0.0)
 
 
-def match(found: Found, wanted: Found, at: float) -> list[tuple[int, int, float]]:
+def match(detected: Found, wanted: Found, at: float) -> list[tuple[int, int, float]]:
     """Pairs (found, wanted, IoU), greedy by confidence: each found object takes the best free one of its class, of equals the last."""
-    overlaps = iou(found.boxes, wanted.boxes) * (found.classes[:, None] == wanted.classes[None, :])
+    overlaps = iou(detected.boxes, wanted.boxes) * (detected.classes[:, None] == wanted.classes[None, :])
     free = np.ones(len(wanted.boxes), bool)
     pairs = []
-    for index in range(len(found.boxes)):
+    for index in range(len(detected.boxes)):
         candidates = np.where(free, overlaps[index], -1.0)
         if candidates.size and candidates.max() >= at:
             best = candidates.size - 1 - int(candidates[::-1].argmax())
@@ -78,20 +78,20 @@ def match(found: Found, wanted: Found, at: float) -> list[tuple[int, int, float]
     return pairs
 
 
-def mean_average_precision(found: Sequence[Found], truth: Sequence[Found], thresholds: Sequence[float]) -> float:
+def mean_average_precision(detected: Sequence[Found], truth: Sequence[Found], thresholds: Sequence[float]) -> float:
     """The mean over classes and IoU thresholds of the interpolated precision at 101 recalls, as COCO computes it (`COCOeval` of
     pycocotools, objects of all sizes). NaN where nothing is labelled.
     """
     classes = sorted({int(c) for sample in truth for c in sample.classes})
-    values = [_average_precision(found, truth, c, at) for c in classes for at in thresholds]
+    values = [_average_precision(detected, truth, c, at) for c in classes for at in thresholds]
     return float(np.mean(values)) if values else float("nan")
 
 
-def _average_precision(found: Sequence[Found], truth: Sequence[Found], chosen: int, at: float) -> float:
+def _average_precision(predictions: Sequence[Found], truth: Sequence[Found], chosen: int, at: float) -> float:
     scores: list[float] = []
     hits: list[bool] = []
     total = 0
-    for detected, wanted in zip(found, truth, strict=True):
+    for detected, wanted in zip(predictions, truth, strict=True):
         ours, theirs = _of_class(detected, chosen, MOST), _of_class(wanted, chosen)
         total += len(theirs.boxes)
         matched = {index for index, _, _ in match(ours, theirs, at)}
@@ -143,11 +143,11 @@ def _corners(boxes: Tensor, form: str) -> Tensor:
     return boxes
 
 
-def _above(found: Found, threshold: float) -> Found:
-    keep = found.scores >= threshold
-    return Found(found.boxes[keep], found.scores[keep], found.classes[keep])
+def _above(boxes: Found, threshold: float) -> Found:
+    keep = boxes.scores >= threshold
+    return Found(boxes.boxes[keep], boxes.scores[keep], boxes.classes[keep])
 
 
-def _of_class(found: Found, chosen: int, most: int | None = None) -> Found:
-    keep = np.flatnonzero(found.classes == chosen)[:most]
-    return Found(found.boxes[keep], found.scores[keep], found.classes[keep])
+def _of_class(boxes: Found, chosen: int, most: int | None = None) -> Found:
+    keep = np.flatnonzero(boxes.classes == chosen)[:most]
+    return Found(boxes.boxes[keep], boxes.scores[keep], boxes.classes[keep])

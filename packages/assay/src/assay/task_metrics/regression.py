@@ -47,9 +47,11 @@ def regression(
     return figures
 
 
-def _r2(found: Tensor, truth: Tensor) -> float:
+def _r2(predicted: Tensor, truth: Tensor) -> float:
     columns = truth.shape[-1] if truth.ndim == 2 else 1
-    found, truth = found.reshape(-1, columns), truth.reshape(-1, columns)
-    spread, missed = (np.square(difference).sum(axis=0) for difference in (truth - truth.mean(axis=0), found - truth))
+    predicted, truth = predicted.reshape(-1, columns), truth.reshape(-1, columns)
+    spread, missed = (
+        np.square(difference).sum(axis=0) for difference in (truth - truth.mean(axis=0), predicted - truth)
+    )
     varies = spread > 0
     return float(np.mean(1.0 - missed[varies] / spread[varies])) if varies.any() else float("nan")

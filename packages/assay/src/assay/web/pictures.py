@@ -9,10 +9,10 @@ WIDE, HIGH = 360.0, 120.0
 SAMPLES_WIDE, SAMPLES_HIGH = 720.0, 160.0
 
 
-def bars(found: dict[str, Any]) -> dict[str, Any]:
+def bars(histogram: dict[str, Any]) -> dict[str, Any]:
     """A histogram, one bar for each bin: rectangles (x, y, width, height, edges, count). Heights grow with the logarithm of the count:
     one bad element among a million is to be seen."""
-    counts, edges = found["counts"], found["edges"]
+    counts, edges = histogram["counts"], histogram["edges"]
     most = max(counts, default=0) or 1
     step = WIDE / max(1, len(counts))
     drawn = []

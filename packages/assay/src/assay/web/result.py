@@ -57,12 +57,12 @@ def result(site: Site, query: Mapping[str, str]) -> Answer:
     return Answer("result.html.j2", values, _data(run, results, shown, row.word), HEADER, figures)
 
 
-def judge_cell(site: Site, run: Run, found: list[Result]) -> RunVerdict:
+def judge_cell(site: Site, run: Run, results: list[Result]) -> RunVerdict:
     """By the run's own policy, beside the results of its baseline run or of its approved engines."""
     keys = [job.key for job in run.jobs]
     baseline = site.store.results(run.baseline, keys) if run.baseline else approved_results(run)
     return judge(
-        found,
+        results,
         run.policy,
         planned=keys,
         baseline=baseline,
@@ -74,7 +74,7 @@ def judge_cell(site: Site, run: Run, found: list[Result]) -> RunVerdict:
     )
 
 
-def _data(run: Run, found: list[Result], shown: dict[str, object], word: str) -> dict[str, object]:
+def _data(run: Run, results: list[Result], shown: dict[str, object], word: str) -> dict[str, object]:
     return {
         "run": run.id,
         "started_at": run.started_at,
@@ -83,7 +83,7 @@ def _data(run: Run, found: list[Result], shown: dict[str, object], word: str) ->
         "verdict": word,
         "jobs": [
             {"key": job_result.job_key, "outcome": job_result.outcome.value, "metrics": metrics(job_result)}
-            for job_result in found
+            for job_result in results
         ],
         **shown,
     }
@@ -107,7 +107,7 @@ def _pictures(shown: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _trend_metric(found: list[Result]) -> str:
+def _trend_metric(results: list[Result]) -> str:
     """What is worth a trend first."""
-    named = {name for job_result in found for name in metrics(job_result)}
+    named = {name for job_result in results for name in metrics(job_result)}
     return next((name for name in ("latency.median_ms", "budget_used") if name in named), "seconds")

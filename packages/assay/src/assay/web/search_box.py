@@ -65,9 +65,9 @@ def _look(site: Site, text: str) -> Found:
     )
 
 
-def _rows(found: Found) -> list[Sequence[object]]:
-    ways = (("commit", found.by_commit), ("model", found.by_model), ("code", found.by_code))
+def _rows(answer: Found) -> list[Sequence[object]]:
+    ways = (("commit", answer.by_commit), ("model", answer.by_model), ("code", answer.by_code))
     rows: list[Sequence[object]] = [(way, run.id, "", "", run.commit) for way, runs in ways for run in runs]
-    rows += [("case", "", case, "", "") for case in found.cases]
-    rows += [("text", hit.job.run, hit.job.case, hit.job.flow, hit.line) for hit in found.said]
+    rows += [("case", "", case, "", "") for case in answer.cases]
+    rows += [("text", hit.job.run, hit.job.case, hit.job.flow, hit.line) for hit in answer.said]
     return rows

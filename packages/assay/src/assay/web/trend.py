@@ -134,15 +134,15 @@ def read_cell(site: Site, case: str, flow: str, metric: str, window: RunWindow) 
     return read_cell(site, case, flow, metric, replace(window, runs=MOST_RUNS))
 
 
-def _same_window(found: dict[Line, MetricHistory], site: Site, case: str, metric: str) -> dict[Line, MetricHistory]:
+def _same_window(histories: dict[Line, MetricHistory], site: Site, case: str, metric: str) -> dict[Line, MetricHistory]:
     """Where earlier runs of one line were read, those of the others are, too: the page says one number of all."""
-    windows = [metric_history.window for metric_history in found.values() if metric_history.window]
+    windows = [metric_history.window for metric_history in histories.values() if metric_history.window]
     widest = max(windows, key=lambda window: window.runs)
     return {
         (flow, machine): metric_history
         if metric_history.window and metric_history.window.runs == widest.runs
         else read_cell(site, case, flow, metric, replace(widest, machine=machine))
-        for (flow, machine), metric_history in found.items()
+        for (flow, machine), metric_history in histories.items()
     }
 
 
@@ -169,17 +169,17 @@ def _trends(wanted: Mapping[Line, MetricHistory], case: str, metric: str) -> tup
     return trends, missing
 
 
-def _between(found: Trend, history: MetricHistory) -> list[Between]:
-    versions = {point.run: history.versions[point.versions] for point in history.points} if found.changes else {}
+def _between(series: Trend, history: MetricHistory) -> list[Between]:
+    versions = {point.run: history.versions[point.versions] for point in history.points} if series.changes else {}
     rows = []
-    for change in found.changes:
-        before, after = found.points[change.place - 1].run_id, found.points[change.place].run_id
+    for change in series.changes:
+        before, after = series.points[change.place - 1].run_id, series.points[change.place].run_id
         old, new = versions.get(before, {}), versions.get(after, {})
         differ = [(name, old.get(name, ""), new.get(name, "")) for name in sorted(old.keys() | new.keys())]
         rows.append(
             Between(
-                found.flow,
-                found.machine,
+                series.flow,
+                series.machine,
                 change,
                 before,
                 after,
@@ -189,21 +189,21 @@ def _between(found: Trend, history: MetricHistory) -> list[Between]:
     return rows
 
 
-def _listed(found: Trend) -> list[tuple[Point, bool, bool]]:
+def _listed(series: Trend) -> list[tuple[Point, bool, bool]]:
     """The newest first, each with whether it is an alarm, and whether the level changed there."""
-    changed = {change.place for change in found.changes}
-    marked = [(point, place in found.alarms, place in changed) for place, point in enumerate(found.points)]
+    changed = {change.place for change in series.changes}
+    marked = [(point, place in series.alarms, place in changed) for place, point in enumerate(series.points)]
     return marked[: -LISTED - 1 : -1]
 
 
-def _rows(found: Trend) -> list[tuple[object, ...]]:
-    changed = {change.place for change in found.changes}
+def _rows(series: Trend) -> list[tuple[object, ...]]:
+    changed = {change.place for change in series.changes}
     return [
         (
-            *(found.flow, point.run_id, point.started_at, point.commit, found.machine, found.metric, point.value),
-            *(int(place in found.alarms), int(place in changed)),
+            *(series.flow, point.run_id, point.started_at, point.commit, series.machine, series.metric, point.value),
+            *(int(place in series.alarms), int(place in changed)),
         )
-        for place, point in enumerate(found.points)
+        for place, point in enumerate(series.points)
     ]
 
 

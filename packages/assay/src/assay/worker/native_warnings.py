@@ -141,7 +141,7 @@ def _as_python_prints(message: warnings.WarningMessage) -> str:
     )
 
 
-def distinct(found: Iterable[NativeWarning]) -> tuple[NativeWarning, ...]:
+def distinct(native_warnings: Iterable[NativeWarning]) -> tuple[NativeWarning, ...]:
     """Each once, bounded in number and length, as text that can be written; without those that say nothing of the model."""
     kept = dict.fromkeys(
         NativeWarning(
@@ -150,7 +150,7 @@ def distinct(found: Iterable[NativeWarning]) -> tuple[NativeWarning, ...]:
             encodable(native_warning.text)[:LONGEST],
             native_warning.count,
         )
-        for native_warning in found
+        for native_warning in native_warnings
         if native_warning.count
     )
     return tuple(kept)[:MOST]

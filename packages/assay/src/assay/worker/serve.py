@@ -93,9 +93,9 @@ def _execute(job: Job, shared: mmap.mmap, driver: DriverConnection, state: Proce
         if getpid() == owner:  # a copy does not say where the worker is
             shared[:] = crumb(stage) + step_bytes(UNKNOWN)
 
-    def step(found: Step) -> None:
+    def step(stage_step: Step) -> None:
         if getpid() == owner:
-            shared[1:] = step_bytes(found)
+            shared[1:] = step_bytes(stage_step)
 
     def check(stage: Stage) -> None:
         driver.check()

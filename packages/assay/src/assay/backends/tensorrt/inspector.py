@@ -95,8 +95,8 @@ def parse_layers(text: str, source: str = "engine inspector") -> Inspected:
     )
 
 
-def _io(found: Mapping[str, Any]) -> tuple[IOTensor, ...]:
-    newer = found.get("I/O Tensors")
+def _io(layer: Mapping[str, Any]) -> tuple[IOTensor, ...]:
+    newer = layer.get("I/O Tensors")
     if isinstance(newer, list):
         return tuple(
             IOTensor(
@@ -107,30 +107,30 @@ def _io(found: Mapping[str, Any]) -> tuple[IOTensor, ...]:
             )
             for tensor in newer
         )
-    return tuple(IOTensor(str(name)) for name in found.get("Bindings", ()))
+    return tuple(IOTensor(str(name)) for name in layer.get("Bindings", ()))
 
 
-def _layer(found: object, source: str) -> Layer:
-    if isinstance(found, str):
-        return Layer(found, role="fused" if _fused(found, ()) else "")
-    if not isinstance(found, dict) or "Name" not in found:
+def _layer(layer: object, source: str) -> Layer:
+    if isinstance(layer, str):
+        return Layer(layer, role="fused" if _fused(layer, ()) else "")
+    if not isinstance(layer, dict) or "Name" not in layer:
         raise UsageError(noted(BackendCode.EXPORT_DAMAGED, source=source, option="--exportLayerInfo", lacking="Name"))
-    name, kind = str(found["Name"]), str(found.get("LayerType", ""))
-    inputs = tuple(_tensor_type(tensor) for tensor in found.get("Inputs", ()))
-    outputs = tuple(_tensor_type(tensor) for tensor in found.get("Outputs", ()))
-    weights = found.get("Weights")
+    name, kind = str(layer["Name"]), str(layer.get("LayerType", ""))
+    inputs = tuple(_tensor_type(tensor) for tensor in layer.get("Inputs", ()))
+    outputs = tuple(_tensor_type(tensor) for tensor in layer.get("Outputs", ()))
+    weights = layer.get("Weights")
     stored = type_of(str(weights.get("Type", ""))) if isinstance(weights, dict) else ""
-    origins = tuple(_ORIGIN.findall(str(found.get("Metadata", ""))))
+    origins = tuple(_ORIGIN.findall(str(layer.get("Metadata", ""))))
     return Layer(
         name=name,
         kind=kind,
-        operator=str(found.get("ParameterType") or kind),
+        operator=str(layer.get("ParameterType") or kind),
         precision=_coarse(inputs, outputs, stored),
         inputs=inputs,
         outputs=outputs,
-        tactic=str(found.get("TacticName", "")),
+        tactic=str(layer.get("TacticName", "")),
         origins=origins,
-        role=_role(name, kind, found, inputs, outputs, origins),
+        role=_role(name, kind, layer, inputs, outputs, origins),
     )
 
 
@@ -142,14 +142,14 @@ def _coarse(inputs: tuple[str, ...], outputs: tuple[str, ...], stored: str) -> s
 def _role(
     name: str,
     kind: str,
-    found: Mapping[str, Any],
+    layer: Mapping[str, Any],
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
     origins: tuple[str, ...],
 ) -> str:
     if kind.casefold() in ("reformat", "noop"):
         changes = bool(inputs and outputs) and inputs[0] != outputs[0]
-        return "cast" if changes or str(found.get("Origin", "")).upper() in _CASTS else "reformat"
+        return "cast" if changes or str(layer.get("Origin", "")).upper() in _CASTS else "reformat"
     if kind.casefold() in ("cast", "quantize", "dequantize"):
         return "cast"
     if kind.casefold() in ("constant", ""):
@@ -161,11 +161,11 @@ def _fused(name: str, origins: tuple[str, ...]) -> bool:
     return len(origins) > 1 or " + " in name or "ForeignNode[" in name
 
 
-def _tensor_type(found: object) -> str:
-    if not isinstance(found, dict):
+def _tensor_type(tensor: object) -> str:
+    if not isinstance(tensor, dict):
         return ""
-    older = found.get("Format/Datatype")
-    return type_of(str(older if older is not None else found.get("DataType", found.get("Datatype", ""))))
+    older = tensor.get("Format/Datatype")
+    return type_of(str(older if older is not None else tensor.get("DataType", tensor.get("Datatype", ""))))
 
 
 def type_of(words: str) -> str:

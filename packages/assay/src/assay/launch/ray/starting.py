@@ -162,9 +162,9 @@ def _say_left_out(problems: list[str]) -> None:
         print(f"assay: not all nodes of the Ray cluster are used: {'; '.join(problems)}", file=sys.stderr, flush=True)
 
 
-def _start(found: dict[str, Any], settings: bytes) -> Any:
+def _start(node: dict[str, Any], settings: bytes) -> Any:
     """An actor that has all that the node offers: nobody else measures or loads it meanwhile."""
-    cpus, number = found["Resources"]["CPU"], found["Resources"].get("GPU", 0)
+    cpus, number = node["Resources"]["CPU"], node["Resources"].get("GPU", 0)
     return (
         ray.remote(Agent)
         .options(
@@ -172,7 +172,7 @@ def _start(found: dict[str, Any], settings: bytes) -> Any:
             num_gpus=number,
             max_restarts=0,
             max_concurrency=8,
-            scheduling_strategy=NodeAffinitySchedulingStrategy(found["NodeID"], soft=False),
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
         )
         .remote(settings, int(cpus), versions())
     )

@@ -32,15 +32,15 @@ def compared_numbers(graph: Graph) -> tuple[float, ...]:
 _COMPARING = ("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Sub", "Add", "Mod")
 
 
-def _collect(graph: Graph, constants: dict[str, Value], found: dict[float, None]) -> None:
+def _collect(graph: Graph, constants: dict[str, Value], numbers: dict[float, None]) -> None:
     constants = constants | graph.constants
     for node in graph.nodes:
         for name in node.inputs if node.op in _COMPARING else ():
             data = constants[name].data if name in constants else None
             if data is not None and data.size == 1 and data.dtype.kind in "iuf":
-                found[float(data.reshape(-1)[0])] = None
+                numbers[float(data.reshape(-1)[0])] = None
         for body in subgraphs(node):
-            _collect(body, constants, found)
+            _collect(body, constants, numbers)
 
 
 def candidates(

@@ -93,7 +93,7 @@ _ALIASES = ("Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten", "G
 
 
 def _compared(
-    graph: Graph, aliases: dict[str, str], constants: dict[str, Value], found: dict[str, list[float]]
+    graph: Graph, aliases: dict[str, str], constants: dict[str, Value], numbers: dict[str, list[float]]
 ) -> None:
     constants = constants | graph.constants
     aliases = dict(aliases)
@@ -104,6 +104,6 @@ def _compared(
             for name, other in (node.inputs, node.inputs[::-1]):
                 value = constants.get(other, UNKNOWN).data
                 if name in aliases and value is not None and value.size == 1 and value.dtype.kind in "iuf":
-                    found.setdefault(aliases[name], []).append(float(value.reshape(-1)[0]))
+                    numbers.setdefault(aliases[name], []).append(float(value.reshape(-1)[0]))
         for body in subgraphs(node):
-            _compared(body, aliases, constants, found)
+            _compared(body, aliases, constants, numbers)

@@ -48,11 +48,11 @@ def with_digest(said: str) -> tuple[str, str]:
     return address, digest
 
 
-def check_digest(address: str, found: str, digest: str) -> None:
+def check_digest(address: str, actual: str, digest: str) -> None:
     """Raises BadModel where they differ."""
-    if found != digest:
+    if actual != digest:
         raise BadModel(
-            f"{address} has the digest {found[:16]}..., and {digest[:16]}... is asked for: the file was changed, or the digest is wrong"
+            f"{address} has the digest {actual[:16]}..., and {digest[:16]}... is asked for: the file was changed, or the digest is wrong"
         )
 
 

@@ -84,13 +84,13 @@ def _places(body: Body, past: str, new: str, stored: str) -> tuple[str, str]:
     return written_places, body.step("Less", behind, new)
 
 
-def _cached(body: Body, before: str, value: str, found: str, filled: str) -> str:
+def _cached(body: Body, before: str, value: str, places: str, filled: str) -> str:
     """(batch, groups, places, size): what was stored, then what is new, then zeros."""
     whole = body.step("Concat", before, value, axis=2) if before else value
-    at = body.unsqueeze(found, 1, 3)
+    at = body.unsqueeze(places, 1, 3)
     shape = body.step("Shape", whole)
     sides = [body.step("Slice", shape, body.whole(first), body.whole(last)) for first, last in ((0, 2), (3, 4))]
-    target = body.step("Concat", sides[0], length_of(body, found, 1), sides[1], axis=0)
+    target = body.step("Concat", sides[0], length_of(body, places, 1), sides[1], axis=0)
     chosen = body.step("GatherElements", whole, body.step("Expand", at, target), axis=2)
     return body.step("Where", body.unsqueeze(filled, 1, 3), chosen, body.number(0, value))
 

@@ -110,20 +110,22 @@ class Deriving:
                 self._decide(decision, sample)
         return [samples[place] for place in range(len(inputs))]
 
-    def _group(self, places: Sequence[int], inputs: Sequence[Tensors], found: dict[int, Sample]) -> None:
+    def _group(self, places: Sequence[int], inputs: Sequence[Tensors], samples: dict[int, Sample]) -> None:
         """Samples of one shape: the first alone, the others together where the model lets them."""
         first = places[0]
-        if first not in found:
-            found[first] = self._sample(first, inputs[first])
+        if first not in samples:
+            samples[first] = self._sample(first, inputs[first])
         rest = list(places[1:])
-        at_once = self._at_once([inputs[place] for place in places], found[first])
+        at_once = self._at_once([inputs[place] for place in places], samples[first])
         while rest:
             part, rest = rest[:at_once], rest[at_once:]
-            parts = self._together(part[0], [inputs[place] for place in part], found[first]) if len(part) > 1 else None
+            parts = (
+                self._together(part[0], [inputs[place] for place in part], samples[first]) if len(part) > 1 else None
+            )
             if parts is None:
                 at_once, rest = 1, part[1:] + rest
                 parts = [self._sample(part[0], inputs[part[0]])]
-            found.update(zip(part, parts, strict=False))
+            samples.update(zip(part, parts, strict=False))
 
     def _at_once(self, inputs: Sequence[Tensors], first: Sample) -> int:
         if not may_join(self._proto, inputs):

@@ -132,8 +132,8 @@ def table() -> Iterator[Edge]:
     yield from _structured()
 
 
-def _unary(operator: str, what: str, given: str, found: str, source: str) -> Edge:
-    return Edge(f"{operator}-{what}", (Node(operator, ("x",)),), {"x": floats(given)}, {"y": floats(found)}, source)
+def _unary(operator: str, what: str, given: str, answer: str, source: str) -> Edge:
+    return Edge(f"{operator}-{what}", (Node(operator, ("x",)),), {"x": floats(given)}, {"y": floats(answer)}, source)
 
 
 def _pair(name: str, operator: str, x: Given, z: Given, y: Given, source: str, relative: float = 1e-5) -> Edge:

@@ -97,9 +97,9 @@ def _near(comparison: Comparison) -> Comparison:
     return msgspec.structs.replace(comparison, findings=_beyond(comparison.findings))
 
 
-def _beyond(found: Sequence[Finding]) -> tuple[Finding, ...]:
+def _beyond(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """A mean of one number is the same in both samples, bit by bit or nearly: that says nothing of two lanes within tolerance."""
-    return tuple(finding for finding in found if finding.kind != "degenerate")
+    return tuple(finding for finding in findings if finding.kind != "degenerate")
 
 
 def _right(

@@ -241,17 +241,22 @@ def _mistrust(output: str, share: float) -> Finding | None:
     return Finding("degenerate", output, FindingCode.ILL_CONDITIONED, facts(share=float(share)))
 
 
-def _odd(name: str, found: Statistics, profile: DerivedTolerance, samples: Sequence[_Sample]) -> tuple[Note, ...]:
-    if profile.header.learnt or not 0.0 <= found.norm < _TINY_STATISTIC or not found.elements or found.noise == 0.0:
+def _odd(name: str, statistic: Statistics, profile: DerivedTolerance, samples: Sequence[_Sample]) -> tuple[Note, ...]:
+    if (
+        profile.header.learnt
+        or not 0.0 <= statistic.norm < _TINY_STATISTIC
+        or not statistic.elements
+        or statistic.noise == 0.0
+    ):
         return ()
     if (unit := profile.header.arithmetic.storage) > 2.0**-20:
-        if found.norm >= AS_IN_FLOAT32 * UNIT_ROUNDOFF["float32"] / unit:
+        if statistic.norm >= AS_IN_FLOAT32 * UNIT_ROUNDOFF["float32"] / unit:
             return ()  # most of it in a finer type, as engines compute what cancels
         precision = profile.header.precision
-        if found.norm == 0.0:
+        if statistic.norm == 0.0:
             return (noted(NoteCode.EXACT_IN_COARSE_TYPE, output=name, precision=precision),)
-        return (noted(NoteCode.CLOSER_THAN_TYPE, output=name, precision=precision, times=float(1 / found.norm)),)
-    if found.norm == 0.0 or profile.header.jumps or profile.header.precision == "float64":
+        return (noted(NoteCode.CLOSER_THAN_TYPE, output=name, precision=precision, times=float(1 / statistic.norm)),)
+    if statistic.norm == 0.0 or profile.header.jumps or profile.header.precision == "float64":
         return ()
     share = _used_where_off(samples)
     return (noted(NoteCode.LITTLE_NOISE, output=name, share=share),) if share < _TINY_STATISTIC else ()
@@ -265,18 +270,18 @@ def _used_where_off(samples: Sequence[_Sample]) -> float:
     return math.sqrt(energy / allowed) if allowed > 0.0 else math.inf
 
 
-def _over(name: str, found: Statistics, actual: list[Tensor], expected: list[Tensor]) -> tuple[Finding, ...]:
-    budgets = found.budgets
+def _over(name: str, statistic: Statistics, actual: list[Tensor], expected: list[Tensor]) -> tuple[Finding, ...]:
+    budgets = statistic.budgets
     if not budgets["budget_used"] > 1.0:
         return ()
     worst = max(("norm", "element", "slice"), key=lambda kind: budgets[f"budget_{kind}"])
-    first = worst_at(found.worst[0], actual, expected)
+    first = worst_at(statistic.worst[0], actual, expected)
     code, seen = {
-        "norm": (FindingCode.ERROR_NORM, facts(times=float(found.norm))),
-        "element": (FindingCode.ERROR_ELEMENT, facts(times=float(found.element))),
+        "norm": (FindingCode.ERROR_NORM, facts(times=float(statistic.norm))),
+        "element": (FindingCode.ERROR_ELEMENT, facts(times=float(statistic.element))),
         "slice": (
             FindingCode.ERROR_SLICE,
-            facts(times=float(found.slice), axis=int(found.slice_at[0]), index=int(found.slice_at[1])),
+            facts(times=float(statistic.slice), axis=int(statistic.slice_at[0]), index=int(statistic.slice_at[1])),
         ),
     }[worst]
     return (Finding("values", name, code, seen | facts(used=float(budgets["budget_used"])), (first,)),)

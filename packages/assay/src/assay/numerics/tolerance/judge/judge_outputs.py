@@ -34,8 +34,10 @@ def judge_outputs(
     return best if _used(best) <= 1.0 else judgements
 
 
-def _used(found: Mapping[str, OutputJudgement]) -> float:
-    return max((output_judgement.metrics.get("budget_used", 0.0) for output_judgement in found.values()), default=0.0)
+def _used(judgements: Mapping[str, OutputJudgement]) -> float:
+    return max(
+        (output_judgement.metrics.get("budget_used", 0.0) for output_judgement in judgements.values()), default=0.0
+    )
 
 
 def _by_one(
