@@ -237,9 +237,7 @@ class NodeComparisons:
         if lost := next((name for name in names if self._ranges(name, profile)), ""):
             beyond = Finding("values", lost, FindingCode.NODE_RANGE)
             return NodeValues(label(region[-1]), lost, math.inf, beyond, "range")
-        worst = max(
-            judgements.values(), key=lambda comparison: comparison.metrics.get("budget_used", 0.0), default=None
-        )
+        worst = max(judgements.values(), key=lambda output: output.metrics.get("budget_used", 0.0), default=None)
         if worst is None or "budget_used" not in worst.metrics:
             return None
         first = next(iter(worst.findings), None)

@@ -54,16 +54,14 @@ def judge_float(
         for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True))
     ]
     sides = [sample.side for sample in samples if sample.side is not None]
-    statistic = _statistics(samples, profile, worst)
+    judged = _statistics(samples, profile, worst)
     seen = UNSEEN if profile.header.coarse else 1.0
     telling, left_out = (samples, []) if profile.header.coarse else _telling(samples)
     if left_out:
-        statistic = max(
-            statistic, _statistics(telling, profile, worst), key=lambda candidate: candidate.budgets["budget_used"]
-        )
+        judged = max(judged, _statistics(telling, profile, worst), key=lambda each: each.budgets["budget_used"])
     share, near = _share(telling), _distance(samples) <= min(NEAR, NEAR_UNITS * profile.header.arithmetic.storage)
-    budgets = statistic.budgets
-    findings = _over(noise.name, statistic, actual, expected)
+    budgets = judged.budgets
+    findings = _over(noise.name, judged, actual, expected)
     if len(sides) == len(samples) and sides:
         leans = systematic(sides, profile.header.draws)
         budgets = {**budgets, "budget_systematic": leans.used, "budget_used": max(budgets["budget_used"], leans.used)}
@@ -81,10 +79,10 @@ def judge_float(
         metrics={**budgets, "noise_share": share},
         findings=findings,
         degenerate=mistrust,
-        notes=(*_odd(noise.name, statistic, profile, telling), *_set_aside(noise.name, left_out, samples)),
-        worst=tuple(worst_at(at, actual, expected) for at in statistic.worst),
-        allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, statistic.elements)) + 2) * statistic.noise,
-        statistics=statistic,
+        notes=(*_odd(noise.name, judged, profile, telling), *_set_aside(noise.name, left_out, samples)),
+        worst=tuple(worst_at(at, actual, expected) for at in judged.worst),
+        allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, judged.elements)) + 2) * judged.noise,
+        statistics=judged,
         near=near,
     )
 
@@ -241,22 +239,17 @@ def _mistrust(output: str, share: float) -> Finding | None:
     return Finding("degenerate", output, FindingCode.ILL_CONDITIONED, facts(share=float(share)))
 
 
-def _odd(name: str, statistic: Statistics, profile: DerivedTolerance, samples: Sequence[_Sample]) -> tuple[Note, ...]:
-    if (
-        profile.header.learnt
-        or not 0.0 <= statistic.norm < _TINY_STATISTIC
-        or not statistic.elements
-        or statistic.noise == 0.0
-    ):
+def _odd(name: str, judged: Statistics, profile: DerivedTolerance, samples: Sequence[_Sample]) -> tuple[Note, ...]:
+    if profile.header.learnt or not 0.0 <= judged.norm < _TINY_STATISTIC or not judged.elements or judged.noise == 0.0:
         return ()
     if (unit := profile.header.arithmetic.storage) > 2.0**-20:
-        if statistic.norm >= AS_IN_FLOAT32 * UNIT_ROUNDOFF["float32"] / unit:
+        if judged.norm >= AS_IN_FLOAT32 * UNIT_ROUNDOFF["float32"] / unit:
             return ()  # most of it in a finer type, as engines compute what cancels
         precision = profile.header.precision
-        if statistic.norm == 0.0:
+        if judged.norm == 0.0:
             return (noted(NoteCode.EXACT_IN_COARSE_TYPE, output=name, precision=precision),)
-        return (noted(NoteCode.CLOSER_THAN_TYPE, output=name, precision=precision, times=float(1 / statistic.norm)),)
-    if statistic.norm == 0.0 or profile.header.jumps or profile.header.precision == "float64":
+        return (noted(NoteCode.CLOSER_THAN_TYPE, output=name, precision=precision, times=float(1 / judged.norm)),)
+    if judged.norm == 0.0 or profile.header.jumps or profile.header.precision == "float64":
         return ()
     share = _used_where_off(samples)
     return (noted(NoteCode.LITTLE_NOISE, output=name, share=share),) if share < _TINY_STATISTIC else ()
@@ -270,18 +263,18 @@ def _used_where_off(samples: Sequence[_Sample]) -> float:
     return math.sqrt(energy / allowed) if allowed > 0.0 else math.inf
 
 
-def _over(name: str, statistic: Statistics, actual: list[Tensor], expected: list[Tensor]) -> tuple[Finding, ...]:
-    budgets = statistic.budgets
+def _over(name: str, judged: Statistics, actual: list[Tensor], expected: list[Tensor]) -> tuple[Finding, ...]:
+    budgets = judged.budgets
     if not budgets["budget_used"] > 1.0:
         return ()
     worst = max(("norm", "element", "slice"), key=lambda kind: budgets[f"budget_{kind}"])
-    first = worst_at(statistic.worst[0], actual, expected)
+    first = worst_at(judged.worst[0], actual, expected)
     code, seen = {
-        "norm": (FindingCode.ERROR_NORM, facts(times=float(statistic.norm))),
-        "element": (FindingCode.ERROR_ELEMENT, facts(times=float(statistic.element))),
+        "norm": (FindingCode.ERROR_NORM, facts(times=float(judged.norm))),
+        "element": (FindingCode.ERROR_ELEMENT, facts(times=float(judged.element))),
         "slice": (
             FindingCode.ERROR_SLICE,
-            facts(times=float(statistic.slice), axis=int(statistic.slice_at[0]), index=int(statistic.slice_at[1])),
+            facts(times=float(judged.slice), axis=int(judged.slice_at[0]), index=int(judged.slice_at[1])),
         ),
     }[worst]
     return (Finding("values", name, code, seen | facts(used=float(budgets["budget_used"])), (first,)),)
