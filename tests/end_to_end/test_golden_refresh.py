@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -53,6 +56,68 @@ def test_nothing_stale_is_one_sentence_and_stale_ones_become_a_change_for_review
     assert [revision.reason for revision in read_lock(Path("golden")).revisions()][-1].startswith(
         "made by reference 0.9.0"
     )
+
+
+def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -> None:
+    """Run as it is: engines are no part of the checkout, and new files of a golden are."""
+    bare = ["git", "init", "--quiet", "--bare", "origin.git"]
+    author = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"]
+    for words in (
+        bare,
+        ["git", "init", "--quiet", "--initial-branch=main", "."],
+        ["git", "remote", "add", "origin", "origin.git"],
+        ["git", "add", "m.onnx", "assay.toml"],
+        ["git", *author, "commit", "--quiet", "--message=A model"],
+    ):
+        subprocess.run(words, check=True)
+    history = ("--history", "kept")
+    assert (
+        run_assay("baseline", "set", "m.onnx", "--flow", "onnxruntime", "--reason", "first", *history).returncode == 0
+    )
+    rewrite(producer="reference", producer_version="0.9.0", created_at="2020-01-01T00:00:00+00:00")
+    found = run_assay("golden", "refresh", "--change", "review", "--older-than", "0", *history)
+    assert found.returncode == 1, found.stderr
+    variables = {
+        **os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "GIT_AUTHOR_NAME": "ann",
+        "GIT_AUTHOR_EMAIL": "ann@example.org", "GIT_COMMITTER_NAME": "ann", "GIT_COMMITTER_EMAIL": "ann@example.org",
+    }  # fmt: skip
+    done = subprocess.run(["sh", "review/refresh.sh"], env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    pushed = subprocess.run(
+        ["git", "log", "--all", "--name-only", "--format="],
+        cwd="origin.git",
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert "golden/golden.lock" in pushed
+    assert "m.onnx" in pushed
+    assert not [name for name in pushed if name.startswith(("kept", "review"))]
+    listed = run_assay("baseline", "list", "--all", *history).stdout
+    assert listed.count("m on onnxruntime") == 2, listed
+    assert "days old (limit 0)" in listed
+
+    rewrite(producer="reference", producer_version=read_lock(Path("golden")).producer_version)
+    rewrite(created_at="2200-01-01T00:00:00+00:00")
+    found = run_assay("golden", "refresh", "--change", "engines", "--older-than", "0", *history)
+    script = Path("engines/refresh.sh").read_text()
+    assert "git" not in script.replace("golden refresh", ""), "no golden is stale: there is nothing to commit"
+    assert "assay baseline set m.onnx --flow onnxruntime" in script
+    assert script.rstrip().endswith("--history kept")
+
+
+@pytest.mark.parametrize("producer", ["given", "of-a-plug-in-that-is-gone"])
+def test_answers_that_no_flow_here_computed_are_not_put_in_place_of_by_those_of_another(producer: str) -> None:
+    """Given answers are the truth of whoever brought them."""
+    rewrite(producer=producer, created_at="2020-01-01T00:00:00+00:00")
+    found = run_assay("golden", "refresh", "--change", "review", "--older-than", "365")
+    assert found.returncode == 1, found.stderr
+    assert "what would change is not known: " in found.stdout
+    assert "with --flow" in found.stdout
+    assert "golden update" not in found.stdout
+    assert "golden update" not in Path("review/refresh.sh").read_text()
+    asked = run_assay("golden", "refresh", "--check", "--flow", "reference")
+    assert "assay golden update golden m.onnx --flow reference" in asked.stdout, "a person may want so"
 
 
 def test_age_oracle_and_what_cannot_be_known_are_told() -> None:

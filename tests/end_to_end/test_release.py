@@ -88,6 +88,13 @@ def test_what_cannot_be_approved_or_brought_back_says_why() -> None:
     assert (code, f"{earlier.name.removeprefix('replaced-')}: its artifact is gone" in said) == (2, True), said
     assert "two" in _assay("baseline", "list", *history)[1]
 
+    assert _assay("baseline", "set", *model, *history, *short, "--reason", "three")[0] == 0
+    code, said = _assay(
+        "baseline", "rollback", "m", "--flow", "onnxruntime", "--to", "2", *history, "--reason", "why not"
+    )
+    assert (code, "more than one earlier baseline of m on onnxruntime begins with '2': " in said) == (2, True), said
+    assert "three" in _assay("baseline", "list", *history)[1], "nobody guesses which engine is meant"
+
 
 def test_a_baseline_that_cannot_be_read_hides_no_other() -> None:
     """Each command is about the other model, which is named by its file."""

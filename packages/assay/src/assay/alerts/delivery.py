@@ -45,6 +45,16 @@ def with_message(alert: Alert, kind: AlertKind, message: Message, rules: AlertRu
     return replace(alert, waiting=(*waiting, *(Waiting(target.name, message, now) for target in targets)))
 
 
+def with_digest(news: Sequence[tuple[AlertKind, Alert]], message: Message, rules: AlertRules, now: str) -> list[Alert]:
+    """The alerts of much news, of which one message speaks. It waits with the first of them, for every target that takes one of the kinds;
+    what is well again is not told as blocked any more."""
+    kinds = {kind for kind, _ in news}
+    alerts = [replace(alert, waiting=()) if kind is AlertKind.RECOVERY else alert for kind, alert in news]
+    targets = [target for target in rules.targets if kinds & {*target.on}]
+    waiting = (*alerts[0].waiting, *(Waiting(target.name, message, now) for target in targets))
+    return [replace(alerts[0], waiting=waiting), *alerts[1:]]
+
+
 def deliver(store: KeepsAlerts, rules: AlertRules, send: Send, now: datetime) -> Delivered:
     """Everything that waits and is due. Two that deliver at once do not send a message twice; one that died is taken over."""
     due = _claim(store, rules, now)

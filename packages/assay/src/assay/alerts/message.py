@@ -124,15 +124,14 @@ def _html(
     return f'<html><body style="{style}">{"".join(texts)}</body></html>'
 
 
-def digest(alerts: Sequence[Alert], link: str = "", sender: str = "assay") -> Message:
-    """One message for many causes of one run."""
-    title = f"{len(alerts)} further causes in the same run"
-    lines = [(alert.id, harmless(alert.headline)) for alert in alerts]
+def digest(news: Sequence[tuple[AlertKind, Alert]], link: str = "", sender: str = "assay") -> Message:
+    """One message for much news of one run, the gravest first; it is of the kind of that one."""
+    title = f"{len(news)} further alerts of the same run"
+    lines = [(alert.id, harmless(f"{_WORDS[kind]}: {alert.headline}")) for kind, alert in news]
     commands = [("See them", "assay alert list")]
     first = "Each is an alert of its own, and its recovery is reported."
-    kind = AlertKind.BLOCK
     return Message(
-        kind,
+        news[0][0],
         f"[{sender}] {title}",
         _text(title, first, lines, commands, link),
         _html(title, first, lines, commands, link),

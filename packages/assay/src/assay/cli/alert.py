@@ -117,9 +117,10 @@ def _end(until: str, for_: str) -> datetime:
         raise UsageError("a mute needs an end: give either --until DATE or --for TIME")
     if until:
         try:
-            return datetime.fromisoformat(until).replace(tzinfo=UTC)
+            day = datetime.fromisoformat(until)
         except ValueError:
             raise UsageError(f"--until {until!r} is no date like 2027-01-31") from None
+        return day if day.tzinfo else day.replace(tzinfo=UTC)
     match = re.fullmatch(r"(\d{1,4})([hdw])", for_)
     if match is None:
         raise UsageError(f"--for {for_!r} is no time such as 12h, 7d or 2w")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from assay.core.alert import Alert, AlertRules, Message
+from assay.core.alert import Alert, AlertKind, AlertRules, Message
 from assay.errors import HarnessError
 from assay.options.groups import DEFAULT_CONFIG
 from assay.pipeline.open_run import Checked
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SEND, SHOW, OFF = "send", "show", "off"
 MOST = 10
 """Causes of one run that get a message each; what is more stands in one."""
+GRAVEST_FIRST = tuple(AlertKind)
 TRIES = 20
 _CANNOT = "alerts are not sent: this kind of history cannot keep which alerts were sent; use a folder or a postgresql+psycopg:// URL"
 
@@ -130,7 +131,6 @@ def _put(store: KeepsAlerts, before: list[Alert], after: Sequence[Alert]) -> boo
 
 def _seen(checked: Checked, services: Services, rules: AlertRules) -> tuple[list[RedJob], set[str]]:
     from assay.alerts.causes import red_jobs, run_key
-    from assay.core.alert import AlertKind
     from assay.core.outcome import Outcome
     from assay.core.verdict import Verdict, VerdictStatus
     from assay.judge.coverage import EXIT_NOTHING
@@ -170,7 +170,7 @@ def _plan(
     services: Services,
     rules: AlertRules,
 ) -> Plan:
-    from assay.alerts.delivery import with_message
+    from assay.alerts.delivery import with_digest, with_message
     from assay.alerts.ledger import as_told, kept, update
     from assay.alerts.message import digest, message
     from assay.pipeline.alert_facts import facts_of_news
@@ -180,24 +180,26 @@ def _plan(
     by_id = {known_alert.id: known_alert for known_alert in alerts}
     wanted = {kind for target in rules.targets for kind in target.on}
     news = [item for item in news_of_run if item.kind in wanted and not item.alert.is_muted(now)]
+    news.sort(key=lambda item: GRAVEST_FIRST.index(item.kind))
+    rest = news[MOST:] if len(news) > MOST + 1 else []
     link = report_link(rules.report_url, checked.run.id)
     messages = []
-    for number, item in enumerate(news):
-        if number > MOST:
-            made = None
-        elif number == MOST and len(news) > MOST + 1:
-            made = digest([each.alert for each in news[MOST:]], link)
-        else:
-            facts = facts_of_news(item.alert, item.red, item.before, checked.run, services.store, services.history)
-            made = message(item.alert, item.kind, msgspec.structs.replace(facts, link=link))
-        alert = by_id[item.alert.id]
-        if made is not None:
-            after = with_message(alert, item.kind, made, rules, now)
-            new = [each.target for each in after.waiting if each.message is made]
-            messages.append((tuple(new), made))
-            alert = after
-        by_id[alert.id] = as_told(alert, item)
+    for item in news[: len(news) - len(rest)]:
+        facts = facts_of_news(item.alert, item.red, item.before, checked.run, services.store, services.history)
+        made = message(item.alert, item.kind, msgspec.structs.replace(facts, link=link))
+        after = with_message(by_id[item.alert.id], item.kind, made, rules, now)
+        messages.append((_receivers(after, made), made))
+        by_id[item.alert.id] = as_told(after, item)
+    if rest:
+        made = digest([(item.kind, item.alert) for item in rest], link)
+        changed = with_digest([(item.kind, by_id[item.alert.id]) for item in rest], made, rules, now)
+        messages.append((_receivers(changed[0], made), made))
+        by_id |= {after.id: as_told(after, item) for after, item in zip(changed, rest, strict=True)}
     return Plan(tuple(kept(list(by_id.values()), now)), tuple(messages))
+
+
+def _receivers(alert: Alert, made: Message) -> tuple[str, ...]:
+    return tuple(waiting.target for waiting in alert.waiting if waiting.message is made)
 
 
 def report_link(pattern: str, run: str) -> str:

@@ -92,6 +92,9 @@ def rollback(services: Services, case: str, flow: str, to: str, reason: str) -> 
     )
     if not chosen:
         raise UsageError(_no_earlier(case, flow, to, earlier, services))
+    if to and len(chosen) > 1:
+        known = ", ".join(kept.id for kept in chosen)
+        raise UsageError(f"more than one earlier baseline of {case} on {flow} begins with {to!r}: {known}")
     if chosen[0].trouble:
         raise UsageError(
             f"the engine of baseline {chosen[0].id} cannot be used: {chosen[0].trouble}; choose another (assay baseline list --all), or "

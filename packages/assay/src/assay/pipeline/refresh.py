@@ -16,6 +16,7 @@ from assay.core.golden import GIVEN, GoldenLock
 from assay.core.limits import Limits
 from assay.errors import HarnessError, UnknownName, UsageError
 from assay.models.goldens import read_lock
+from assay.options.groups import history_words
 from assay.pipeline import golden
 from assay.pipeline.baseline_history import damaged_baselines, kept_baselines
 from assay.pipeline.services import Services
@@ -26,14 +27,15 @@ SHOWN = 20
 
 
 class Stale(msgspec.Struct, frozen=True):
-    """`name` is a golden folder, or a case on a flow. `reasons` say why it is stale, `changes` what recording it again would change (none:
-    the same values), `trouble` why that is not known. `command` refreshes it."""
+    """`name` is a golden folder (then `is_golden`), or a case on a flow. `reasons` say why it is stale, `changes` what recording it again
+    would change (none: the same values), `trouble` why that is not known. `command` refreshes it."""
 
     name: str
     reasons: tuple[str, ...]
     changes: tuple[str, ...] = ()
     trouble: str = ""
     command: str = ""
+    is_golden: bool = False
 
 
 def stale_goldens(
@@ -44,14 +46,18 @@ def stale_goldens(
     stale = []
     for folder, model in wanted:
         lock = read_lock(folder)
-        flow = _producer(oracle or lock.producer) or plugins.find_flow("reference")
+        flow = _producer(oracle or lock.producer)
         reasons = golden_reasons(lock, oracle, days, now, lambda flow_name: services.available(flow_name).version)
         if not reasons:
+            continue
+        if flow is None:
+            stale.append(Stale(str(folder), reasons, trouble=_no_producer(lock), is_golden=True))
             continue
         names = [str(folder), str(model or "MODEL"), "--flow", flow.name]
         command = shlex.join(["assay", "golden", "update", *names, "--reason", "; ".join(reasons), "--yes"])
         if model is None:
-            stale.append(Stale(str(folder), reasons, trouble="no model of assay.toml has it", command=command))
+            lacks = "no model of assay.toml has it"
+            stale.append(Stale(str(folder), reasons, trouble=lacks, command=command, is_golden=True))
             continue
         try:
             with tempfile.TemporaryDirectory(dir=services.folder) as staging:
@@ -59,9 +65,9 @@ def stale_goldens(
                     model, folder, flow, "refresh", services, limits=Limits(), staging=Path(staging) / "golden"
                 )
         except (HarnessError, UsageError) as error:
-            stale.append(Stale(str(folder), reasons, trouble=str(error), command=command))
+            stale.append(Stale(str(folder), reasons, trouble=str(error), command=command, is_golden=True))
         else:
-            stale.append(Stale(str(folder), reasons, tuple(lines), command=command))
+            stale.append(Stale(str(folder), reasons, tuple(lines), command=command, is_golden=True))
     return stale
 
 
@@ -71,10 +77,24 @@ def golden_reasons(
     """Why a golden is stale; none where it is not. Outputs that were given have no producer that could change."""
     reasons = list(_age(lock.created_at, days, now))
     if oracle and lock.producer != oracle:
-        reasons.append(f"computed by {lock.producer}, not by {oracle}")
+        reasons.append(f"{_origin(lock)}, not by {oracle}")
     elif lock.producer != GIVEN and (flow := _producer(lock.producer)) is not None:
         reasons += _other_version(lock.producer, lock.producer_version, version(flow))
     return tuple(reasons)
+
+
+def _origin(lock: GoldenLock) -> str:
+    return "given by a person" if lock.producer == GIVEN else f"computed by {lock.producer}"
+
+
+def _no_producer(lock: GoldenLock) -> str:
+    """Answers of another flow in their place would be another golden."""
+    if lock.producer == GIVEN:
+        return (
+            "its answers were given, and no flow computes them again: bring new ones with `assay golden record --keep-outputs`, or "
+            "name a flow that computes them with --flow"
+        )
+    return f"{lock.producer}, which computed it, is no flow here: install it, or name another flow with --flow"
 
 
 def stale_baselines(days: float | None, now: datetime, services: Services) -> tuple[list[Stale], int]:
@@ -89,7 +109,7 @@ def stale_baselines(days: float | None, now: datetime, services: Services) -> tu
         reasons = (*unusable, *_age(one.created_at, days, now), *_other_version(one.flow.backend, built, version))
         if reasons:
             words = ["assay", "baseline", "set", one.model.source, "--flow", one.flow.name]
-            command = shlex.join([*words, "--reason", "; ".join(reasons)])
+            command = shlex.join([*words, "--reason", "; ".join(reasons), *history_words(services.history)])
             changes = (f"the engine would be built by {one.flow.backend} {version or 'that is installed'}",)
             stale.append(Stale(f"{one.case} on {one.flow.name}", reasons, changes, command=command))
     return stale, len(current) + len(damaged)
@@ -119,21 +139,29 @@ def as_review(stale: Sequence[Stale]) -> str:
 
 
 def as_script(stale: Sequence[Stale], body: str) -> str:
-    """Commands that make the change on a branch of its own."""
-    steps = [entry.command for entry in stale if not entry.trouble]
-    return "\n".join(
-        [
-            "#!/bin/sh",
-            "# Makes the change that the text beside it describes, and opens it for review.",
-            "set -eu",
+    """Commands that make the change: of goldens on a branch of its own. Engines are kept in the history, not in the checkout."""
+    steps = [entry for entry in stale if entry.command and not entry.trouble]
+    goldens = [entry for entry in steps if entry.is_golden]
+    engines = [entry.command for entry in steps if not entry.is_golden]
+    lines = [
+        "#!/bin/sh",
+        "# Makes the change that the text beside it describes. Run it in the folder in which `assay golden refresh` ran.",
+        "set -eu",
+    ]
+    if goldens:
+        lines += [
             'git switch -c "refresh-goldens-$(date +%Y-%m-%d)"',
-            *steps,
-            'git commit -a -m "Goldens and baselines refreshed"',
+            *(entry.command for entry in goldens),
+            shlex.join(["git", "add", "--", *(entry.name for entry in goldens)]),
+            'git commit -m "Goldens refreshed"',
             "git push --set-upstream origin HEAD",
-            f"# On GitHub: gh pr create --title 'Refresh goldens and baselines' --body-file {shlex.quote(body)}",
-            "",
+            f"# On GitHub: gh pr create --title 'Refresh goldens' --body-file {shlex.quote(body)}",
         ]
+    lines += (
+        ["# Engines are kept in the history: each is approved as soon as it is built.", *engines] if engines else []
     )
+    lines += [] if steps else ["# Nothing of it can be done by a command alone: the text says what is to be done."]
+    return "\n".join([*lines, ""])
 
 
 def _changes(stale: Stale) -> list[str]:

@@ -23,7 +23,7 @@ from assay.pipeline.services import Services
 PAST_RUNS = 12
 """Earlier runs whose values are shown beside a change."""
 PAST_LOOKED_AT = 60
-"""Runs back in the history among which they are searched."""
+"""Runs with one of the cells that are read at most, where not each of them has all cells."""
 COMMITS_SHOWN = 50
 
 
@@ -100,22 +100,40 @@ def _words(run: Run, results: Sequence[Result]) -> dict[str, str]:
 def with_past(
     cells: Sequence[CellChange], jobs: Collection[str], new: Run, services: Services
 ) -> tuple[CellChange, ...]:
-    """With the values of earlier runs, from results with these job keys. Latency and throughput only of runs that timed the batch of
-    this one."""
+    """With the values of the runs before `new` that have these cells, whatever else was run between: from results with these job keys.
+    Latency and throughput only of runs that timed the batch of this one."""
     past: dict[tuple[str, str, str], list[float]] = {}
     batch = {(cell.case, cell.flow): cell.batches[1] for cell in cells}
-    looked_at = [run.id for run in services.store.runs(PAST_LOOKED_AT) if run.id < new.id][:PAST_RUNS]
-    for identity in reversed(looked_at):
-        seen: dict[tuple[str, str, str], float] = {}
-        for result in services.store.results(identity, jobs):
-            timed = smallest_batch([result])
-            other = timed != batch.get((result.case, result.flow), timed)
-            for name, value in metrics(result).items():
-                if not (other and is_of_a_batch(name)):
-                    seen.setdefault((result.case, result.flow, name), value)
-        for key, value in seen.items():
-            past.setdefault(key, []).append(value)
+    runs_of = dict.fromkeys(batch, 0)
+    identity = new.id
+    for _ in range(PAST_LOOKED_AT):
+        short = [cell for cell, count in runs_of.items() if count < PAST_RUNS]
+        identity = services.store.run_before(identity, short) if short else ""
+        if not identity:
+            break
+        of_run = _values_of_run(services.store.results(identity, jobs), batch)
+        for cell in {(case, flow) for case, flow, _ in of_run}:
+            runs_of[cell] += 1
+        for key, value in of_run.items():
+            if runs_of[key[:2]] <= PAST_RUNS:
+                past.setdefault(key, []).insert(0, value)
     return tuple(replace(cell, deltas=tuple(_delta(cell, delta, past) for delta in cell.deltas)) for cell in cells)
+
+
+def _values_of_run(
+    results: Sequence[Result], batch: Mapping[tuple[str, str], int]
+) -> dict[tuple[str, str, str], float]:
+    """By case, flow and metric; what several jobs record is that of the first."""
+    values: dict[tuple[str, str, str], float] = {}
+    for result in results:
+        cell = (result.case, result.flow)
+        if cell not in batch:
+            continue
+        timed = smallest_batch([result])
+        for name, value in metrics(result).items():
+            if timed == batch[cell] or not is_of_a_batch(name):
+                values.setdefault((*cell, name), value)
+    return values
 
 
 def _delta(

@@ -111,7 +111,10 @@ def commits_between(changes: RunChanges) -> str:
 def facts_between(changes: RunChanges) -> list[tuple[str, str]]:
     """(name, value): what is compared, when and from which commits, commits between, versions that changed."""
     pairs = [
-        ("Compared with", changes.old),
+        (
+            "Compared with",
+            changes.old + (", which is the later one" if changes.old_started > changes.new_started else ""),
+        ),
         ("Started", _arrow(_time(changes.old_started), _time(changes.new_started))),
         ("Commit", _arrow(changes.old_commit[:12], changes.new_commit[:12])),
         (

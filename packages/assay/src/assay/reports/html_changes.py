@@ -6,22 +6,30 @@ from collections.abc import Sequence
 
 from assay.core.changes import RunChanges
 from assay.reports import format as text
-from assay.reports.changes import HEADER, TITLE, Cell, Line, cells, facts_between, heights
+from assay.reports.change_order import gravest_first
+from assay.reports.changes import HEADER, TITLE, Cell, Line, facts_between, heights
 from assay.reports.sanitize import one_line
 
 WIDE, HIGH, EDGE = 120.0, 24.0, 3.0
 """Of a plot, in its own units."""
+OPEN = 8
+"""Rows that are shown unfolded."""
 
 
 def page_changes(changes: RunChanges | None) -> dict[str, object] | None:
     """The template's variables; None where there is nothing to compare with."""
     if changes is None:
         return None
+    ordered = gravest_first(changes)
+    shown = max(OPEN, len(ordered.cells) - ordered.unchanged)
     return {
         "title": TITLE,
         "facts": facts_between(changes),
         "commits": [one_line(commit) for commit in changes.commits],
-        "cells": [_cell(cell) for cell in cells(changes)],
+        "open": OPEN,
+        "cells": [_cell(cell) for cell in ordered.cells[:shown]],
+        "rest": ordered.rest(shown),
+        "unchanged": [_cell(cell) for cell in ordered.cells[shown:]],
     }
 
 

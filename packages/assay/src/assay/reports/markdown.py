@@ -12,9 +12,10 @@ from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.options.repro import repro_line
 from assay.reports import format as text
+from assay.reports.change_order import gravest_first
 from assay.reports.changes import HEADER as CHANGES_HEADER
 from assay.reports.changes import TITLE as CHANGES
-from assay.reports.changes import Line, cells, commits_between, facts_between
+from assay.reports.changes import Line, commits_between, facts_between
 from assay.reports.columns import Column, columns_of
 from assay.reports.critical import TITLE, critical
 from assay.reports.mutation_scores import GROUPS, mutation_scores, table
@@ -148,11 +149,13 @@ def _changes(changes: RunChanges | None) -> list[str]:
         return []
     lines = [f"### {CHANGES}", "", *(f"- {name}: {escaped(value)}" for name, value in facts_between(changes))]
     lines += [f"- {escaped(commits)}"] if (commits := commits_between(changes)) else []
-    for cell in cells(changes)[:FAILURES_SHOWN]:
+    ordered = gravest_first(changes)
+    for cell in ordered.cells[:FAILURES_SHOWN]:
         lines += ["", f"**{escaped(cell.case, 120)} · {escaped(cell.flow, 120)}** {cell.verdicts}", ""]
         lines += [f"- {escaped(note)}" for note in cell.notes]
         if cell.lines:
             lines += ["", f"| {' | '.join(CHANGES_HEADER)} |", "|---|--:|--:|--:|---|", *map(_changed, cell.lines)]
+    lines += ["", f"- {rest}"] if (rest := ordered.rest(FAILURES_SHOWN)) else []
     return [*lines, ""]
 
 

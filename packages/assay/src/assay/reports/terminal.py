@@ -26,9 +26,10 @@ from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.repeats_text import asked_again
 from assay.judge.warnings_text import notes_of, warnings_of
 from assay.options.repro import repro_line
+from assay.reports.change_order import gravest_first
 from assay.reports.changes import HEADER as CHANGES_HEADER
 from assay.reports.changes import TITLE as CHANGES
-from assay.reports.changes import cells, commits_between, facts_between
+from assay.reports.changes import commits_between, facts_between
 from assay.reports.console_text import print_line, print_plain, print_prose
 from assay.reports.critical import TITLE, critical
 from assay.reports.details import detail_lines
@@ -199,7 +200,8 @@ def _changes(console: Console, judgement: RunVerdict) -> None:
     print_plain(console, [f"{name}: {value}" for name, value in facts_between(judgement.changes)])
     if commits := commits_between(judgement.changes):
         print_plain(console, [commits])
-    for cell in cells(judgement.changes)[:CELLS_SHOWN]:
+    ordered = gravest_first(judgement.changes)
+    for cell in ordered.cells[:CELLS_SHOWN]:
         console.print()
         print_line(console, (f"  {cell.case} | {cell.flow}", "bold"), f"  {cell.verdicts}")
         for note in cell.notes:
@@ -207,8 +209,8 @@ def _changes(console: Console, judgement: RunVerdict) -> None:
         lines = [[line.label, line.before, line.after, line.change, line.spark] for line in cell.lines]
         if lines:
             print_plain(console, [f"  {line}" for line in columns(CHANGES_HEADER, lines)])
-    if (left := len(judgement.changes.cells) - CELLS_SHOWN) > 0:
-        print_prose(console, f"  and {left} more: --report html=FILE shows all")
+    if rest := ordered.rest(CELLS_SHOWN):
+        print_prose(console, f"  and {rest}: --report html=FILE shows all")
 
 
 def _asked_rarely(console: Console, table_rows: Sequence[Row]) -> None:
