@@ -4,7 +4,8 @@ python benchmarks/features.py FOLDER                  # all rows, in FOLDER, whi
 python benchmarks/features.py FOLDER --rows 1-13,46   # some of them
 
 The output of each row is kept in FOLDER/logs. Suites are run in part (`more`). A row may take 15 minutes of a machine of its own: where
-other work has the cores, too, the clock counts as much less. No process of a row outlives it. Exit code 1 where a row is not as it should be.
+other work has the cores, too, the clock counts as much less. No process of a row outlives it. Exit code 1 where a row is not as it
+should be.
 """
 
 from __future__ import annotations
