@@ -9,15 +9,17 @@ from msgspec.structs import replace
 
 from assay import plugins
 from assay.core.finding import Finding
-from assay.core.note import noted
+from assay.core.note import NoteCode, noted
 from assay.core.outcome import Outcome, Stage
 from assay.core.refusals.backend_codes import BackendCode
+from assay.core.refusals.conversion_codes import ConversionCode
 from assay.core.refusals.transform_codes import TransformCode
 from assay.core.result import Result
 from assay.errors import BadPolicy, FewerCases
 from assay.judge.expectations import matches
 from assay.judge.note_text import note_text
-from assay.pipeline.expect import ExpectedOutcome, expectations, normalize_message, read_expected, to_toml, updated
+from assay.pipeline.expect import ExpectedOutcome, expectations, read_expected, to_toml, updated
+from assay.pipeline.expect_reason import reason_of
 from assay.pipeline.merge import without_shard
 from assay.pipeline.suite_counts import check_counts
 from assay.suites.edge import EdgeCases
@@ -75,6 +77,76 @@ def test_what_fails_as_an_entry_says_joins_it_unless_that_one_ends_some_day() ->
     ]
 
 
+def _refused(case: str, node: str, kinds: str = "Mod") -> Result:
+    note = noted(TransformCode.NOTHING_TO_QUANTIZE, transform="int8-qdq", kinds=f"{kinds} {node}")
+    return replace(_result(case, "unsupported", "transform", note_text(note)), ended=note)
+
+
+def test_what_ends_for_the_reason_of_known_cases_joins_them_in_the_words_of_a_person() -> None:
+    """Otherwise each new case brings back the words that somebody had replaced."""
+    own = ExpectedOutcome("unsupported", "transform", "the quantizer takes none of it", ("s/a", "s/elsewhere"))
+    results = [_refused("a", "n1"), _refused("b", "n2"), _result("c", "unsupported", "transform", "no kernel")]
+    joined, other = updated([own], results)
+    assert joined == replace(own, cases=("s/a", "s/b", "s/elsewhere"))
+    assert (other.reason, other.cases) == ("no kernel", ("s/c",))
+    assert updated((joined, other), results) == (joined, other)
+
+
+def test_a_cause_that_people_told_apart_is_not_guessed_and_one_that_ends_some_day_takes_no_more() -> None:
+    apart = [
+        ExpectedOutcome("unsupported", "transform", words, (f"s/{case}",)) for words, case in (("x", "a"), ("y", "b"))
+    ]
+    results = [_refused(case, case) for case in "abc"]
+    assert [entry.cases for entry in updated(apart, results)] == [("s/a",), ("s/b",), ("s/c",)]
+    dated = replace(apart[0], expires="2030-01-01")
+    assert [entry.cases for entry in updated([dated, apart[1]], results)] == [("s/a",), ("s/b", "s/c")]
+    assert [entry.cases for entry in updated([dated], results)] == [("s/a",), ("s/b", "s/c")]
+
+
+def test_wrong_answers_do_not_join_what_is_known_of_others() -> None:
+    """They may have any cause: a person looks at them."""
+    known = ExpectedOutcome("mismatch", "compare", "a convolution reads a padded value", ("s/a",))
+    wrong = [
+        make_result(f"s/{case}", outcome=Outcome.MISMATCH, comparisons=(), findings=(Finding("values", "y"),))
+        for case in "ab"
+    ]
+    assert [entry.cases for entry in updated([known], wrong)] == [("s/a",), ("s/b",)]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "details"),
+    [
+        (
+            "other_precision",
+            [f"nothing of this int8 flow computes in int8: {kinds} in float32" for kinds in ("ADD", "MUL, ABS")],
+        ),
+        ("unsupported", [f"a size, {symbol}, depends on values (https://x.org/{symbol})" for symbol in ("u0", "s14")]),
+    ],
+)
+def test_what_differs_from_case_to_case_is_no_reason(outcome: str, details: list[str]) -> None:
+    first, second = (_result(str(number), outcome, "compare", detail) for number, detail in enumerate(details))
+    (entry,) = updated([], [first, second])
+    assert len(entry.cases) == 2
+    assert "ADD" not in entry.reason
+    assert "http" not in entry.reason
+
+
+def test_operators_left_elsewhere_and_places_are_no_reason_and_what_is_lacking_is_one() -> None:
+    left = [noted(NoteCode.NOTHING_DELEGATED, operators=(name, "aten.mul")) for name in ("aten.add", "aten.sub")]
+    led = [
+        noted(ConversionCode.TORCH_FAILED, operator=kind, node="n", error=noted(ConversionCode.CONDITION_OF_VALUES))
+        for kind in ("RoiAlign", "Loop")
+    ]
+    tails = [
+        noted(ConversionCode.TORCH_FAILED, operator="GRU", node=node, error=f"no such kernel While executing %{node}")
+        for node in ("gru1", "gru2")
+    ]
+    for notes in (left, led, tails):
+        first, second = (replace(_result("c", "unsupported", detail=note_text(note)), ended=note) for note in notes)
+        assert reason_of(first) == reason_of(second)
+    assert reason_of(replace(_result("c", "unsupported"), ended=tails[0])) == "torch failed in GRU (…): no such kernel"
+
+
 def test_what_may_pass_by_chance_is_kept_and_fails_nothing(tmp_path: Path) -> None:
     chance = ExpectedOutcome("mismatch", "compare", "nobody writes its output", ("s/a",), strict=False)
     ends = (
@@ -121,19 +193,19 @@ def test_the_file_says_again_what_was_written(tmp_path: Path) -> None:
 def test_reasons_are_alike_for_cases_that_fail_alike() -> None:
     one = _result("a", "unsupported", detail="no kernel for Add(13) node 'n1' at /x/y.cc:12")
     two = _result("b", "unsupported", detail="no kernel for Add(14) node 'n2' at /x/z.cc:99")
-    assert normalize_message(one) == normalize_message(two)
+    assert reason_of(one) == reason_of(two)
     lacking = [
         noted(TransformCode.NOTHING_TO_QUANTIZE, transform="int8-qdq", kinds=kinds) for kinds in ("Add, If", "Mod")
     ]
     three, four = (replace(_result("c", "unsupported", detail=note_text(note)), ended=note) for note in lacking)
-    assert normalize_message(three) == normalize_message(four)
-    assert "finds nothing to quantize in this model (it has …)" in normalize_message(three)
+    assert reason_of(three) == reason_of(four)
+    assert "finds nothing to quantize in this model (it has …)" in reason_of(three)
     lacks = [noted(BackendCode.NO_OPERATOR, library="MNN", names=name) for name in ("Foo", "Bar")]
-    reasons = [normalize_message(replace(three, ended=lack)) for lack in lacks]
+    reasons = [reason_of(replace(three, ended=lack)) for lack in lacks]
     assert reasons == ["MNN has no Foo.", "MNN has no Bar."]
     finding = Finding("lowest_for_infinity", "y")
     wrong = make_result("s/c", outcome=Outcome.MISMATCH, comparisons=(), findings=(finding,))
-    assert normalize_message(wrong) == "mismatch in lowest for infinity"
+    assert reason_of(wrong) == "mismatch in lowest for infinity"
 
 
 def test_counts_grow_by_themselves_and_shrink_only_when_accepted(tmp_path: Path) -> None:

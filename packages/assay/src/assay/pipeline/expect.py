@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -14,20 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from assay.config.toml_errors import read
 from assay.config.value_types import JUDGED, Date, OutcomeName, Reason, StageName
-from assay.core.outcome import FAILS_BY_DEFAULT
 from assay.core.policy import Expectation
 from assay.core.result import Result
-from assay.core.result_parts import ComparedResult, comparisons_of
 from assay.errors import each
 from assay.judge.expectations import is_of_version, matches
-from assay.judge.note_text import note_text
-from assay.judge.outcome_table import COMPARED
+from assay.pipeline.expect_reason import reason_of, says_cause
 
 SHIPPED = "shipped"
 """The name of the outcomes that come with Assay: of the releases that it was tested with."""
-
-LISTS = frozenset(("kinds",))
-"""Facts of a refusal that list what the one model has. Names of what an engine lacks are no such list: another one is another reason."""
 
 
 class ExpectedOutcome(msgspec.Struct, frozen=True):
@@ -115,49 +108,48 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
     """The entries as the results of one flow would have them.
 
     An entry keeps the cases that still end so, and those that were not run; a glob stays while any case it names ends
-    so. An entry that is not strict keeps all, since another run may end so again. What no entry explains joins the entry whose
-    reason is what the flow said, or becomes one with that reason, for a person to put better words to.
+    so. An entry that is not strict keeps all, since another run may end so again. What no entry explains joins the entry of its cause:
+    the one whose cases ended for the same reason, in whatever words a person put it, or that has the flow's own words. Else it becomes
+    one with those, for a person to put better words to.
     """
     by_case = {result.case: result for result in results}
     kept = []
     explained: set[str] = set()
+    causes: dict[tuple[str, str, str], set[int]] = {}
     for expected_outcome in known:
         cases = tuple(case for case in expected_outcome.cases if _stays(case, expected_outcome, by_case))
-        explained |= {name for name, result in by_case.items() if _ends(result, expected_outcome) and _any(name, cases)}
+        own = [result for name, result in by_case.items() if _ends(result, expected_outcome) and _any(name, cases)]
+        explained |= {result.case for result in own}
+        for result in filter(says_cause, own):
+            causes.setdefault(_cause(result), set()).add(len(kept))
         if cases:
             kept.append(replace(expected_outcome, cases=cases))
+    by_words = {(entry.outcome, entry.stage, entry.reason): {number} for number, entry in enumerate(kept)}
+    joined: dict[int, list[str]] = {}
     new: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
         if result.outcome.value in JUDGED and result.case not in explained:
-            new.setdefault((result.outcome.value, result.stage.value, normalize_message(result)), []).append(
-                result.case
-            )
+            cause = _cause(result)
+            takes = [number for number in causes.get(cause, by_words.get(cause, set())) if _takes_more(kept[number])]
+            if len(takes) == 1:
+                joined.setdefault(takes[0], []).append(result.case)
+            else:  # also where people have told apart what the flow has the same words for
+                new.setdefault(cause, []).append(result.case)
     grown = [
-        replace(expected_outcome, cases=tuple(sorted({*expected_outcome.cases, *new.pop(key)})))
-        if expected_outcome.strict
-        and not (expected_outcome.issue or expected_outcome.expires or expected_outcome.versions)
-        and (key := (expected_outcome.outcome, expected_outcome.stage, expected_outcome.reason)) in new
-        else expected_outcome
-        for expected_outcome in kept
+        replace(entry, cases=tuple(sorted({*entry.cases, *joined[number]}))) if number in joined else entry
+        for number, entry in enumerate(kept)
     ]
-    added = [ExpectedOutcome(*key, cases=tuple(sorted(cases))) for key, cases in sorted(new.items())]
+    added = [ExpectedOutcome(*cause, cases=tuple(sorted(cases))) for cause, cases in sorted(new.items())]
     return (*grown, *added)
 
 
-def normalize_message(result: Result) -> str:
-    """What the flow said, without what differs from case to case (quoted names, numbers, paths, which operators a model has)."""
-    said = result.ended
-    text = result.detail
-    if said is not None and result.observed is None:
-        text = note_text(replace(said, facts={**said.facts, **dict.fromkeys(LISTS & set(said.facts), "…")}))
-    text = re.sub(r"/\S+|0x[0-9a-f]+", "…", text or result.outcome.value)
-    if result.outcome in COMPARED & set(FAILS_BY_DEFAULT):
-        kinds = sorted({finding.kind for comparison in comparisons_of(result) for finding in comparison.findings})
-        if not kinds and isinstance(result, ComparedResult):
-            kinds = sorted({finding.kind for finding in result.findings})
-        return f"{result.outcome.value} in {', '.join(kinds).replace('_', ' ')}" if kinds else result.outcome.value
-    text = re.sub(r"'[^']*'|\"[^\"]*\"|\b\d+(\.\d+)?\b", "…", text)
-    return " ".join(text.split())[:160]
+def _cause(result: Result) -> tuple[str, str, str]:
+    return result.outcome.value, result.stage.value, reason_of(result)
+
+
+def _takes_more(entry: ExpectedOutcome) -> bool:
+    """What has an end or an issue of its own speaks of its own cases alone."""
+    return entry.strict and not (entry.issue or entry.expires or entry.versions)
 
 
 def to_toml(flow: str, known: Sequence[ExpectedOutcome]) -> str:
