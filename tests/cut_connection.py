@@ -22,7 +22,7 @@ class Cut:
         self.address = url.set(port=self._listener.getsockname()[1]).render_as_string(hide_password=False)
         self._open: list[socket.socket] = []
         self._left: float = float("inf")
-        self._off = self._once = False
+        self._off = self._once = self._loses_commit = self._is_mute = False
         self._threads: list[threading.Thread] = []
         self._start(self._accept)
 
@@ -43,6 +43,10 @@ class Cut:
     def after_bytes(self, count: int, *, once: bool = False) -> None:
         """Cut when so many more bytes were sent to the server; `once`: others can be made at once."""
         self._left, self._once = count, once
+
+    def lose_next_commit(self) -> None:
+        """Cut where the server has done the next COMMIT, and before whoever asked for it hears so. Others can be made at once."""
+        self._loses_commit = True
 
     def __enter__(self) -> Cut:
         return self
@@ -84,6 +88,12 @@ class Cut:
                     if self._left < 0:
                         self._left, self._off = float("inf"), not self._once
                         self._drop()
+                    if self._loses_commit and b"COMMIT" in data:
+                        self._loses_commit, self._is_mute = False, True
+                elif self._is_mute:
+                    self._is_mute = False
+                    self._drop()
+                    continue
                 target.sendall(data)
         for side in (source, target):
             with contextlib.suppress(OSError):

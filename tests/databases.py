@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -46,29 +47,61 @@ def _run(arguments: list[str | Path], user: str) -> None:
     assert ended.returncode == 0, ended.stdout
 
 
-@pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[str]:
-    """An address without a database: `postgresql+psycopg://user@127.0.0.1:port`. Skips where PostgreSQL is not installed."""
+class PostgresServer:
+    """A real server on the loopback address, whose data lie in a folder of their own. `address` is one without a database."""
+
+    def __init__(self, initdb: Path, control: Path, folder: Path) -> None:
+        self._control, self._data, self._folder, self._user = control, folder / "data", folder, _server_user()
+        self.port = free_port()
+        self.address = f"postgresql+psycopg://assay@127.0.0.1:{self.port}"
+        shutil.chown(folder, self._user)
+        _run([initdb, "--no-sync", "--auth=trust", "--encoding=UTF8", "--username=assay", "-D", self._data], self._user)
+
+    def start(self) -> None:
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
+        log = self._folder / "log"
+        _run([self._control, "-D", self._data, "-l", log, "-w", "-t", "300", "-o", options, "start"], self._user)
+
+    def stop(self) -> None:
+        """At once, as where it is killed: every connection is cut, and it recovers from its log when it starts again."""
+        _run([self._control, "-D", self._data, "-m", "immediate", "-w", "stop"], self._user)
+
+    def make_database(self, name: str) -> str:
+        """Its address."""
+        import psycopg
+
+        plain = self.address.replace("+psycopg", "")
+        with psycopg.connect(f"{plain}/postgres", autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
+        return f"{self.address}/{name}"
+
+
+@contextmanager
+def running_postgres() -> Iterator[PostgresServer]:
+    """Skips where PostgreSQL is not installed."""
     initdb, control = _program("initdb"), _program("pg_ctl")
     if initdb is None or control is None:
         reason = "PostgreSQL is not installed (apt install postgresql)"
         if os.environ.get("ASSAY_REQUIRE_POSTGRES") == "1":
             pytest.fail(f"ASSAY_REQUIRE_POSTGRES is 1, but {reason}")
         pytest.skip(reason)
-    user = _server_user()
     folder = Path(tempfile.mkdtemp(prefix="assay-pg-"))
     try:
-        shutil.chown(folder, user)
-        data, port = folder / "data", free_port()
-        _run([initdb, "--no-sync", "--auth=trust", "--encoding=UTF8", "--username=assay", "-D", data], user)
-        options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
-        _run([control, "-D", data, "-l", folder / "log", "-w", "-t", "300", "-o", options, "start"], user)
+        server = PostgresServer(initdb, control, folder)
+        server.start()
         try:
-            yield f"postgresql+psycopg://assay@127.0.0.1:{port}"
+            yield server
         finally:
-            _run([control, "-D", data, "-m", "immediate", "-w", "stop"], user)
+            server.stop()
     finally:
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[str]:
+    """An address without a database: `postgresql+psycopg://user@127.0.0.1:port`."""
+    with running_postgres() as server:
+        yield server.address
 
 
 @pytest.fixture

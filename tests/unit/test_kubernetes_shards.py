@@ -35,6 +35,17 @@ def _pod(folder: Path, index: int, **variables: str) -> tuple[int, list[str]]:
     return ended.returncode, (folder / "words").read_text().split()
 
 
+@pytest.mark.parametrize("version", ["1.29", "newest"])
+def test_the_manifest_has_the_form_that_kubernetes_publishes(version: str) -> None:
+    schemas = pytest.importorskip("kubernetes_validate", reason="pip install -r requirements/test.txt")
+    named = schemas.latest_version() if version == "newest" else version
+    whole = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
+    schemas.validate(whole, named, strict=True)
+    whole["spec"]["backofLimitPerIndex"] = 2
+    with pytest.raises(schemas.ValidationError, match="backofLimitPerIndex"):
+        schemas.validate(whole, named, strict=True)
+
+
 def test_each_pod_has_a_share_of_its_own(tmp_path: Path) -> None:
     job, named, _ = _container()
     assert (job["completionMode"], str(job["completions"])) == ("Indexed", named["SHARDS"])

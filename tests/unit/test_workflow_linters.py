@@ -44,6 +44,19 @@ def test_the_action_and_the_component_have_theirs(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_pipelines_that_are_made_for_gitlab_have_its_form(tmp_path: Path) -> None:
+    """The nightly one, which is written in the pipeline itself, and that of a zoo."""
+    made = subprocess.run(
+        [sys.executable, "tools/nightly_matrix.py", "--gitlab"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    (tmp_path / "nightly.yml").write_text(made.stdout)
+    zoo = ZOO.parents[2] / "dot-gitlab-ci.yml"
+    done = _run("check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(tmp_path / "nightly.yml"), str(zoo))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (tmp_path / "wrong.yml").write_text(f"{made.stdout}\nwrong:\n  script: [true]\n  when: sometimes\n")
+    assert _run("check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(tmp_path / "wrong.yml")).returncode
+
+
 def test_no_text_of_others_becomes_code_and_no_token_stays_behind() -> None:
     rules = ["--config", str(ROOT / ".github" / "zizmor.yml")]
     done = _run("zizmor", "--offline", *rules, "--format", "plain", *map(str, [*WORKFLOWS, ZOO, ACTION]))

@@ -51,6 +51,13 @@ def _standing(store: SqlStore) -> None:
     assert {cell.case for cell in found.inconclusive} == {UNDECIDED}
     assert [(cell.case, cell.turns, cell.results) for cell in found.turning] == [(FLAKY, RUNS - 1, RUNS)]
     assert sum(count.jobs for count in found.counts) == len(FLOWS) * (len(CASES) + 1)
+    assert found.cases == len(CASES) == len({count.case for count in found.of_cases})
+    assert sum(count.jobs for count in found.of_cases) == len(FLOWS) * (len(CASES) + 1)
+    worst = store.standing(days=7.0, looked_at=30, limit=4)
+    assert {count.case for count in worst.of_cases} == {RED, FLAKY, HOSTILE, UNDECIDED}, (
+        "red ones first, then undecided"
+    )
+    assert worst.cases == len(CASES)
     whole = store.standing(days=365.0, looked_at=30, limit=99)  # what has never been otherwise is not new
     assert {cell.case for cell in whole.newly_red} == {RED, FLAKY}
     assert {cell.case for cell in whole.newly_green} == {GREEN}

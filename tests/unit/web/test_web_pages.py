@@ -52,6 +52,19 @@ def test_now_says_what_is_new_and_what_blocks(client: TestClient) -> None:
     assert UNDECIDED in section(text, "inconclusive")
 
 
+def test_now_counts_the_jobs_of_each_model(client: TestClient) -> None:
+    found = client.get("/api/v1/now").json()
+    models = {model["case"]: (model["red"], model["inconclusive"], model["well"]) for model in found["models"]}
+    assert set(list(models)[:3]) == {RED, FLAKY, HOSTILE}, "the worst first"
+    assert list(models)[3] == UNDECIDED
+    assert {name: models[name] for name in (RED, UNDECIDED, GREEN, WELL)} == {
+        RED: (1, 0, 2), UNDECIDED: (0, 3, 0), GREEN: (0, 0, 3), WELL: (0, 0, 6),
+    }  # fmt: skip
+    shown = section(body(client, "/"), "models")
+    assert shown.count('<th scope="row">') == len(models) == found["standing"]["cases"]
+    assert address("/matrix", word="fail", case=RED).replace("&", "&amp;") in shown
+
+
 def test_now_tells_programs_the_same(client: TestClient) -> None:
     found = client.get("/api/v1/now").json()
     assert found["answer"] == "fail"

@@ -156,10 +156,20 @@ class Count(msgspec.Struct, frozen=True):
     jobs: int
 
 
+class CaseCount(msgspec.Struct, frozen=True):
+    """How many jobs of a case stand so."""
+
+    case: str
+    outcome: str
+    word: str
+    jobs: int
+
+
 class Standing(msgspec.Struct, frozen=True):
     """How everything stands now. `recent` is the first run that counts as recent ("": there is none). Each list has at most as many as
     were asked for, the newest first: `newly_red` were ok and have not been since a recent run, `newly_green` the other way round,
-    `red` are all that are not well, `turning` went to and fro in the runs that were looked at."""
+    `red` are all that are not well, `turning` went to and fro in the runs that were looked at. `counts` are those of all flows, `of_cases`
+    those of as many cases as were asked for, the worst of all `cases`."""
 
     recent: str
     counts: tuple[Count, ...]
@@ -168,6 +178,8 @@ class Standing(msgspec.Struct, frozen=True):
     newly_green: tuple[JobState, ...]
     inconclusive: tuple[JobState, ...]
     turning: tuple[Unsteady, ...]
+    of_cases: tuple[CaseCount, ...] = ()
+    cases: int = 0
 
 
 @runtime_checkable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, select, true
 
 from assay.ports.browsing import JobPair, RunPair
 from assay.stores.search import of_cells
@@ -13,33 +13,38 @@ from assay.stores.statements import chunks
 from assay.stores.tables import case_state, results, runs
 
 FIRST_LOOK = 50
-"""Jobs by which the run before is looked for first: most often the one just before has them all."""
+"""Jobs by which the run before, and cells of both runs, are looked for first: most often the one just before has them all."""
 
 _state, _before, _after = case_state.c, results.alias("before"), results.alias("after")
 
 
 def run_pair(connection: Connection, old: int, new: int) -> RunPair:
     """See `ports.Browsable.run_pair`. Of two runs with nothing in common every cell would be one that changed: none is read."""
-    both, of_old = (
-        select(func.count()).select_from(statement.subquery()).scalar_subquery()
-        for statement in (_both(old, new), _of(old))
-    )
-    common, before = connection.execute(select(both, of_old)).one()
+    before = connection.scalar(select(func.count()).where(results.c.run == old)) or 0
+    gone = connection.scalars(_of(old, results.c.job).except_(_of(new, results.c.job))).all()
+    common = before - len(gone)
     if not common:
         return RunPair((), _cells(connection, old, new), 0)
-    # Where the old run has no job of its own, none is gone, and every cell is one of the new run.
-    is_gone = common < before
-    cells = sorted({(row.case, row.flow) for row in connection.execute(_changed(old, new, is_gone=is_gone))})
-    return RunPair(tuple(_pairs(connection, old, new, cells)), _cells(connection, old if is_gone else new, new), common)
+    said = results.c.job, results.c.outcome, results.c.word
+    changed = connection.scalars(_of(new, *said).except_(_of(old, *said))).all()
+    cells = _cells_of(connection, [*changed, *gone])
+    # Where the old run has no job of its own every cell is one of the new run.
+    return RunPair(tuple(_pairs(connection, old, new, cells)), _cells(connection, old if gone else new, new), common)
 
 
 def same_cells(
     connection: Connection, old: int, new: int, changed: Collection[tuple[str, str]], first: int, count: int
 ) -> list[JobPair]:
-    """See `ports.Browsable.same_cells`. In the order of an index: what comes after the last one is not looked at."""
+    """See `ports.Browsable.same_cells`. Looked for among the first jobs in the order of the index, which most often has enough of them;
+    else among all: PostgreSQL looks at every job before it sorts, whatever the limit."""
     here = exists().where(_before.c.run.in_((old, new)), _before.c.job == _state.number)
-    query = select(_state.case, _state.flow).where(here).distinct().order_by(_state.case, _state.flow)
-    rows = connection.execute(query.limit(first + count + len(changed)))
+    in_order = select(_state.case, _state.flow).order_by(_state.case, _state.flow)
+    last = first + count + len(changed)
+    few = select(_state.number).order_by(_state.case, _state.flow).limit(2 * last + FIRST_LOOK)
+    for among in (_state.number.in_(few.subquery().select()), true()):
+        rows = connection.execute(in_order.where(here, among).distinct().limit(last)).all()
+        if len(rows) == last:
+            break
     cells = [(row.case, row.flow) for row in rows if (row.case, row.flow) not in changed]
     return _pairs(connection, old, new, cells[first : first + count])
 
@@ -60,27 +65,20 @@ def previous_run(connection: Connection, run_id: str, number: int) -> str:
     return candidate or ""
 
 
-def _changed(old: int, new: int, *, is_gone: bool) -> Select[Any]:
-    """Cells of which a job differs."""
-    same = and_(_before.c.run == old, _before.c.job == _after.c.job)
-    differs = or_(_before.c.job.is_(None), _before.c.outcome != _after.c.outcome, _before.c.word != _after.c.word)
-    here = select(_after.c.job).outerjoin(_before, same).where(_after.c.run == new, differs)
-    gone = select(_before.c.job).where(_before.c.run == old, ~_in(new, _before.c.job))
-    jobs = here.union_all(gone) if is_gone else here
-    return select(_state.case, _state.flow).where(_state.number.in_(jobs)).distinct()
+def _of(run: int, *columns: ColumnElement[Any]) -> Select[Any]:
+    """Of all results of a run, which lie beside one another in the table and in the index of runs. What two runs do not share is asked for
+    as a difference of such sets: a join would look for each job in the index of jobs, where every job has a page of its own."""
+    return select(*columns).where(results.c.run == run)
 
 
-def _in(run: int, job: ColumnElement[int]) -> ColumnElement[bool]:
-    other = results.alias("other")
-    return exists().where(other.c.run == run, other.c.job == job)
-
-
-def _both(old: int, new: int) -> Select[Any]:
-    return select(_after.c.job).where(_after.c.run == new, _in(old, _after.c.job))
-
-
-def _of(run: int) -> Select[Any]:
-    return select(results.c.job).where(results.c.run == run)
+def _cells_of(connection: Connection, jobs: Sequence[int]) -> list[tuple[str, str]]:
+    return sorted(
+        {
+            (row.case, row.flow)
+            for some in chunks(sorted(jobs))
+            for row in connection.execute(select(_state.case, _state.flow).where(_state.number.in_(some)))
+        }
+    )
 
 
 def _cells(connection: Connection, *some: int) -> int:

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Integer, ScalarSelect, and_, c
 
 from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
 from assay.core.verdict import VerdictStatus
-from assay.ports.browsing import Count, JobState, Standing, Unsteady
+from assay.ports.browsing import CaseCount, Count, JobState, Standing, Unsteady
 from assay.stores.browsing import read_states, state_rows
 from assay.stores.statements import chunks
 from assay.stores.tables import case_state, results, runs
@@ -33,16 +33,34 @@ def standing(connection: Connection, days: float, looked_at: int, limit: int) ->
         return read_states(connection, newest_first)
 
     green = _state.outcome == Outcome.OK.value, ~red, is_recent
-    grouped = select(_state.flow, _state.outcome, _state.word, func.count().label("jobs"))
+    of_cases, cases = _worst_cases(connection, red, limit)
+    each = _state.flow, _state.outcome, _state.word
+    grouped = select(*each, func.count()).group_by(*each).order_by(*each)
     return Standing(
         recent,
-        tuple(Count(*row) for row in connection.execute(grouped.group_by(_state.flow, _state.outcome, _state.word))),
+        tuple(Count(*row) for row in connection.execute(grouped)),
         red=states(red),
         newly_red=states(red, is_recent, _state.last_ok.is_not(None)),
         newly_green=states(_state.number.in_(_were_not_ok(connection, limit, *green))),
         inconclusive=states(_state.word == VerdictStatus.INCONCLUSIVE.value),
         turning=_turning(connection, looked_at, limit),
+        of_cases=of_cases,
+        cases=cases,
     )
+
+
+def _worst_cases(connection: Connection, red: ColumnElement[bool], limit: int) -> tuple[tuple[CaseCount, ...], int]:
+    """How the jobs of the worst cases stand, and how many cases there are: those with the most red jobs first, then those with the most
+    that are inconclusive. Sums over all are the database's; what stands so is read of these alone."""
+    jobs_red, undecided = (
+        func.sum(_number(condition)) for condition in (red, _state.word == VerdictStatus.INCONCLUSIVE.value)
+    )
+    each = select(_state.case, func.count().over().label("cases")).group_by(_state.case)
+    worst = connection.execute(each.order_by(jobs_red.desc(), undecided.desc(), _state.case).limit(limit)).all()
+    kinds = _state.case, _state.outcome, _state.word
+    grouped = select(*kinds, func.count()).where(_state.case.in_([row.case for row in worst]))
+    rows = connection.execute(grouped.group_by(*kinds).order_by(*kinds)) if worst else ()
+    return tuple(CaseCount(*row) for row in rows), int(worst[0].cases) if worst else 0
 
 
 def _began() -> ScalarSelect[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from assay.core.verdict import VerdictStatus
 from assay.pipeline.clock_ahead import clock_ahead
 from assay.ports import RunSummary
-from assay.ports.browsing import Count, JobState, Standing
+from assay.ports.browsing import CaseCount, Count, JobState, Standing
 from assay.web.answer import Answer
 from assay.web.format import status
 from assay.web.site import Site
@@ -25,19 +25,30 @@ WELL = (VerdictStatus.PASS.value, VerdictStatus.XFAIL.value)
 HEADER = ("list", "case", "flow", "kind", "outcome", "verdict", "run", "since", "last_ok", "runs_in_a_row")
 
 
-class FlowCount(msgspec.Struct, frozen=True):
-    """Jobs of one flow: well, red, and neither."""
+class JobCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Jobs that are well, red, and neither."""
+
+    well: int = 0
+    red: int = 0
+    inconclusive: int = 0
+    other: int = 0
+
+
+class FlowCount(JobCounts, frozen=True):
+    """Those of one flow."""
 
     flow: str
-    well: int
-    red: int
-    inconclusive: int
-    other: int
+
+
+class ModelCount(JobCounts, frozen=True):
+    """Those of one case: a model with its inputs."""
+
+    case: str
 
 
 class Now(msgspec.Struct, frozen=True):
-    """What the page shows. `branches`: the newest run of each. `answer` is one of: pass, fail, inconclusive, "" for an empty history.
-    `clock`: what is to be said of a run that is ahead of this machine's clock."""
+    """What the page shows. `branches`: the newest run of each. `models` are the worst. `answer` is one of: pass, fail, inconclusive, ""
+    for an empty history. `clock`: what is to be said of a run that is ahead of this machine's clock."""
 
     answer: str
     newest: RunSummary | None
@@ -46,6 +57,7 @@ class Now(msgspec.Struct, frozen=True):
     stale: tuple[StaleBaseline, ...]
     branches: tuple[RunSummary, ...] = ()
     clock: str = ""
+    models: tuple[ModelCount, ...] = ()
 
     @property
     def red(self) -> int:
@@ -66,19 +78,21 @@ def now(site: Site, query: Mapping[str, str]) -> Answer:  # noqa: ARG001
 def _read(site: Site) -> Now:
     standing = site.store.standing(DAYS, LOOKED_AT, SHOWN)
     newest = next(iter(site.store.runs(1)), None)
-    flows = _flows(standing.counts)
+    flows = tuple(FlowCount(flow, **jobs) for flow, jobs in _jobs((count.flow, count) for count in standing.counts))
+    models = tuple(ModelCount(case, **jobs) for case, jobs in _jobs((count.case, count) for count in standing.of_cases))
     stale = site.minutes.get("stale", lambda: stale_baselines(site, newest))
     branches = tuple(site.store.branches(SHOWN))
-    return Now(_answer(flows), newest, flows, standing, stale, branches, clock_ahead(newest, datetime.now(UTC)))
+    clock = clock_ahead(newest, datetime.now(UTC))
+    return Now(_answer(flows), newest, flows, standing, stale, branches, clock, models)
 
 
-def _flows(counts: Sequence[Count]) -> tuple[FlowCount, ...]:
-    by_flow: dict[str, dict[str, int]] = {}
-    for count in counts:
-        of_flow = by_flow.setdefault(count.flow, {"well": 0, "red": 0, "inconclusive": 0, "other": 0})
-        of_flow[_part(status(count))] += count.jobs
-    rows = [FlowCount(flow, **numbers) for flow, numbers in by_flow.items()]
-    return tuple(sorted(rows, key=lambda row: (-row.red, -row.inconclusive, row.flow)))
+def _jobs(counts: Iterable[tuple[str, Count | CaseCount]]) -> list[tuple[str, dict[str, int]]]:
+    """What is counted of each name, the worst first."""
+    by_name: dict[str, dict[str, int]] = {}
+    for name, count in counts:
+        of_name = by_name.setdefault(name, {"well": 0, "red": 0, "inconclusive": 0, "other": 0})
+        of_name[_part(status(count))] += count.jobs
+    return sorted(by_name.items(), key=lambda entry: (-entry[1]["red"], -entry[1]["inconclusive"], entry[0]))
 
 
 def _part(word: str) -> str:
