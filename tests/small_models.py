@@ -33,6 +33,23 @@ def linear_model(path: Path, *, scale: float = 1.0) -> Path:
     return path
 
 
+def linear_program(path: Path) -> Path:
+    """x (2, 4) -> Linear -> y (2, 3), as `torch.export` saves it."""
+    import torch
+
+    class Layer(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(4, 3)
+
+        def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+            return {"y": self.linear(x)}
+
+    torch.manual_seed(7)
+    torch.export.save(torch.export.export(Layer().eval(), (torch.ones(2, 4),)), path)
+    return path
+
+
 def golden_for(path: Path, folder: Path, *, samples: int = 5) -> Model:
     """Reference outputs in numpy for `linear_model`."""
     model = open_model(path)

@@ -129,7 +129,7 @@ def test_an_output_that_is_missing_is_the_fault_of_the_node_that_gives_it(tmp_pa
     )
     (result,) = run_check(options).results
     assert result.outcome is Outcome.MISMATCH, result.detail
-    assert "Output 'z' is missing" in result.detail
+    assert "output 'z' is missing" in result.detail
     assert [finding.kind for finding in result.findings] == ["missing_output"]
 
 

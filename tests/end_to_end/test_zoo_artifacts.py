@@ -96,7 +96,7 @@ def test_without_metadata_the_usual_names_are_looked_for(folder: Path) -> None:
         ('read = "output:share"', "", line_of("[accuracy]"), "is missing"),
         ('version = "1.0"', 'version = "1.0', line_of('version = "1.0"'), "not valid TOML"),
         ('version = "1.0"', "version = " + "[" * 5000, 0, "nested too deeply"),
-        ('version = "1.0"', f"version = 1{'0' * 5000}", line_of('version = "1.0"'), "has a number of 5001 digits"),
+        ('version = "1.0"', f"version = 1{'0' * 5000}", line_of('version = "1.0"'), "a number has 5001 digits"),
     ],
 )  # fmt: skip
 def test_metadata_are_held_against_the_schema_with_their_line(

@@ -108,7 +108,7 @@ MESSAGES = [
      "are called 'a': give one of them another name"),
     (
         "[policy\nx = 1",
-        "assay.toml, line 1: is not valid TOML at column 8: Expected ']' at the end of a table declaration; "
+        "assay.toml, line 1: this is not valid TOML at column 8: Expected ']' at the end of a table declaration; "
         "correct the syntax",
     ),
 ]  # fmt: skip
@@ -132,7 +132,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     told = {
         "none.toml": "none.toml: there is no such file; write one with `assay init`",
         "latn.toml": "latn.toml: there is no such file; perhaps you mean latin.toml",
-        "folder": "folder: is a folder; name the file in it, such as folder/assay.toml",
+        "folder": "folder is a folder; name the file in it, such as folder/assay.toml",
         "latin.toml": "latin.toml: byte 11 is not UTF-8; TOML must be saved as UTF-8",
     }
     for name, message in told.items():

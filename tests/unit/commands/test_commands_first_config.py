@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from unittest.mock import Mock, call
 
+import numpy as np
 import pytest
 
 from assay.cli.setup import listed
 from assay.commands.first_config import Proposal, config_text, find_models, propose
 from assay.config.assay_toml import TEMPLATE, load_config
+from assay.models.goldens import write_golden
+from assay.models.sources import open_source
 from assay.plugins import find_flow
-from small_models import golden_for, linear_model
+from small_models import golden_for, linear_model, linear_program
 
 
 def test_models_are_found_below_the_folder_and_not_in_those_of_other_tools(tmp_path: Path) -> None:
@@ -95,3 +98,19 @@ def test_onnx_files_alone_are_read_for_their_golden_and_the_screen_says_so(tmp_p
     screen = Mock()
     assert propose(tmp_path, [], tmp_path, screen).goldens == {Path("linear.onnx"): Path("golden")}
     assert screen.mock_calls == [call.doing("looking for a golden of linear.onnx")]
+
+
+@pytest.mark.heavy
+def test_a_golden_of_an_exported_program_is_named_beside_it(tmp_path: Path) -> None:
+    golden_for(linear_model(tmp_path / "linear.onnx"), tmp_path / "golden" / "linear")
+    program = linear_program(tmp_path / "program.pt2")
+    answers = {"x": np.ones((2, 4), np.float32)}, {"y": np.ones((2, 3), np.float32)}
+    write_golden(
+        tmp_path / "golden" / "program", model=open_source(program), inputs=[answers[0]], outputs=[answers[1]], seed=1,
+        producer="tests", producer_version="1", who="tests", reason="a test", created_at="2026-11-28T00:00:00+00:00",
+    )  # fmt: skip
+    (tmp_path / "damaged.pt2").write_bytes(b"no program")
+    assert propose(tmp_path, [], tmp_path).goldens == {
+        Path("linear.onnx"): Path("golden/linear"),
+        Path("program.pt2"): Path("golden/program"),
+    }

@@ -156,7 +156,7 @@ def test_a_file_without_an_end_is_refused_before_it_fills_the_memory(tmp_path: P
     endless = tmp_path / "endless.toml"
     with endless.open("wb") as file:
         file.truncate(2**24 + 1)
-    with pytest.raises(BadPolicy, match=r"endless.toml: is larger than 16 MiB; name the right file, or divide it$"):
+    with pytest.raises(BadPolicy, match=r"endless.toml is larger than 16 MiB; name the right file, or divide it$"):
         load_policy(endless)
 
 

@@ -152,4 +152,4 @@ def test_the_figures_of_a_verdict_are_not_said_a_second_time(metrics: dict[str, 
     compared = Comparison("y", "float32", (2,), 1, 2, metrics=metrics, findings=(wrong,))
     job = VerifyJob(**DEFAULTS)
     judged = with_outcome(replace(empty_result(job, Outcome.OK), comparisons=(compared,)), job)
-    assert judged.detail == f"Output 'y': the error is 9 times the noise of a correct flow {ending}"
+    assert judged.detail == f"output 'y': the error is 9 times the noise of a correct flow {ending}"

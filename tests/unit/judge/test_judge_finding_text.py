@@ -92,7 +92,7 @@ def test_the_first_wrong_node_is_named_with_what_the_taps_changed() -> None:
     missing = Finding("missing_output", "y", FindingCode.NODE_OUTPUT_MISSING)
     wrong = NodeSummary(4, 0, ("a (Conv)", "b (Relu)"), missing, Tapping("y", 0.25))
     assert summary_text(wrong) == (
-        "the first wrong node is a (Conv) (and 1 more: b (Relu)): Output 'y' is missing.; the tapped engine's output 'y' moved by 0.25 of "
+        "the first wrong node is a (Conv) (and 1 more: b (Relu)): output 'y' is missing; the tapped engine's output 'y' moved by 0.25 of "
         "its norm: a fusion that ends at a tap is not judged"
     )
     assert summary_text(NodeSummary(4, 1)) == "4 nodes are right on their own inputs, 1 could not be judged"

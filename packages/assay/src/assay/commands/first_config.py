@@ -6,19 +6,26 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from assay.core.case import Contract, Inputs
+from assay.core.case import Case, Contract, Inputs
 from assay.core.flow import Flow
+from assay.core.job import InspectJob
 from assay.core.limits import Limits
+from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result_parts import comparisons_of
 from assay.judge.outcome_table import ANSWERS
 from assay.models.golden_checks import LOCK
 from assay.pipeline.progress import SILENT, Progress
 from assay.plugins import UNLISTED, catalogue
+
+if TYPE_CHECKING:
+    from assay.core.result import Result
+    from assay.pipeline.services import Services
 
 ONNX = ".onnx"
 SUFFIXES = (ONNX, ".pt2")
@@ -30,6 +37,8 @@ MOST_TRIED = 3
 """Models that flows are tried on, the smallest first."""
 TRIAL_S = 20.0
 """A flow that needs longer for one sample of a small model is none to begin with."""
+OPENING_S = 60.0
+"""For one exported program; the first waits for torch, too."""
 ORACLES = ("reference", "torch", *UNLISTED)
 """Backends that answer for the model itself, or for tests: nobody deploys by them."""
 DEFAULT_FLOW = "onnxruntime"
@@ -62,9 +71,9 @@ def find_models(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(paths)[:MOST_MODELS])
 
 
-def find_goldens(folder: Path, models: Sequence[Path], progress: Progress = SILENT) -> dict[Path, Path]:
-    """By ONNX file, the golden below `folder` that was recorded for exactly that file; none where several were. Where there is a golden
-    every ONNX file is read."""
+def find_goldens(folder: Path, models: Sequence[Path], locks: Path, progress: Progress = SILENT) -> dict[Path, Path]:
+    """By model, the golden below `folder` that was recorded for exactly that model; none where several were. Where there is a golden
+    every ONNX file is read, and exported programs are opened in a worker while a golden is left that is of no ONNX file."""
     from assay.errors import UsageError
     from assay.models.goldens import read_lock
     from assay.models.onnx_file import model_digest
@@ -74,13 +83,52 @@ def find_goldens(folder: Path, models: Sequence[Path], progress: Progress = SILE
         if path.name == LOCK:
             with contextlib.suppress(UsageError):
                 folders.setdefault(read_lock(folder / path.parent).model_digest, []).append(path.parent)
-    goldens: dict[Path, Path] = {}
+    digests: dict[Path, str] = {}
     for model in (path for path in models if folders and path.suffix.lower() == ONNX):
         progress.doing(f"looking for a golden of {model}")
         with contextlib.suppress(UsageError):
-            recorded = folders.get(model_digest(folder / model), [])
-            goldens |= {model: recorded[0]} if len(recorded) == 1 else {}
-    return goldens
+            digests[model] = model_digest(folder / model)
+    programs = [path for path in models if path.suffix.lower() != ONNX]
+    if programs and not folders.keys() <= {*digests.values()}:
+        digests |= _program_digests(folder, programs, locks, progress)
+    recorded = {model: folders.get(digest, []) for model, digest in digests.items()}
+    return {model: places[0] for model, places in recorded.items() if len(places) == 1}
+
+
+def _program_digests(folder: Path, programs: Sequence[Path], locks: Path, progress: Progress) -> dict[Path, str]:
+    """What each computes; one that a worker cannot open is left out."""
+    from assay.core.result import InspectResult
+
+    jobs = [
+        InspectJob(
+            Case(str(path), Model(path.stem, str(folder / path), ""), Inputs(), Contract()), limits=Limits(OPENING_S)
+        )
+        for path in programs
+    ]
+    progress.doing(f"looking for goldens of {', '.join(map(str, programs[:3]))}{' ...' if len(programs) > 3 else ''}")
+    with _passing_services(locks, progress) as services:
+        results = services.jobs.complete(_all(services.jobs.results(jobs)))
+    return {
+        Path(result.case): result.model.digest
+        for result in results
+        if isinstance(result, InspectResult) and result.model is not None
+    }
+
+
+async def _all(results: AsyncIterator[Result]) -> list[Result]:
+    return [result async for result in results]
+
+
+@contextlib.contextmanager
+def _passing_services(locks: Path, progress: Progress) -> Iterator[Services]:
+    """Workers, and a history that is forgotten."""
+    from assay.commands.composition import open_services
+
+    with (
+        tempfile.TemporaryDirectory(prefix="assay-init-", ignore_cleanup_errors=True) as name,
+        open_services(str(Path(name) / "history"), locks=locks, progress=progress) as services,
+    ):
+        yield services
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -118,7 +166,7 @@ def candidates(locks: Path) -> list[Flow]:
 def propose(folder: Path, flows: Sequence[Flow], locks: Path, progress: Progress = SILENT) -> Proposal:
     """One sample of each of the smallest models on every flow, in workers, in a history that is forgotten."""
     models = find_models(folder)
-    goldens = find_goldens(folder, models, progress)
+    goldens = find_goldens(folder, models, locks, progress)
     small = sorted(models, key=lambda path: (folder / path).stat().st_size)[:MOST_TRIED]
     if not small or not flows:
         return Proposal(models, {}, {}, goldens)
@@ -136,7 +184,6 @@ def propose(folder: Path, flows: Sequence[Flow], locks: Path, progress: Progress
 
 def _tried(model: Path, flows: Sequence[Flow], locks: Path, progress: Progress) -> dict[str, str]:
     """Why each flow does not run the model, "" where it does. A model that cannot be looked at runs nowhere."""
-    from assay.commands.composition import open_services
     from assay.errors import UsageError
     from assay.pipeline.check import check
     from assay.pipeline.request import ModelRequest, Request
@@ -145,10 +192,7 @@ def _tried(model: Path, flows: Sequence[Flow], locks: Path, progress: Progress) 
         path=model, flows=tuple(flows), inputs=Inputs(samples=1), contract=Contract(tolerance="default")
     )
     request = Request(models=(asked,), measuring=None, limits=Limits(TRIAL_S), command="assay init")
-    with (
-        tempfile.TemporaryDirectory(prefix="assay-init-", ignore_cleanup_errors=True) as name,
-        open_services(str(Path(name) / "history"), locks=locks, progress=progress) as services,
-    ):
+    with _passing_services(locks, progress) as services:
         try:
             results = check(request, services).results
         except UsageError as error:

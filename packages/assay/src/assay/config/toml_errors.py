@@ -99,7 +99,7 @@ def read(path: Path) -> TomlFile:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
-            raise BadPolicy(f"{path}: is larger than {MOST_BYTES // 2**20} MiB; name the right file, or divide it")
+            raise BadPolicy(f"{path} is larger than {MOST_BYTES // 2**20} MiB; name the right file, or divide it")
         text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         toml_file = TomlFile(path, text, tomllib.loads(text))
         for place in _with_nul(toml_file.data, ()):
@@ -112,17 +112,17 @@ def read(path: Path) -> TomlFile:
         hint = f"perhaps you mean {near}" if near else "write one with `assay init`"
         raise BadPolicy(f"{path}: there is no such file; {hint}") from None
     except IsADirectoryError:
-        raise BadPolicy(f"{path}: is a folder; name the file in it, such as {path / 'assay.toml'}") from None
+        raise BadPolicy(f"{path} is a folder; name the file in it, such as {path / 'assay.toml'}") from None
     except UnicodeDecodeError as error:
         raise BadPolicy(f"{path}: byte {error.start} is not UTF-8; TOML must be saved as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise BadPolicy(_syntax(path, str(error))) from None
     except RecursionError:
-        raise BadPolicy(f"{path}: is nested too deeply to be read; flatten it") from None
+        raise BadPolicy(f"{path} is nested too deeply to be read; flatten it") from None
     except ValueError as error:  # tomllib lets some of int() and datetime() through
         raise BadPolicy(_value(path, text, str(error))) from None
     except OSError as error:
-        raise BadPolicy(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
+        raise BadPolicy(f"{path} cannot be read ({error.strerror}); check its permissions") from None
 
 
 def _with_nul(value: object, place: Place) -> Iterator[Place]:
@@ -149,8 +149,8 @@ def nearest(name: str, names: Iterable[str]) -> str:
 def _syntax(path: Path, text: str) -> str:
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", text, re.DOTALL)
     if match is None or match[2] is None:
-        return f"{path}: is not valid TOML: {text}; correct the syntax"
-    return f"{path}, line {match[2]}: is not valid TOML at column {match[3]}: {match[1]}; correct the syntax"
+        return f"{path} is not valid TOML: {text}; correct the syntax"
+    return f"{path}, line {match[2]}: this is not valid TOML at column {match[3]}: {match[1]}; correct the syntax"
 
 
 def _value(path: Path, text: str, place: str) -> str:
@@ -158,9 +158,9 @@ def _value(path: Path, text: str, place: str) -> str:
     most = sys.get_int_max_str_digits()
     match = re.search(rf"[0-9][0-9_]{{{most},}}", text) if most else None
     if match is None:
-        return f"{path}: is not valid TOML: {place}; correct the value"
+        return f"{path} is not valid TOML: {place}; correct the value"
     line, digits = text.count("\n", 0, match.start()) + 1, len(match[0].replace("_", ""))
-    return f"{path}, line {line}: has a number of {digits} digits, and no more than {most} are read; correct the value"
+    return f"{path}, line {line}: a number has {digits} digits, and no more than {most} are read; correct the value"
 
 
 def _mistakes(error: Any, schema: type[BaseModel]) -> list[tuple[Place, str]]:

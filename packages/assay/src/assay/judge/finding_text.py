@@ -40,7 +40,7 @@ _TEXTS = {
     ),
     FindingCode.SHAPE: "Sample {sample}: output {output!r} has shape [{seen}] where [{due}] is expected.",
     FindingCode.INCOMPARABLE: (
-        "Output {output!r} has elements that cannot be compared ({types}): leave it out of the model or cast it."
+        "output {output!r} has elements that cannot be compared ({types}): leave it out of the model or cast it."
     ),
     FindingCode.TEXTS: (
         "{count} of {elements} texts differ, first at [{index}]: expected {expected!r}, got {actual!r}."
@@ -112,46 +112,46 @@ _TEXTS = {
     FindingCode.BEYOND_LIMITS: f"elements {_BEYOND}",
     FindingCode.SOME_BEYOND_LIMITS: "{outside} of {elements} elements ({outside_percent:.3g} %) " + _BEYOND,
     FindingCode.NOT_BIT_EXACT: (
-        "Output {output!r}: all that is computed on the way to it is exact, so every bit must agree; {exact}."
+        "output {output!r}: all that is computed on the way to it is exact, so every bit must agree; {exact}."
     ),
     FindingCode.CHOICES: (
-        "Output {output!r}: {count} answers differ where noise cannot have decided ({margin}), " + _DIFFER
+        "output {output!r}: {count} answers differ where noise cannot have decided ({margin}), " + _DIFFER
     ),
     FindingCode.CANNOT_HAVE_MOVED: (
-        "Output {output!r}: {count} elements differ that no rounding can have moved, first {first}."
+        "output {output!r}: {count} elements differ that no rounding can have moved, first {first}."
     ),
-    FindingCode.ERROR_NORM: ("Output {output!r}: the error is {times:.3g} times the noise of a correct flow (limit 4)"),
+    FindingCode.ERROR_NORM: ("output {output!r}: the error is {times:.3g} times the noise of a correct flow (limit 4)"),
     FindingCode.ERROR_ELEMENT: (
-        "Output {output!r}: one element is off by {times:.3g} times what noise explains (limit 4)"
+        "output {output!r}: one element is off by {times:.3g} times what noise explains (limit 4)"
     ),
     FindingCode.ERROR_SLICE: (
-        "Output {output!r}: index {index} of axis {axis} (the sample is axis 0) is off by {times:.3g} times the noise of a correct flow "
+        "output {output!r}: index {index} of axis {axis} (the sample is axis 0) is off by {times:.3g} times the noise of a correct flow "
         "(limit 6)"
     ),
-    FindingCode.REPEATED_ERRORS: "Output {output!r}: errors repeat themselves in all samples" + _LEANS,
-    FindingCode.REPEATED_ERROR_AT: "Output {output!r}: the error at [{index}] repeats itself in all samples" + _LEANS,
-    FindingCode.SHIFT: "Output {output!r}: a shift common to all elements" + _LEANS,
+    FindingCode.REPEATED_ERRORS: "output {output!r}: errors repeat themselves in all samples" + _LEANS,
+    FindingCode.REPEATED_ERROR_AT: "output {output!r}: the error at [{index}] repeats itself in all samples" + _LEANS,
+    FindingCode.SHIFT: "output {output!r}: a shift common to all elements" + _LEANS,
     FindingCode.SHIFT_OF_SLICE: (
-        "Output {output!r}: a shift common to index {index} of axis {axis} of every sample" + _LEANS
+        "output {output!r}: a shift common to index {index} of axis {axis} of every sample" + _LEANS
     ),
-    FindingCode.GAIN: "Output {output!r}: a gain common to all elements" + _LEANS,
+    FindingCode.GAIN: "output {output!r}: a gain common to all elements" + _LEANS,
     FindingCode.GAIN_OF_SLICE: (
-        "Output {output!r}: a gain common to index {index} of axis {axis} of every sample" + _LEANS
+        "output {output!r}: a gain common to index {index} of axis {axis} of every sample" + _LEANS
     ),
     FindingCode.LOWER_PRECISION: "this {asked} flow computes in a coarser type than it promises: {coarser}.",
     FindingCode.DRIFT: (
         "fed its own state, output {output!r} has another shape, or NaN or infinity where the reference has a number, at call {call} of a "
         "sequence."
     ),
-    FindingCode.NODE_OUTPUT_MISSING: "Output {output!r} is missing.",
+    FindingCode.NODE_OUTPUT_MISSING: "output {output!r} is missing.",
     FindingCode.NODE_MOVES: (
-        "Output {output!r}: it only moves or chooses what it reads, and is off by {times:.3g} times what two roundings are."
+        "output {output!r}: it only moves or chooses what it reads, and is off by {times:.3g} times what two roundings are."
     ),
     FindingCode.NODE_RANGE: (
-        "Output {output!r}: NaN or an infinity where the node's own inputs give a number, or a number in its place."
+        "output {output!r}: NaN or an infinity where the node's own inputs give a number, or a number in its place."
     ),
-    FindingCode.NODE_SHAPE: "Output {output!r} has shape [{seen}], what the node reads gives [{due}].",
-    FindingCode.INPUTS_IGNORED: "The answer stays bit by bit the same on other inputs, where it should not. {about}",
+    FindingCode.NODE_SHAPE: "output {output!r} has shape [{seen}], what the node reads gives [{due}].",
+    FindingCode.INPUTS_IGNORED: "The answer stays bit by bit the same on other inputs, where it should not. {About}",
     FindingCode.AT_SIZES: "at {sizes}: {about}",
     FindingCode.BODY_DISAGREES: "{model} and its function body {body} disagree: {about}; {published}",
     FindingCode.SCHEDULES_DISAGREE: (
@@ -229,6 +229,7 @@ def finding_text(finding: Finding | None, *, figures: bool = True) -> str:
     facts = finding.facts
     shown = as_words(facts)
     about = finding_text(finding.about, figures=figures)
+    about = about.rstrip(".") if "about};" in _TEXTS.get(finding.code, "").lower() else about
     named = {"kind": finding.kind.replace("_", " "), "output": finding.output, "about": about}
     if about:
         named["About"] = about[0].upper() + about[1:]
@@ -257,7 +258,8 @@ def summary_text(summary: NodeSummary) -> str:
         return "; ".join(filter(None, (f"{summary.judged} nodes are right on their own inputs{rest}", moved)))
     others = summary.wrong[1:]
     more = f" (and {len(others)} more: {', '.join(others[:3])})" if others else ""
-    first = f"the first wrong node is {summary.wrong[0]}{more}: {finding_text(summary.first)}"
+    text = finding_text(summary.first)
+    first = f"the first wrong node is {summary.wrong[0]}{more}: {text.rstrip('.') if moved else text}"
     return "; ".join(filter(None, (first, moved)))
 
 

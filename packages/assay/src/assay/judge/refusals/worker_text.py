@@ -60,7 +60,7 @@ WORKER: dict[str, str] = {
     NoteCode.EVALUATOR_FAILED: "onnx.reference failed in {operator}: {error}",
     NoteCode.FORM_NOT_COMPUTED: "Assay does not compute {operator} with {stated}.",
     NoteCode.NOT_IN_DOUBLE: "the model cannot be evaluated in float64: {error}",
-    NoteCode.OUTPUT_NO_TENSOR: "Output '{output}' is a {type}, and only tensors can be compared.",
+    NoteCode.OUTPUT_NO_TENSOR: "output '{output}' is a {type}, and only tensors can be compared.",
     NoteCode.OUTPUT_NO_NUMBERS: "an output is no tensor of numbers",
     NoteCode.NO_NOISE_IN: "'{value}' is a {kind}, and noise is only simulated in tensors",
     NoteCode.NOTHING_REAL: "no input and no weight is a real number, whose roundings could be learnt",
