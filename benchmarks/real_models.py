@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 from independent import Feed, independent, nearest, nearest_pair, vacuous
 from quantized_witness import quantized, witnesses
 from real_models_inputs import ASSAY, plausible
@@ -174,6 +175,7 @@ def compared(path: Path, golden: Path | None, folder: Path, facts: Facts) -> Ite
     report = json.loads((folder / "report.json").read_text())
     jobs = {job["key"].split("|")[1]: job for job in report["jobs"] if job["key"].endswith("|verify")}
     everything = samples(golden or Path(next(iter(jobs.values()))["job"]["reference_dir"]), "inputs")
+    path = whole(path, folder)
     independents = Witnesses(path)
     for flow, job in jobs.items():
         answered = folder / "own" / flow if len(jobs) > 1 else folder / "own"
@@ -188,6 +190,15 @@ def compared(path: Path, golden: Path | None, folder: Path, facts: Facts) -> Ite
             reference=((job["result"] or {}).get("reference") or {}).get("producer", ""),
             distance=distance, peer=peer, pair=pair, empty=empty,
         )  # fmt: skip
+
+
+def whole(path: Path, folder: Path) -> Path:
+    """The model with its weights inside, for those who copy the file alone."""
+    bare = onnx.load(str(path), load_external_data=False)
+    if not any(tensor.external_data for tensor in bare.graph.initializer):
+        return path
+    onnx.save(onnx.load(str(path)), str(folder / path.name))
+    return folder / path.name
 
 
 class Witnesses:

@@ -31,3 +31,23 @@ def test_one_number_beside_nan_proves_nothing_and_a_mask_does(values: list[float
     assert (found.code if found is not None else None) is code
     if code is FindingCode.REFERENCE_CONSTANT_OR_NAN:
         assert "all zero in 2 of 3 elements, and NaN in the others" in finding_text(found)
+
+
+@pytest.mark.parametrize(
+    ("samples", "proves_nothing"),
+    [
+        ([[0.0, 1.0]] * 4, True),
+        ([[0.0, 1.0]], False),
+        ([[0.0, 1.0], [1.0, 0.0]], False),
+        ([[0.0, 1.0, 0.5]] * 4, False),
+    ],
+)
+def test_a_class_that_is_certain_in_every_sample_proves_nothing(
+    samples: list[list[float]], proves_nothing: bool
+) -> None:
+    arrays = [np.array(sample, np.float32) for sample in samples]
+    stats = ReferenceStats(sum(array.size for array in arrays), sum(array.size for array in arrays), 0.0, 1.0)
+    found = degenerate_reference("y", stats, arrays, "float32")
+    assert (found is not None) is proves_nothing
+    if found is not None:
+        assert finding_text(found) == "the reference gives all 4 samples the same answer, of two different numbers"

@@ -127,6 +127,14 @@ def test_what_tells_something(outputs: Samples, telling: bool) -> None:
     assert is_telling(outputs) is telling
 
 
+def test_other_inputs_that_are_all_answered_alike_tell_nothing() -> None:
+    alike = [{"label": np.array([1]), "y": np.array([0.0, 1.0])} for _ in range(3)]
+    others = [{"x": np.array([float(place)])} for place in range(3)]
+    assert not is_telling(alike, others)
+    assert is_telling(alike, [{"x": np.array([1.0])} for _ in range(3)])
+    assert is_telling([*alike, {"label": np.array([1]), "y": np.array([0.5, 0.5])}], others)
+
+
 def test_the_other_dimensions_stay_as_a_golden_has_them(tmp_path: Path) -> None:
     text = "g (float[N, ?, W] x) => (float[N, ?, W] y) { y = Relu (x) }"
     job = job_of(tmp_path, text, inputs=Inputs(golden=str(tmp_path / "golden"), dims={"W": (5, 5, 5)}))

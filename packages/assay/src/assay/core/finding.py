@@ -37,6 +37,7 @@ class FindingCode(enum.StrEnum):
     REFERENCE_CONSTANT = "reference_constant"
     REFERENCE_CONSTANT_OR_NAN = "reference_constant_or_nan"
     REFERENCE_SATURATED = "reference_saturated"
+    REFERENCE_REPEATED = "reference_repeated"
     ZEROS_WOULD_PASS = "zeros_would_pass"
     ILL_CONDITIONED = "ill_conditioned"
     RARE_JUMPS = "rare_jumps"

@@ -12,7 +12,8 @@ from assay.core.note import Note
 
 class RangeSource(enum.StrEnum):
     """What the values of an input come from: an operator that takes no others, an option, the numbers that the graph compares it with
-    (it may have others), all that its type holds, that all who read it take numbers, or a trial on the reference."""
+    (it may have others), all that its type holds, that all who read it take numbers, the thresholds of the trees that read it, or a
+    trial on the reference."""
 
     UNKNOWN = ""
     OPERATOR = "operator"
@@ -20,6 +21,7 @@ class RangeSource(enum.StrEnum):
     COMPARED = "compared"
     TYPE = "type"
     NUMBERS = "numbers"
+    THRESHOLDS = "thresholds"
     TRIED = "tried"
 
 
@@ -27,7 +29,8 @@ class InputRange(msgspec.Struct, frozen=True, omit_defaults=True):
     """Values from `low` to `high`, both included (None: no bound). `kind` says how they are spread: "" as for any input, mask (0 and 1),
     length, index, count, unique (no place twice), divisor, ascending (from the lower to the upper bound along the last axis),
     magnitude (small ones as often as large ones). One of `choices` where there are some; just `exact` where the input has as many
-    elements. `texts` are those that an input of texts is made of. Of one that comes from an operator, `operator` and `node` name it."""
+    elements. `texts` are those that an input of texts is made of. Of one that comes from an operator, `operator` and `node` name it.
+    `lows` and `highs` are the bounds of each column of the last axis, where they have bounds of their own; further ones have -1 to 1."""
 
     low: float | None = None
     high: float | None = None
@@ -38,6 +41,8 @@ class InputRange(msgspec.Struct, frozen=True, omit_defaults=True):
     source: RangeSource = RangeSource.UNKNOWN
     operator: str = ""
     node: str = ""
+    lows: tuple[float, ...] = ()
+    highs: tuple[float, ...] = ()
 
 
 class InputPlan(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -54,6 +54,7 @@ _TEXTS = {
     FindingCode.REFERENCE_CONSTANT: f"the reference {_CONSTANT}",
     FindingCode.REFERENCE_CONSTANT_OR_NAN: "the reference is {constant} in {finite} of {elements} elements, and NaN in the others",
     FindingCode.REFERENCE_SATURATED: f"the reference {_SATURATED}",
+    FindingCode.REFERENCE_REPEATED: "the reference gives all {samples} samples the same answer, of two different numbers",
     FindingCode.ZEROS_WOULD_PASS: (
         "the allowed error (rtol={rtol:.3g}, atol={atol:.3g}) is as large as the reference (at most {peak:.3g}): zeros would pass"
     ),

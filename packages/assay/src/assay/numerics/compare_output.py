@@ -99,7 +99,7 @@ def _compare_numbers(
     findings = _clashes(blank.output, account, left)
     if collapsed and degenerate.is_vanishing(reference, account, dtype):
         collapsed = degenerate.vanishing(collapsed, dtype, reference.peak)
-    elif collapsed and not poor:
+    elif collapsed and (poor is None or poor.code is FindingCode.REFERENCE_REPEATED):
         findings.append(Finding("degenerate", blank.output, FindingCode.COLLAPSED, about=collapsed))
     if account.outside and not real:
         findings.append(_values(blank.output, account, left, total, terms))

@@ -17,6 +17,8 @@ KIND = "degenerate"
 _FEWEST_NUMBERS = 2
 _FEWEST_WHOLE = 16
 """Counts, shapes and flags are often constant and right: a few equal integers are no sign of a collapse."""
+_FEWEST_VALUES = 3
+"""Of an answer that is the same for all samples: one of less, as a class that is certain each time, is right by chance."""
 
 
 def degenerate_reference(
@@ -31,7 +33,18 @@ def degenerate_reference(
         seen = facts(value=float(reference.lowest), finite=reference.finite, elements=reference.elements)
         return Finding(KIND, output, FindingCode.REFERENCE_CONSTANT_OR_NAN, seen)
     codes = FindingCode.REFERENCE_CONSTANT, FindingCode.REFERENCE_SATURATED
-    return _collapse(output, codes, expected, dtype, (reference.lowest, reference.highest, reference.finite))
+    seen_numbers = reference.lowest, reference.highest, reference.finite
+    return _collapse(output, codes, expected, dtype, seen_numbers) or _repeated(output, expected, dtype)
+
+
+def _repeated(output: str, expected: Sequence[Tensor], dtype: str) -> Finding | None:
+    """Two numbers at the same places in all samples."""
+    first, *others = expected
+    if not others or not is_floating(dtype) or any(tensor.shape != first.shape for tensor in others):
+        return None
+    if any(tensor.tobytes() != first.tobytes() for tensor in others) or np.unique(first).size >= _FEWEST_VALUES:
+        return None
+    return Finding(KIND, output, FindingCode.REFERENCE_REPEATED, facts(samples=len(expected)))
 
 
 def _rest_is_nan(expected: Sequence[Tensor], finite: int) -> bool:

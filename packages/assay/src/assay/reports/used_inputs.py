@@ -15,6 +15,7 @@ _SOURCES = {
     RangeSource.COMPARED: "what Equal compares it with",
     RangeSource.TYPE: "all that its type holds",
     RangeSource.NUMBERS: "numbers, by what reads it",
+    RangeSource.THRESHOLDS: "about what its trees compare with",
     RangeSource.TRIED: "tried on the reference",
 }
 

@@ -15,7 +15,7 @@ from assay.numerics.shapes.values import Value
 
 _STEPS = (1.0, 3.0, 10.0, 100.0, 1000.0)
 _WHOLE = (0, 1, 2, 3, 5, 10, -1, 100)
-_OPEN = (RangeSource.COMPARED, RangeSource.NUMBERS)
+_OPEN = (RangeSource.COMPARED, RangeSource.NUMBERS, RangeSource.THRESHOLDS)
 """Ranges that are no bounds: the input may have other values."""
 _DRAWN = 8
 """Samples of a range that are drawn again."""

@@ -39,6 +39,8 @@ def draw_in_range(
         return np.asarray(input_range.exact).reshape(shape).astype(kind)
     if input_range.choices:
         return np.full(shape, input_range.choices[sample % len(input_range.choices)]).astype(kind)
+    if input_range.lows and shape:
+        return _by_column(dtype, shape, input_range, stream).astype(kind)
     low, high = _bounds(input_range)
     if input_range.kind == MASK and (low, high) == (0, 1):
         return _mask(shape, stream, sample).astype(kind)
@@ -57,6 +59,14 @@ def draw_in_range(
     if input_range.kind == COUNT:
         last = min(last, first + 2 * SPAN)
     return np.asarray(stream.integers(first, last, shape, endpoint=True)).astype(kind)
+
+
+def _by_column(dtype: str, shape: tuple[int, ...], input_range: InputRange, stream: np.random.Generator) -> Array:
+    further = (1.0,) * max(shape[-1] - len(input_range.lows), 0)
+    lows = np.asarray((*input_range.lows, *(-end for end in further)))[: shape[-1]]
+    highs = np.asarray((*input_range.highs, *further))[: shape[-1]]
+    drawn = np.asarray(stream.uniform(lows, highs, shape))
+    return drawn if is_floating(dtype) else np.rint(drawn)
 
 
 def _bounds(input_range: InputRange) -> tuple[float, float]:

@@ -79,10 +79,10 @@ def _constants(graph: GraphProto) -> dict[str, Value]:
     return constants
 
 
-def constant(tensor: TensorProto) -> Value:
-    """Shape, and the values where they are few."""
+def constant(tensor: TensorProto, most: int | None = LARGEST_CONSTANT) -> Value:
+    """Shape, and the values where they are no more than so many."""
     shape = tuple(tensor.dims)
-    if prod(shape) > LARGEST_CONSTANT or tensor.external_data:
+    if (most is not None and prod(shape) > most) or tensor.external_data:
         return Value(shape)
     from onnx import numpy_helper
 
@@ -126,7 +126,7 @@ def _attribute(attribute: AttributeProto, opset: int) -> Any:
         case attribute.STRING:
             return attribute.s.decode("utf-8", "replace")
         case attribute.TENSOR:
-            return constant(attribute.t)
+            return constant(attribute.t, most=None)  # of trees all are looked at
         case attribute.GRAPH:
             return _graph(attribute.g, opset)
         case attribute.FLOATS:

@@ -17,6 +17,7 @@ from assay.models.input_plan.graph import Graph, read_graph
 from assay.models.input_plan.number_ranges import number_ranges
 from assay.models.input_plan.sizes import LARGE, MOST_ELEMENTS, NATURAL, SMALL, Solution, solve
 from assay.models.input_plan.symbols import Sizes, planned_shapes, shaped, symbols
+from assay.models.input_plan.threshold_ranges import threshold_ranges
 from assay.models.input_plan.value_ranges import compared_constants, value_ranges
 from assay.numerics.shapes.requirements import ASCENDING, COUNT, DOMAIN, INDEX, UNIQUE, Need
 from assay.numerics.shapes.values import Array
@@ -48,8 +49,8 @@ def plan_of(model: Model, *, batch: int, fixed: Mapping[str, int], stated: Mappi
     unmet = solution.unmet.constraint if solution.unmet is not None else None
     if unmet is None or unmet.code is ConstraintCode.EMPTY_OUTPUT:
         unmet = _outside(stated, ranges)
-    numbers = number_ranges(graph, solution.walked.values, model)
-    return InputPlan(solution.sizes, {**numbers, **ranges, **chosen}, unmet=unmet)
+    guesses = {**number_ranges(graph, solution.walked.values, model), **threshold_ranges(graph, model)}
+    return InputPlan(solution.sizes, {**guesses, **ranges, **chosen}, unmet=unmet)
 
 
 def _of_program(
@@ -152,11 +153,11 @@ def _range(need: Need) -> InputRange:
 
 
 def without_guesses(plan: InputPlan) -> Ranges:
-    """Those that are more than what numbers may be: without them whole numbers are 0 to 9."""
+    """Those that are more than what numbers may be: without them whole numbers are 0 to 9, and real ones normal."""
     return {
         name: input_range
         for name, input_range in plan.ranges.items()
-        if input_range.source not in (RangeSource.TYPE, RangeSource.NUMBERS)
+        if input_range.source not in (RangeSource.TYPE, RangeSource.NUMBERS, RangeSource.THRESHOLDS)
     }
 
 

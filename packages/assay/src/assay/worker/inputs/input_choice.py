@@ -140,7 +140,7 @@ def chosen(job: InputsJob, answer: Callable[[Samples], Samples]) -> tuple[Sample
         except Exception as error:  # noqa: BLE001  whatever an evaluator raises at inputs that it cannot take
             refusal = refusal or error
             continue
-        if is_telling(outputs):
+        if is_telling(outputs, inputs):
             if not _has_nan(outputs):
                 return inputs, outputs, plan
             fair = fair or (inputs, outputs, plan)
@@ -151,7 +151,7 @@ def chosen(job: InputsJob, answer: Callable[[Samples], Samples]) -> tuple[Sample
         return fair
     plan = new_plan(job)
     at_other_sizes = _at_other_sizes(job, answer, plan) if not plan.unmet else None
-    if at_other_sizes is not None and (poor is None or is_telling(at_other_sizes[1])):
+    if at_other_sizes is not None and (poor is None or is_telling(at_other_sizes[1], at_other_sizes[0])):
         return at_other_sizes
     if poor is not None:
         return poor
@@ -185,7 +185,7 @@ def _at_other_sizes(
             except Exception:  # noqa: BLE001  whatever an evaluator raises at inputs that it cannot take
                 continue
             attempt = attempt if attempt is other else replace(attempt, changes=(*other.changes, *attempt.changes))
-            if is_telling(outputs):
+            if is_telling(outputs, inputs):
                 if not _has_nan(outputs) and _all_move(outputs):
                     return inputs, outputs, attempt
                 fair = fair or (inputs, outputs, attempt)
@@ -216,8 +216,11 @@ def _has_nan(outputs: Sequence[dict[str, Tensor]]) -> bool:
     return any(bool(np.isnan(array).any()) for array in arrays if array.dtype.kind == "f")
 
 
-def is_telling(outputs: Sequence[dict[str, Tensor]]) -> bool:
-    """Whether no output is empty, each is finite for the greater part, and not all of them are constant."""
+def is_telling(outputs: Sequence[dict[str, Tensor]], inputs: Sequence[dict[str, Tensor]] = ()) -> bool:
+    """Whether no output is empty, each is finite for the greater part, not all of them are constant, and samples of other `inputs` are
+    not all answered alike."""
+    if inputs and _all_alike(outputs) and not _all_alike(inputs):
+        return False
     moving = False
     for name in outputs[0]:
         arrays = [sample[name] for sample in outputs if isinstance(sample.get(name), np.ndarray)]
@@ -232,6 +235,20 @@ def is_telling(outputs: Sequence[dict[str, Tensor]]) -> bool:
             return False
         moving = moving or flat.size == 1 or _moves(flat)
     return moving
+
+
+def _all_alike(samples: Sequence[dict[str, Tensor]]) -> bool:
+    """Whether each sample has the tensors of the first, bit by bit. Sequences and maps are not looked at."""
+    first, *others = samples
+    return bool(others) and all(
+        name in sample and _bits(sample[name]) == _bits(value) for sample in others for name, value in first.items()
+    )
+
+
+def _bits(value: Tensor) -> object:
+    if not isinstance(value, np.ndarray):
+        return object()
+    return value.shape, value.tolist() if value.dtype == object else value.tobytes()
 
 
 def _all_move(outputs: Sequence[dict[str, Tensor]]) -> bool:

@@ -1,0 +1,81 @@
+"""What trees read lies about their thresholds: normal numbers would always come to the same leaf."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import NodeProto, TensorProto, helper, numpy_helper
+from planned_models import answers, planned
+
+from assay.core.input_plan import RangeSource
+
+ML = "ai.onnx.ml"
+FIRST, SECOND = 115.0, -40.0
+"""Thresholds of column 0, and of column 2 behind it."""
+
+
+def _ensemble() -> NodeProto:
+    """Three leaves, of classes 0, 1 and 2."""
+    return helper.make_node(
+        "TreeEnsembleClassifier", ["x"], ["label", "y"], domain=ML,
+        nodes_treeids=[0] * 5, nodes_nodeids=[0, 1, 2, 3, 4], nodes_featureids=[0, 0, 2, 0, 0],
+        nodes_modes=["BRANCH_LEQ", "LEAF", "BRANCH_LEQ", "LEAF", "LEAF"], nodes_values=[FIRST, 0.0, SECOND, 0.0, 0.0],
+        nodes_truenodeids=[1, 0, 3, 0, 0], nodes_falsenodeids=[2, 0, 4, 0, 0],
+        class_treeids=[0] * 3, class_nodeids=[1, 3, 4], class_ids=[0, 1, 2], class_weights=[1.0] * 3,
+        classlabels_int64s=[0, 1, 2], post_transform="NONE",
+    )  # fmt: skip
+
+
+def _later(dtype: type) -> NodeProto:
+    """One node of TreeEnsemble-5, which has its numbers as tensors."""
+    numbers = {"nodes_splits": [FIRST], "leaf_weights": [1.0, 2.0]}
+    tensors: dict[str, Any] = {
+        name: numpy_helper.from_array(np.asarray(values, dtype), name) for name, values in numbers.items()
+    }
+    modes = numpy_helper.from_array(np.zeros(1, np.uint8), "nodes_modes")
+    return helper.make_node(
+        "TreeEnsemble", ["x"], ["y"], domain=ML, tree_roots=[0], nodes_featureids=[1], nodes_modes=modes,
+        nodes_truenodeids=[0], nodes_trueleafs=[1], nodes_falsenodeids=[1], nodes_falseleafs=[1],
+        leaf_targetids=[0, 0], n_targets=1, aggregate_function=1, post_transform=0, **tensors,
+    )  # fmt: skip
+
+
+def _model(folder: Path, nodes: list[NodeProto], widths: dict[str, Any], kind: int = TensorProto.FLOAT) -> Path:
+    outputs = [helper.make_tensor_value_info("y", kind, None)]
+    inputs = [helper.make_tensor_value_info(name, kind, ["N", width]) for name, width in widths.items()]
+    graph = helper.make_graph(nodes, "g", inputs, outputs)
+    sets = [helper.make_opsetid("", 17), helper.make_opsetid(ML, 5 if nodes[-1].op_type == "TreeEnsemble" else 3)]
+    onnx.save(helper.make_model(graph, opset_imports=sets, ir_version=8), folder / "model.onnx")
+    return folder / "model.onnx"
+
+
+def test_samples_come_to_several_leaves(tmp_path: Path) -> None:
+    path = _model(tmp_path, [_ensemble()], {"x": 4})
+    plan = planned(path)
+    one = plan.ranges["x"]
+    assert one.source is RangeSource.THRESHOLDS
+    assert [
+        low < threshold < high
+        for threshold, low, high in zip((FIRST, SECOND), one.lows[::2], one.highs[::2], strict=True)
+    ] == [True] * 2
+    assert (one.lows[1], one.highs[1]) == (-1.0, 1.0)
+    assert len({row.tobytes() for sample in answers(path, plan, samples=8) for row in sample[-1]}) > 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_later_operator_has_its_numbers_as_tensors(dtype: type, tmp_path: Path) -> None:
+    kind = TensorProto.FLOAT if dtype is np.float32 else TensorProto.DOUBLE
+    one = planned(_model(tmp_path, [_later(dtype)], {"x": 2}, kind)).ranges["x"]
+    assert one.lows[1] < FIRST < one.highs[1]
+
+
+def test_a_scaler_and_columns_of_their_own_are_read_through(tmp_path: Path) -> None:
+    scaled = helper.make_node("Scaler", ["all"], ["x"], domain=ML, scale=[0.5, 1.0, 0.1], offset=[10.0, 0.0, 0.0])
+    joined = helper.make_node("Concat", ["a", "b"], ["all"], axis=1)
+    ranges = planned(_model(tmp_path, [joined, scaled, _ensemble()], {"a": 2, "b": 1})).ranges
+    assert ranges["a"].lows[0] < FIRST / 0.5 + 10.0 < ranges["a"].highs[0]
+    assert ranges["b"].lows[0] < SECOND / 0.1 < ranges["b"].highs[0]
