@@ -37,6 +37,8 @@ def test_one_number_beside_nan_proves_nothing_and_a_mask_does(values: list[float
     ("samples", "proves_nothing"),
     [
         ([[0.0, 1.0]] * 4, True),
+        ([[1e-20 * place, 1.0] for place in range(4)], True),
+        ([[1e-4 * place, 1.0] for place in range(4)], False),
         ([[0.0, 1.0]], False),
         ([[0.0, 1.0], [1.0, 0.0]], False),
         ([[0.0, 1.0, 0.5]] * 4, False),

@@ -133,6 +133,9 @@ def test_other_inputs_that_are_all_answered_alike_tell_nothing() -> None:
     assert not is_telling(alike, others)
     assert is_telling(alike, [{"x": np.array([1.0])} for _ in range(3)])
     assert is_telling([*alike, {"label": np.array([1]), "y": np.array([0.5, 0.5])}], others)
+    saturated = [{"y": np.array([1e-20 * place, 1.0])} for place in range(3)]
+    assert not is_telling(saturated, others)
+    assert is_telling([{"y": np.array([1e-4 * place, 1.0])} for place in range(3)], others)
 
 
 def test_the_other_dimensions_stay_as_a_golden_has_them(tmp_path: Path) -> None:

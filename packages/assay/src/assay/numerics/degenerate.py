@@ -17,6 +17,10 @@ KIND = "degenerate"
 _FEWEST_NUMBERS = 2
 _FEWEST_WHOLE = 16
 """Counts, shapes and flags are often constant and right: a few equal integers are no sign of a collapse."""
+_LARGE = 1 << 16
+"""Elements of one sample from which on two numbers are no chance: a mask of a picture."""
+STILL = 2.0**-20
+"""Share of the largest number within which answers are the same: float32 has little more, so that nothing is seen there."""
 _FEWEST_VALUES = 3
 """Of an answer that is the same for all samples: one of less, as a class that is certain each time, is right by chance."""
 
@@ -38,13 +42,26 @@ def degenerate_reference(
 
 
 def _repeated(output: str, expected: Sequence[Tensor], dtype: str) -> Finding | None:
-    """Two numbers at the same places in all samples."""
-    first, *others = expected
-    if not others or not is_floating(dtype) or any(tensor.shape != first.shape for tensor in others):
+    """Two numbers at the same places in all samples. Infinity beside one number is a mask, and right."""
+    if len(expected) < 2 or not is_floating(dtype) or expected[0].size > _LARGE:
         return None
-    if any(tensor.tobytes() != first.tobytes() for tensor in others) or np.unique(first).size >= _FEWEST_VALUES:
+    first = expected[0].astype(np.float64)
+    if any(tensor.shape != first.shape for tensor in expected) or not np.isfinite(first).all():
+        return None
+    steps = np.rint(first / (STILL * max(float(np.abs(first).max()), np.finfo(np.float64).tiny)))
+    if np.unique(steps).size >= _FEWEST_VALUES or not all(same_numbers(first, tensor, STILL) for tensor in expected):
         return None
     return Finding(KIND, output, FindingCode.REFERENCE_REPEATED, facts(samples=len(expected)))
+
+
+def same_numbers(first: Tensor, second: Tensor, share: float) -> bool:
+    """Whether two tensors of one shape have the same numbers within that share of the largest one."""
+    left, right = first.astype(np.float64), second.astype(np.float64)
+    if not np.array_equal(np.isfinite(left), np.isfinite(right)):
+        return False
+    finite = np.isfinite(left)
+    left, right = left[finite], right[finite]
+    return not left.size or bool(np.abs(left - right).max() <= share * np.abs(left).max())
 
 
 def _rest_is_nan(expected: Sequence[Tensor], finite: int) -> bool:

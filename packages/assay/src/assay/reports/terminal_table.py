@@ -106,12 +106,23 @@ def _print_columns(console: Console, names: Sequence[str], lines: Sequence[dict[
             no_wrap=name not in ("Case", "Flow"),
             overflow="fold",
         )
-    others = sum(max(len(name), *(len(line[name]) for line in lines)) + GAP for name in names if name != "Case")
-    room = max(console.width - others, NARROWEST_CASE)
-    for line in ({**cells, "Case": folded(cells["Case"], room)} for cells in lines):
+    figures_wide = sum(_wide(lines, name) + GAP for name in names if name not in ("Case", "Flow"))
+    for line in _with_folded_names(lines, console.width - figures_wide - GAP):
         style = STYLES.get(line["Verdict"], STYLES[""])  # of a job that was not run: ""
         table.add_row(*(Text(line[name], style=style if name == "Verdict" else "") for name in names))
     console.print(table)
+
+
+def _wide(lines: Sequence[dict[str, str]], name: str) -> int:
+    return max(len(name), *(len(part) for line in lines for part in line[name].split("\n")))
+
+
+def _with_folded_names(lines: Sequence[dict[str, str]], room: int) -> list[dict[str, str]]:
+    """Cases and flows side by side in so much room, where it is enough: flows are as wide as they are, as long as cases keep some."""
+    flows = max(room - min(_wide(lines, "Case"), NARROWEST_CASE), NARROWEST_CASE)
+    named = [{**line, "Flow": folded(line["Flow"], flows)} for line in lines]
+    cases = max(room - _wide(named, "Flow"), NARROWEST_CASE)
+    return [{**line, "Case": folded(line["Case"], cases)} for line in named]
 
 
 def folded(name: str, width: int) -> str:

@@ -22,6 +22,7 @@ from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
 from assay.models.input_plan.plan import alternatives, ascending, other_sizes, plan_of, whole_lengths, without_guesses
 from assay.models.random_inputs import random_inputs
+from assay.numerics.degenerate import STILL, same_numbers
 from assay.ports import Tensor
 
 Samples = list[dict[str, Tensor]]
@@ -219,7 +220,7 @@ def _has_nan(outputs: Sequence[dict[str, Tensor]]) -> bool:
 def is_telling(outputs: Sequence[dict[str, Tensor]], inputs: Sequence[dict[str, Tensor]] = ()) -> bool:
     """Whether no output is empty, each is finite for the greater part, not all of them are constant, and samples of other `inputs` are
     not all answered alike."""
-    if inputs and _all_alike(outputs) and not _all_alike(inputs):
+    if inputs and _all_alike(outputs, STILL) and not _all_alike(inputs):
         return False
     moving = False
     for name in outputs[0]:
@@ -237,18 +238,19 @@ def is_telling(outputs: Sequence[dict[str, Tensor]], inputs: Sequence[dict[str, 
     return moving
 
 
-def _all_alike(samples: Sequence[dict[str, Tensor]]) -> bool:
-    """Whether each sample has the tensors of the first, bit by bit. Sequences and maps are not looked at."""
+def _all_alike(samples: Sequence[dict[str, Tensor]], share: float = 0.0) -> bool:
+    """Whether each sample has the tensors of the first, real numbers within that share of the largest one. Sequences and maps are not
+    looked at."""
     first, *others = samples
     return bool(others) and all(
-        name in sample and _bits(sample[name]) == _bits(value) for sample in others for name, value in first.items()
+        name in sample and _alike(value, sample[name], share) for sample in others for name, value in first.items()
     )
 
 
-def _bits(value: Tensor) -> object:
-    if not isinstance(value, np.ndarray):
-        return object()
-    return value.shape, value.tolist() if value.dtype == object else value.tobytes()
+def _alike(value: Tensor, other: Tensor, share: float) -> bool:
+    if not isinstance(value, np.ndarray) or not isinstance(other, np.ndarray) or value.shape != other.shape:
+        return False
+    return same_numbers(value, other, share) if value.dtype.kind == "f" else bool(np.array_equal(value, other))
 
 
 def _all_move(outputs: Sequence[dict[str, Tensor]]) -> bool:
