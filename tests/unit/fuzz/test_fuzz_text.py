@@ -89,3 +89,13 @@ def test_coverage_says_how_a_compiler_changed_graphs() -> None:
         "  graphs before and after its compiler: 4 of 9 that were looked into are changed, in 2 ways; "
     )
     assert told[1].endswith("; most often Conv+Relu > FusedConv (3), Identity > nothing (1)")
+
+
+def test_a_flow_that_refused_all_is_named() -> None:
+    """No cause where nothing was run looks like a sound backend."""
+    arms = {arm.name: arm for arm in (Arm("sweep", 1, "old", cases=9), Arm("sweep", 1, "new", cases=9))}
+    counts = {"sweep on old": {"refused": 7, "not_made": 2}, "sweep on new": {"refused": 7, "right": 2}}
+    shown = [line for line in lines(Session(seed=7, arms=arms, counts=counts), set()) if "NOTHING" in line]
+    assert shown == [
+        "  NOTHING WAS RUN on old: it refused all of 7 cases; `assay check MODEL --flow old` says why it refuses one"
+    ]

@@ -97,3 +97,13 @@ def test_a_node_alone_is_tried_as_those_that_are_made_alike() -> None:
     assert swapped("y = LogSoftmax <axis = 0> (x)") == {"as Hardmax": "Hardmax", "as Softmax": "Softmax"}
     assert swapped("z = Softmax (x) y = Softmax (z)") == {}
     assert swapped("y = Neg (x)") == {}
+
+
+def test_inputs_of_nothing_get_one_element_along_each_axis_that_has_none() -> None:
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 13]>
+      g (float[2,0] a, float[0,3] b) => (float[2,3] y) { y = MatMul(a, b) }""")
+    fed = {"a": np.ones((2, 0), np.float32), "b": np.ones((0, 3), np.float32)}
+    case = dict(ablations(GeneratedCase(model.SerializeToString(), fed)))["filled"]
+    assert {name: array.shape for name, array in case.inputs.items()} == {"a": (2, 1), "b": (1, 3)}
+    assert CaseValues(case).is_valid()
+    assert "filled" not in dict(ablations(_case()))

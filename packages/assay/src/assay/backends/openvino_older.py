@@ -9,10 +9,11 @@ from assay.backends.openvino_defaults import GROUP_SIZE, NONE
 from assay.backends.openvino_runtime_graph import DEVICE
 
 
-def of_release(core: Any, config: Mapping[str, str | int]) -> dict[str, str | int]:
-    """Without what turns off a thing that this release does not do yet: it refuses the name (before 2024.1)."""
+def of_release(core: Any, config: Mapping[str, str | int]) -> dict[str, str]:
+    """Without what turns off a thing that this release does not do yet: it refuses the name (before 2024.1). As texts: 2024.1 refuses a
+    number of Python for some."""
     known = core.get_property(DEVICE, "SUPPORTED_PROPERTIES")
-    return {name: value for name, value in config.items() if name in known or (name, value) != (GROUP_SIZE, NONE)}
+    return {name: str(value) for name, value in config.items() if name in known or (name, value) != (GROUP_SIZE, NONE)}
 
 
 def exported(compiled: Any) -> bytes:

@@ -31,5 +31,7 @@ def keep_known(corpus: Corpus) -> None:
         name = case.name.rpartition("/")[2]
         model = Path(case.model.source).read_bytes()
         keep_case(GeneratedCase(model, golden.inputs[0], uses=(Use.RELOADED,)), corpus.known, name)
-        known_cases.append(KnownCase(name, PLACE + golden.lock.who, operators_of(corpus.known / f"{name}.onnx")))
+        is_empty = any(not array.size for array in golden.inputs[0].values())
+        operators = operators_of(corpus.known / f"{name}.onnx")
+        known_cases.append(KnownCase(name, PLACE + golden.lock.who, operators, is_empty))
     (corpus.known / INDEX).write_bytes(msgspec.json.encode(known_cases))

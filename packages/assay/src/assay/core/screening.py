@@ -44,6 +44,8 @@ NOT_TYPE = "not "
 """Before the type that all operands had, and how many these are ("not 2 operands of uint8"), where a plain one was put into its place."""
 SCALES = "scales"
 """One scale for all was put into the place of one for each row or channel."""
+FILLED = "filled"
+"""One element was put along each axis of an input that has none."""
 IGNORED = "ignored "
 """Before the name of what was left out: the answer of the whole case is the one that is due without it."""
 

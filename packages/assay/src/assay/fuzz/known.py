@@ -14,11 +14,12 @@ from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.core.result import Result, ScreenResult
-from assay.core.screening import CaseId, Suspect, Use, is_of_use
+from assay.core.screening import FILLED, CaseId, Suspect, Use, is_of_use
 from assay.fuzz.corpus import Bucket, Corpus, Session
 from assay.fuzz.deciding_fact import ends_as
-from assay.fuzz.same_cause import Relation, are_kin, pattern, relation
+from assay.fuzz.same_cause import Relation, are_kin, relation
 from assay.fuzz.screening import KEPT, KEPT_VERSION, reached, screen_kept
+from assay.fuzz.suspect_pattern import pattern
 from assay.pipeline.services import Services
 from assay.triage.findings import PLACE, findings
 
@@ -28,18 +29,23 @@ REFER_S, LONGEST_S, SLICE_S = 120.0, 600.0, 60.0
 
 
 class KnownCase(msgspec.Struct, frozen=True):
-    """`name` is that of its files, `finding` the script that shows it, `operators` those of its model."""
+    """`name` is that of its files, `finding` the script that shows it, `operators` those of its model; `is_empty`: an input has no
+    elements."""
 
     name: str
     finding: str
     operators: tuple[str, ...] = ()
+    is_empty: bool = False
 
 
 def may_be_of(case: KnownCase, one: Suspect | Bucket) -> bool:
     """Whether the experiments could find that they are one cause: an operator of both, or two that are made alike, or one that ends the
-    process in its place; whatever the operators where the use of the engine alone may be it. What triage names is compared with all
+    process in its place; whatever the operators where the use of the engine alone may be it, and where both have inputs of no elements and
+    nothing is wrong with elements. What triage names is compared with all
     cases of that name."""
     if one.kind in {*Use} or is_of_use(one.ablated) or (isinstance(one, Bucket) and one.known == case.finding):
+        return True
+    if case.is_empty and one.ablated.get(FILLED):
         return True
     mine, theirs = pattern(one.operators), pattern(case.operators)
     if one.kind == Outcome.CRASH.value:

@@ -8,23 +8,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping, Sequence
 
-from assay.core.screening import ANY_OPERATOR, AS_KIN, IGNORED, INPUT, INSTEAD, NOT_TYPE, SCALES, Use, is_of_use
+from assay.core.screening import ANY_OPERATOR, AS_KIN, FILLED, IGNORED, INPUT, INSTEAD, NOT_TYPE, SCALES, is_of_use
 from assay.fuzz.corpus import CAUSES, Bucket, is_compared
 from assay.fuzz.deciding_fact import of_one_fact
 from assay.fuzz.old_reader import ignored_of, is_all_of_a_version
+from assay.fuzz.suspect_pattern import ANSWERS, GRID, NEUTRAL, ON_A_GRID, family, pattern
 
-NEUTRAL = frozenset(
-    ("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Constant", "Dropout", "Expand")
-)
-"""Operators that move values; where they stand beside others they are no part of a pattern."""
 MOVERS = (NEUTRAL - {"Cast"}) | {"Slice", "Tile", "Concat", "Split", "Gather", "DepthToSpace", "SpaceToDepth"}
 """Those whose results are numbers of their operands in other places."""
-GRID = frozenset(("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"))
-ON_A_GRID = "grid"
-ANSWERS = frozenset(("values", "shape"))
-"""Kinds of failure that one cause may have, as sizes happen to be."""
-EXACT = frozenset(("shape", "type", "missing", "crash", "timeout", "out_of_memory", "failed", *Use))
-"""Kinds that are never taken for one another; the rest is about values."""
 ENDED = frozenset(("crash", "timeout", "out_of_memory"))
 """Those that their process did not outlive."""
 
@@ -68,6 +59,8 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     uncured = mine == theirs and (is_untried or not (cures(bucket) or cures(other)))
     if uncured and (len(families) == 1 or families <= ANSWERS):
         return Relation.SAME if _fail_alike(bucket, other) else Relation.UNDECIDED
+    if _may_read_one_memory(families, bucket, other):
+        return Relation.UNDECIDED
     if len(families) > 1:
         return Relation.DIFFERENT
     nested = _within(mine, theirs) or _within(theirs, mine)
@@ -75,6 +68,8 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         return Relation.SAME
     if nested and shared - WEAK:
         return Relation.SAME
+    if families == {"values"} and FILLED in shared:  # sums of nothing that are never written
+        return Relation.UNDECIDED
     if not nested and not _one_end(mine, theirs):
         passes = {*bucket.brought} & {*other.brought}
         return Relation.UNDECIDED if passes and {*mine} & {*theirs} else Relation.DIFFERENT
@@ -151,6 +146,19 @@ def _moved_on_a_grid(one: Bucket, other: Bucket, shared: set[str]) -> bool:
     return grids and all(names and names <= MOVERS for names in both) and bool(shared - WEAK) and _agree(one, other)
 
 
+def _may_read_one_memory(families: set[str], one: Bucket, other: Bucket) -> bool:
+    """A wrong answer and a process that ends, of one operator or of two of which one fails in the place of the other, and right without
+    the same: memory that is not theirs ends a process one time and not the next."""
+    mine, theirs = pattern(one.operators), pattern(other.operators)
+    if not ("crash" in families and families & ANSWERS and (cures(one) & cures(other)) - WEAK and mine and theirs):
+        return False
+    return mine == theirs or False in (_instead(one, theirs[-1]), _instead(other, mine[-1]))
+
+
+def _instead(bucket: Bucket, operator: str) -> bool | None:
+    return bucket.ablated.get(f"{INSTEAD}{operator}")
+
+
 def _as_each_other(bucket: Bucket, other: Bucket) -> bool:
     """One operator each, that are made alike, and one of the two cases is as wrong with the operator of the other."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
@@ -165,7 +173,7 @@ def _scaled_alike(one: Bucket, other: Bucket, shared: set[str]) -> bool:
     mine, theirs = pattern(one.operators), pattern(other.operators)
     if SCALES not in shared or len(mine) != 2 or len(theirs) != 2 or not _agree(one, other):
         return False
-    swapped = [one.ablated.get(f"{INSTEAD}{theirs[-1]}"), other.ablated.get(f"{INSTEAD}{mine[-1]}")]
+    swapped = [_instead(one, theirs[-1]), _instead(other, mine[-1])]
     return mine == theirs or (False in swapped and True not in swapped)
 
 
@@ -197,20 +205,6 @@ def nearest(bucket: Bucket, others: Iterable[Bucket]) -> tuple[Relation, Bucket 
                 ),
             )
     return Relation.DIFFERENT, None
-
-
-def family(kind: str) -> str:
-    """Kinds of failure that one cause may have."""
-    first = kind.partition(" ")[0]
-    return first if first in EXACT else "values"
-
-
-def pattern(operators: Sequence[str]) -> tuple[str, ...]:
-    """What is left of the operators of a case without those that only move values; quantizers are one word in front."""
-    names = [operator.partition("@")[0] for operator in operators]
-    kept = [name for name in names if name not in NEUTRAL and name not in GRID]
-    kept = kept or [name for name in names if name not in GRID]
-    return (*([ON_A_GRID] if GRID & {*names} else []), *dict.fromkeys(kept))
 
 
 def cures(bucket: Bucket) -> set[str]:

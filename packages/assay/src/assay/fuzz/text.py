@@ -43,6 +43,7 @@ SILENT_STANDARD = {
 SHOWN, UNREACHED, FIRED = 8, 40, 8
 LONGEST = 300
 """Of what an engine said."""
+RAN = (Screened.RIGHT, Screened.SUSPECT, Screened.FAILED)
 LEAST_HOURS = 0.1
 """A rate of causes an hour says nothing before."""
 
@@ -137,8 +138,22 @@ def _spent(session: Session) -> Iterator[str]:
             counts = session.counts.get(arm.name, {})
             text = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in sorted(counts) if counts[name])
             yield f"  {arm.name}: {_many(arm.cases, 'case')}, {arm.cpu_s:.0f} s, {_many(arm.found, 'cause')} ({text})"
+    yield from _idle_flows(session)
     if session.waiting:
         yield f"  still to be looked into: {_many(len(session.waiting), 'suspect')}; the next call goes on with them"
+
+
+def _idle_flows(session: Session) -> Iterator[str]:
+    """Flows of which nothing was run: no cause was found there because none could be."""
+    for flow in dict.fromkeys(arm.flow for arm in session.arms.values() if arm.cases):
+        counts = Counter[str]()
+        for arm in session.arms.values():
+            counts.update(session.counts.get(arm.name, {}) if arm.flow == flow else {})
+        if counts[Screened.REFUSED] and not any(counts[name] for name in RAN):
+            yield (
+                f"  NOTHING WAS RUN on {flow}: it refused all of {_many(counts[Screened.REFUSED], 'case')}; "
+                f"`assay check MODEL --flow {flow}` says why it refuses one"
+            )
 
 
 def _many(number: float, thing: str) -> str:
@@ -153,9 +168,6 @@ def curve_lines(session: Session) -> Iterator[str]:
         yield "causes over hours of processor time:"
     for number, bucket in enumerate(buckets, 1):
         yield f"  {bucket.at / 3600:.2f} h: {number}, {bucket.title} ({bucket.generator} on {bucket.flow})"
-
-
-RAN = (Screened.RIGHT, Screened.SUSPECT, Screened.FAILED)
 
 
 def _fired(fired: Mapping[str, int]) -> Iterator[str]:

@@ -12,7 +12,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.core.dtype import dtype_name
-from assay.core.screening import AS_KIN, INPUT, NOT_TYPE, Screened
+from assay.core.screening import AS_KIN, FILLED, INPUT, NOT_TYPE, Screened
 from assay.generators.narrowing import Run, Trial, fails_alike, with_inferred_shapes
 from assay.generators.operators import forms
 from assay.generators.other_operators import in_place_of, with_one_scale
@@ -71,6 +71,7 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
         yield "constants", dataclasses.replace(case, model=_bytes(model))
     if model.graph.initializer:
         yield "stored", _fed(case)
+    yield from filled(case)
     yield from without_optional(case)
     yield from as_kin(case)
     yield from on_a_grid(case)
@@ -108,6 +109,23 @@ def _fed(case: GeneratedCase) -> GeneratedCase:
     )
     del model.graph.initializer[:]
     return dataclasses.replace(case, model=_bytes(model), inputs={**case.inputs, **fed})
+
+
+def filled(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
+    """Inputs of no elements with one along each axis that has none."""
+    inputs = {
+        name: np.ones([max(size, 1) for size in array.shape], array.dtype) if not array.size else array
+        for name, array in case.inputs.items()
+    }
+    if all(array.size for array in case.inputs.values()):
+        return
+    model = onnx.load_from_string(case.model)
+    for value in model.graph.input:
+        for axis in value.type.tensor_type.shape.dim:
+            if axis.HasField("dim_value"):
+                axis.dim_value = max(axis.dim_value, 1)
+    del model.graph.value_info[:]
+    yield FILLED, dataclasses.replace(case, model=_bytes(with_inferred_shapes(model)), inputs=inputs)
 
 
 def without_optional(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:

@@ -29,7 +29,7 @@ class Arithmetic:
     """Of each node the operands stand in either order; a constant mostly holds one number that compilers treat apart."""
 
     name = "arithmetic"
-    version = 2
+    version = 3
     about = "chains of arithmetic, comparisons and casts with the constants that compilers treat apart, in every type"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:

@@ -20,6 +20,8 @@ SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
 LARGEST = 4096
 """Elements of one value."""
 EQUAL_SIZES = 25
+FEW_SIZES = 30
+"""Percent of the cases with one or two sizes for all axes: there a rule that takes one axis for another still gives a graph that fits."""
 SPECIAL = 25
 """Percent of the constants that hold a number which compilers treat apart."""
 UNGUARDED = 30
@@ -51,6 +53,7 @@ class Build:
         self.weights: dict[str, Tensor] = {}
         self.values: list[Operand] = []
         self._count = self._constants = 0
+        self._few = draws.shuffled(SIZES[1:5])[: draws.between(1, 2)] if draws.chance(FEW_SIZES) else []
 
     def schema(self, operator: str) -> Any:
         return schema_at(operator, self.opset)
@@ -89,6 +92,8 @@ class Build:
 
     def size(self, choices: Sequence[int]) -> int:
         """Sometimes one that the graph has already: where two axes are of one size, they are taken for one another."""
+        if self._few:
+            return self.draws.one_of(self._few)
         if self.reuse and self.values and self.draws.chance(EQUAL_SIZES):
             one = self.draws.one_of(self.values)
             if one.shape and 0 < (size_here := self.draws.one_of(one.shape)) <= SIZES[-1]:

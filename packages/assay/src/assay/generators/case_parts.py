@@ -78,7 +78,7 @@ def shorter(values: CaseValues, output: str) -> Iterator[GeneratedCase]:
     """Parts that are tried in turn where no node alone is wrong: what the wrong output needs, with that output alone; then all without
     one of the other outputs, and without one more node, whose outputs are fed instead."""
     nodes = values.model.graph.node
-    needed = _needed(nodes, {output})
+    needed = needed_for(nodes, {output})
     if len(needed) < len(nodes) or len(values.outputs) > 1:
         part = part_of(values, needed, [output])
         if part is not None:
@@ -86,7 +86,7 @@ def shorter(values: CaseValues, output: str) -> Iterator[GeneratedCase]:
     kept = [*values.outputs]
     for left in kept[::-1] if len(kept) > 2 else ():
         rest = [name for name in kept if name != left]
-        if left != output and (part := part_of(values, _needed(nodes, {*rest}), rest)) is not None:
+        if left != output and (part := part_of(values, needed_for(nodes, {*rest}), rest)) is not None:
             yield part
     for place in range(len(nodes)):
         if any(name in kept for name in nodes[place].output):
@@ -96,7 +96,8 @@ def shorter(values: CaseValues, output: str) -> Iterator[GeneratedCase]:
             yield part
 
 
-def _needed(nodes: Sequence[Any], outputs: set[str]) -> list[int]:
+def needed_for(nodes: Sequence[Any], outputs: set[str]) -> list[int]:
+    """The places of the nodes that lead to these values."""
     wanted, places = {*outputs}, []
     for place in range(len(nodes) - 1, -1, -1):
         if wanted & set(nodes[place].output):

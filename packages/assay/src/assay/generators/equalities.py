@@ -10,7 +10,8 @@ from onnx import TensorProto
 from assay.generators.build import Build, Operand
 from assay.generators.compose import finished, grow
 from assay.generators.draws import Draws
-from assay.generators.near_misses import OPSETS, next_rewritten
+from assay.generators.kinds import next_by_kind
+from assay.generators.near_misses import BY_KIND, OPSETS, next_rewritten
 from assay.generators.schemas import NotMade
 from assay.ports.generator import GeneratedCase
 
@@ -22,7 +23,7 @@ class Equalities:
     """Each value may pass through a chain that changes nothing before it is read."""
 
     name = "equalities"
-    version = 6
+    version = 7
     about = "short chains with casts there and back, transposes and their inverses, whole slices and other steps that change nothing"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:
@@ -30,7 +31,8 @@ class Equalities:
         draws = Draws(self.name, self.version, seed, index)
         build = Build(draws, draws.one_of(OPSETS), reuse=90)
         try:
-            return finished(build, grow(build, draws.between(1, 4), next_rewritten, disguise), 20)
+            choose = next_by_kind if draws.chance(BY_KIND) else next_rewritten
+            return finished(build, grow(build, draws.between(1, 4), choose, disguise), 20)
         except NotMade:
             return None
 

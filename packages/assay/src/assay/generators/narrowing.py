@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import onnx
@@ -13,6 +14,7 @@ from assay.core.screening import Screened, Unspecified
 from assay.generators.case_parts import shorter, single_nodes
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import Far
+from assay.generators.grid_parts import on_the_grid_before
 from assay.generators.unspecified import unspecified
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
@@ -52,7 +54,8 @@ def localized(trial: Trial, run: Run) -> Trial:
     best, shrunk = trial, True
     while shrunk:
         output = best.far.output or next(iter(best.values.outputs))
-        tried_parts = (run(dataclasses.replace(part, uses=uses)) for part in shorter(best.values, output))
+        parts = chain(shorter(best.values, output), on_the_grid_before(best.values, output))
+        tried_parts = (run(dataclasses.replace(part, uses=uses)) for part in parts)
         less = next((candidate for candidate in tried_parts if fails_alike(candidate, trial)), None)
         best, shrunk = less or best, less is not None
     return best

@@ -10,6 +10,7 @@ import msgspec
 from assay.generators.build import Build
 from assay.generators.compose import finished, grow
 from assay.generators.draws import Draws
+from assay.generators.kinds import next_by_kind
 from assay.generators.operators import forms
 from assay.generators.rewritten_pairs import rewritten, rewritten_after
 from assay.generators.schemas import NotMade
@@ -21,6 +22,8 @@ PAIR, REWRITTEN = 40, 60
 LEARNED = 50
 """Percent of all steps that take what was learned of a backend, where something was."""
 INNER = 30
+BY_KIND = 40
+"""Percent of the cases whose operators follow one another by their kinds."""
 
 
 class NearMisses:
@@ -28,7 +31,7 @@ class NearMisses:
     types, constants or inputs, equal operands, opsets and outputs in the middle are drawn."""
 
     name = "near-misses"
-    version = 6
+    version = 7
     about = "short chains of operators that an optimiser rewrites together, with everything else drawn"
 
     def __init__(self, learned: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -43,7 +46,8 @@ class NearMisses:
         draws = Draws(self.name, self.version, seed, index)
         build = Build(draws, draws.one_of(OPSETS), reuse=85)
         try:
-            return finished(build, grow(build, draws.between(2, 4), self._next), INNER)
+            choose = next_by_kind if draws.chance(BY_KIND) else self._next
+            return finished(build, grow(build, draws.between(2, 4), choose), INNER)
         except NotMade:
             return None
 

@@ -3,19 +3,19 @@ round more often."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import gcd
 
 from assay.generators.build import Build, Operand
 from assay.generators.compose import finished
 from assay.generators.draws import Draws
+from assay.generators.kinds import KINDS
 from assay.generators.near_misses import OPSETS
 from assay.generators.operators import forms
 from assay.generators.rewritten_pairs import rewritten
 from assay.generators.schemas import NotMade
 from assay.ports.generator import GeneratedCase
 
-REWRITTEN = 3
-"""Of four cases, that are pairs of operators which an optimiser was seen to rewrite or which stand in the body of a function."""
 TRIES = 6
 """Of each operator, before the pair is given up."""
 INNER = 15
@@ -26,15 +26,15 @@ class OperatorPairs:
     as a fusion wants it, and sometimes the first once more."""
 
     name = "operator-pairs"
-    version = 5
+    version = 6
     about = "every ordered pair of operators, the second reading the first, with constants beside it"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:
         """See `ports.Generator`."""
-        turn, part = divmod(index, REWRITTEN + 1)
-        names = rewritten() if part < REWRITTEN else tuple(forms())
+        turn, part = divmod(index, len(_NAMES))
+        names = _NAMES[part]()
         draws = Draws(self.name, self.version, seed, index)
-        place = _mixed(turn * REWRITTEN + part if part < REWRITTEN else turn, len(names) ** 2)
+        place = _mixed(turn, len(names) ** 2)
         first, second = names[place // len(names)], names[place % len(names)]
         build = Build(draws, draws.one_of(OPSETS), reuse=100)
         try:
@@ -58,6 +58,15 @@ def _added(build: Build, operator: str) -> list[Operand]:
             return outputs
         build.undo(mark)
     raise NotMade
+
+
+def _of_kinds() -> tuple[str, ...]:
+    return tuple(name for kind in KINDS for name in kind)
+
+
+_NAMES: tuple[Callable[[], tuple[str, ...]], ...] = (_of_kinds, rewritten, _of_kinds, lambda: tuple(forms()))
+"""Of four cases two are pairs of what compilers have rules for, one is of operators that an optimiser was seen to rewrite or that stand in
+the body of a function, one of all."""
 
 
 def _mixed(index: int, size: int) -> int:

@@ -9,8 +9,11 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from assay.core.dtype import dtype_name
 from assay.core.screening import ANY_OPERATOR, Screened, Use
 from assay.generators.narrowing import Run, Trial, fails_alike
+from assay.generators.output_types import ir_of
+from assay.generators.schemas import LATEST, allowed
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 
@@ -74,8 +77,12 @@ def _model(model: Any, given: Any, operator: str) -> bytes:
     answer.name = f"{given.name}_plain"
     operands = [given.name] * (1 if operator in ONE_OPERAND else 2)
     graph = helper.make_graph([helper.make_node(operator, operands, [answer.name])], "plain", [given], [answer])
-    opsets = [entry for entry in model.opset_import if entry.domain == ""]
-    made = helper.make_model(graph, opset_imports=opsets, ir_version=model.ir_version)
+    opset = next(entry.version for entry in model.opset_import if entry.domain == "")
+    element = dtype_name(np.dtype(helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)))
+    if element not in allowed(operator, opset, 0):  # the newest takes more types
+        opset = LATEST
+    ir = max(model.ir_version, ir_of(opset))
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
     return bytes(made.SerializeToString(deterministic=True))
 
 

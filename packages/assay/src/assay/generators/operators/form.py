@@ -36,14 +36,19 @@ def flag(build: Build) -> int | None:
 
 
 def broadcast_shape(build: Build, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """One that is broadcast to `shape`: the same, one axis alone as biases and scales have it, leading axes left out, axes of one."""
-    if build.draws.chance(45):
+    """One that is broadcast to `shape`: the same, one number, one axis alone as biases and scales have it, leading axes left out, axes of
+    one."""
+    draws = build.draws
+    if draws.chance(40):
         return shape
-    if shape and build.draws.chance(30):
-        axis = build.draws.below(len(shape))
-        return (shape[axis], *[1] * (len(shape) - axis - 1))
-    kept = shape[build.draws.between(0, len(shape)) :]
-    return tuple(1 if build.draws.chance(35) else size for size in kept)
+    if draws.chance(15):
+        return (1,) * draws.between(0, len(shape))
+    if shape and draws.chance(45):
+        axis = draws.one_of((draws.below(len(shape)), len(shape) - 1, min(1, len(shape) - 1)))
+        leading = draws.one_of((0, axis))
+        return (*[1] * leading, shape[axis], *[1] * (len(shape) - axis - 1))
+    kept = shape[draws.between(0, len(shape)) :]
+    return tuple(1 if draws.chance(35) else size for size in kept)
 
 
 def version_has(build: Build, operator: str, attribute: str) -> bool:

@@ -9,6 +9,8 @@ from assay.generators.operators.form import FLOATS, flag, form
 from assay.generators.schemas import NotMade
 
 _REAL = (*FLOATS, "int32", "int64")
+SQUARE = 20
+"""Percent of the products with as many columns as rows."""
 
 
 @form("MatMul")
@@ -16,7 +18,8 @@ def matmul(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
     dtype = build.dtype(operator, among=_REAL)
     x = build.operand(dtype, ranks=(1, 2, 3, 4), low=-2, high=2)
-    inner, columns = x.shape[-1], build.size((1, 2, 3, 5, 8, 16))
+    inner, rows = x.shape[-1], x.shape[-2] if x.rank > 1 else 1
+    columns = rows if draws.chance(SQUARE) else build.size((1, 2, 3, 5, 8, 16))
     if draws.chance(15):
         y = build.operand(dtype, (inner,), low=-2, high=2, fixed=50)
     else:
@@ -32,7 +35,7 @@ def gemm(build: Build, operator: str) -> list[Operand]:
     x = build.operand(dtype, ranks=(2,), low=-2, high=2)
     turned, other = flag(build), flag(build)
     rows, inner = (x.shape[1], x.shape[0]) if turned else x.shape
-    columns = build.size((1, 2, 3, 5, 8, 16))
+    columns = rows if draws.chance(SQUARE) else build.size((1, 2, 3, 5, 8, 16))
     y = build.operand(dtype, (columns, inner) if other else (inner, columns), low=-2, high=2, fixed=70)
     shape = draws.one_of(((rows, columns), (columns,), (1, columns), (rows, 1), (1,), ()))
     third = [] if draws.chance(30) and build.opset >= 11 else [build.operand(dtype, shape, fixed=60)]
@@ -71,6 +74,20 @@ def spatial(build: Build, sizes: tuple[int, ...], most: int = 4) -> dict[str, An
     return attributes
 
 
+def _windows(sizes: tuple[int, ...], given: dict[str, Any]) -> list[int]:
+    """How many windows lie along each axis: the sizes of what a layer gives."""
+    ones = [1] * len(sizes)
+    strides, dilations = given.get("strides", ones), given.get("dilations", ones)
+    pads = given.get("pads", [0] * 2 * len(sizes))
+    if given.get("auto_pad", "").startswith("SAME"):
+        return [-(-size // stride) for size, stride in zip(sizes, strides, strict=True)]
+    reaches = [(width - 1) * dilation + 1 for width, dilation in zip(given["kernel_shape"], dilations, strict=True)]
+    return [
+        (size + pads[place] + pads[place + len(sizes)] - reaches[place]) // strides[place] + 1
+        for place, size in enumerate(sizes)
+    ]
+
+
 def _padded(sizes: tuple[int, ...], given: dict[str, Any]) -> bool:
     """Whether SAME adds something, or nothing, to each axis: strides wider than windows would take elements off."""
     ones = [1] * len(sizes)
@@ -88,22 +105,22 @@ def convolution(build: Build, operator: str) -> list[Operand]:
     dtype = build.dtype(operator, among=FLOATS)
     axes = draws.one_of((1, 2, 2, 2, 3))
     groups = draws.one_of((1, 1, 1, 2, 3))
-    channels, out = groups * draws.between(1, 4), groups * draws.between(1, 4)
+    channels, out = (groups * build.size((1, 2, 3, 4)) for _ in range(2))
     if draws.chance(20):
         groups = out = channels
     x = build.operand(
         dtype,
-        (draws.between(1, 2), channels, *(draws.between(3, 9) for _ in range(axes))),
+        (draws.between(1, 2), channels, *(build.size((3, 4, 5, 6, 7, 8, 9)) for _ in range(axes))),
         low=-2,
         high=2,
         any_size=True,
     )
-    if groups == 1 and draws.chance(EQUAL_SIZES):
-        out = draws.one_of(x.shape[2:])
     if x.shape[1] != channels:
         channels = x.shape[1]
         groups = groups if channels % groups == 0 and out % groups == 0 else 1
     given = spatial(build, x.shape[2:])
+    if groups == 1 and draws.chance(EQUAL_SIZES):
+        out = draws.one_of((*x.shape[2:], *_windows(x.shape[2:], given)))
     kernel = given["kernel_shape"]
     assert isinstance(kernel, list)
     weight = (out, channels // groups, *kernel) if operator == "Conv" else (channels, out // groups, *kernel)

@@ -33,7 +33,9 @@ def pool(build: Build, operator: str) -> list[Operand]:
     dtype = build.dtype(operator, among=(*FLOATS, "int8", "uint8"))
     axes = draws.one_of((1, 2, 2, 2, 3))
     x = build.operand(
-        dtype, (draws.between(1, 2), draws.between(1, 4), *(draws.between(2, 9) for _ in range(axes))), any_size=True
+        dtype,
+        (draws.between(1, 2), build.size((1, 2, 3, 4)), *(build.size(range(2, 10)) for _ in range(axes))),
+        any_size=True,
     )
     given = spatial(build, x.shape[2:])
     if not version_has(build, operator, "dilations"):

@@ -1,0 +1,32 @@
+"""What two suspects have in common before any experiment: their operators up to what only moves values, and kinds of failure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.core.screening import Use
+
+NEUTRAL = frozenset(
+    ("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Constant", "Dropout", "Expand")
+)
+"""Operators that move values; where they stand beside others they are no part of a pattern."""
+GRID = frozenset(("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"))
+ON_A_GRID = "grid"
+ANSWERS = frozenset(("values", "shape"))
+"""Kinds of failure that one cause may have, as sizes happen to be."""
+EXACT = frozenset(("shape", "type", "missing", "crash", "timeout", "out_of_memory", "failed", *Use))
+"""Kinds that are never taken for one another; the rest is about values."""
+
+
+def family(kind: str) -> str:
+    """Kinds of failure that one cause may have."""
+    first = kind.partition(" ")[0]
+    return first if first in EXACT else "values"
+
+
+def pattern(operators: Sequence[str]) -> tuple[str, ...]:
+    """What is left of the operators of a case without those that only move values; quantizers are one word in front."""
+    names = [operator.partition("@")[0] for operator in operators]
+    kept = [name for name in names if name not in NEUTRAL and name not in GRID]
+    kept = kept or [name for name in names if name not in GRID]
+    return (*([ON_A_GRID] if GRID & {*names} else []), *dict.fromkeys(kept))
