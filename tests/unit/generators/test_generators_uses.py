@@ -75,7 +75,8 @@ def test_an_engine_that_is_wrong_later_is_named_by_its_use(
     found = [suspect for suspect in suspects if suspect.kind == use]
     assert found
     floats = [suspect for suspect in found if "int8" not in suspect.dtypes]  # the fault is of real numbers
-    assert floats and all(is_of_use(suspect.ablated) for suspect in floats)
+    assert floats
+    assert all(is_of_use(suspect.ablated) for suspect in floats)
 
 
 class _WrongLater(Faulty):
