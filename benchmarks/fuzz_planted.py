@@ -6,7 +6,7 @@ time. A fault is found with the first case that is wrong with it and right witho
 
     python benchmarks/fuzz_planted.py [--more] [SECONDS [SEED [GENERATOR...]]]
 
-`--more`: the 29 faults of `planted_more` in place of the forty.
+`--more`: the 29 faults of `planted_more` and `planted_more_layers` in place of the forty.
 """
 
 from __future__ import annotations
@@ -130,6 +130,7 @@ def main(seconds: float, seed: int, names: Sequence[str]) -> None:
 
 if __name__ == "__main__":
     words = [word for word in sys.argv[1:] if word != "--more"]
-    for name in ("planted_more",) if len(words) < len(sys.argv) - 1 else ("planted_rewrites", "planted_layers"):
+    more = len(words) < len(sys.argv) - 1
+    for name in ("planted_more", "planted_more_layers") if more else ("planted_rewrites", "planted_layers"):
         importlib.import_module(name)  # each fills the table
     main(float(words[0]) if words else 600.0, int(words[1]) if len(words) > 1 else 7, words[2:])
