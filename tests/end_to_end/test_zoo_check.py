@@ -190,6 +190,7 @@ def test_what_changed_since_a_commit_is_checked_by_another_zoo(zoo: Path, capsys
     assert "adder" not in told
     assert "link is a link: hand in the file itself (it points to /etc)" in " ".join(told.split())
     assert len(records(judge)) == 3
+    assert "the same change touches zoo.toml: nothing here judges that" in told
 
 
 def commit(root: Path) -> None:

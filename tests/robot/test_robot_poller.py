@@ -5,6 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+from msgspec import structs
+
 from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.poll_submissions import SubmissionPoller
 from assay_zoo.robot.records import Head
@@ -20,6 +23,8 @@ class _World:
     def __init__(self) -> None:
         self.broken: Exception | None = None
         self.queued: list[str] = []
+        self.decided: Any = None
+        self.there: Head | None = None
 
     def fetch_head(self, head: Head) -> None:
         if self.broken:
@@ -39,6 +44,16 @@ class _World:
             self.queued.append(name)
         return 1, new
 
+    def submission(self, identity: int) -> Any:
+        return self.decided
+
+    def head(self, branch: str, number: int) -> Head | None:
+        return self.there
+
+    def take_over(self, identity: int, head: Head) -> bool:
+        self.queued.append(f"taken over by {head.number}")
+        return True
+
 
 def test_it_is_told_after_three_misses_and_taken_by_its_own_names_once_it_can_be_fetched() -> None:
     world = _World()
@@ -54,3 +69,20 @@ def test_it_is_told_after_three_misses_and_taken_by_its_own_names_once_it_can_be
     poller._take(HEAD, "base")
     assert world.queued == ["digits", "mnist"]
     assert poller._seen == {("fork:digits", 7): HEAD.sha}
+
+
+@pytest.mark.parametrize(
+    ("there", "is_taken"),
+    [(None, True), (HEAD, False), (structs.replace(HEAD, sha="b" * 40), True)],
+    ids=["closed", "still open", "moved on"],
+)
+def test_a_decided_commit_is_anothers_once_its_request_has_it_no_more(there: Head | None, is_taken: bool) -> None:
+    world = _World()
+    each = cast(Any, world)
+    poller = SubmissionPoller(each, each, each, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller._take(HEAD, "base")
+    world.decided, world.there = HEAD, there
+    poller._take(HEAD, "base")
+    assert world.queued == ["mnist"], "its own request asks for nothing"
+    poller._take(structs.replace(HEAD, number=8), "base")
+    assert world.queued == ["mnist", *(["taken over by 8"] if is_taken else [])]

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from queues import Clock, head
 
 from assay_zoo.robot.database import Database
@@ -135,6 +136,25 @@ def test_a_branch_that_is_gone_and_a_rerun(queue: Queue) -> None:
     whole = queue.whole(identity)
     assert whole is not None
     assert [decision.answer for decision in whole.decisions] == ["promote", "retry"]
+
+
+def test_a_commit_that_another_request_hands_in_is_that_ones(queue: Queue) -> None:
+    one, other = (structs.replace(head("1", f"fork-{number}", number), author=f"author-{number}") for number in (1, 2))
+    identity, _ = queue.enqueue("zoo", one, "a")
+    queue.withdraw("zoo", "fork-1", 1, "closed")
+    assert queue.enqueue("zoo", other, "a") == (identity, True)
+    lease = queue.lease("w1")
+    assert lease is not None
+    assert (lease.submission.number, lease.submission.author) == (2, "author-2"), "who was there first is gone"
+    assert not queue.take_over(identity, one), "it is worked on"
+    assert queue.decide(lease, PROMOTE, [])
+    assert queue.take_over(identity, one)
+    lease = queue.lease("w1")
+    assert lease is not None
+    assert (lease.submission.number, lease.submission.author) == (1, "author-1")
+    assert queue.decide(lease, PROMOTE, [])
+    queue.promoted(identity, "c" * 40)
+    assert not queue.take_over(identity, other), "it is in the zoo"
 
 
 def test_dead_workers_of_this_robot_are_forgotten_at_once(queue: Queue) -> None:

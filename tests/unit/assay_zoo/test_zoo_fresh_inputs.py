@@ -68,10 +68,10 @@ def test_a_mask_of_ones_beside_real_values_is_no_fault() -> None:
     assert telling_samples([{"x": ROWS, "mask": np.ones((2, 12), np.int64)}]) == (2, 2)
 
 
-def test_fresh_inputs_have_the_same_values_in_another_order() -> None:
+def test_fresh_inputs_have_values_of_the_published_ones() -> None:
     axis = np.array([3, 1])
     (one,) = drawn_again([{"x": ROWS, "axis": axis}])
-    assert sorted(one["x"].reshape(-1)) == sorted(ROWS.reshape(-1))
+    assert set(one["x"].reshape(-1)) <= set(ROWS.reshape(-1))
     assert (one["x"].dtype, one["x"].shape) == (ROWS.dtype, ROWS.shape)
     assert not np.array_equal(one["x"], ROWS)
     assert np.array_equal(one["axis"], axis), "few numbers are a setting, not data"
@@ -80,8 +80,19 @@ def test_fresh_inputs_have_the_same_values_in_another_order() -> None:
 def test_columns_keep_their_own_values() -> None:
     users_and_items = np.stack([np.arange(100, 120), np.arange(20)], axis=1)
     (one,) = drawn_again([{"x": users_and_items}], seed=1)
-    assert one["x"][:, 0].min() == 100
-    assert sorted(one["x"][:, 1]) == list(range(20))
+    assert one["x"][:, 0].min() >= 100
+    assert set(one["x"][:, 1]) <= set(range(20))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", ["float32", "int64", "float16", "bool", "complex64", "object"])
+def test_what_an_input_has_in_any_order_is_another(kind: str, seed: int) -> None:
+    values = (np.arange(2000) % 251).astype(kind).reshape(2, 1000)
+    (one,) = drawn_again([{"x": values.astype(str).astype(object) if kind == "object" else values}], seed)
+    assert one["x"].shape == values.shape
+    if kind in ("float32", "int64", "float16"):
+        assert abs(float(one["x"].mean(dtype=np.float64)) - 124.5) > 10
+        assert 0 < one["x"].min() < one["x"].max() < 250
 
 
 def test_the_interval_of_a_share_fits_the_number_of_samples() -> None:

@@ -28,6 +28,9 @@ from assay_zoo.files.shown_text import text_problem
         ".github/x.yml",
         "a/.gitattributes",
         "pr\u043ecess.py",
+        "a/GIT~1/x",
+        "com\u00b9.txt",
+        "conout$",
     ],
 )
 def test_names_that_are_not_the_same_everywhere(path: str) -> None:
@@ -43,9 +46,14 @@ def test_names_that_are_taken(path: str) -> None:
 
 def test_two_names_of_one_file_are_told_once() -> None:
     assert [path for path, _ in name_problems(["a/X", "a/x", "b/x"])] == ["a/x"]
+    assert [path for path, _ in name_problems(["a/x", "A/y", "A/z", "b", "B/c"])] == ["A/y", "A/z", "B/c"], (
+        "folders are names, too"
+    )
 
 
 _TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "ignoreallrules")
+_ENGLAND = "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in "gbeng") + "\U000e007f"
+_BITS = "".join(f"a{mark}" for mark in "\u200b\u200c" * 4) + "b"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +67,18 @@ _TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "ignoreallrules")
         ("a.bin", "\0\u202e", 0),
         ("a.md", f"\U0001f3f4{_TAGS}", 1),
         ("a.md", f"\U0001f3f4{_TAGS[:6]}", 1),
-        ("a.md", f"\n\U0001f3f4{_TAGS[:5]}\U000e007f and\U0001f3f4", 0),
+        ("a.md", f"\n{_ENGLAND} and\U0001f3f4", 0),
+        ("a.md", f"\n\U0001f3f4{_TAGS[:5]}\U000e007f", 2),
+        ("a.ipynb", r'{"source": ["\udb40\udc69\udb40\udc67"]}', 1),
+        ("a.ipynb", r"""{"source": ["re.sub('[\\u202a-\\u202e]', '', text)"]}""", 0),
+        ("a.ipynb", '{"a": "\\u0000",\n "source": ["\\u202e"]}', 2),
+        ("a.md", f"x\n{_BITS}", 2),
+        ("a.md", f"x\n{_BITS.replace('a', 'é')}", 2),
+        ("a.md", "soft\u200bware/" * 40, 0),
+        ("a.md", "soft\u200bware/" * 70, 1),
+        ("a.md", "می\u200cخواهم क्\u200dष \U0001f469\u200d\U0001f52c \u2764\ufe0f " * 40, 0),
+        ("a.md", "".join(f"a{chr(0xE0100 + number)}" for number in range(9)), 1),
+        ("a.md", "".join(f"\u845b{chr(0xE0100 + number)}" for number in range(9)), 0),
         ("a.md", "x" + "\U000e0101\ufe00" * 9, 1),
         ("a.md", "\u2764\ufe0f 1\ufe0f\u20e3 \u06cc\u200c", 0),
     ],
@@ -80,8 +99,9 @@ def test_letters_that_are_shown_in_another_order(tmp_path: Path, name: str, text
         ("a.json", "\\u202e", (1 << 20) - 3, 3),
         ("a.json", "\\u202e\n\0", (1 << 20) - 3, 0),
         ("a.md", f"\U0001f3f4{_TAGS}", (1 << 20) - 9, 3),
-        ("a.md", f"\U0001f3f4{_TAGS[:5]}\U000e007f", (1 << 20) - 9, 0),
-        ("a.md", f"\U0001f3f4{_TAGS[:5]}\U000e007f", (1 << 20) - 28, 0),
+        ("a.md", _ENGLAND, (1 << 20) - 9, 0),
+        ("a.md", _ENGLAND, (1 << 20) - 28, 0),
+        ("a.json", "\\\\u202e", (1 << 20) - 4, 0),
     ],
 )
 def test_a_mark_is_seen_anywhere_in_a_long_file(tmp_path: Path, name: str, mark: str, at: int, line: int) -> None:

@@ -103,6 +103,9 @@ def test_what_names_have_in_common() -> None:
         ("", "mira", {}, CheckOutcome.SKIPPED),
         ("tom", "mira", {"small": ("tom",)}, CheckOutcome.PASSED),
         ("mira", "mira", {"small": ("tom",)}, CheckOutcome.UNDECIDED),
+        ("Mira", "mira", {}, CheckOutcome.PASSED),
+        ("m\u0131ra", "mIra", {}, CheckOutcome.UNDECIDED),
+        ("kim", "", {"small": ("\u212aim",)}, CheckOutcome.UNDECIDED),
     ],
 )
 def test_a_model_is_changed_by_those_whose_it_is(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from assay_zoo.artifacts.install_commands import NAMES
+from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.requirements_file import INSTALLERS, asked_for_in
 
 PACKAGES = ("numpy", "onnxruntime", "onnx", "PIL", "matplotlib", "cv2")
@@ -99,6 +102,37 @@ def test_code_that_html_shows_is_read_too(text: str, lines: list[int]) -> None:
 )  # fmt: skip
 def test_files_that_install(name: str) -> None:
     assert INSTALLERS.match(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told", "is_asked"),
+    [
+        ("pyproject.toml", "[tool.ruff]\nline-length = 100\n", "", False),
+        ("pyproject.toml", '[build-system]\nrequires = ["setuptools>=61"]\n[project]\ndependencies = ["numpy>=1"]\n', "", False),
+        ("pyproject.toml", '[project.optional-dependencies]\nplots = ["nunpy"]\n', "'nunpy', which is nearly 'numpy'", False),
+        ("pyproject.toml", '[build-system]\nrequires = ["setuptools @ https://e.example/s.whl"]\n', "an address of its own", False),
+        ("pyproject.toml", '[build-system]\nrequires = []\nbackend-path = ["."]\n', "", True),
+        ("pyproject.toml", "[tool.poetry.dependencies]\nnunpy = 1\n", "", True),
+        ("pyproject.toml", "[project\n", "", True),
+        ("environment.yml", "name: a\nchannels: [conda-forge]\ndependencies: [python=3.11, numpy=1.2, {pip: [onnxruntime]}]\n", "", False),
+        ("environment.yml", "channels: [evil]\ndependencies: [numpy]\n", "'--channel'", False),
+        ("environment.yml", "dependencies: [{pip: [nunpy]}]\n", "'nunpy', which is nearly 'numpy'", False),
+        ("environment.yml", "dependencies: [{pip: ['-i https://e.example', numpy]}]\n", "tells the installer", False),
+        ("environment.yml", "variables: {PIP_INDEX_URL: x}\ndependencies: [numpy]\n", "", True),
+        ("environment.yml", "a: [", "", True),
+        ("setup.py", "import os\n", "", True),
+        ("poetry.lock", "", "", True),
+    ],
+)  # fmt: skip
+def test_lists_of_a_project_are_read_and_others_ask(
+    tmp_path: Path, name: str, text: str, told: str, is_asked: bool
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    found = inspect_published(
+        {"kind": "requirements", "copy": str(tmp_path / name), "path": name, "packages": ["numpy", "onnxruntime"]}
+    )
+    assert bool(found["perhaps"]) is is_asked
+    assert [told in problem for _, problem in found["requirements"]] == ([True] if told else [])
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_so_does_one_of_any_words(first: str, second: str, third: str) -> None:
     )
     text = readme_text(metadata)
     assert differences(text, metadata) == []
-    assert line_above_sections(text) == 0
+    assert line_above_sections(text, metadata) == 0
     assert readme_text(metadata, text) == text
 
 
@@ -83,6 +83,32 @@ def test_the_title_stands_first_and_alone() -> None:
     ] == [1]
 
 
+@pytest.mark.parametrize(
+    ("badges", "count"),
+    [
+        (
+            "[![License](https://img.shields.io/badge/License-Apache_2.0-blue.svg)](LICENSE)\n![opset](https://img.shields.io/badge/opset-17-blue)",
+            0,
+        ),
+        (
+            '<p align="center">\n  <a href="https://arxiv.org/abs/1"><img src="https://img.shields.io/badge/arXiv-1-red"></a>\n</p>',
+            0,
+        ),
+        ("![License](https://img.shields.io/badge/License-MIT-blue.svg)", 1),
+        ("![Accuracy](https://img.shields.io/badge/accuracy-99.9-green)", 1),
+        ("![](https://img.shields.io/badge/right-99%25-green)", 1),
+        ("![a](a.png) and words", 1),
+        ('<p align="center"><img src="a.png"> and words</p>', 1),
+    ],
+)
+def test_badges_below_the_title_stay_where_they_say_nothing_else(badges: str, count: int) -> None:
+    text = TEXT.replace("# Digits\n", f"# Digits\n\n{badges}\n", 1)
+    assert len(told(text)) == count
+    assert bool(line_above_sections(text, METADATA)) is bool(count)
+    if not count:
+        assert readme_text(METADATA, text) == text
+
+
 @pytest.mark.parametrize("heading", ["## License", "##   **license** ", "License\n-------"])
 def test_a_section_is_there_once(heading: str) -> None:
     (one,) = differences(f"{TEXT}\n{heading}\n\nMIT\n", METADATA)
@@ -118,4 +144,4 @@ def test_so_do_those_of_the_first_level(own: str) -> None:
     ],
 )  # fmt: skip
 def test_words_above_the_sections_have_no_place_and_are_found(before: str, line: int) -> None:
-    assert line_above_sections(before) == line
+    assert line_above_sections(before, METADATA) == line

@@ -8,7 +8,7 @@ import pytest
 
 from assay_zoo.artifacts.code_scan import reaches
 
-_MADE = "import onnxruntime as ort\nimport helper\ndef fake(*a): return [1]\ns = ort.InferenceSession('m.onnx')\n"
+_MADE = "import onnxruntime as ort\nimport helper\ndef fake(*a): return [1]\ns = ort.InferenceSession('m.onnx')\ns.run(None, {})\n"
 _NET = """def relu(x): return x
 class L:
     def __init__(self): self.act = None
@@ -37,6 +37,13 @@ class L:
         "self = s\nself.run = fake",
         "def f(cls): cls.run = fake\nf(ort.InferenceSession)",
         "def f(self): self.run = fake\nf(s)",
+        "class A:\n    def f(self): self.run = fake\nA.f(s)",
+        "class A:\n    def f(self): self.run = fake\nlist(map(A.f, [s]))",
+        "class A:\n    def f(self): self.run = fake\nB = A\ngetattr(B, 'f')(s)",
+        "class A:\n    def f(self): self.run = fake\nfor B in (A,): B.f(s)",
+        "class A:\n    def f(self): self.run = fake\nsuper(A, A).f(s)",
+        "class Fake: ...\ns._sess = Fake()",
+        "class Fake: ...\ndef f(a): a._sess = Fake()\nf(s)",
         "class A:\n    @staticmethod\n    def f(a): a.run = fake\nA.f(s)",
         "class S: ...\ns.__class__ = S",
         "with fake as s.run: ...\ns.run(None, {})",
@@ -60,6 +67,12 @@ def test_a_method_of_a_package_that_is_another_asks(code: str) -> None:
         "o = ort.SessionOptions()\no.intra_op_num_threads = 1\no.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL",
         "import numpy as np\na = np.zeros(3)\na.shape = (3, 1)\ndf.index = np.arange(3)\n[1].index(1)",
         "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.format_coord = lambda x, y: f'{x}'\nax.plot([1])",
+        "def style(ax):\n    ax.format_coord = lambda x, y: f'{x}'\n    return ax",
+        "class A:\n    def __init__(self, f): self.f = f\n"
+        "class B(A):\n    def __init__(self):\n        A.__init__(self, fake)\n        self.g = fake",
+        "import numpy as np\ndef f(a):\n"
+        + "    a = np.roll(a, 1)\n    a = a.copy()\n" * 600
+        + "    a.flat = table\n    return a",
         "import matplotlib.pyplot as plt\nax = plt.gca()\nax.format_coord = lambda x, y: f'{x}'",
         _NET + "class B:\n    def __init__(self):\n        self.m = L()\n        self.m.act = relu",
         _NET + "layers = {'a': L()}\nlayers['a'].act = relu\nlayers['a'].act(1)",

@@ -10,11 +10,11 @@ from assay.errors import UsageError
 from assay_zoo.repository import SUBMISSIONS
 
 
-def changed_submissions(root: Path, since: str) -> list[Path]:
-    """Folders of submissions that are there and differ from where this branch left `since`. Raises UsageError."""
+def changed_submissions(root: Path, since: str) -> tuple[list[Path], list[str]]:
+    """Folders of submissions that are there and differ from where this branch left `since`, and what else differs. Raises UsageError."""
     if since.startswith("-"):
         raise UsageError(f"--since {since!r} is no commit")
-    command = ["git", "diff", "--name-only", "--relative", "-z", f"{since}...HEAD", "--", SUBMISSIONS]
+    command = ["git", "diff", "--name-only", "--no-renames", "--relative", "-z", f"{since}...HEAD", "--", "."]
     try:
         done = subprocess.run(command, cwd=root, capture_output=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -25,8 +25,11 @@ def changed_submissions(root: Path, since: str) -> list[Path]:
         lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit {done.returncode}"]
         text = f"git cannot say what changed since {since} ({lines[0]}); fetch that commit, or give the folders"
         raise UsageError(text)
-    parts = [os.fsdecode(name).split("/") for name in done.stdout.split(b"\0") if name]
-    there = [root / SUBMISSIONS / name for name in sorted({part[1] for part in parts if len(part) > 1})]
-    return [
+    paths = [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+    parts = [path.split("/") for path in paths]
+    names = sorted({part[1] for part in parts if part[0] == SUBMISSIONS and len(part) > 1})
+    there = [root / SUBMISSIONS / name for name in names]
+    folders = [
         path for path in there if path.is_symlink() or path.is_dir()
-    ]  # a link in the place of a folder is looked at, too
+    ]  # a link in the place of one is looked at, too
+    return folders, [path for path in paths if not path.startswith(f"{SUBMISSIONS}/")]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay_zoo.manifest import Entry, Version
 from assay_zoo.repository import METADATA
@@ -45,9 +45,15 @@ def owners_of(name: str, entry: Entry, listed: Mapping[str, tuple[str, ...]]) ->
     return listed.get(name) or tuple(version.author for version in entry.versions[:1] if version.author)
 
 
+def is_among(author: str, names: Iterable[str]) -> bool:
+    """Forges take small and large letters of a name for one. Those beyond ASCII are compared as they are."""
+    plain = author.lower() if author.isascii() else author
+    return any(author == name or (name.isascii() and name.lower() == plain) for name in names)
+
+
 def not_the_owner(name: str, owners: tuple[str, ...], author: str) -> str:
     """Why `author` may not change the model alone, "" where they may."""
-    if author in owners:
+    if is_among(author, owners):
         return ""
     whose = f"belongs to {', '.join(owners)}" if owners else "has no owner"
     return (

@@ -1,4 +1,4 @@
-"""Inputs that nobody could have published: the values of the test data sets, in another order that is drawn here and now."""
+"""Inputs that nobody could have published: values of the test data sets, drawn here and now, some of them more often than they were."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ _NEAR = 1e-3
 """Share by which the numbers of a sample differ at least from those of another one."""
 _ROUNDINGS = 4
 _COMPARED = 64
+_ENDS = 50
+"""One of so many of the smallest values, and of the largest, is left out."""
+_BENDS = (1.5, 2.5)
 _LEAST = 8
 """Length from which an axis counts things of one kind (pixels, words, samples): a shorter one has settings, channels, columns."""
 
@@ -22,7 +25,7 @@ _LEAST = 8
 def drawn_again(samples: Sequence[Sample], seed: int | None = None) -> list[Sample]:
     """The same names, types and shapes; every value is one that the model takes. `seed` None: drawn from the system."""
     generator = np.random.default_rng(int.from_bytes(os.urandom(16), "little") if seed is None else seed)
-    return [{name: _shuffled(values, generator) for name, values in sample.items()} for sample in samples]
+    return [{name: _drawn(values, generator) for name, values in sample.items()} for sample in samples]
 
 
 def telling_samples(samples: Sequence[Sample]) -> tuple[int, int]:
@@ -92,14 +95,18 @@ def _near(one: Part, other: Part, spread: Part) -> bool:
     return bool(np.all(close | (some == others) | (np.isnan(some) & np.isnan(others))))
 
 
-def _shuffled(values: np.ndarray[Any, Any], generator: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Along its long axes together; what a short axis counts keeps its own values."""
+def _drawn(values: np.ndarray[Any, Any], generator: np.random.Generator) -> np.ndarray[Any, Any]:
+    """Along its long axes together; what a short axis counts keeps its own values. Small ones are more frequent than before, or large ones,
+    and neither end comes again: what an input has whatever its order (sum, most, least) is another, too."""
     long = [axis for axis, size in enumerate(values.shape) if size >= _LEAST]
     if not long:
         return values
     short = [axis for axis in range(values.ndim) if axis not in long]
     order = (*short, *long)
     turned = values.transpose(order)
-    flat = turned.reshape(*turned.shape[: len(short)], math.prod(turned.shape[len(short) :]))
-    mixed = generator.permuted(flat, axis=-1).reshape(turned.shape)
+    flat = np.sort(turned.reshape(*turned.shape[: len(short)], math.prod(turned.shape[len(short) :])), axis=-1)
+    ends = max(1, flat.shape[-1] // _ENDS)
+    bend = generator.uniform(*_BENDS) ** generator.choice((-1, 1))
+    places = ends + (generator.random(flat.shape) ** bend * (flat.shape[-1] - 2 * ends)).astype(np.int64)
+    mixed = np.take_along_axis(flat, places, axis=-1).reshape(turned.shape)
     return np.ascontiguousarray(mixed.transpose(np.argsort(order)))

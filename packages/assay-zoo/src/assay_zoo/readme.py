@@ -5,11 +5,13 @@ What the metadata say is there once, as it was written from them: nobody compare
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay_zoo.license_families import families_of
 from assay_zoo.metadata import Metadata, Port
 
 if TYPE_CHECKING:
@@ -22,6 +24,11 @@ TITLES = (
 """Of the sections that are written from the metadata, in their order."""
 _KEYS = {title.casefold() for title in TITLES}
 _LIMITS = {"maxNesting": 20}
+_BESIDE = ("link_open", "link_close", "softbreak", "hardbreak")
+_AROUND_PICTURES = re.compile(r"</?(?:p|a|div|br|picture|source|img)\b[^>]*>", re.IGNORECASE)
+_CLAIMING = re.compile(
+    r"accura|precision|recall|\btop-?[0-9]|\bm?ap\b|\bf1\b|\bm?iou\b|%25|[0-9]\s?%(?![0-9A-Fa-f]{2})", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -49,16 +56,22 @@ def shape_text(shape: Sequence[int | str]) -> str:
 def readme_text(metadata: Metadata, before: str = "") -> str:
     """A README with every required section, written from the metadata. Of the one `before` it the author's own sections
     stay, of the first and the second level, below the others."""
-    written = "\n".join(_parts(metadata))
-    own = [block.text for block in _placed(before)[1:] if block.heading not in _KEYS]
-    return "\n".join([written, *(f"{text.strip()}\n" for text in own)])
+    title, *sections = _parts(metadata)
+    first, *blocks = _placed(before)
+    badges = _badges(first.text, metadata)
+    own = [block.text for block in blocks if block.heading not in _KEYS]
+    return "\n".join(
+        [title, *(f"{text.strip()}\n" for text in badges), *sections, *(f"{text.strip()}\n" for text in own)]
+    )
 
 
-def line_above_sections(text: str) -> int:
-    """The first line beside the title that stands above every section, 0 for none: `readme_text` has no place for it."""
+def line_above_sections(text: str, metadata: Metadata) -> int:
+    """The first line beside title and badges that stands above every section, 0 for none: `readme_text` has no place for it."""
     from markdown_it import MarkdownIt
 
     above = _placed(text)[0].text
+    for badges in _badges(above, metadata):
+        above = above.replace(badges, "\n" * badges.count("\n"))
     titles = [token.map for token in MarkdownIt("commonmark", _LIMITS).parse(above) if _level(token) == 1 and token.map]
     title = range(*titles[0]) if titles else range(0)
     lines = enumerate(above.split("\n"))
@@ -115,10 +128,11 @@ def differences(text: str, metadata: Metadata) -> list[Difference]:
     """Everything in which the README is not what is written from the metadata, in the order of the sections."""
     title, *wanted = (_trimmed(part) for part in _parts(metadata))
     first, *blocks = _placed(text)
+    above = first.text
+    for badges in _badges(above, metadata):
+        above = above.replace(badges, "")
     problems = (
-        []
-        if _trimmed(first.text) == title
-        else [Difference(1, f"does not begin with the title alone, {title.strip()!r}")]
+        [] if _trimmed(above) == title else [Difference(1, f"does not begin with the title alone, {title.strip()!r}")]
     )
     problems += missing_sections(text)
     for name, section in zip(TITLES, wanted, strict=True):
@@ -135,6 +149,28 @@ def differences(text: str, metadata: Metadata) -> list[Difference]:
             Difference(line, f"has section {name!r} a second time") for line, block in here[1:] if block == section
         ]
     return problems
+
+
+def _badges(text: str, metadata: Metadata) -> list[str]:
+    """Paragraphs of pictures alone, as they stand in `text`; none that say how good the model is, or another licence."""
+    from markdown_it import MarkdownIt
+
+    lines, found = text.split("\n"), []
+    for token in MarkdownIt("commonmark", _LIMITS).parse(text):
+        parts = token.children or []
+        words = "".join(part.content for part in parts if part.type not in ("image", *_BESIDE)).strip()
+        shown = token.type == "inline" and not words and any(part.type == "image" for part in parts)
+        shown |= (
+            token.type == "html_block"
+            and "<img" in token.content
+            and not _AROUND_PICTURES.sub("", token.content).strip()
+        )
+        if not shown or not token.map:
+            continue
+        paragraph = "\n".join(lines[slice(*token.map)])
+        if not _CLAIMING.search(paragraph) and not families_of(paragraph) - families_of(metadata.license):
+            found.append(paragraph)
+    return found
 
 
 def missing_sections(text: str) -> list[Difference]:

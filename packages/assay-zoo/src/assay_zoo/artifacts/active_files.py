@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import re
 import zlib
 from collections.abc import Iterator
@@ -23,11 +25,15 @@ _ESCAPED = re.compile(rb"#([0-9A-Fa-f]{2})")
 _DRAWN = ("http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg", "http://www.w3.org/1999/XSL/Transform")
 """A browser runs what of these is in XML, whatever the file is called."""
 _FUNCTIONS = ("hyperlink", "webservice", "importxml", "importhtml", "importdata", "importfeed", "importrange", "dde")
+_PLAIN_NAMES = ("image", "call", "exec", "rtd", "register.id", "sql.request")
+"""Of functions that load or run something, too, where a cell begins with =: they are words of every day."""
 _PROGRAMS = ("cmd", "powershell", "mshta", "msexcel", "rundll32")
-_STARTING = (*_FUNCTIONS, *_PROGRAMS)
+_STARTING = (*_FUNCTIONS, *_PROGRAMS, *(f"{name}{end}" for name in _PLAIN_NAMES for end in ("(", " (")))
 _FUNCTION = re.compile(rf"\b(?:{'|'.join(_FUNCTIONS)})\s*\(", re.IGNORECASE)
+_PLAIN_NAME = re.compile(rf"\b(?:{'|'.join(map(re.escape, _PLAIN_NAMES))})\s*\(", re.IGNORECASE)
 _PROGRAM = re.compile(rf"(?:{'|'.join(_PROGRAMS)})\s*\|", re.IGNORECASE)
 _FORMULA = re.compile(r"""(?:^|[,;\t"])[^\S\t]*[=+@-]""")
+_BEGIN = re.compile(r"\s*[=+@-]")
 _PARTS = re.compile(r'"[^"]*"|[(),;\t]')
 _PARTS_IN_QUOTES = re.compile(r'""[^"]*""|["(),;\t]')
 """What a table calculation starts, or sends somewhere (OWASP, CSV Injection), and how a cell begins that it calculates."""
@@ -95,7 +101,28 @@ def active_xml(text: str) -> list[tuple[int, str]]:
 def active_table(text: str) -> list[tuple[int, str]]:
     """(line, what is active), the first one."""
     lines = (number for number, line in lines_with(text, _STARTING) if _is_active(line))
-    return [(number, "a formula that starts or sends something") for number in islice(lines, 1)]
+    return [
+        (number, "a formula that starts or sends something") for number in islice(chain(lines, _over_lines(text)), 1)
+    ]
+
+
+def _over_lines(text: str) -> Iterator[int]:
+    """Last lines of cells of several lines that are such a formula."""
+    if '"' not in text or not any(pattern.search(text) for pattern in (_FUNCTION, _PLAIN_NAME, _PROGRAM)):
+        return
+    csv.field_size_limit(max(len(text), 1))
+    for parts in ",;\t":
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=parts)
+        for row in rows:
+            for cell in row:
+                if ("\n" in cell or "\r" in cell) and (begin := _BEGIN.match(cell)) and _starts(begin[0], cell):
+                    yield rows.line_num
+
+
+def _starts(begin: str, formula: str) -> bool:
+    """Whether a formula that begins so starts or sends something."""
+    named = "=" in begin and _PLAIN_NAME.search(formula)
+    return bool(named or _FUNCTION.search(formula) or _PROGRAM.search(formula))
 
 
 def _is_active(line: str) -> bool:
@@ -103,7 +130,7 @@ def _is_active(line: str) -> bool:
     while begin is not None:
         end = _end_of_formula(line, begin)
         formula = line[begin.end() : end]
-        if _FUNCTION.search(formula) or _PROGRAM.search(formula):
+        if _starts(begin[0], formula):
             return True
         begin = _FORMULA.search(line, max(end, begin.end()))
     return False

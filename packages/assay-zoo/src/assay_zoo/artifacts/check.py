@@ -20,7 +20,7 @@ from assay_zoo.artifacts.public import check_published, published_items
 from assay_zoo.artifacts.required_files import missing_files, other_models, python_files
 from assay_zoo.artifacts.restricted_use import use_findings
 from assay_zoo.artifacts.samples import sample_findings
-from assay_zoo.artifacts.sources import SourceText, source_findings
+from assay_zoo.artifacts.sources import SHOWING, SourceText, source_findings
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.index import index_trouble
 from assay_zoo.limited_process import Ending, Looked, run_limited
@@ -112,7 +112,7 @@ def _own_items(place: SubmissionContext, table: Path) -> tuple[list[dict[str, ob
     answers = dict(zip(sources, run_limited(TARGET, asked, seconds=_SECONDS, memory_bytes=memory), strict=True))
     unread = {path: answer for path, answer in answers.items() if answer.ending is not Ending.OK}
     table.write_bytes(msgspec.json.encode({path: answer.value or {} for path, answer in answers.items()}))
-    more = {"packages": list(place.policy.packages), "names": str(table)}
+    more = {"packages": [*place.policy.packages, SHOWING.partition(".")[0]], "names": str(table)}
     items += [{"kind": "source", **source, **more} for source in sources.values()]
     return items, unread
 

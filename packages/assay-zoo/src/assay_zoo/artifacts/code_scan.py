@@ -123,7 +123,8 @@ class _Scan(AskedCode):
         modules = () if self._given(node.value) == 1 else self._bound.of(node.value)
         yield from self._environment(node) if modules else ()
         for module in modules or ("",):
-            if f"{module}.{node.attr}" in (TABLE, READER):
+            path = f"{module}.{node.attr}"
+            if path in (TABLE, READER) or (path == "unittest.main" and id(node) in self._tests):
                 continue
             yield from reached_by(module, node.attr)
             if not isinstance(node.ctx, ast.Load) and self._is_other_file(module):

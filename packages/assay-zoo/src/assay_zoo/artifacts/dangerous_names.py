@@ -96,6 +96,7 @@ def reached_by(module: str, name: str) -> Iterator[str]:
         or f"{module}.{name}" == "string.Formatter"
         or (name in _INSIDES and module in GUARDED)
         or (name in _OF_MODULES and module)
+        or (module == "IPython" and name != "display")
     ):
         yield f"the insides of Python or IPython ({name})"
     elif module.startswith("numpy.testing") and not (name.startswith(("assert", "_assert")) or name in _OF_TESTING):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay.errors import UsageError
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
 from assay_zoo.check import Check
-from assay_zoo.conflicts import confusable, copies_of, not_the_owner, owners_of, same_title
+from assay_zoo.conflicts import confusable, copies_of, is_among, not_the_owner, owners_of, same_title
 from assay_zoo.facts import read_facts
 from assay_zoo.manifest import Entry, read_manifest
 from assay_zoo.repository import METADATA
@@ -50,7 +50,7 @@ def _author(place: SubmissionContext, models: dict[str, Entry]) -> Iterator[Chec
     known.update(place.policy.approved, *place.policy.owners.values())
     if not place.author:
         return  # the check of owners says so
-    if place.author in known:
+    if is_among(place.author, known):
         yield passed("author", f"{place.author} is known to this zoo")
         return
     if place.approved:

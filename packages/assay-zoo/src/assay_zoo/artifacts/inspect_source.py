@@ -20,10 +20,10 @@ from assay_zoo.artifacts.other_files import FileNames, OtherFiles, file_names, o
 from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.reached import Reached
 from assay_zoo.artifacts.sources import Import, SourceText
-from assay_zoo.artifacts.text_encoding import encoding_trouble
 from assay_zoo.metadata import Metadata
 from assay_zoo.notebook_report import CellLines
 from assay_zoo.readme import differences, missing_sections
+from assay_zoo.text_encoding import encoding_trouble
 
 _Scan = Callable[[str], list[Reached]]
 TARGET = "assay_zoo.artifacts.inspect_source:inspect_part"

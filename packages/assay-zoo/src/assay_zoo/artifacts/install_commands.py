@@ -78,6 +78,11 @@ def needs_a_look(line: str) -> list[str]:
     return list(_asked(words, conda=False))
 
 
+def asked_of_conda(words: Sequence[str]) -> list[str]:
+    """What packages and channels of its own list ask for."""
+    return list(_asked(words, conda=True))
+
+
 def _words(line: str) -> list[str]:
     before = _BEFORE_COMMENT.match(line)
     line = line[: before.end()] if before and line.startswith("#", before.end()) else line

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.meta import MetadataText
+from assay_zoo.license_families import families_of
 from assay_zoo.repository import METADATA
 from assay_zoo.submission import SubmissionContext
 
@@ -38,13 +39,14 @@ _PHRASES: tuple[tuple[str, tuple[str, ...]], ...] = (
 """Of those that fit the one whose first words stand first in the text, for a licence may name others further on; of two at one place,
 the first of these."""
 _SHORT = re.compile(
-    r"(apache)[- ](?:software )?(?:license,? )?(?:version )?2\.0|(mit)[- ]license|(bsd)[- ]3-clause|3-clause (bsd)",
+    r"(apache)[- ](?:software )?(?:license,? )?(?:version )?2\.0|\b(mit)[- ]license|(bsd)[- ]3-clause|3-clause (bsd)",
     re.IGNORECASE,
 )
-_FAMILIES = re.compile(
-    r"\b(apache|mit|bsd|gnu|[al]?gpl|mpl|mozilla|epl|eclipse|isc|unlicense|cc0|cc[- ]by)(?=\b|v?\d)", re.IGNORECASE
+_CHOICE = re.compile(
+    r"\beither (?:of|the)\b|\bat your (?:option|choice)\b|\bdual[- ]licen|\b(?:any|one) of (?:these|the following)\b"
 )
-_SAME_FAMILY = {"gpl": "gnu", "agpl": "gnu", "lgpl": "gnu", "mozilla": "mpl", "eclipse": "epl", "cc by": "cc-by"}
+_NOTICE_LETTERS = 2000
+"""Longer ones are texts of licences, with notices of others behind them."""
 _SHORT_NAMES = {"apache": "Apache-2.0", "mit": "MIT", "bsd": "BSD-3-Clause"}
 NONCOMMERCIAL = r"(?<!commercial or )(?<!commercial and )(?<!commercial and/or )\bnon-?commercial\b(?! (?:and|or|and/or) commercial)"
 RESTRICTED = re.compile(
@@ -94,14 +96,15 @@ def _taken(tree: Any, allowed: frozenset[str], licensing: Any) -> bool:
 
 
 def license_of(text: str) -> str:
-    """The SPDX identifier of a licence's text, "" for one that is not known."""
+    """The SPDX identifier of a licence's text, "" for one that is not known; of a notice that names several an expression of all."""
     words = " ".join(text.split()).casefold().replace("“", '"').replace("”", '"')
     if match := _SAYS.search(text):
         return match[1].strip()
     fit = [(words.index(phrases[0]), name) for name, phrases in _PHRASES if all(phrase in words for phrase in phrases)]
-    short = _SHORT.search(words)
-    named = _SHORT_NAMES[next(filter(None, short.groups())).lower()] if short else ""
-    return min(fit, key=lambda license_fit: license_fit[0], default=(0, named))[1]
+    short = [_SHORT_NAMES[next(filter(None, match.groups()))] for match in _SHORT.finditer(words)]
+    first = min(fit, key=lambda license_fit: license_fit[0], default=(0, next(iter(short), "")))[1]
+    named = sorted({first, *short}) if len(words) < _NOTICE_LETTERS else [first]
+    return (" OR " if _CHOICE.search(words) else " AND ").join(named)
 
 
 def license_named(words: str) -> str:
@@ -119,7 +122,7 @@ def license_named(words: str) -> str:
 
 def _names_several(words: str) -> bool:
     plain = " ".join(words.split()).casefold()
-    families = {_SAME_FAMILY.get(family, family) for family in _FAMILIES.findall(plain)}
+    families = families_of(plain)
     names = [name for name, phrases in _PHRASES if all(phrase in plain for phrase in phrases)]
     return len(families) > 1 or len(names) > 1
 

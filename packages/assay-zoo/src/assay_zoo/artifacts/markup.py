@@ -132,6 +132,8 @@ def _address(value: str) -> str:
 
     plain = "".join(value.split()).casefold()
     scheme, colon, _ = plain.partition(":")
-    known = scheme in nh3.ALLOWED_URL_SCHEMES or plain.startswith(_INLINE_IMAGE) or not scheme.isascii()
+    known = (
+        scheme in (*nh3.ALLOWED_URL_SCHEMES, "attachment") or plain.startswith(_INLINE_IMAGE) or not scheme.isascii()
+    )
     relative = not colon or any(c in scheme for c in "/?#.")
     return "" if known or relative else f"an address with {scheme[:20]}:"

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from assay_zoo.artifacts.code_names import last_name
 from assay_zoo.artifacts.scopes import Scopes, parameters
 
 OWN = ":own"
 UNKNOWN = ":unknown"
-"""Any other origin is a path of a package or of Python."""
+"""Any other origin is a path of a package or of Python, or a function of another file that makes the value."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _PLAIN = (ast.Constant, ast.JoinedStr, ast.BinOp, ast.Compare, ast.BoolOp, ast.UnaryOp)
 _SHOWN = (ast.List, ast.Tuple, ast.Set, ast.Dict)
-_MOST = 500
-_DEEPEST = 60
-"""Expressions that are followed for one, and one inside another: what is left then is unknown."""
+_ROUNDS = 8
+"""Looks at values that are made of one another; what changes after them is unknown, too."""
 _Key = tuple[int, str]
 
 
 class Origins:
-    """Of one file. `paths` are what a name of a module stands for, `is_shared` says which of these are no other file's."""
+    """Of one file. `paths` are what a name of a module stands for, `is_shared` says which of these are no other file's, `makes_own` which
+    of the others are classes. `unbound` are methods that other files ask of a class, and give any value as `self`."""
 
     def __init__(
         self,
@@ -30,55 +30,85 @@ class Origins:
         paths: Callable[[ast.AST | None], Sequence[str]],
         is_shared: Callable[[str], bool],
         is_own: Callable[[ast.expr], bool],
+        makes_own: Callable[[str], bool] = lambda _: True,
+        unbound: Collection[str] = (),
     ) -> None:
         self._scopes, self._paths, self._is_shared, self._is_own = scopes, paths, is_shared, is_own
+        self._makes_own, self._unbound = makes_own, set(unbound)
         self._values: dict[_Key, list[ast.expr]] = {}
-        self._of_attributes: dict[str, list[ast.expr]] = {}
-        self._known: dict[int, frozenset[str]] = {}
-        self._left, self._is_cut = _MOST, False
+        self._known: dict[_Key, frozenset[str]] = {}
+        self._asked: list[ast.expr] = []
         self._defined: dict[str, list[ast.AST]] = {}
         self._returned: dict[int, list[ast.expr]] = {}
         self._methods: set[int] = set()
-        self._waiting: set[int] = set()
+        self._classes: dict[_Key, bool] = {}
         for node in nodes:
             for target, value in _bound(node):
                 self._put(target, value)
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 self._defined.setdefault(node.name, []).append(node)
             if isinstance(node, ast.ClassDef):
-                self._methods |= {id(part) for part in node.body if not _is_static(part)}
+                self._methods |= {id(part) for part in node.body if not _is_decorated(part, "staticmethod")}
             if isinstance(node, ast.Return) and node.value is not None:
                 self._returned.setdefault(id(self._function(node)), []).append(node.value)
+        self._selves = self._asked_of_classes(nodes)
         self.of_own_classes = self._own_attributes()
         """Names of what classes of the file have."""
 
     def of(self, node: ast.expr) -> frozenset[str]:
         """Every origin that the file shows."""
-        if id(node) in self._known:
-            return self._known[id(node)]
-        if id(node) in self._waiting or not self._left or len(self._waiting) > _DEEPEST:
-            self._is_cut = True
-            return frozenset(() if id(node) in self._waiting else (UNKNOWN,))
-        is_first = not self._waiting
-        if is_first:
-            self._is_cut, self._left = False, _MOST
-        self._left -= 1
-        self._waiting.add(id(node))
-        found = frozenset(self._of(node))
-        self._waiting.discard(id(node))
-        if is_first or not self._is_cut:
-            self._known[id(node)] = found
-        self._left = self._left if self._waiting else _MOST
-        return found
+        if self._key(node) not in self._known:
+            self._settle(node)
+        return self._known[self._key(node)]
+
+    def _settle(self, first: ast.expr) -> None:
+        """All of which it is made, what others are made of before these; again until nothing changes."""
+        order: list[ast.expr] = []
+        waiting, seen = [(first, False)], {self._key(first)}
+        while waiting:
+            node, done = waiting.pop()
+            if done:
+                order.append(node)
+                continue
+            waiting.append((node, True))
+            self._asked.clear()
+            list(self._of(node))
+            for part in self._asked:
+                if (key := self._key(part)) not in seen and key not in self._known:
+                    seen.add(key)
+                    waiting.append((part, False))
+        for turn in range(_ROUNDS):
+            is_changed = False
+            self._asked.clear()
+            for node in order:
+                key, now = self._key(node), frozenset(self._of(node))
+                if now != self._known.get(key):
+                    is_changed = True
+                    self._known[key] = now | {UNKNOWN} if turn == _ROUNDS - 1 else now
+            if not is_changed:
+                break
+
+    def _key(self, node: ast.expr) -> _Key:
+        """The same for every use of a name, and for every one of an attribute."""
+        if isinstance(node, ast.Name):
+            return id(self._owner(node)), node.id
+        if isinstance(node, ast.Attribute) and (0, f".{node.attr}") in self._values and not self._paths(node):
+            return 0, f".{node.attr}"
+        return id(node), ""
+
+    def _now(self, node: ast.expr) -> frozenset[str]:
+        """As far as it is known."""
+        self._asked.append(node)
+        return self._known.get(self._key(node), frozenset())
 
     def _of(self, node: ast.expr) -> Iterator[str]:
         if isinstance(node, _PLAIN) or self._is_own(node):
             yield OWN
         elif isinstance(node, _SHOWN):
             parts = node.values if isinstance(node, ast.Dict) else node.elts
-            yield from (each for part in parts for each in self.of(part))
+            yield from (origin for part in parts for origin in self._now(part))
         elif isinstance(node, ast.IfExp):
-            yield from self.of(node.body) | self.of(node.orelse)
+            yield from self._now(node.body) | self._now(node.orelse)
         elif isinstance(node, ast.Name):
             yield from self._of_name(node)
         elif isinstance(node, ast.Call):
@@ -86,47 +116,65 @@ class Origins:
         elif isinstance(node, ast.Attribute) and self._paths(node):
             yield from self._of_paths(node)
         elif isinstance(node, ast.Attribute):
-            stored = self._of_attributes.get(node.attr, [])
-            yield from (each for value in stored for each in self.of(value))
-            yield from () if stored else (self.of(node.value) - {OWN}) or {UNKNOWN}
+            stored = self._values.get((0, f".{node.attr}"), [])
+            yield from (origin for value in stored for origin in self._now(value))
+            yield from () if stored else (self._now(node.value) - {OWN}) or {UNKNOWN}
         elif isinstance(node, ast.Subscript | ast.Starred | ast.Await | ast.NamedExpr):
-            yield from self.of(node.value)
+            yield from self._now(node.value)
         else:
             yield UNKNOWN
 
-    def _of_name(self, node: ast.Name) -> Iterator[str]:
+    def _owner(self, node: ast.Name) -> ast.AST | None:
+        """The function that binds the name, none for the file."""
         scope = self._function(node)
         while scope is not None and (id(scope), node.id) not in self._values and node.id not in parameters(scope):
             scope = self._function(scope)
+        return scope
+
+    def _of_name(self, node: ast.Name) -> Iterator[str]:
+        scope = self._owner(node)
         is_given = scope is not None and node.id in parameters(scope)
         if scope is not None and is_given:
             is_self = id(scope) in self._methods and node.id == next(iter(_names(scope)), "")
-            yield OWN if is_self else UNKNOWN
+            yield from self._of_self(scope) if is_self else (UNKNOWN,)
         values = self._values.get((id(scope), node.id), [])
-        yield from (each for value in values for each in self.of(value))
+        yield from (origin for value in values for origin in self._now(value))
         if node.id in self._defined and not is_given:
             yield OWN
         elif not values and not is_given:
             yield from self._of_paths(node)
 
+    def _of_self(self, method: ast.AST) -> Iterator[str]:
+        """What a method is called with as the first argument: `CLASS.METHOD(value)` has it written out."""
+        yield OWN
+        name = getattr(method, "name", "")
+        if _is_decorated(method, "classmethod"):
+            return
+        for value in self._selves.get(name, ()):
+            yield from self._now(value) if value is not None else (UNKNOWN,)
+        if name in self._unbound:
+            yield UNKNOWN
+
     def _of_call(self, node: ast.Call) -> Iterator[str]:
         defined = self._defined.get(last_name(node.func), [])
-        shared = self.of(node.func.value) if isinstance(node.func, ast.Attribute) else frozenset()
+        shared = self._now(node.func.value) if isinstance(node.func, ast.Attribute) else frozenset()
         if self._paths(node.func):
-            yield from self._of_paths(node.func)
+            yield from self._of_paths(node.func, is_called=True)
         elif any(path not in (OWN, UNKNOWN) for path in shared):
             yield from shared
         elif not defined:
-            yield from self.of(node.func) if isinstance(node.func, ast.Name) else (UNKNOWN,)
+            yield from self._now(node.func) if isinstance(node.func, ast.Name) else (UNKNOWN,)
         for definition in defined:
             returned = self._returned.get(id(definition), [])
-            yield from (each for value in returned for each in self.of(value))
+            yield from (origin for value in returned for origin in self._now(value))
             yield from (OWN,) if isinstance(definition, ast.ClassDef) else ()
 
-    def _of_paths(self, node: ast.AST) -> Iterator[str]:
-        paths = self._paths(node)
-        yield from (path if self._is_shared(path) else OWN for path in paths if path)
-        yield from () if any(paths) else (UNKNOWN,)
+    def _of_paths(self, node: ast.AST, *, is_called: bool = False) -> Iterator[str]:
+        """A function of another file may give anything: it is known by its name."""
+        paths = [path for path in self._paths(node) if path]
+        for path in paths:
+            yield path if self._is_shared(path) or (is_called and not self._makes_own(path)) else OWN
+        yield from () if paths else (UNKNOWN,)
 
     def _function(self, node: ast.AST) -> ast.AST | None:
         scope = self._scopes.around(node)
@@ -138,13 +186,48 @@ class Origins:
         if isinstance(target, ast.Name):
             self._values.setdefault((id(self._function(target)), target.id), []).append(value)
         elif isinstance(target, ast.Attribute):
-            self._of_attributes.setdefault(target.attr, []).append(value)
+            self._values.setdefault((0, f".{target.attr}"), []).append(value)
         elif isinstance(target, ast.Tuple | ast.List):
             pairs = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
             for at, part in enumerate(target.elts):
                 self._put(part, value.elts[at] if pairs and isinstance(value, ast.Tuple | ast.List) else value)
         elif isinstance(target, ast.Starred):
             self._put(target.value, value)
+
+    def _asked_of_classes(self, nodes: Sequence[ast.AST]) -> dict[str, list[ast.expr | None]]:
+        """What methods are given as `self` where they are asked of their class; None where nobody knows."""
+        found: dict[str, list[ast.expr | None]] = {}
+        calls = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
+        for node in nodes:
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and self._is_class(node.value):
+                call = calls.get(id(node))
+                first = call.args[0] if call is not None and call.args else None
+                found.setdefault(node.attr, []).append(None if isinstance(first, ast.Starred) else first)
+            elif isinstance(node, ast.Call) and last_name(node.func) == "getattr" and len(node.args) > 1:
+                named = node.args[1].value if isinstance(node.args[1], ast.Constant) else ""
+                if self._is_class(node.args[0]):
+                    found.setdefault(str(named), []).append(None)
+        return found
+
+    def _is_class(self, node: ast.expr, seen: frozenset[_Key] = frozenset()) -> bool:
+        """Whether it may be a class of the file itself."""
+        if isinstance(node, ast.Call):
+            of = node.args[1:2] if last_name(node.func) == "super" else ()
+            return last_name(node.func) == "type" or any(self._is_class(each, seen) for each in of)
+        if isinstance(node, ast.Tuple | ast.List):
+            return any(self._is_class(each, seen) for each in node.elts)
+        if not isinstance(node, ast.Name):
+            return last_name(node) == "__class__"
+        key = self._key(node)
+        if key in seen:
+            return False
+        if key not in self._classes:
+            own = any(isinstance(each, ast.ClassDef) for each in self._defined.get(node.id, ()))
+            found = own or any(self._is_class(value, seen | {key}) for value in self._values.get(key, []))
+            if seen and not found:
+                return False  # not known to its end, where names are made of one another
+            self._classes[key] = found
+        return self._classes[key]
 
     def _own_attributes(self) -> set[str]:
         names: set[str] = set()
@@ -161,8 +244,8 @@ class Origins:
         return isinstance(node, ast.Name) and self.of(node) == {OWN}
 
 
-def _is_static(node: ast.stmt) -> bool:
-    return any(last_name(each) == "staticmethod" for each in getattr(node, "decorator_list", ()))
+def _is_decorated(node: ast.AST, name: str) -> bool:
+    return any(last_name(each) == name for each in getattr(node, "decorator_list", ()))
 
 
 def _names(scope: ast.AST) -> Iterator[str]:

@@ -26,7 +26,8 @@ class FileNames(msgspec.Struct, frozen=True, kw_only=True):
     """Of one file. `hands_on` are its names that stand for something of another module, `stars` the files of which it has all names,
     `tables` its own lists, sets and dicts, `defines` what is a function or class, or of another file, as soon as it is imported,
     `written` the code of its texts and of its tables of texts, nothing for a name that is always of another file, `unread` its other
-    names, `changes` the names of modules with which it does more than to look at them, or may."""
+    names, `changes` the names of modules with which it does more than to look at them, or may, `classes` its own ones, `asks` the
+    attributes that it asks for, and texts that may name one, `of_names` as `NAME.ATTRIBUTE` what it asks of names of other files."""
 
     hands_on: dict[str, list[str]] = {}
     stars: tuple[str, ...] = ()
@@ -35,10 +36,13 @@ class FileNames(msgspec.Struct, frozen=True, kw_only=True):
     written: dict[str, tuple[str, ...]] = {}
     unread: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    of_names: tuple[str, ...] = ()
 
     def too_many(self) -> bool:
         handed = sum(map(len, self.hands_on.values()))
-        return max(handed, *map(len, (self.stars, self.tables, self.written, self.changes))) > MOST_NAMES
+        return max(handed, *map(len, (self.stars, self.tables, self.written, self.changes, self.asks))) > MOST_NAMES
 
 
 class OtherFiles:
@@ -50,17 +54,24 @@ class OtherFiles:
 
 
 class SubmissionFiles(NamedFiles):
-    """`modules` are the dotted names of all, `tables` the names of all lists, sets and dicts, `changed` those that may be changed."""
+    """`modules` are the dotted names of all, `tables` the names of all lists, sets and dicts, `changed` those that may be changed, `asks`
+    the attributes that any file asks for, `unbound` the methods that one asks of a class of another."""
 
     def __init__(self, names: Mapping[str, FileNames]) -> None:
         super().__init__()
         self._written: dict[str, list[Mapping[str, tuple[str, ...]]]] = {}
         self._unread: dict[str, set[str]] = {}
+        self._classes: dict[str, set[str]] = {}
         for path, names_of in names.items():
             self.add(_dotted_name(path), names_of.hands_on, names_of.stars, names_of.defines)
             self._written.setdefault(_dotted_name(path), []).append(names_of.written)
             self._unread.setdefault(_dotted_name(path), set()).update(names_of.unread)
+            self._classes.setdefault(_dotted_name(path), set()).update(names_of.classes)
         self.close()
+        self.asks = frozenset(name for file in names.values() for name in file.asks)
+        bound = frozenset(name for file in names.values() for name in (*file.unread, *file.written))
+        asked = (name.rpartition(".") for file in names.values() for name in file.of_names)
+        self.unbound = frozenset(method for name, _, method in asked if name in bound)
         self.modules = frozenset(end for path in names for end in _ends(path))
         self.tables = frozenset(table for file in names.values() for table in file.tables)
         self.changed = frozenset(name for file in names.values() for name in file.changes)
@@ -74,6 +85,10 @@ class SubmissionFiles(NamedFiles):
         trees = [ast.parse(text, mode="eval").body for texts in every for text in texts or ()]
         fixed = all(isinstance(expr, ast.Constant | ast.Tuple) for expr in trees)
         return trees if fixed or name not in self.changed else None
+
+    def is_class(self, file: str, name: str) -> bool:
+        """Whether a name of a file can be nothing but a class there, or is of another file."""
+        return name in self._classes[file] or name in self.hands_on[file]
 
     def is_unread(self, file: str, name: str) -> bool:
         """Whether a file may give a name anything else."""
@@ -101,7 +116,35 @@ def file_names(tree: ast.AST, path: str = "") -> FileNames:
         written=written,
         unread=tuple(sorted(names.bound() - written.keys())),
         changes=tuple(sorted(change for change in changes if change.isidentifier() and len(change) <= _LONGEST)),
+        classes=tuple(
+            sorted(node.name for node in nodes if isinstance(node, ast.ClassDef) and names.times_bound(node.name) == 1)
+        ),
+        asks=tuple(sorted({name for node in nodes for name in _asked(node) if len(name) <= _LONGEST})),
+        of_names=tuple(sorted(set(_asked_of_names(nodes)))),
     )
+
+
+def _asked(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        yield node.attr
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield from (part for part in node.value.split(".") if part.isidentifier())
+
+
+def _asked_of_names(nodes: list[ast.AST]) -> Iterator[str]:
+    """Of what `from FILE import NAME` brings, under any name, and of what is asked of anything else by two names."""
+    brought = {
+        alias.asname or alias.name: alias.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            if isinstance(node.value, ast.Name) and node.value.id in brought:
+                yield f"{brought[node.value.id]}.{node.attr}"
+            elif isinstance(node.value, ast.Attribute):
+                yield f"{node.value.attr}.{node.attr}"
 
 
 def _changed_by(node: ast.AST, names: WrittenNames, exported: set[int]) -> Iterator[str]:

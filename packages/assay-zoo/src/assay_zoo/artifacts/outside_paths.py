@@ -23,7 +23,7 @@ _READING = (
 )  # fmt: skip
 _ADDRESS = re.compile(r"(?:https?|ftps?)://", re.IGNORECASE)
 _FETCHING = re.compile(r"(?:u?open|load|read|parse|fetch|download|retrieve|imread|genfromtxt|use|rc_file)(?:_?\w+)?")
-_NAMED = ("file", "path", "filename", "fname", "filepath_or_buffer", "top", "src", "dst", "pathname")
+_NAMED = ("file", "path", "filename", "fname", "filepath_or_buffer", "top", "src", "dst", "pathname", "root_dir")
 _SAME = ("resolve", "absolute", "abspath", "realpath", "Path", "PurePath", "str", "fspath", "dirname")
 """These give the path that they are given, or the folder that it is in."""
 _DECODING = (

@@ -14,7 +14,8 @@ _OPERATORS = {name for name in dir(operator) if name.startswith("__")} - {
 _WORDS = (
     "init new call len iter next enter exit repr str name qualname file version doc main post_init hash bool int "
     "float round reversed format fspath array getattr class all author license date slots divmod aiter anext aenter "
-    "aexit await future dict setattr init_subclass package"
+    "aexit await future dict setattr init_subclass package missing array trunc floor ceil length_hint copy deepcopy "
+    "copyright credits email status maintainer contact title summary debug"
 )
 PLAIN_DUNDERS = _OPERATORS | {f"__r{dunder[2:]}" for dunder in _OPERATORS} | {f"__{part}__" for part in _WORDS.split()}
 """`__dict__` and `__setattr__` have rules of their own."""

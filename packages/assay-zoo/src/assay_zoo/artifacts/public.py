@@ -152,7 +152,11 @@ def _of_license(place: SubmissionContext, path: str, published: Published) -> It
     wanted = place.metadata.license if place.metadata else ""
     listed = any(same_license(published.license, license) for license in place.policy.licenses)
     taken = path.startswith("LICENSES/") and listed  # of a part
-    if published.license and wanted and not taken and not same_license(published.license, wanted):
+    parts = published.license.split(" AND ")
+    if wanted and len(parts) > 1 and not all(same_license(part, wanted) for part in parts):
+        sentence = f"{path} names {' and '.join(parts)}, and {METADATA} says {wanted}: which of them holds a person has to read"
+        yield "license-file", Finding(sentence=sentence, path=path, certain=False)
+    elif published.license and wanted and not taken and not same_license(published.license, wanted):
         sentence = f"{path} is the text of {published.license}, and {METADATA} says {wanted}: both must be one"
         yield "license-file", Finding(sentence=sentence, path=path)
     elif not published.license:

@@ -16,11 +16,12 @@ from assay_zoo.artifacts.license import license_named, license_of, other_license
 from assay_zoo.artifacts.links import links_in_markdown
 from assay_zoo.artifacts.markup import active_html, active_markdown
 from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
+from assay_zoo.artifacts.project_files import requirements_of
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
 from assay_zoo.artifacts.restricted_use import NOTICES, less_allowed, notice_restriction, restricted_in_description
 from assay_zoo.artifacts.shown_code import reached_in_markdown
 from assay_zoo.artifacts.template_text import left_in_text
-from assay_zoo.artifacts.text_encoding import decoded, encoding_of, encoding_trouble
+from assay_zoo.text_encoding import decoded, encoding_of, encoding_trouble
 
 _LONGEST_BYTES, _MOST_BYTES = 16 << 20, 256 << 20
 _IDLE = ("text/plain", "text/latex", "application/json", "image/png", "image/jpeg", "image/gif", "image/webp")
@@ -77,7 +78,7 @@ def inspect_published(item: dict[str, Any]) -> Any:
     elif kind == "stated":
         found = Published(stated=stated_in(text))
     elif kind == "requirements":
-        found = Published(requirements=tuple(_asked_for(item, data)))
+        found = _asked_for(item, data)
     else:
         shown = active_markdown(text) if item["path"].lower().endswith(".md") else ()
         named = license_of(text)
@@ -180,13 +181,23 @@ def _asked_in_cells(text: str, packages: Sequence[str]) -> Iterator[tuple[int, s
             yield from ((0, problem) for _, problem in asked_for_in(_joined(cell.get("source", "")), packages))
 
 
-def _asked_for(item: dict[str, Any], data: bytes) -> Iterator[tuple[int, str]]:
-    if INSTALLERS.match(Path(item["path"]).name):
-        yield 0, NOT_READ
-        return
-    if problem := encoding_trouble(data):
-        yield 1, problem
-    yield from requirement_problems(data.decode("utf-8-sig", "replace"), item["packages"])
+def _asked_for(item: dict[str, Any], data: bytes) -> Published:
+    asked = data.decode("utf-8-sig", "replace")
+    name = Path(item["path"]).name
+    if not INSTALLERS.match(name):
+        problems = [(1, problem)] if (problem := encoding_trouble(data)) else []
+        return Published(requirements=(*problems, *requirement_problems(asked, item["packages"])))
+    try:
+        requirements = requirements_of(name, asked)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        requirements = None  # of another form
+    if requirements is None:
+        return Published(perhaps=((0, NOT_READ),))
+    return Published(
+        requirements=tuple(
+            (0, problem) for _, problem in requirement_problems("\n".join(requirements), item["packages"])
+        )
+    )
 
 
 def _in_notebook(text: str) -> Iterator[tuple[int, str]]:

@@ -39,6 +39,8 @@ NAMESPACES = ("Namespace", "SimpleNamespace", "parse_args")
 """What these give has no more in it than what the file put there."""
 FINDING = ("glob", "rglob", "iglob", "iterdir", "listdir", "scandir", "walk")
 """Calls that give files by what is there while it runs."""
+_HOW = ("verbosity", "exit", "failfast", "buffer")
+"""What `unittest.main` is told of how it runs."""
 _PLAINLY = ("functools",)
 """What is asked of these modules counts by its name."""
 
@@ -67,6 +69,7 @@ class SourceFile:
         self._set_to_constants = {id(target) for node in assigned for target in node.targets}
         calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._called = {id(call.func) for call in calls}
+        self._tests = {id(call.func) for call in calls if _tests_itself(call) and "argv" not in self._others.asks}
         self._modules = {each.name for node in self._nodes if isinstance(node, ast.Import) for each in node.names}
         self._modules |= {imported_by(call) for call in calls if "importlib.import_module" in self._bound.of(call.func)}
         self._asked = {id(node.value) for node in self._nodes if isinstance(node, ast.Attribute)}
@@ -99,12 +102,20 @@ class SourceFile:
         self._compared = {id(expr) for node in self._nodes for expr in _only_compared(node)}
         self._listed = {id(expr) for node in self._nodes for expr in _listed(node)}
         self._stored_in = {id(target): value for node in self._nodes for target, value in _stored(node)}
-        self._origins = Origins(self._nodes, self._scopes, self._bound.of, self._is_shared, self._is_namespace)
+        self._origins = Origins(
+            self._nodes, self._scopes, self._bound.of, self._is_shared, self._is_namespace, self._makes_own, self._others.unbound
+        )  # fmt: skip
         texts = [node for node in self._nodes if isinstance(node, ast.Constant) and id(node) not in self._words]
         self._addresses = [text.value for text in texts if isinstance(text.value, str) and "://" in text.value]
         loops = [node for node in self._nodes if isinstance(node, ast.For | ast.comprehension)]
         trees = [loop.target for loop in loops if any(last_name(each) in FINDING for each in ast.walk(loop.iter))]
         self._found_names = {each.id for expr in trees for each in ast.walk(expr) if isinstance(each, ast.Name)}
+
+    def _makes_own(self, path: str) -> bool:
+        """Whether a call of a name of another file gives a value of a class of the submission."""
+        file, _, name = path.rpartition(".")
+        files = self._bound.files(file) if file.strip(".") else []
+        return all(self._others.is_class(other, name) for other in files)
 
     def _is_namespace(self, node: ast.expr) -> bool:
         """Whether it has no more in it than what the file put there."""
@@ -187,6 +198,12 @@ class SourceFile:
         partial = isinstance(node, ast.Call) and self._bound.of(node.func) == ("functools.partial",)
         known = isinstance(node, ast.Name) and (node.id in self._functions or bool(self._bound.of(node)))
         return partial or known or isinstance(node, ast.Lambda)
+
+
+def _tests_itself(call: ast.Call) -> bool:
+    """As in `unittest.main()`: no other names of tests than those of the command line."""
+    plain = all(keyword.arg in _HOW and isinstance(keyword.value, ast.Constant) for keyword in call.keywords)
+    return last_name(call.func) == "main" and not call.args and plain
 
 
 def root_of(node: ast.AST) -> str:

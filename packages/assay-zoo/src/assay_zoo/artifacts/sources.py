@@ -38,6 +38,8 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     whole: bool = True
 
 
+SHOWING = "IPython.display"
+"""Of what runs a notebook: it is there wherever one is."""
 _STARTED = ("sitecustomize", "usercustomize", "conftest")
 """Modules that Python or pytest runs though nobody imports them."""
 _PLAIN = ("test", "this", "antigravity")
@@ -76,7 +78,11 @@ def _answered(module: str, path: str, place: SubmissionContext) -> bool:
     if module.startswith("."):
         return _there(place, _relative(module, path))
     top = module.partition(".")[0]
-    if top in sys.stdlib_module_names or top in place.policy.packages:
+    if (
+        top in sys.stdlib_module_names
+        or top in place.policy.packages
+        or (module == SHOWING and path.endswith(".ipynb"))
+    ):
         return True
     beside = PurePosixPath(path).parent
     return _there(place, beside / top) or _there(place, PurePosixPath(top))

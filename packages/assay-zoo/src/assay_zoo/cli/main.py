@@ -51,7 +51,7 @@ def check(
     from assay_zoo.repository import name_of
     from assay_zoo.services import open_tools
 
-    root, wanted = _submissions(folders or [], zoo, since)
+    root, wanted, others = _submissions(folders or [], zoo, since)
     _refuse(wanted, json, since)
     asked = tuple(part.strip() for part in groups.split(",")) if groups else GROUPS
     codes = []
@@ -69,6 +69,9 @@ def check(
             print(inspection_text(inspection, folder=str(folder), width=_width(), colour=sys.stdout.isatty()), end="")
             print(f"record {beside(record)}\n")
             codes.append(exit_code(inspection))
+    if others:
+        print(_beside_submissions(others))
+        codes.append(3)
     raise typer.Exit(_worst(codes))
 
 
@@ -104,7 +107,14 @@ app.command("readme")(zoo_make.readme)
 app.command("schema")(zoo_make.schema)
 
 
-def _submissions(folders: Sequence[Path], zoo: Path | None, since: str) -> tuple[Path, list[Path]]:
+def _beside_submissions(paths: Sequence[str]) -> str:
+    from assay_zoo.intake import shown
+
+    named = ", ".join(map(shown, paths[:5])) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
+    return f"the same change touches {named}: nothing here judges that, a maintainer reads it"
+
+
+def _submissions(folders: Sequence[Path], zoo: Path | None, since: str) -> tuple[Path, list[Path], list[str]]:
     from assay.errors import UsageError, each
     from assay_zoo.changed import changed_submissions
 
@@ -114,8 +124,8 @@ def _submissions(folders: Sequence[Path], zoo: Path | None, since: str) -> tuple
 
     each(folders, look)
     root = root_of(zoo, folders[0] if folders else Path())
-    changed = changed_submissions(root_of(None, Path()), since) if since else []
-    return root, [*folders, *map(beside, changed)]
+    changed, others = changed_submissions(root_of(None, Path()), since) if since else ([], [])
+    return root, [*folders, *map(beside, changed)], others
 
 
 def _refuse(wanted: Sequence[Path], json: Path | None, since: str) -> None:

@@ -75,7 +75,7 @@ def readme(
         raise UsageError(f"{sentence}: say there what is true of this model, then write the readme of it")
     path = output or folder / "README.md"
     before = path.read_text("utf-8", "replace") if overwrite and path.is_file() else ""
-    if line := line_above_sections(before):
+    if line := line_above_sections(before, metadata):
         sentence = f"{path}, line {line}: what stands above the first section would be lost"
         raise UsageError(f"{sentence}: give it a heading of its own, or delete it")
     text = readme_text(metadata, before)

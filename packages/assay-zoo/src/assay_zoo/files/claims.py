@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from assay_zoo.files.finding import Finding, Item
+from assay_zoo.text_encoding import as_table
 
 _MAGIC = {
     ".png": (b"\x89PNG\r\n\x1a\n",),
@@ -31,6 +32,10 @@ _MAGIC = {
     ".pdf": (b"%PDF-",),
 }
 _TEXT = (".md", ".txt", ".csv", ".tsv", ".rst", ".cfg", ".ini", ".html", ".svg", ".xml", ".jsonl", ".sh", ".cff")
+
+
+TABLES = (".csv", ".tsv", ".txt")
+"""Tables and lists, which programs of an office save in other encodings, too."""
 
 
 def claim_problems(item: Item, head: bytes) -> list[Finding]:
@@ -108,7 +113,7 @@ def _text_of(item: Item) -> str:
     """The text. Raises ValueError with what the finding says."""
     data = item.file.read_bytes()
     try:
-        text = data.decode("utf-8-sig")
+        text = as_table(data) if item.suffix in TABLES else data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _At(data.count(b"\n", 0, error.start) + 1, f"is no UTF-8 text: byte {error.start} is none") from None
     if "\0" in text:

@@ -6,8 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
-_REFUSED = re.compile(r'[<>:"|?*\\]|[. ]$')
+_RESERVED = re.compile(
+    r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])(?:\..*)?", re.IGNORECASE
+)
+_REFUSED = re.compile(r'[<>:"|?*\\]|[. ]$|^git~[0-9]+$', re.IGNORECASE)
+"""A short name of Windows stands for .git there."""
 _OF_SHELL = re.compile(r"[`\n\r]|\$[({\w]|^~")
 _RUN = (".py", ".ipynb", ".onnx")
 """What is called by its name."""
@@ -18,12 +21,15 @@ def name_problems(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
     """(path, what is wrong with it)."""
     seen: dict[str, str] = {}
     for path in paths:
-        first = seen.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
-        if first != path:
-            yield path, f"{path} and {first} are one file on systems that ignore case: rename one of them"
+        parts = path.split("/")
+        for place in ("/".join(parts[:end]) for end in range(1, len(parts) + 1)):
+            first = seen.setdefault(unicodedata.normalize("NFC", place).casefold(), place)
+            if first != place:
+                yield path, f"{place} and {first} are one on systems that ignore case: rename one of them"
+                break
         if path.endswith(_RUN) and not path.isascii():
             yield path, f"{path} has letters beyond ASCII, which are easily taken for others: rename it"
-        for part in path.split("/"):
+        for part in parts:
             if problem := _problem(part):
                 yield path, f"{path} {problem}"
                 break

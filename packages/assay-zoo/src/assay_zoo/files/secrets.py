@@ -8,6 +8,7 @@ import re
 import msgspec
 
 from assay_zoo.files.finding import Finding, Item
+from assay_zoo.text_encoding import as_table
 
 _TOO_VAGUE = ("Base64HighEntropyString", "HexHighEntropyString", "IPPublicDetector")
 """Digests, weights and images are of high entropy, and an address is no secret."""
@@ -31,7 +32,7 @@ def secrets_in(item: Item) -> list[Finding]:
     with item.file.open("rb") as file:
         data = file.read(_LONGEST_BYTES)
     try:
-        text = data.decode("utf-8")
+        text = as_table(data)
     except UnicodeDecodeError:
         return []
     return [] if "\0" in text else _scan(text)

@@ -15,13 +15,26 @@ _UNSEEN = re.compile(
     "[\u180e\u2060-\u2064\U000e0000-\U000e007f]|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3}|[\u200b-\u200d\ufeff]{4}"
 )
 """Characters that nobody sees: words in them are read by programs alone. Some have a use one at a time, beside a letter."""
-_FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}\U000e007f")
-_BEGUN_FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{0,6}\\Z")
-"""Of a country's part (UTS 51, ED-14a): its code has six letters at most."""
+_FLAGS = tuple(
+    "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in f"{part}\x7f")
+    for part in ("gbeng", "gbsct", "gbwls")
+)
+_FLAG = re.compile("|".join(_FLAGS))
+_BEGUN_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{0,5}\\Z")
+"""Those of England, Scotland and Wales, which are all that systems show (UTS 51, RGI_Emoji_Tag_Sequence)."""
+_JOINED = "\u0590-\u1cff\u2600-\u27bf\ua800-\uabff\ufb1d-\ufdff\ufe0f\ufe70-\ufefc\U0001f000-\U0001faff"
+_IDEOGRAPHS = "\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_IDLE = re.compile(
+    f"(?<=[^{_JOINED}])[\u200b-\u200d\u2060\ufeff](?=[^{_JOINED}])|(?<=[^{_IDEOGRAPHS}])[\ufe00-\ufe0d\U000e0100-\U000e01ef]"
+)
+"""Such marks beside letters and pictures that they join or choose nothing of: one is left by copying, many kinds of them are a message."""
+_IDLE_MOST, _IDLE_OF_ONE_KIND = 7, 63
 _UNSEEN_IN_CODE = re.compile("\u200b")
 _CODE, _WORDS = (".py", ".ipynb", ".toml"), (".md", ".rst")
-_ESCAPED = re.compile(r"\\u20(?:2[a-e]|6[6-9])", re.IGNORECASE)
 _WRITTEN_ESCAPED = (".ipynb", ".json")
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_BEGUN_ESCAPE = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\+(?:u[0-9a-fA-F]{0,3})?)?\Z")
+"""In JSON. A letter beyond 16 bits is two of them."""
 
 
 _LONGEST_MARK = 8
@@ -30,10 +43,11 @@ _LONGEST_MARK = 8
 
 def text_problem(item: Item) -> Finding | None:
     """The first place, wherever it is in the file. Nothing for what is no text."""
-    marks = [_TURNS, *([_ESCAPED] if item.suffix in _WRITTEN_ESCAPED else [])]
+    marks = [_TURNS]
     marks += [_UNSEEN] if item.suffix in (*_CODE, *_WORDS) else []
     marks += [_UNSEEN_IN_CODE] if item.suffix in _CODE else []
     finding: Finding | None = None
+    idle = _Idle() if item.suffix in (*_CODE, *_WORDS) else None
     line, before = 1, ""
     try:
         for text in _pieces(item):
@@ -44,6 +58,8 @@ def text_problem(item: Item) -> Finding | None:
             match = None if finding else next(filter(None, (mark.search(seen) for mark in marks)), None)
             if match:
                 finding = _finding(match[0], line + whole.count("\n", 0, match.start()))
+            elif idle is not None:
+                finding = finding or idle.look(whole, line)
             before = whole[-_LONGEST_MARK + 1 :]
             line += whole.count("\n") - before.count("\n")
     except UnicodeDecodeError:
@@ -51,19 +67,46 @@ def text_problem(item: Item) -> Finding | None:
     return finding
 
 
+class _Idle:
+    """Counts marks of a text that do nothing."""
+
+    def __init__(self) -> None:
+        self._kinds: set[str] = set()
+        self._count, self._first = 0, 0
+
+    def look(self, text: str, line: int) -> Finding | None:
+        for mark in _IDLE.finditer(text):
+            self._kinds.add(mark[0])
+            self._count += 1
+            self._first = self._first or line + text.count("\n", 0, mark.start())
+            if self._count > (_IDLE_MOST if len(self._kinds) > 1 else _IDLE_OF_ONE_KIND):
+                return _finding(mark[0], self._first)
+        return None
+
+
 def _pieces(item: Item) -> Iterator[str]:
     """Text of the file; a character that is cut in two is whole in the next piece. Raises UnicodeDecodeError."""
     decoder = codecs.getincrementaldecoder("utf-8")()
+    begun, is_escaped = "", item.suffix in _WRITTEN_ESCAPED
     with item.file.open("rb") as file:
         while data := file.read(_PIECE_BYTES):
-            yield decoder.decode(data)
-    yield decoder.decode(b"", final=True) + "\n"
+            text = begun + decoder.decode(data)
+            end = _BEGUN_ESCAPE.search(text[-12:]) if is_escaped else None
+            begun = end[0] if end else ""
+            text = text.removesuffix(begun)
+            yield _unescaped(text) if is_escaped and "\\u" in text else text
+    yield f"{begun}{decoder.decode(b'', final=True)}\n"
+
+
+def _unescaped(text: str) -> str:
+    """As a reader of JSON has it; what tells a binary file, and lines, are those of the file."""
+    plain = _ESCAPE.sub(
+        lambda escape: chr(int(escape[1], 16)) if escape[1] and int(escape[1], 16) > 31 else escape[0], text
+    )
+    return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _finding(mark: str, line: int) -> Finding:
-    escaped = mark.startswith("\\")
-    shown = f"U+{mark[2:].upper()}" if escaped else f"U+{ord(mark[0]):04X}"
-    turns = escaped or _TURNS.match(mark)
-    does = "shows what follows in another order than it is read" if turns else "nobody sees"
-    sentence = f"has {shown}, which {does}: write it without"
+    does = "shows what follows in another order than it is read" if _TURNS.match(mark) else "nobody sees"
+    sentence = f"has U+{ord(mark[0]):04X}, which {does}: write it without"
     return Finding(check="text", sentence=sentence, line=line)

@@ -16,7 +16,8 @@ from assay_zoo.check import Check
 from assay_zoo.repository import SUBMISSIONS
 from assay_zoo.robot.export import export
 from assay_zoo.robot.git import Git, GitFailed, GitTooLarge
-from assay_zoo.robot.records import Head
+from assay_zoo.robot.records import Head, Submission
+from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.tree_size import count_entries
 
 COMPARED_MOST = 100_000
@@ -141,9 +142,15 @@ class Mirror:
         """As `export.export`."""
         return export(self._git, commit, list(paths), into, most_bytes=most_bytes, most_files=most_files)
 
-    def author_of(self, commit: str) -> str:
-        """The address of whoever wrote a commit, as the commit says: anybody who may push can write another's."""
-        return self._git.text("log", "-1", "--format=%ae", commit, "--")
+    def author_of(self, submission: Submission) -> str:
+        """Who hands it in: of a request the forge says it, of a branch the commit, in which anybody who may push can write any
+        address. An account that is gone, and a commit without an address, are nobody else."""
+        if submission.author:
+            return submission.author
+        if submission.number:
+            return f"an account that is gone (request {submission.number})"
+        said = sanitize(self._git.text("log", "-1", "--format=%ae", submission.sha, "--"), 100)
+        return said or f"nobody by name (branch {submission.branch})"
 
     def last_commit(self, commit: str, path: str) -> str:
         """The newest commit up to `commit` that changed `path`."""

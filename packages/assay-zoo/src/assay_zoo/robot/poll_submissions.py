@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 
 from assay.errors import AssayError, HarnessError
+from assay_zoo.conflicts import is_among
 from assay_zoo.robot.deliveries import Deliveries, Hint
 from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.mirror import Mirror, Moved, cleaned
@@ -138,8 +139,7 @@ class SubmissionPoller:
         for submission, head in waiting:
             if head is None or head.sha != submission.sha:
                 continue
-            author = submission.author or self._mirror.author_of(submission.sha)
-            by = "zoo.toml" if author in known else self._source.approved(head)
+            by = "zoo.toml" if is_among(self._mirror.author_of(submission), known) else self._source.approved(head)
             if by and self._queue.approve(submission.id, by):
                 self._wake_workers()
 
@@ -176,9 +176,17 @@ class SubmissionPoller:
     def _enqueue(self, head: Head, names: Iterable[str]) -> None:
         for name in names:
             identity, new = self._queue.enqueue(self._source.repository, head, name)
-            if new:
+            if new or self._taken_over(identity, head):
                 _LOG.info("queued", extra={"submission": identity, "zoo_name": name, "sha": head.sha})
                 self._wake_workers()
+
+    def _taken_over(self, identity: int, head: Head) -> bool:
+        """The same commit by another branch or request: theirs, where the one that it was decided for is gone or has moved on."""
+        known = self._queue.submission(identity)
+        if known is None or (known.branch, known.number) == (head.branch, head.number):
+            return False
+        first = self._source.head(known.branch, known.number)
+        return (first is None or first.sha != head.sha) and self._queue.take_over(identity, head)
 
     def _try(self, look: Callable[[], None]) -> bool:
         try:

@@ -36,8 +36,8 @@ class Queue(Queries):
         self._now = now
 
     def enqueue(self, repository: str, head: Head, name: str) -> tuple[int, bool]:
-        """The id of the submission, and whether it is to be worked on again. The same commit twice is one submission;
-        older commits of the same branch that are not decided yet are cancelled."""
+        """The id of the submission, and whether it is to be worked on again. The same commit twice is one submission, of the branch or
+        request that has it now; older commits of the same branch that are not decided yet are cancelled."""
         with self.database.write() as connection:
             new = self.database.insert_new(
                 connection,
@@ -54,11 +54,32 @@ class Queue(Queries):
             row = connection.execute(select(submissions).where(key).with_for_update()).one()
             # A branch that is put back to a commit whose check was cancelled: that commit is wanted again.
             again = not new and row.state in (State.SUPERSEDED, State.WITHDRAWN)
+            if again:
+                self._place(connection, row.id, head)
             if new or again:
                 self._new_round(connection, row.id)
                 self._note(connection, row.id, f"{head.sha[:12]} of {head.branch} is in the queue")
             self._supersede(connection, repository, head, name)
             return int(row.id), new or again
+
+    def take_over(self, identity: int, head: Head) -> bool:
+        """A decided commit whose branch or request is gone is handed in by another: it is checked as that one's. False where it is not
+        decided, or in the zoo already."""
+        with self.database.write() as connection:
+            columns = (submissions.c.state, submissions.c.promoted)
+            row = connection.execute(select(*columns).where(submissions.c.id == identity).with_for_update()).first()
+            if row is None or row.state != State.DECIDED or row.promoted:
+                return False
+            self._place(connection, identity, head)
+            self._new_round(connection, identity)
+            self._note(connection, identity, f"{head.branch} hands in the same commit")
+            return True
+
+    def _place(self, connection: Connection, identity: int, head: Head) -> None:
+        """Where it is submitted, and by whom."""
+        connection.execute(
+            update(submissions).where(submissions.c.id == identity).values(**msgspec.structs.asdict(head))
+        )
 
     def rerun(self, identity: int, why: str) -> bool:
         """Put a decided submission into the queue once more; False where there is none that is decided."""

@@ -24,7 +24,6 @@ from assay_zoo.robot.mirror import Mirror, Moved
 from assay_zoo.robot.outbox import OutboxEntry
 from assay_zoo.robot.queue import Queue
 from assay_zoo.robot.records import Decided, Head, Lease, Level, State
-from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.sources.source import Source
 
 _LOG = logging.getLogger("assay.robot.worker")
@@ -166,7 +165,7 @@ class Worker:
             one.name,
             self._shop.config.history,
             folder,
-            author=one.author or sanitize(self._shop.mirror.author_of(one.sha), 100),
+            author=self._shop.mirror.author_of(one),
             approved=approved,
             limit_s=self._limits.check_s,
             beat=_Heart(queue, lease, self._limits.lease_s).beat,

@@ -8,6 +8,7 @@ import re
 _SAYS = re.compile(rb"(?:^|\r)[ \t\f\v]*#[^\n]*?coding[:=]\s*([-\w.]+)")
 """PEP 263, and pip/_internal/utils/encoding.py: in a comment of the first two lines."""
 _SAME = re.compile(r"utf-?8(?:-.*)?|(?:us-)?ascii")
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
 }  # fmt: skip
@@ -31,3 +32,15 @@ def encoding_of(data: bytes) -> str:
 
 def decoded(data: bytes) -> str:
     return data.decode(encoding_of(data), "replace").removeprefix("\ufeff")
+
+
+def as_table(data: bytes) -> str:
+    """Text as a table calculation saves it: UTF-8, UTF-16 with its mark, or the letters of western Windows. Raises UnicodeDecodeError."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if _CONTROLS.search(data):
+            raise
+        return data.decode("cp1252")

@@ -1,0 +1,80 @@
+"""Methods of what packages make that a file replaces: from then on they answer something else to all that use them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from functools import cached_property
+
+from assay_zoo.artifacts.code_names import last_name
+from assay_zoo.artifacts.origins import OWN, UNKNOWN
+from assay_zoo.artifacts.reached import Unread
+from assay_zoo.artifacts.source_file import SourceFile
+
+
+class ReplacedMethods(SourceFile):
+    """Those of one file."""
+
+    def _replaced(self, base: ast.expr, name: str, value: ast.expr | None) -> Iterator[str]:
+        """A method of what a package makes, or of its class, that is another function from then on."""
+        kind = ast.Call if isinstance(base, ast.Call) else ast.Attribute
+        is_class = last_name(getattr(base, "func", base)) == ("type" if kind is ast.Call else "__class__")
+        of = (
+            (base.args[0] if isinstance(base, ast.Call) and base.args else getattr(base, "value", base))
+            if is_class
+            else base
+        )
+        origins = self._origins.of(of)
+        if origins == {OWN} or (self._bound.of(base) and not isinstance(base, ast.Call)):
+            return
+        drawn = all(path.partition(".")[0] == "matplotlib" for path in origins)
+        is_package = any(map(self._is_shared, origins - {OWN, UNKNOWN}))
+        inside = name.startswith("_")
+        if name and not (is_package or is_class or inside or name in self._others.asks):
+            return  # nothing in the submission ever asks for that
+        is_made = isinstance(value, ast.Call) and last_name(value.func) in self._classes
+        is_other = not isinstance(value, ast.Constant) and (
+            name in self._asked_of_packages
+            or (inside and not drawn and (is_package or (is_made and name not in self._own_attributes(origins))))
+            or (name in self._asked_of_any and UNKNOWN in origins and not self._is_number(value))
+            or (self._is_own_function(value) and not drawn and name not in self._own_attributes(origins))
+        )
+        if is_class or name == "__class__" or is_other:
+            yield Unread(
+                f"what a value does for all that use it ({ast.unparse(base)[:40]}.{name or '...'} is replaced)"
+            )
+
+    @cached_property
+    def _asked_of_packages(self) -> set[str]:
+        """Names of methods that the file calls on what comes from a package."""
+        return {name for name, origins in self._called_methods if not origins <= {OWN, UNKNOWN}}
+
+    @cached_property
+    def _asked_of_any(self) -> set[str]:
+        """Names of methods that it calls on what may be of a package, but for those of its own classes."""
+        names = {name for name, origins in self._called_methods if UNKNOWN in origins}
+        return names - self._origins.of_own_classes
+
+    @cached_property
+    def _called_methods(self) -> list[tuple[str, frozenset[str]]]:
+        called = [node.func for node in self._nodes if isinstance(node, ast.Call)]
+        methods = [func for func in called if isinstance(func, ast.Attribute)]
+        return [(func.attr, self._origins.of(func.value)) for func in methods if not self._bound.of(func)]
+
+    def _own_attributes(self, origins: Collection[str]) -> set[str]:
+        """Names of attributes that are free where a value may come from there."""
+        return self._origins.of_own_classes if set(origins) <= {OWN, UNKNOWN} else set()
+
+    def _is_number(self, value: ast.expr | None) -> bool:
+        """Whether it is no function for sure: what is computed, and what a package gives."""
+        partial = isinstance(value, ast.Call) and self._bound.of(value.func) == ("functools.partial",)
+        shared = isinstance(value, ast.Call) and any(map(self._is_shared, self._bound.of(value.func)))
+        return (shared and not partial) or isinstance(
+            value, ast.BinOp | ast.Compare | ast.JoinedStr | ast.List | ast.Dict
+        )
+
+    def _is_own_function(self, node: ast.expr | None) -> bool:
+        own = last_name(node) in self._functions if isinstance(node, ast.Name | ast.Attribute) else False
+        of = self._bound.of(node.func if isinstance(node, ast.Call) else node)
+        partial = isinstance(node, ast.Call) and of == ("functools.partial",)
+        return own or partial or isinstance(node, ast.Lambda) or any(map(self._bound.is_defined, of))
