@@ -15,6 +15,7 @@ from onnx import numpy_helper
 
 from assay.errors import UsageError
 from assay_zoo.data_set import read_arrays, write_data_set
+from assay_zoo.functionality_data import _joined
 
 MODEL = """<ir_version: 8, opset_import: ["" : 17]> g (float[n, 3] a, float[n, 3] b) => (float[n, 3] sum) { sum = Add (a, b) }"""
 A = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -113,3 +114,22 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, make: Callab
     make(tmp_path / "x.npz")
     with pytest.raises(UsageError, match=rf"x.npz is no .npz or .npy of numbers that can be read \(.*{told}"):
         read_arrays(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize(
+    ("others", "rows"),
+    [
+        ([{"x": np.arange(1.0, 5.0).reshape(4, 1)}], [0, 1, 2, 3, 4]),
+        ([{"x": np.ones((4, 2))}], [0]),
+        ([{"x": np.ones((4, 1), np.float32)}], [0]),
+        ([{"x": np.ones((1, 1)), "k": np.ones(2)}], [0]),
+        ([], [0]),
+    ],
+    ids=["of one form", "of another shape", "of another type", "of another setting", "none"],
+)
+def test_batches_are_made_of_rows_of_all_data_sets(others: list[dict[str, np.ndarray]], rows: list[int]) -> None:
+    """A regression of one row, repeated, answers the same number in each, and a check of it proves nothing."""
+    first = {"x": np.zeros((1, 1)), **({"k": np.zeros(2)} if others and "k" in others[0] else {})}
+    joined = _joined([first, *others], {("x", 0)})
+    assert joined["x"].reshape(-1).tolist() == rows
+    assert joined.keys() == first.keys()

@@ -54,14 +54,14 @@ def read_data(request: DataRequest) -> Data:
         return Data(model, (), tuple(problems))
     _write(out / "inputs", model, inputs, [_nothing()] * len(inputs))
     _write(out / "expected", model, inputs, outputs)
-    batches, why = _batches(model, inputs[0], request.batched)
+    batches, why = _batches(model, inputs, request.batched)
     if batches:
         _write(out / "batch", model, batches, [_nothing()] * len(batches))
     return Data(model, tuple(names), tuple(problems), bool(batches), why, *telling_samples(inputs))
 
 
-def _batches(model: Model, sample: Sample, claimed: Sequence[str] | None) -> tuple[list[Sample], str]:
-    """The first data set repeated or cut to each size, or why there is none: values stay those that the model takes."""
+def _batches(model: Model, samples: Sequence[Sample], claimed: Sequence[str] | None) -> tuple[list[Sample], str]:
+    """Rows of the data sets repeated or cut to each size, or why there are none: values stay those that the model takes."""
     free = {spec.name: spec.shape[0] for spec in model.inputs if spec.shape and isinstance(spec.shape[0], str)}
     symbols = {symbol for name, symbol in free.items() if claimed is None or name in claimed} - {"..."}
     if not symbols:
@@ -72,9 +72,27 @@ def _batches(model: Model, sample: Sample, claimed: Sequence[str] | None) -> tup
         for axis, size in enumerate(spec.shape)
         if (size in symbols and size != "?") or (size == "?" and axis == 0 and "?" in symbols)
     }
+    sample = samples[0]
     if any(name not in sample or sample[name].shape[axis] == 0 for name, axis in axes):
         return [], "the first data set has no row that could be repeated"
-    return [_resized(sample, axes, size) for size in SIZES], ""
+    return [_resized(_joined(samples, axes), axes, size) for size in SIZES], ""
+
+
+def _joined(samples: Sequence[Sample], axes: set[tuple[str, int]]) -> Sample:
+    """The first one, with rows of others of its form behind its own: one row alone, repeated, gives one answer and proves little."""
+    first, names = samples[0], {name for name, _ in axes}
+    if any(axis for _, axis in axes) or len({len(first[name]) for name in names}) > 1:
+        return first
+    alike = [
+        sample
+        for sample in samples
+        if {name: (array.shape[name in names :], array.dtype) for name, array in sample.items()}
+        == {name: (array.shape[name in names :], array.dtype) for name, array in first.items()}
+        and len({len(sample[name]) for name in names}) == 1
+        and all(name in names or np.array_equal(array, first[name]) for name, array in sample.items())
+    ]
+    rows = max(SIZES)
+    return {**first, **{name: np.concatenate([sample[name][:rows] for sample in alike]) for name in names}}
 
 
 def _resized(sample: Sample, axes: set[tuple[str, int]], size: int) -> Sample:
