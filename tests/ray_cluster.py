@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,10 +31,11 @@ class RayNodes:
     folder: Path
     address: str
     started: list[subprocess.Popen[bytes]]
+    hidden: Sequence[Path] = ()
 
     def start_second(self) -> None:
         """Another node in the place of one that is lost."""
-        self.started.append(_ready(self.folder, SECOND, f"--address={self.address}"))
+        self.started.append(_ready(self.folder, SECOND, f"--address={self.address}", hidden=self.hidden))
 
     def kill_second(self) -> None:
         """The node and all that runs on it, as where the power is cut."""
@@ -45,8 +46,10 @@ class RayNodes:
         _kill_tree(self.started[0])
 
 
-def _start(folder: Path, address: str, gpus: int, *words: str) -> subprocess.Popen[bytes]:
-    command = [str(Path(sys.executable).with_name("ray")), "start", "--block", f"--node-ip-address={address}", *words]
+def _start(folder: Path, address: str, gpus: int, hidden: Sequence[Path], *words: str) -> subprocess.Popen[bytes]:
+    apart = [word for path in hidden for word in ("--tmpfs", str(path))]
+    command = ["bwrap", "--dev-bind", "/", "/", *apart] if hidden else []
+    command += [str(Path(sys.executable).with_name("ray")), "start", "--block", f"--node-ip-address={address}", *words]
     variables = {
         **os.environ,
         "RAY_DISABLE_IMPORT_WARNING": "1",
@@ -61,28 +64,32 @@ def _start(folder: Path, address: str, gpus: int, *words: str) -> subprocess.Pop
 
 
 @contextmanager
-def ray_cluster(nodes: int = 2, gpus: int = 0) -> Iterator[RayNodes]:
-    """So many nodes of one CPU each, each with an address of its own. All but the head offer `gpus`, whether they have them or not."""
+def ray_cluster(nodes: int = 2, gpus: int = 0, hidden: Sequence[Path] = ()) -> Iterator[RayNodes]:
+    """So many nodes of one CPU each, each with an address of its own. All but the head offer `gpus`, whether they have them or not. In the
+    place of the folders that are `hidden` each node has an empty one of its own."""
     with tempfile.TemporaryDirectory(prefix="assay-ray-", dir="/tmp", ignore_cleanup_errors=True) as name:
         folder, port = Path(name), free_port(ADDRESS)
         address = f"{ADDRESS}:{port}"
         started: list[subprocess.Popen[bytes]] = []
         try:
             head = ("--head", f"--port={port}", "--include-dashboard=false", f"--temp-dir={folder}")
-            started.append(_ready(folder, ADDRESS, *head))
+            started.append(_ready(folder, ADDRESS, *head, hidden=hidden))
             for number in range(3, nodes + 2):
-                started.append(_ready(folder, f"127.0.0.{number}", f"--address={address}", gpus=gpus))
-            yield RayNodes(folder, address, started)
+                other = f"127.0.0.{number}", f"--address={address}"
+                started.append(_ready(folder, *other, gpus=gpus, hidden=hidden))
+            yield RayNodes(folder, address, started, hidden)
         finally:
             for process in started:
                 _end(process)
 
 
-def _ready(folder: Path, address: str, *words: str, gpus: int = 0) -> subprocess.Popen[bytes]:
+def _ready(
+    folder: Path, address: str, *words: str, gpus: int = 0, hidden: Sequence[Path] = ()
+) -> subprocess.Popen[bytes]:
     """Ray gives a node 30 seconds to start, which may be too few on a busy machine: it is tried again."""
     log = folder / f"log-{address}"
     for _ in range(TRIES):
-        process = _start(folder, address, gpus, *words)
+        process = _start(folder, address, gpus, hidden, *words)
         while process.poll() is None:
             if b"Ray runtime started" in log.read_bytes():
                 return process

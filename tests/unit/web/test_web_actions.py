@@ -87,6 +87,8 @@ def test_an_operator_mutes_and_unmutes(ask, folder: Path) -> None:  # type: igno
         ("ann", {"token": ""}, 403, "not of this server"),
         ("ann", {"days": "0"}, 400, "from 1 to 365"),
         ("ann", {"days": "9" * 40}, 400, "from 1 to 365"),
+        ("ann", {"days": "\u00b2"}, 400, "from 1 to 365"),
+        ("ann", {"reason": "\x00"}, 400, "needs a reason"),
         ("ann", {"reason": " "}, 400, "needs a reason"),
         ("ann", {"id": "nobody"}, 400, "no alert has the id"),
         ("ann", {"reason": "x" * 9000}, 400, "at most 8,192 bytes"),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
 from types import TracebackType
 
 from assay import plugins
+from assay.commands.blobs import store_address
 from assay.commands.machine_address import MachineAddress, suite_address
 from assay.commands.recycling import SUITE_RECYCLE, recycle_of
 from assay.core.environment import Interpreter
@@ -17,7 +19,7 @@ from assay.errors import UsageError
 from assay.launch.pool import InterpreterOf, own_interpreter
 from assay.launch.watch import Watch, unwatched
 from assay.options.run import RunOptions
-from assay.ports import Launcher
+from assay.ports import Launcher, SharesFiles
 
 LAUNCHERS = "assay.launchers"
 HERE = ("pool", "fresh")
@@ -34,6 +36,8 @@ class RemoteMachines:
         launchers = launchers_of(address)(
             address.text.partition("://")[2], workers, recycle, self._interpreter_of, self._at, flows
         )
+        if isinstance(launchers, SharesFiles):
+            launchers.share_by(_absolute(store_address()))
         self._opened = ExitStack()
         self._pools = self._opened.enter_context(launchers)
 
@@ -55,6 +59,10 @@ class RemoteMachines:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._opened.__exit__(kind, error, trace)
+
+
+def _absolute(store: str) -> str:
+    return store if "://" in store or not store else str(Path(store).absolute())
 
 
 def remote_machines(

@@ -37,7 +37,7 @@ from assay.ports.blobs import BlobInfo, Blobs, KeepsFolders
 from assay.ports.browsing import Browsable, CellQuery, JobState, MatrixJob, MatrixPage, Standing
 from assay.ports.engine import DeviceTimed, Engine, ProfilesOperators, SelfTimed, SupportsBind, Traced
 from assay.ports.generator import GeneratedCase, Generator
-from assay.ports.launcher import JobList, JobSource, Launcher, Launchers, Sandbox
+from assay.ports.launcher import JobList, JobSource, Launcher, Launchers, Sandbox, SharesFiles
 from assay.ports.metric import Metric
 from assay.ports.report import Report
 from assay.ports.store import KeepsAlerts, KeepsAnnotations, PastResult, RollsUp, RunSearch, RunSummary, Store
@@ -91,6 +91,7 @@ __all__ = [
     "RunSummary",
     "Sandbox",
     "SelfTimed",
+    "SharesFiles",
     "ShipsEnvironment",
     "ShowsEachPass",
     "ShowsPlainUse",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from assay.core.job_base import Job
 from assay.core.result import Result
@@ -69,6 +69,15 @@ class Launchers(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         """Nothing is left on any machine."""
+        ...
+
+
+@runtime_checkable
+class SharesFiles(Protocol):
+    """Launchers whose machines need no disk in common, where there is a store."""
+
+    def share_by(self, store: str) -> None:
+        """Its address, "" where there is none: called once, before the launchers are entered."""
         ...
 
 

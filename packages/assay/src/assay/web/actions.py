@@ -105,7 +105,7 @@ class Actions:
 
     def _mute(self, who: str, form: Mapping[str, str]) -> str:
         days, reason = form.get("days", ""), form.get("reason", "").strip()
-        if not days.isdigit() or not 1 <= int(days[:4]) <= 365 or len(days) > 3:
+        if not (days.isascii() and days.isdigit()) or not 1 <= int(days[:4]) <= 365 or len(days) > 3:
             raise UsageError(f"days is {days[:20]!r}; it is a whole number from 1 to 365")
         if not reason or len(reason) > LONGEST_REASON:
             raise UsageError(f"a mute needs a reason of at most {LONGEST_REASON} characters")
@@ -179,7 +179,8 @@ async def _read_form(request: Request) -> dict[str, str]:
         fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
     except ValueError:
         raise UsageError(f"a form of at most {MOST_FIELDS} fields is expected") from None
-    return {name: values[0] for name, values in fields.items()}
+    # The one sign that a text in PostgreSQL cannot have.
+    return {name: values[0].replace("\x00", "") for name, values in fields.items()}
 
 
 def _demand_same_site(request: Request) -> None:

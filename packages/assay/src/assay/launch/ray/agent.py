@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
@@ -13,12 +15,14 @@ from pathlib import Path
 import msgspec
 
 from assay.core.environment import Interpreter
-from assay.errors import EnvironmentFailed, WorkerFailed
+from assay.core.result import Result
+from assay.errors import AssayError, EnvironmentFailed, WorkerFailed
 from assay.launch.gpus import gpus
 from assay.launch.pool import FreshProcess, Pool
 from assay.launch.prefork import Preforked
 from assay.launch.queued import QueuedLauncher
 from assay.launch.ray.packets import THREADS, Greeting, Parcel, Settings, pack_results, unpack_jobs
+from assay.launch.ray.travelling import KnownFiles, TravellingFile, open_store
 from assay.ports import Launcher
 
 
@@ -32,6 +36,9 @@ class Agent:
 
     def __init__(self, settings: bytes, cores: int, wanted_versions: str) -> None:
         said = msgspec.msgpack.decode(settings, type=Settings)
+        self._base: Path | None = None
+        self._files: KnownFiles | None = None
+        self._watched: dict[str, tuple[str, ...]] = {}
         self._problem = self._enter(said, wanted_versions)
         self._workers = said.workers or max(cores, 1)
         self._interpreters: dict[str, Interpreter] = {}
@@ -50,15 +57,36 @@ class Agent:
         if here != wanted_versions:
             return f"it has {here}, and the driver has {wanted_versions}: install the same on every node"
         if not (Path(settings.folder) / settings.token).is_file():
-            return f"it does not see the folder {settings.folder}: put the project on a disk that all nodes share"
-        os.chdir(settings.folder)
+            if not settings.store:
+                return (
+                    f"it does not see the folder {settings.folder}: put the project on a disk that all nodes share, or name a store in "
+                    "assay.toml, by which its files go"
+                )
+            if problem := self._live_apart(settings):
+                return problem
+        os.chdir(self._at(settings.folder))
         os.environ.pop(THREADS, None)
         if settings.threads:
             os.environ[THREADS] = settings.threads
         return ""
 
+    def _live_apart(self, settings: Settings) -> str:
+        """The driver's paths lie below a folder of this node. What is wrong, "" where nothing is."""
+        try:
+            self._base = Path(tempfile.mkdtemp(prefix="assay-node-"))
+            self._files = KnownFiles(open_store(settings.store), self._at)
+            self._at(settings.folder).mkdir(parents=True)
+        except (AssayError, OSError) as error:
+            return f"it does not see the driver's folder, and cannot use the store ({error})"
+        return ""
+
+    def _at(self, path: str) -> Path:
+        """Where a path of the driver lies here."""
+        return Path(f"{self._base}{path}") if self._base else Path(path)
+
     def greet(self) -> bytes:
-        return msgspec.msgpack.encode(Greeting(platform.node(), self._workers, self._problem, len(gpus())))
+        base = str(self._base or "")
+        return msgspec.msgpack.encode(Greeting(platform.node(), self._workers, self._problem, len(gpus()), base))
 
     def add(self, parcel: bytes) -> None:
         """Jobs, which are answered in any order. What is wrong with them is raised by `results`: there the driver waits."""
@@ -66,21 +94,45 @@ class Agent:
             parcel_read = msgspec.msgpack.decode(parcel, type=Parcel)
             self._interpreters |= parcel_read.interpreters
             self._failed |= parcel_read.failed
+            self._bring(parcel_read)
             self._launcher.add(unpack_jobs(parcel_read), alone=parcel_read.alone)
         except Exception as error:  # noqa: BLE001 - nobody would hear of it, and the driver would wait for ever
             self._launcher.fail(WorkerFailed(f"its jobs cannot be taken: {type(error).__name__}: {error}"))
 
+    def _bring(self, parcel: Parcel) -> None:
+        if self._files is not None:
+            self._files.fetch(parcel.files)
+            self._watched |= parcel.watched
+            for path in (path for paths in parcel.watched.values() for path in paths):
+                self._at(path).parent.mkdir(parents=True, exist_ok=True)
+            for folder in parcel.folders:
+                self._at(folder).mkdir(parents=True, exist_ok=True)
+
     def results(self) -> Iterator[bytes]:
         """Batches, as they come. Ends with `end`."""
         for batch in self._launcher.batches():
-            yield pack_results(batch)
+            yield pack_results(batch, self._written(batch))
+
+    def _written(self, batch: Sequence[Result]) -> tuple[TravellingFile, ...]:
+        """What the jobs of these results wrote, in the store."""
+        if self._files is None:
+            return ()
+        paths = [path for result in batch for path in self._watched.pop(result.job_key, ())]
+        return self._files.changed(list(dict.fromkeys(paths)))
 
     def end(self) -> None:
         self._launcher.close()
+        if self._base:
+            shutil.rmtree(self._base, ignore_errors=True)
 
     def _interpreter(self, environment: str) -> Interpreter:
         if not environment:
             return Interpreter(sys.executable)
         if environment in self._failed:
             raise EnvironmentFailed(self._failed[environment])
-        return self._interpreters[environment]
+        interpreter = self._interpreters[environment]
+        if self._base and not Path(interpreter.program).exists():
+            raise EnvironmentFailed(
+                f"this node does not have the environment {environment}, which lies on the driver's disk"
+            )
+        return interpreter

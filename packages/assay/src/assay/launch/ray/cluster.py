@@ -7,10 +7,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import ray
 
 from assay.errors import UsageError
 from assay.launch.pool import InterpreterOf, own_interpreter
+from assay.launch.ray.far_nodes import FarNodes
 from assay.launch.ray.node import Node
 from assay.launch.ray.packets import THREADS, Settings
 from assay.launch.ray.sharing import for_alone
@@ -35,6 +37,7 @@ class RayCluster:
     ) -> None:
         self._address = address
         self._settings = Settings(workers, recycle, flows=tuple(flows), threads=os.environ.get(THREADS, ""))
+        self._far: FarNodes | None = None
         self.interpreter, self.watch = interpreter, watch
         self._nodes: list[Node] | None = None
         self._starting: StartingAgents | None = None
@@ -50,6 +53,17 @@ class RayCluster:
             self._nodes = []
             self._join(first)
         return self._nodes
+
+    def share_by(self, store: str) -> None:
+        """The address of the store by which files go to nodes that do not see the working folder: before agents start."""
+        self._settings = msgspec.structs.replace(self._settings, store=store)
+
+    @property
+    def far(self) -> FarNodes:
+        """For nodes that do not see the working folder. Raises StoreError."""
+        if self._far is None:
+            self._far = FarNodes(self._settings.store)
+        return self._far
 
     @property
     def coming(self) -> tuple[int, ...]:

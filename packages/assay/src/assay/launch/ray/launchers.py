@@ -13,7 +13,7 @@ from assay.launch.watch import Watch
 
 
 class RayLaunchers:
-    """Implements `ports.Launchers`."""
+    """Implements `ports.Launchers` and `ports.SharesFiles`."""
 
     def __init__(
         self,
@@ -26,6 +26,10 @@ class RayLaunchers:
     ) -> None:
         self._address = address
         self._cluster = RayCluster(address, workers, recycle, interpreter, watch, flows)
+
+    def share_by(self, store: str) -> None:
+        """See `ports.SharesFiles`."""
+        self._cluster.share_by(store)
 
     def __enter__(self) -> tuple[RayPool, RayPool]:
         demand_listening(self._address)

@@ -21,7 +21,7 @@ class Node:
     """`actor`, `stream` and `ray_id` are Ray's; `owed` are its jobs that have no answer, by key; `sent` are calls of
     the actor that Ray has not said to have come. `job_s` is what a job is expected to take, None before the first answer. `lacks` are kinds
     of jobs for which something is not installed there, `has` those of which it has done one; `named` what the
-    user was told that it lacks."""
+    user was told that it lacks. `base` as in `packets.Greeting`."""
 
     name: str
     actor: Any
@@ -29,6 +29,7 @@ class Node:
     workers: int
     gpus: int = 0
     ray_id: str = ""
+    base: str = ""
     owed: dict[str, Job] = field(default_factory=dict)
     sent: list[Any] = field(default_factory=list)
     job_s: float | None = None

@@ -19,7 +19,7 @@ from assay.launch.failed_result import lost_nodes
 from assay.launch.job_queue import worker_key
 from assay.launch.ray.cluster import RayCluster
 from assay.launch.ray.node import Node
-from assay.launch.ray.packets import Parcel, pack_jobs, unpack_results
+from assay.launch.ray.packets import Parcel, pack_jobs, unpack_batch, unpack_results
 from assay.launch.ray.sharing import MOST_LOSSES, Sharing
 from assay.ports import JobSource
 
@@ -107,7 +107,9 @@ class _Launch:
                 failed[name] = str(error)
         for job in jobs:
             self._cluster.watch(job, Stage.START, self._done, self._total, UNKNOWN)
-        parcel = Parcel(pack_jobs(jobs), self._alone, interpreters, failed)
+        parcel = Parcel(() if node.base else pack_jobs(jobs), self._alone, interpreters, failed)
+        if node.base:
+            parcel = self._cluster.far.parcel(jobs, node.base, parcel)
         node.sent.append(node.actor.add.remote(msgspec.msgpack.encode(parcel)))
 
     def next_results(self) -> Iterable[Result]:
@@ -137,14 +139,14 @@ class _Launch:
 
     def _of(self, node: Node) -> Iterable[Result]:
         try:
-            results = unpack_results(ray.get(next(node.stream)))
+            batch = unpack_batch(ray.get(next(node.stream)))
         except ray.exceptions.RayTaskError as error:
             cause = error.cause
             raise WorkerFailed(f"the node {node.name}: {cause or error}") from None
         except (ray.exceptions.RayError, StopIteration):
             yield from self._lost(node)
             return
-        for result in results:
+        for result in self._cluster.far.results(batch, node.base) if node.base else unpack_results(batch):
             job = node.owed.get(result.job_key)
             if job is not None and result.outcome is Outcome.UNAVAILABLE and self._is_refused(node, job, result):
                 continue

@@ -125,7 +125,7 @@ class StartingAgents:
             ray.kill(asked.actor)
             return None
         stream = asked.actor.results.options(num_returns="streaming").remote()
-        return Node(said.node, asked.actor, stream, said.workers, said.gpus, asked.ray_id)
+        return Node(said.node, asked.actor, stream, said.workers, said.gpus, asked.ray_id, said.base)
 
     def _name_late(self) -> None:
         for asked in self._asked.values():
