@@ -70,9 +70,7 @@ def test_a_method_of_a_package_that_is_another_asks(code: str) -> None:
         "def style(ax):\n    ax.format_coord = lambda x, y: f'{x}'\n    return ax",
         "class A:\n    def __init__(self, f): self.f = f\n"
         "class B(A):\n    def __init__(self):\n        A.__init__(self, fake)\n        self.g = fake",
-        "import numpy as np\ndef f(a):\n"
-        + "    a = np.roll(a, 1)\n    a = a.copy()\n" * 600
-        + "    a.flat = table\n    return a",
+        _NET + "x = L()\n" * 600 + "x.post = relu\nx.post(1)",
         "import matplotlib.pyplot as plt\nax = plt.gca()\nax.format_coord = lambda x, y: f'{x}'",
         _NET + "class B:\n    def __init__(self):\n        self.m = L()\n        self.m.act = relu",
         _NET + "layers = {'a': L()}\nlayers['a'].act = relu\nlayers['a'].act(1)",
