@@ -113,7 +113,7 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
     one with those, for a person to put better words to.
     """
     by_case = {result.case: result for result in results}
-    kept = []
+    kept: list[ExpectedOutcome] = []
     explained: set[str] = set()
     causes: dict[tuple[str, str, str], set[int]] = {}
     for expected_outcome in known:
