@@ -4,10 +4,10 @@ Expected: numpy's answers, or the evaluator's of ONNX. Got: until opset 12 LogSo
 negative indices count from nowhere; nearest_mode, select_last_index and SAME_LOWER are not looked at, nor output_shape of ConvTranspose and
 noop_with_empty_axes of ReduceSum; halves are not rounded to even; Det loses the sign of an exchange of rows; Split is all 0 where a part
 has no elements; Pad until opset 10 pads with 0 whatever its value; Cast to bool is false of a number between -1 and 1; Mean and Shrink
-compute something else; a pool without `strides` divides by 0 (SIGFPE), one along three axes reads foreign
-memory (SIGSEGV), and a Conv along three axes without `kernel_shape` loses its last axis. Each runs in a process of its own. Found by
-`assay fuzz --flow mnn-f32`, seeds 5 and 2715 (generators near-misses and equalities), by writing down the nodes beside those, and by the
-case of another backend in the suite `regressions` (Conv).
+compute something else; Where does not broadcast its operands and reads beyond them; a pool without `strides` divides by 0 (SIGFPE), one
+along three axes reads foreign memory (SIGSEGV), and a Conv along three axes without `kernel_shape` loses its last axis. Each runs in
+a process of its own. Found by `assay fuzz --flow mnn-f32`, seeds 5, 2715 and 291204 (generators near-misses, equalities and arithmetic),
+by writing down the nodes beside those, and by the case of another backend in the suite `regressions` (Conv).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 import MNN
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, parser
 from onnx.reference import ReferenceEvaluator
 
 Array = np.ndarray[Any, Any]
@@ -94,6 +94,11 @@ def wrong(
         [numpy_helper.from_array(array, name) for name, array in held.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    return tried(model, fed, expected)
+
+
+def tried(model: onnx.ModelProto, fed: dict[str, Array], expected: Array | None = None) -> str:
+    """The same of a whole model."""
     if expected is None:
         expected = np.asarray(ReferenceEvaluator(model).run(None, fed)[0])
     context = multiprocessing.get_context("fork")
@@ -106,6 +111,8 @@ def wrong(
     return str(found.get())
 
 
+CHOSEN = parser.parse_model("""<ir_version: 8, opset_import: ["" : 13]>
+one (float[2,3] x) => (float[2,3] y) <float[3] w = {7, 8, 9}, float zero = {0}> { c = Less(x, zero) y = Where(c, x, w) }""")
 row = np.array([1.0, 2, 3, 4], np.float32)
 square, cube, column = drawn(1, 2, 4, 4), drawn(1, 2, 4, 4, 4), row.reshape(1, 1, 4, 1)
 logits, pair = drawn(2, 3, 4), drawn(3, 2)
@@ -177,6 +184,7 @@ found = {
         output_shape=[4, 4],
         expected=inner,
     ),
+    "Where: an operand that is broadcast": tried(CHOSEN, {"x": np.array([[-1, -2, -3], [4, 5, 6]], np.float32)}),
     "ReduceSum: noop_with_empty_axes": wrong("ReduceSum", {"x": row}, opset=13, noop_with_empty_axes=1, expected=row),
 }
 for what, value in found.items():

@@ -136,6 +136,10 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
             _bucket("DequantizeLinear MatMul", "scales"),
             DIFFERENT,
         ),
+        # Several nodes become one kernel, in both cases the same.
+        (_bucket("QuantizeLinear Softmax", "-executed~F"), _bucket("QuantizeLinear MaxPool Softmax", "-executed~F"), SAME),
+        (_bucket("QuantizeLinear Softmax", "-executed~F"), _bucket("QuantizeLinear MaxPool Softmax"), UNDECIDED),
+        (_bucket("QuantizeLinear Relu", "-executed~F"), _bucket("QuantizeLinear Softmax", "-executed~F"), DIFFERENT),
         # A sum of nothing that is never written.
         (_bucket("MatMul", "filled"), _bucket("ReduceSum", "filled"), UNDECIDED),
         (_bucket("MatMul", "filled"), _bucket("MatMul", "filled"), SAME),

@@ -14,7 +14,7 @@ from assay import plugins
 from assay.generators.case_values import CaseValues
 from assay.generators.near_misses import NearMisses
 from assay.generators.open_generator import open_generator
-from assay.generators.rewriting import change, rewritten_pair
+from assay.generators.rewriting import change, rewritten_pair, wrong_kernels
 from assay.ports import Engine
 from assay.ports.generator import GeneratedCase
 
@@ -80,3 +80,26 @@ def test_near_misses_draw_from_what_was_learned_and_are_the_same_again(tmp_path:
     again = open_generator("near-misses", learned=str(path))
     made = [[each_generator.make(3, index) for index in range(9)] for each_generator in (beside, again)]
     assert [case and case.model for case in made[0]] == [case and case.model for case in made[1]]
+
+
+@pytest.mark.parametrize(("between", "due"), [("", {"executed QLinearSoftmax": False}), ("Log", {})])
+def test_what_several_nodes_become_is_named(tmp_path: Path, between: str, due: dict[str, bool]) -> None:
+    """And nothing where each node is executed as it is alone."""
+    told = plugins.find_flow("onnxruntime")
+    backend = plugins.load("assay.backends", told.backend)()
+    backend.prepare()
+    graph = f"""g (uint8[2,3] q) => (uint8[2,3] y) <float s = {{0.1}}, uint8 z = {{128}}, float t = {{0.004}}, uint8 o = {{0}}>
+      {{ d = DequantizeLinear(q, s, z) e = {between or "Identity"}(d) m = Softmax(e) y = QuantizeLinear(m, t, o) }}"""
+    case = GeneratedCase(
+        parser.parse_model(f"{HEAD} {graph}").SerializeToString(), {"q": np.full((2, 3), 138, np.uint8)}
+    )
+    values = CaseValues(case)
+    values.evaluate()
+
+    def compiled(case: GeneratedCase) -> Engine:
+        path = tmp_path / "m.onnx"
+        path.write_bytes(case.model)
+        engine: Engine = backend.lower(path, told)
+        return engine
+
+    assert wrong_kernels(values, compiled) == due

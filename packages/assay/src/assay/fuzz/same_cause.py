@@ -8,7 +8,18 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping, Sequence
 
-from assay.core.screening import ANY_OPERATOR, AS_KIN, FILLED, IGNORED, INPUT, INSTEAD, NOT_TYPE, SCALES, is_of_use
+from assay.core.screening import (
+    ANY_OPERATOR,
+    AS_KIN,
+    EXECUTED,
+    FILLED,
+    IGNORED,
+    INPUT,
+    INSTEAD,
+    NOT_TYPE,
+    SCALES,
+    is_of_use,
+)
 from assay.fuzz.corpus import CAUSES, Bucket, is_compared
 from assay.fuzz.deciding_fact import of_one_fact
 from assay.fuzz.old_reader import ignored_of, is_all_of_a_version
@@ -66,7 +77,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     nested = _within(mine, theirs) or _within(theirs, mine)
     if mine == theirs and shared:
         return Relation.SAME
-    if nested and shared - WEAK:
+    if nested and (shared - WEAK or _executed(bucket) & _executed(other)):
         return Relation.SAME
     if families == {"values"} and FILLED in shared:  # sums of nothing that are never written
         return Relation.UNDECIDED
@@ -144,6 +155,11 @@ def _moved_on_a_grid(one: Bucket, other: Bucket, shared: set[str]) -> bool:
     both = [{name for name in pattern(bucket.operators) if name != ON_A_GRID} for bucket in (one, other)]
     grids = all(pattern(bucket.operators)[:1] == (ON_A_GRID,) for bucket in (one, other))
     return grids and all(names and names <= MOVERS for names in both) and bool(shared - WEAK) and _agree(one, other)
+
+
+def _executed(bucket: Bucket) -> set[str]:
+    """Kernels that it is wrong with, and that none of its operators alone becomes."""
+    return {name for name in bucket.ablated if name.startswith(EXECUTED)}
 
 
 def _may_read_one_memory(families: set[str], one: Bucket, other: Bucket) -> bool:

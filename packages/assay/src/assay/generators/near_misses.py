@@ -46,7 +46,8 @@ class NearMisses:
         draws = Draws(self.name, self.version, seed, index)
         build = Build(draws, draws.one_of(OPSETS), reuse=85)
         try:
-            choose = next_by_kind if draws.chance(BY_KIND) else self._next
+            by_kind = draws.chance(BY_KIND) and not self._learned  # what was learned is of this backend
+            choose = next_by_kind if by_kind else self._next
             return finished(build, grow(build, draws.between(2, 4), choose), INNER)
         except NotMade:
             return None

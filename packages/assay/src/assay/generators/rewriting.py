@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from assay.core.screening import EXECUTED
 from assay.generators.case_parts import single_nodes
 from assay.generators.case_values import CaseValues
 from assay.ports.engine import Engine
@@ -33,6 +34,29 @@ def rewritten_pair(values: CaseValues, engine: Engine, compiled: Compile) -> tup
         alone.run(part.inputs)
         apart += kernels(alone)
     return (nodes[0].op_type, nodes[1].op_type) if together and together != apart else None
+
+
+def wrong_kernels(values: CaseValues, compiled: Compile) -> dict[str, bool]:
+    """By name ("executed QLinearSoftmax") those that a wrong case is wrong with, where the engine says what it executes."""
+    try:
+        return dict.fromkeys([EXECUTED + name for name in _fused_kernels(values, compiled)], False)
+    except Exception:  # noqa: BLE001  a part that a backend does not take says nothing
+        return {}
+
+
+def _fused_kernels(values: CaseValues, compiled: Compile) -> tuple[str, ...]:
+    """Names of kernels that the nodes of a case become together, and none of them alone. Raises whatever a backend raises."""
+    parts = [*single_nodes(values)]
+    if not parts:
+        return ()
+    whole = compiled(values.case)
+    whole.run(values.case.inputs)
+    left = kernels(whole)
+    for part in parts:
+        alone = compiled(part)
+        alone.run(part.inputs)
+        left -= kernels(alone)
+    return tuple(sorted(left))
 
 
 def change(values: CaseValues, engine: Engine) -> str | None:

@@ -29,7 +29,7 @@ from assay.generators.open_generator import open_generator
 from assay.generators.plain_uses import in_plain_model
 from assay.generators.programs import EAGER, is_right_uncompiled
 from assay.generators.progress import Progress, used_s
-from assay.generators.rewriting import change, rewritten_pair
+from assay.generators.rewriting import change, rewritten_pair, wrong_kernels
 from assay.generators.uses import Maker, answers, sizes_of
 from assay.models.conversion import convert_to
 from assay.ports import Backend, BuiltForSizes
@@ -63,8 +63,7 @@ def screen(job: ScreenJob, stages: Stages) -> ScreenResult:
                 done = index + 1
                 if time.monotonic() - begin > job.seconds:
                     break
-        cpu = used_s() - cpu
-    return replace(screener.result(), done=done, cpu_s=cpu)
+    return replace(screener.result(), done=done, cpu_s=used_s() - cpu)
 
 
 class _Screener:
@@ -255,8 +254,9 @@ class _Screener:
             return plain or trial, tried
         run = self._part if trial.far.kind == "shape" else self._trial
         best, ablated = simplified(localized(trial, run), run)
-        swallowed = self._swallowed(best)
-        return (swallowed, {}) if swallowed else (best, ablate_fully(best, ablated, run) | tried)
+        if (swallowed := self._swallowed(best)) is not None:
+            return swallowed, {}
+        return best, ablate_fully(best, ablated, run) | tried | wrong_kernels(best.values, self._compiled)
 
     def _swallowed(self, trial: Trial) -> Trial | None:
         """The case as one that fails, where an engine with two threads raises what one with a single thread does not tell."""
