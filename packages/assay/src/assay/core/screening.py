@@ -71,6 +71,7 @@ class Unspecified(enum.StrEnum):
     NEGATIVE_SAME = "negative_same"
     EQUAL_MAXIMA = "equal_maxima"
     REFLECTED_TWICE = "reflected_twice"
+    COARSE_SUM = "coarse_sum"
 
 
 class CaseId(msgspec.Struct, frozen=True):

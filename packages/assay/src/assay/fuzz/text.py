@@ -37,6 +37,7 @@ SILENT_STANDARD = {
     Unspecified.SAMPLED_MAXIMUM: "RoiAlign, max: whether samples are compared, or the weighted elements around them, is not said",
     Unspecified.EQUAL_MAXIMA: "MaxPool: of equal maxima of one window nothing says whose place is given",
     Unspecified.REFLECTED_TWICE: "Pad, reflect: what lies further outside than the axis is long inside is not said",
+    Unspecified.COARSE_SUM: "sums of halves: the type in which a sum is accumulated is not named",
     Unspecified.ROUNDED_STEP: "a quotient lies on the edge between two steps of the grid, and no type of the division is named",
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
 }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from assay.core.dtype import dtype_name, is_floating
 from assay.core.flow import Flow
+from assay.core.screening import Unspecified
 from assay.errors import Lowering, UsageError
 from assay.generators.case_values import CaseValues
 from assay.numerics.tolerance.derive import derive_model
@@ -17,6 +20,7 @@ from assay.ports import Tensor
 
 CLOSE = 1e-5
 """Of the largest number of an output: nearer than this needs no tolerance."""
+HALF_SUMS = "fp16-accumulation"
 CLOSE_HALF = 2e-3
 """The same where half precision takes part."""
 
@@ -83,6 +87,16 @@ def judge(given: dict[str, Tensor], values: CaseValues, far: Far, flow: Flow, se
     if used[name] <= 1.0:
         return Far()
     return Far("values", name, distance(given[name], values.wide[name]), used[name])
+
+
+def coarse_sum(given: Mapping[str, Tensor], values: CaseValues, flow: Flow, seed: int) -> tuple[Unspecified, ...]:
+    """Whether an answer in halves is wrong only if sums are accumulated in more than halves, which the standard does not ask for."""
+    halves = "float16" in (*values.dtypes, *values.outputs.values())
+    if not halves or not given or compare(dict(given), values).kind != "values":
+        return ()
+    coarse = replace(flow, allowances=(*flow.allowances, HALF_SUMS))
+    far = judge(dict(given), values, Far("values"), coarse, seed)
+    return () if far.kind else (Unspecified.COARSE_SUM,)
 
 
 def distance(mine: Tensor, exact: Tensor) -> float:

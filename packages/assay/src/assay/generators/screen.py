@@ -20,7 +20,7 @@ from assay.core.result import ScreenResult
 from assay.core.screening import CaseId, Screened, Suspect, Use
 from assay.errors import Lowering, Unsupported, UsageError
 from assay.generators.case_values import CaseValues
-from assay.generators.comparison import Far, compare, far_of, judge
+from assay.generators.comparison import Far, coarse_sum, compare, far_of, judge
 from assay.generators.files import keep_case
 from assay.generators.ignored import ablate_fully
 from assay.generators.kept_cases import KeptCases
@@ -287,7 +287,7 @@ class _Screener:
             output=trial.far.output,
             rel_l2=trial.far.rel_l2,
             budget=trial.far.budget,
-            unspecified=trial.silent,
+            unspecified=(*trial.silent, *coarse_sum(trial.answers, values, job.flow, job.seed)),
             detail=trial.detail,
             ablated=ablated,
         )
