@@ -16,7 +16,7 @@ from assay.ports import Tensor
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.call_inputs import LINE_BYTES, Feeds
 from assay.worker.verify.call_log import Call
-from assay.worker.verify.call_pattern import pattern_of
+from assay.worker.verify.call_pattern import bad_calls, pattern_of
 from assay.worker.verify.repeat_schedule import LEAST_S, allowed_s, schedule
 from assay.worker.verify.same_bytes import distance, same_bytes
 
@@ -123,3 +123,8 @@ def test_the_pattern_of_a_log(samples: str, sizes: list[float], pattern: Pattern
 
 def test_the_pattern_of_memory() -> None:
     assert pattern_of(_calls("aaaaaaa", [0, 0, 1, 0, 1, 0, 1], [0, 0, 16, 0, 16, 0, 16])) is Pattern.ALIGNMENT
+
+
+def test_a_call_whose_zero_has_another_sign_is_a_bad_one() -> None:
+    calls = [Call(1, 0, -1, 0, 0.1), Call(2, 0, 0, 0, 0.2), Call(3, 0, 0, 0, 0.3, answer=1, size=0.0)]
+    assert [call.number for call in bad_calls(calls)] == [3]

@@ -41,6 +41,8 @@ def _far(calls: Sequence[Call], usual: Callable[[int], float]) -> list[Call]:
     for call, size in away.items():
         largest[call.sample] = max(largest[call.sample], size)
     most = max(largest.values(), default=0.0)
+    if not most:  # 0 and -0, two kinds of NaN: other bits, and no distance
+        return [call for call in calls if call.answer]
     if most == math.inf:
         return [call for call, size in away.items() if size == math.inf]
     return [call for call, size in away.items() if size > max(_LITTLE * largest[call.sample], _NOISE * most)]
