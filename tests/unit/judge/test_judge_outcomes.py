@@ -238,3 +238,12 @@ def test_failing_on_more_never_turns_fail_into_pass(outcome: Outcome, more: Outc
     before, after = Policy(fail_on=("mismatch",)), Policy(fail_on=("mismatch", more.value))
     if of(result, before).word is VerdictStatus.FAIL:
         assert of(result, after).word is VerdictStatus.FAIL
+
+
+def test_no_tolerance_is_proposed_for_what_lies_inside_a_model() -> None:
+    inner = make_result(
+        kind="per_node", outcome=Outcome.MISMATCH, comparisons=(make_comparison("/5/Conv", budget_used=5.0),)
+    )
+    reason = judged(inner).verdicts[0].reason
+    assert "fix the flow" in reason
+    assert "model.tolerance" not in reason

@@ -10,9 +10,10 @@ from assay.core.evidence import blocking
 from assay.core.finding import Finding
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import ChangeResult, Result
+from assay.core.result import ChangeResult, PerNodeResult, Result
 from assay.core.result_parts import ComparedResult
 from assay.core.verdict import VerdictStatus
+from assay.judge.clause import as_clause
 from assay.judge.draft_verdict import Violation, quantity
 from assay.judge.finding_text import finding_text, names_its_output
 
@@ -66,7 +67,7 @@ def _structural(result: ComparedResult, policy: Policy) -> Iterator[Violation]:
         where = "" if not finding.output or names_its_output(finding) else f"output '{finding.output}': "
         yield Violation(
             VerdictStatus.FAIL,
-            f"{finding.kind.replace('_', ' ')}: {where}{finding_text(finding).rstrip('.')}",
+            f"{finding.kind.replace('_', ' ')}: {where}{as_clause(finding_text(finding))}",
             advice=f"no tolerance excuses this, fix the {_at_fault(result)}",
         )
 
@@ -79,8 +80,15 @@ def _over_budget(result: ComparedResult, policy: Policy) -> Iterator[Violation]:
             f"output '{budget.output}'{_at(budget)}: budget used {quantity('budget_used', used)}, "
             f"allowed {policy.budget_max:.4g}{_largest(budget)}{_where(budget)}"
         )
-        advice = f'fix the {_at_fault(result)}, or allow more in [model.tolerance."{budget.output}"] if that error is acceptable'
-        yield Violation(VerdictStatus.FAIL, text, "budget_used", used, policy.budget_max, advice)
+        yield Violation(VerdictStatus.FAIL, text, "budget_used", used, policy.budget_max, _to_mend(result, budget))
+
+
+def _to_mend(result: ComparedResult, budget: Comparison) -> str:
+    """A tolerance is stated of outputs of the model, not of what lies inside."""
+    fix = f"fix the {_at_fault(result)}"
+    if isinstance(result, PerNodeResult):
+        return fix
+    return f'{fix}, or allow more in [model.tolerance."{budget.output}"] if that error is acceptable'
 
 
 def _at_fault(result: ComparedResult) -> str:

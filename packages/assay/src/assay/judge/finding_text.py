@@ -9,6 +9,7 @@ from assay.core.node_error import NodeSummary
 from assay.core.recorded_facts import OTHER_FACTS, as_words, listed, number, of_another_version
 from assay.core.schedules import SCHEDULES
 from assay.core.service_rules import WAYS
+from assay.judge.clause import as_clause
 from assay.judge.defect_text import decider_text, defects_text
 from assay.judge.service_rule_text import rule_words
 
@@ -230,7 +231,7 @@ def finding_text(finding: Finding | None, *, figures: bool = True) -> str:
     facts = finding.facts
     shown = as_words(facts)
     about = finding_text(finding.about, figures=figures)
-    about = about.rstrip(".") if "about};" in _TEXTS.get(finding.code, "").lower() else about
+    about = as_clause(about) if "about};" in _TEXTS.get(finding.code, "").lower() else about
     named = {"kind": finding.kind.replace("_", " "), "output": finding.output, "about": about}
     if about:
         named["About"] = about[0].upper() + about[1:]
@@ -260,7 +261,7 @@ def summary_text(summary: NodeSummary) -> str:
     others = summary.wrong[1:]
     more = f" (and {len(others)} more: {', '.join(others[:3])})" if others else ""
     text = finding_text(summary.first)
-    first = f"the first wrong node is {summary.wrong[0]}{more}: {text.rstrip('.') if moved else text}"
+    first = f"the first wrong node is {summary.wrong[0]}{more}: {as_clause(text) if moved else text}"
     return "; ".join(filter(None, (first, moved)))
 
 

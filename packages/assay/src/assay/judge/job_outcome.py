@@ -25,6 +25,7 @@ from assay.core.result import (
     VerifyResult,
 )
 from assay.core.result_parts import ComparedResult
+from assay.judge.clause import as_clause
 from assay.judge.finding_text import finding_text, summary_text
 from assay.judge.finer_precision import find_higher_precision
 from assay.judge.note_text import note_text
@@ -108,7 +109,7 @@ def _seen(result: PerNodeResult | VerifyResult, job: Job, findings: list[Finding
         else ""
     )
     text = _without_known_figures(findings[0], result)
-    return text.rstrip(".") + more if more else text
+    return as_clause(text) + more if more else text
 
 
 def _without_known_figures(finding: Finding, result: ComparedResult) -> str:

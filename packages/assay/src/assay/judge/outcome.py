@@ -20,6 +20,7 @@ from assay.core.speed import TIME_LIMIT_MESSAGE
 from assay.core.verdict import VerdictStatus
 from assay.judge import accuracy, change, gpu_notes, speed
 from assay.judge.advice import CLOSE_TO_FLOAT, Asked, advice, to_compare, to_measure
+from assay.judge.clause import as_clause
 from assay.judge.disputed import to_decide, unsettled, vouched
 from assay.judge.draft_verdict import DraftVerdict, Violation, is_refusal, quantity, unless_said
 from assay.judge.goal_rules import limits_loss
@@ -74,13 +75,13 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
         )
     if result.cause is Cause.BUSY_MACHINE:
         return replace(
-            blank, word=VerdictStatus.INCONCLUSIVE, reason=f"undecided: {result.detail.rstrip('.')}; {RUN_AGAIN}"
+            blank, word=VerdictStatus.INCONCLUSIVE, reason=f"undecided: {as_clause(result.detail)}; {RUN_AGAIN}"
         )
     if _counted_as(result).value in policy.pass_on:
         return replace(blank, reason=f"{_described(result)}; {TAKES_NOTHING}")
     if result.outcome not in (Outcome.OK, Outcome.MISMATCH):
         word = _status(_counted_as(result), policy)
-        return replace(blank, word=word, reason=_described(result, asked), doubt=result.detail.rstrip("."))
+        return replace(blank, word=word, reason=_described(result, asked), doubt=as_clause(result.detail))
     if violations:
         mistrusted = replace(blank, outcome=Outcome.MISTRUSTED, word=_status(Outcome.MISTRUSTED, policy))
         why = _join(violations)
@@ -129,7 +130,7 @@ def _described(result: Result, asked: Asked | None = None) -> str:
     node = unless_said(result.detail, result.node, f" at node '{result.node}'")
     signal = unless_said(result.detail, result.signal, f" ({result.signal})")
     unable = "run unavailable: " if result.outcome is Outcome.LOWERED else ""
-    detail = f": {unable}{result.detail.rstrip('.')}" if result.detail else ""
+    detail = f": {unable}{as_clause(result.detail)}" if result.detail else ""
     alone = "; a fresh process did not repeat it" if result.only_after_other_jobs else ""
     # The backend's own words already hold the install command where there is one.
     outcome = _counted_as(result)

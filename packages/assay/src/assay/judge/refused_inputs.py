@@ -11,6 +11,7 @@ from assay.core.policy import Policy
 from assay.core.result import MeasureResult, Result, VerifyResult
 from assay.core.verdict import VerdictStatus
 from assay.judge.advice import Asked, command
+from assay.judge.clause import as_clause
 from assay.judge.draft_verdict import DraftVerdict
 from assay.judge.outcome_table import ANSWERS
 
@@ -69,7 +70,7 @@ def _reason(verified: VerifyResult, result: Result, asked: Asked | None) -> str:
     takers = [witness.flow for witness in verified.witnesses if witness.takes_inputs]
     but = f", and {takers[0]} takes them" if takers else ""
     return (
-        f"the inputs are in doubt: nobody gave any, and {named} refuse those that were drawn ({verified.detail.rstrip('.')}){but}; "
+        f"the inputs are in doubt: nobody gave any, and {named} refuse those that were drawn ({as_clause(verified.detail)}){but}; "
         f"to decide it, give inputs of your own: {command(result, asked, inputs='FILE.npz')}; or state sizes and values of these with "
         "--dim, --input-range and --input-value"
     )

@@ -14,11 +14,17 @@ class NameCode(enum.StrEnum):
 
     NEAR_NAME = "near_name"
     KNOWN_NAMES = "known_names"
+    MANY_NAMES = "many_names"
+
+
+MOST_LISTED = 40
+"""Names in one sentence: nobody reads more."""
 
 
 def name_hint(name: str, known: Collection[str]) -> Note:
-    """The name that was probably meant; where none is near, all that there are."""
-    near = nearest(name, known)
-    return (
-        noted(NameCode.NEAR_NAME, near=near) if near else noted(NameCode.KNOWN_NAMES, names=tuple(known) or ("(none)",))
-    )
+    """The name that was probably meant; where none is near, all that there are, or their number where they are many."""
+    if near := nearest(name, known):
+        return noted(NameCode.NEAR_NAME, near=near)
+    if len(known) > MOST_LISTED:
+        return noted(NameCode.MANY_NAMES, count=len(known))
+    return noted(NameCode.KNOWN_NAMES, names=tuple(known) or ("(none)",))

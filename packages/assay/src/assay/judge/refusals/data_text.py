@@ -19,6 +19,7 @@ _DICTS = "yield a dict from input names to arrays"
 DATA: dict[str, str] = {
     NameCode.NEAR_NAME: "perhaps you mean '{near}'",
     NameCode.KNOWN_NAMES: "choose one of {names}",
+    NameCode.MANY_NAMES: "none of the {count} names that there are is near",
     # places
     DataCode.ITEM: "{source}, item {item}",
     DataCode.STEP: "{source}, item {item}, step {step}",
