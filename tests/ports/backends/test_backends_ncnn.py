@@ -67,6 +67,16 @@ def test_a_scalar_has_no_axis(write: Any) -> None:
     assert (answer.shape, float(answer)) == ((), 12)
 
 
+def test_one_number_for_each_row_has_the_axis_of_the_batch_alone(write: Any) -> None:
+    stored = "<float[1, 2, 1, 1] w = {1, 2}, int64[3] axes = {1, 2, 3}>"
+    text = f"""g (float[N, 2, 4, 4] x) => (float[N] y) {stored} {{
+        joined = Conv (x, w) mean = GlobalAveragePool (joined) y = Squeeze (mean, axes)
+    }}"""
+    engine = Ncnn().lower(write(text), _FLOW)
+    x = np.arange(96, dtype=np.float32).reshape(3, 2, 4, 4)
+    assert engine.run({"x": x})["y"].tolist() == (x[:, 0] + 2 * x[:, 1]).mean(axis=(1, 2)).tolist()
+
+
 def test_another_use_of_the_integers_is_refused(write: Any) -> None:
     with pytest.raises(Unsupported, match="uint8"):
         Ncnn().lower(write("g (uint8[n, 4] x) => (uint8[n, 4] y) { y = Add(x, x) }"), _FLOW)

@@ -196,8 +196,9 @@ class NcnnEngine:
         if code:
             raise run_failure(blob.spec.name, code)
         array: Tensor = np.array(mat.numpy(**_axis(blob)), copy=True)
-        if blob.spec.shape == () and array.shape == (1,):
-            array = array.reshape(())  # it has no tensor without an axis
+        rank = len(blob.spec.shape)
+        if array.shape[-1:] == (1,) and array.ndim == rank + 1 and (rank == 0 or (rank == 1 and blob.batch == 0)):
+            array = array.reshape(array.shape[:-1])  # it has no tensor without an axis: of each row of a batch, too
         declared = numpy_dtype(blob.spec.dtype)
         if array.dtype == declared or declared.kind not in "iub" or not np.array_equal(array, np.rint(array)):
             return array
