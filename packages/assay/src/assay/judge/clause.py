@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
-_FULL_STOP = re.compile(r"(?<!\.)\.\Z")
-
 
 def as_clause(sentence: str) -> str:
     """Without the full stop at its end; dots that say that there is more stay."""
-    return _FULL_STOP.sub("", sentence)
+    clause = sentence.removesuffix(".")
+    return sentence if clause.endswith(".") else clause
