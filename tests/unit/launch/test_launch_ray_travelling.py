@@ -9,14 +9,16 @@ import pytest
 from msgspec.structs import replace
 
 from assay.core.case import Case, Inputs
-from assay.core.job import InspectJob, RegionJob, VerifyJob
+from assay.core.job import CompareSpeedJob, InspectJob, RegionJob, VerifyJob
 from assay.core.model import Model, TensorSpec
 from assay.core.result import VerifyResult
+from assay.core.speed import BaselineEngine
 from assay.core.wire import decode_job
 from assay.errors import BlobLost, WorkerFailed
 from assay.launch.ray.far_nodes import FarNodes
 from assay.launch.ray.packets import Batch, Parcel, pack_results, unpack_batch
 from assay.launch.ray.travelling import KnownFiles, TravellingFile, open_store, weights_beside
+from assay.models.tolerances import coarse_of
 from assay.testing.builders import make_flow, make_result
 
 
@@ -85,6 +87,14 @@ def test_a_job_finds_its_files_on_a_node(node: FarNode, far: FarNodes) -> None:
     assert parcel.folders == (job.scratch,)
 
 
+def test_the_model_of_a_baseline_goes_along(node: FarNode, far: FarNodes) -> None:
+    _write(Path("new.onnx"), Path("old.onnx"))
+    old, new = (Model(name, f"{name}.onnx", "d") for name in ("old", "new"))
+    job = CompareSpeedJob(Case("m", new), make_flow(), baseline=BaselineEngine("old", make_flow(), old))
+    files = far.parcel([job], node.base, Parcel((), alone=False)).files
+    assert {Path(file.path).name for file in files} == {"new.onnx", "old.onnx"}
+
+
 def test_a_job_that_names_nothing_is_as_it_was(node: FarNode, far: FarNodes) -> None:
     job = InspectJob(Case("m", Model("m", "gone.onnx", "")))
     parcel = far.parcel([job], node.base, Parcel((), alone=False))
@@ -105,6 +115,9 @@ def test_what_a_job_wrote_is_on_the_driver_and_nothing_else_travels(node: FarNod
     assert isinstance(came, VerifyResult)
     assert came.log == f"{job.scratch}/x: cannot be opened", "people read the paths of their own machine"
     assert not node.files.changed(parcel.watched[job.key]), "once"
+    coarse = coarse_of(job.tolerance_dir)
+    _write(node.at(Path(coarse)) / "tolerance.json")
+    assert [file.path for file in node.files.changed(parcel.watched[job.key])] == [f"{coarse}/tolerance.json"]
     # Of the next job the driver knows what it has: nothing of it is brought again.
     again = far.parcel([job], node.base, Parcel((), alone=False))
     assert {file.path for file in again.files} >= {file.path for file in written}

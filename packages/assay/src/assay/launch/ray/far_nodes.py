@@ -43,8 +43,8 @@ class FarNodes:
         for job in jobs:
             roots = roots_of(job)
             self._roots.update(roots)
-            own = named_files(job.case)
             tree = msgspec.msgpack.decode(encode(job))
+            own = named_files(tree)
             named = {*paths_in(tree, roots), *(path for path in own if path.startswith("/"))} - {job.scratch}
             moved = {path: f"{base}{path}" for path in (*named, job.scratch) if path}
             far_job = msgspec.msgpack.encode(with_texts(tree, partial(_moved, moved)))

@@ -7,13 +7,13 @@ import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from assay import plugins
-from assay.core.case import Case
 from assay.core.job_base import Job
 from assay.models.files import file_digest, user_cache
 from assay.ports import Blobs
@@ -21,6 +21,8 @@ from assay.ports import Blobs
 BLOBS, FOLDER = "assay.blobs", "folder"
 AT_ONCE = 8
 """Files that go up or down side by side."""
+NAMED_AS_GIVEN = ("source", "golden", "given")
+"""Fields of models and inputs."""
 EXTERNAL = b"location"
 """The key by which an ONNX file names a file of weights beside it."""
 
@@ -70,8 +72,10 @@ class KnownFiles:
         self._there.update(wanted)
 
     def changed(self, paths: Sequence[str]) -> tuple[TravellingFile, ...]:
-        """Those that are new here, or otherwise than they were known: they go to the store."""
-        before = {path: self._known.get(path) for path in dict.fromkeys(f for path in paths for f in self._below(path))}
+        """Those at these paths, and beside them under names that begin so, that are new here or otherwise than they were known: they go to
+        the store. A job may write beside the folder that it names (a coarse tolerance)."""
+        every = [file for path in paths for one in self._beside(path) for file in self._below(one)]
+        before = {path: self._known.get(path) for path in dict.fromkeys(every)}
         return self.send([path for path, known in before.items() if known is None or known[:2] != self._stat(path)])
 
     def _fetch(self, file: TravellingFile) -> None:
@@ -105,6 +109,10 @@ class KnownFiles:
             return None
         return status.st_size, status.st_mtime_ns
 
+    def _beside(self, path: str) -> list[str]:
+        folder, name = os.path.split(path)
+        return [f"{folder}/{other.name}" for other in self._at(folder).glob(f"{escape(name)}*")]
+
     def _below(self, path: str) -> Iterator[str]:
         """The files of a folder, or the file itself, by their paths on the driver."""
         place = self._at(path)
@@ -123,13 +131,13 @@ def side_by_side(work: Callable[[TravellingFile], object], files: Sequence[Trave
             list(threads.map(work, files))
 
 
-def named_files(case: Case) -> list[str]:
-    """The model, what it is compared with, and the inputs: as the case names them."""
-    models = [case.model, case.body, case.program, case.original.model if case.original else None]
-    named = [model.source for model in models if model]
-    named += [case.inputs.golden, case.inputs.given, case.original.golden if case.original else ""]
-    named += [case.inputs.data.source] if case.inputs.data else []
-    return [path for path in dict.fromkeys(named) if path and os.path.exists(path)]
+def named_files(value: Any) -> list[str]:
+    """The models, goldens and inputs that a job names as its user does, however deep: they are there, and their paths may be relative."""
+    if isinstance(value, dict):
+        texts = [part for name, part in value.items() if name in NAMED_AS_GIVEN and isinstance(part, str) and part]
+        below = [path for part in value.values() for path in named_files(part)]
+        return list(dict.fromkeys([*(text for text in texts if os.path.exists(text)), *below]))
+    return [path for part in value for path in named_files(part)] if isinstance(value, list) else []
 
 
 def weights_beside(model: str) -> list[str]:
