@@ -4,9 +4,10 @@ Expected: numpy's answers, or the evaluator's of ONNX. Got: until opset 12 LogSo
 negative indices count from nowhere; nearest_mode, select_last_index and SAME_LOWER are not looked at, nor output_shape of ConvTranspose and
 noop_with_empty_axes of ReduceSum; halves are not rounded to even; Det loses the sign of an exchange of rows; Split is all 0 where a part
 has no elements; Pad until opset 10 pads with 0 whatever its value; Cast to bool is false of a number between -1 and 1; Mean and Shrink
-compute something else; Where does not broadcast its operands and reads beyond them; a pool without `strides` divides by 0 (SIGFPE), one
+compute something else; Where does not broadcast its operands and reads beyond them, nor do Min, Max, Sum and Mean of three; ScatterND
+writes one number of each slice that two indices name; a pool without `strides` divides by 0 (SIGFPE), one
 along three axes reads foreign memory (SIGSEGV), and a Conv along three axes without `kernel_shape` loses its last axis. Each runs in
-a process of its own. Found by `assay fuzz --flow mnn-f32`, seeds 5, 2715 and 291204 (generators near-misses, equalities and arithmetic),
+a process of its own. Found by `assay fuzz --flow mnn-f32`, seeds 5, 2715, 291204 and 291302 (generators near-misses, equalities and arithmetic),
 by writing down the nodes beside those, and by the case of another backend in the suite `regressions` (Conv).
 """
 
@@ -84,7 +85,7 @@ def wrong(
     names = [*fed, *(name if name in held else "" for name in constants or {})]
     element = helper.np_dtype_to_tensor_dtype(np.dtype("float32") if kind == "DequantizeLinear" else fed["x"].dtype)
     graph = helper.make_graph(
-        [helper.make_node(kind, names, ["y", *more], **attributes)],
+        [helper.make_node(kind, names if kind != "ScatterND" else ["x", "i", "u"], ["y", *more], **attributes)],
         "one",
         [
             helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
@@ -185,6 +186,19 @@ found = {
         expected=inner,
     ),
     "Where: an operand that is broadcast": tried(CHOSEN, {"x": np.array([[-1, -2, -3], [4, 5, 6]], np.float32)}),
+    "Min of three: an operand that is broadcast": wrong(
+        "Min",
+        {"x": pair[:1], "a": pair, "b": 2 * pair},
+        opset=13,
+        expected=np.minimum(pair[:1], np.minimum(pair, 2 * pair)),
+    ),
+    "ScatterND: slices that two indices name": wrong(
+        "ScatterND",
+        {"x": np.zeros((2, 2, 3), np.float32), "u": np.float32([[1, 2, 3]])},
+        {"i": np.array([[1, 0]])},
+        opset=13,
+        expected=np.float32([[[0] * 3, [0] * 3], [[1, 2, 3], [0] * 3]]),
+    ),
     "ReduceSum: noop_with_empty_axes": wrong("ReduceSum", {"x": row}, opset=13, noop_with_empty_axes=1, expected=row),
 }
 for what, value in found.items():
