@@ -7,8 +7,8 @@ has no elements; Pad until opset 10 pads with 0 whatever its value; Cast to bool
 compute something else; Where does not broadcast its operands and reads beyond them, nor do Min, Max, Sum and Mean of three; ScatterND
 writes one number of each slice that two indices name; a pool without `strides` divides by 0 (SIGFPE), one
 along three axes reads foreign memory (SIGSEGV), and a Conv along three axes without `kernel_shape` loses its last axis. Each runs in
-a process of its own. Found by `assay fuzz --flow mnn-f32`, seeds 5, 2715, 291204 and 291302 (generators near-misses, equalities and arithmetic),
-by writing down the nodes beside those, and by the case of another backend in the suite `regressions` (Conv).
+a process of its own. Found by `assay fuzz --flow mnn-f32`, seeds 5, 2715, 291204 and 291302 (generators near-misses, equalities and
+arithmetic), by writing down the nodes beside those, and by the case of another backend in the suite `regressions` (Conv).
 """
 
 from __future__ import annotations
