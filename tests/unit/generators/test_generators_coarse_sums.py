@@ -10,13 +10,14 @@ from assay import plugins
 from assay.core.screening import Unspecified
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import coarse_sum
+from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 
 GRAPH = """<ir_version: 8, opset_import: ["" : 13]>
 g (float16[256] x) => (float16[1] y) { y = ReduceSumSquare(x) }"""
 
 
-def _in_halves(x: np.ndarray[tuple[int], np.dtype[np.float16]]) -> np.float16:
+def _in_halves(x: Tensor) -> np.float16:
     total = np.float16(0)
     for number in x:
         total = np.float16(total + number * number)
@@ -25,7 +26,7 @@ def _in_halves(x: np.ndarray[tuple[int], np.dtype[np.float16]]) -> np.float16:
 
 @pytest.mark.parametrize(("off", "due"), [(0, (Unspecified.COARSE_SUM,)), (300, ())])
 def test_a_sum_accumulated_in_halves_is_left_open(off: int, due: tuple[Unspecified, ...]) -> None:
-    x = np.float16(np.round(np.random.default_rng(0).uniform(-3, 3, 256) * 2) / 2)
+    x = np.asarray(np.round(np.random.default_rng(0).uniform(-3, 3, 256) * 2) / 2, np.float16)
     values = CaseValues(GeneratedCase(parser.parse_model(GRAPH).SerializeToString(), {"x": x}))
     values.evaluate()
     given = np.asarray([_in_halves(x) - off], np.float16)
