@@ -95,6 +95,37 @@ def test_what_an_input_has_in_any_order_is_another(kind: str, seed: int) -> None
         assert 0 < one["x"].min() < one["x"].max() < 250
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.eye(1, 10, 3, dtype=np.float32), np.eye(1, 128, dtype=np.int64), (np.arange(128) < 30)[np.newaxis],
+        np.array(["yes", "no"] * 8, object), np.zeros((0, 9), np.float32),
+    ],
+    ids=["one-hot", "mask of one", "mask", "words", "nothing"],
+)  # fmt: skip
+def test_of_a_few_kinds_there_are_as_many_as_before(values: np.ndarray, seed: int) -> None:
+    (one,) = drawn_again([{"x": values}], seed)
+    assert sorted(one["x"].reshape(-1)) == sorted(values.reshape(-1))
+    assert (one["x"].dtype, one["x"].shape) == (values.dtype, values.shape)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_of_many_each_kind_keeps_its_share_and_their_sum_is_another(seed: int) -> None:
+    letters = np.eye(4, dtype=np.float32)[:, np.arange(1000) % 4][np.newaxis]
+    (one,) = drawn_again([{"x": letters}], seed)
+    assert np.array_equal(one["x"].sum(axis=1), np.ones((1, 1000))), "still one letter at each place"
+    assert 0 < np.abs(one["x"].sum(axis=2) - 250).max() <= 250 / 50
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_of_two_draws_has_no_more_to_do(seed: int) -> None:
+    scores = np.concatenate([np.linspace(0.0, 0.3, 7980), np.full(420, 0.9)])[np.newaxis]
+    drawn, turned = (drawn_again([{"x": scores}], seed, turned=way)[0]["x"] for way in (False, True))
+    above = sorted(int((each > 0.5).sum()) for each in (drawn, turned))
+    assert above[0] <= 420 < above[1]
+
+
 def test_the_interval_of_a_share_fits_the_number_of_samples() -> None:
     def width(count: int) -> float:
         answered = [{"y": np.zeros((1, 2), np.float32)}] * count
@@ -170,8 +201,9 @@ def _measured(latency_ms: float | None) -> Measured:
     [
         ([9.0], 1.0, False, None, 9.0),
         ([1.1], 1.0, True, CheckOutcome.PASSED, 1.1),
-        ([9.0, 8.0], 1.0, True, CheckOutcome.FAILED, 9.0),
-        ([9.0, 1.1], 1.0, True, CheckOutcome.PASSED, 9.0),
+        ([9.0, 8.0, 8.5], 1.0, True, CheckOutcome.FAILED, 8.0),
+        ([9.0, 1.1], 1.0, True, CheckOutcome.PASSED, 1.1),
+        ([9.0, None, 1.1], 1.0, True, CheckOutcome.PASSED, 1.1),
         ([None], 1.0, False, CheckOutcome.SKIPPED, 1.0),
         ([None], 1.0, True, CheckOutcome.UNDECIDED, 1.0),
         ([None], None, True, None, None),
@@ -187,7 +219,7 @@ def test_inputs_that_nobody_has_seen_cost_what_the_published_ones_cost(
     case = Case("model", Model(name="model", source="", digest="", ir_version=8, opsets={}, inputs=(), outputs=()))
     published = msgspec.structs.replace(case, name="published")
     left = iter(fresh_ms)
-    speed = Speed(case, lambda: published, dependent, 1)
+    speed = Speed(case, lambda: [case, case], lambda: published, dependent, 1)
     found, check = on_fresh_inputs(lambda chosen: _measured(known_ms if chosen is published else next(left)), speed)
     assert (check.outcome if check else None) is outcome
     assert found.figures.get("latency_ms") == counted_ms

@@ -18,14 +18,17 @@ _COMPARED = 64
 _ENDS = 50
 """One of so many of the smallest values, and of the largest, is left out."""
 _BENDS = (1.5, 2.5)
+_FEW = 16
+"""As many different values are kinds (masks, flags, one-hot, labels): how many there are of each says how much there is to do."""
 _LEAST = 8
 """Length from which an axis counts things of one kind (pixels, words, samples): a shorter one has settings, channels, columns."""
 
 
-def drawn_again(samples: Sequence[Sample], seed: int | None = None) -> list[Sample]:
-    """The same names, types and shapes; every value is one that the model takes. `seed` None: drawn from the system."""
+def drawn_again(samples: Sequence[Sample], seed: int | None = None, *, turned: bool = False) -> list[Sample]:
+    """The same names, types and shapes; every value is one that the model takes. `seed` None: drawn from the system. `turned`: each input
+    that has more large values with this seed has more small ones, and the other way round."""
     generator = np.random.default_rng(int.from_bytes(os.urandom(16), "little") if seed is None else seed)
-    return [{name: _drawn(values, generator) for name, values in sample.items()} for sample in samples]
+    return [{name: _drawn(values, generator, turned) for name, values in sample.items()} for sample in samples]
 
 
 def telling_samples(samples: Sequence[Sample]) -> tuple[int, int]:
@@ -95,18 +98,42 @@ def _near(one: Part, other: Part, spread: Part) -> bool:
     return bool(np.all(close | (some == others) | (np.isnan(some) & np.isnan(others))))
 
 
-def _drawn(values: np.ndarray[Any, Any], generator: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Along its long axes together; what a short axis counts keeps its own values. Small ones are more frequent than before, or large ones,
-    and neither end comes again: what an input has whatever its order (sum, most, least) is another, too."""
+def _drawn(values: Part, generator: np.random.Generator, turned: bool) -> Part:
+    """Along its long axes together; what a short axis counts keeps its own values."""
     long = [axis for axis, size in enumerate(values.shape) if size >= _LEAST]
     if not long:
         return values
     short = [axis for axis in range(values.ndim) if axis not in long]
     order = (*short, *long)
-    turned = values.transpose(order)
-    flat = np.sort(turned.reshape(*turned.shape[: len(short)], math.prod(turned.shape[len(short) :])), axis=-1)
+    view = values.transpose(order)
+    rows = view.reshape(-1, math.prod(view.shape[len(short) :]))
+    flat = np.sort(rows, axis=-1)
+    counts = [np.unique(row, return_counts=True)[1] for row in flat]
+    few = np.array([len(count) <= min(_FEW, flat.shape[-1] // 2) for count in counts], dtype=bool)
+    larger = bool(generator.integers(2)) is not turned
+    mixed = np.empty_like(flat)
+    mixed[~few] = _bent(flat[~few], generator, larger)
+    if few.any():
+        least = min(int(count.min()) for count, is_few in zip(counts, few, strict=True) if is_few)
+        mixed[few] = _mixed(rows[few], generator, larger, least // _ENDS)
+    return np.ascontiguousarray(mixed.reshape(view.shape).transpose(np.argsort(order)))
+
+
+def _bent(flat: Part, generator: np.random.Generator, larger: bool) -> Part:
+    """Large values are more frequent than before, or small ones, and neither end comes again: what an input has whatever its order
+    (sum, most, least) is another, too."""
     ends = max(1, flat.shape[-1] // _ENDS)
-    bend = generator.uniform(*_BENDS) ** generator.choice((-1, 1))
+    bend = generator.uniform(*_BENDS) ** (-1 if larger else 1)
     places = ends + (generator.random(flat.shape) ** bend * (flat.shape[-1] - 2 * ends)).astype(np.int64)
-    mixed = np.take_along_axis(flat, places, axis=-1).reshape(turned.shape)
-    return np.ascontiguousarray(mixed.transpose(np.argsort(order)))
+    return np.take_along_axis(flat, places, axis=-1)
+
+
+def _mixed(rows: Part, generator: np.random.Generator, larger: bool, others: int) -> Part:
+    """In another order, the same one in each row. At `others` places, so few that each value keeps its share, the largest value of the
+    first row stands where its smallest was, or the other way round."""
+    places = generator.permutation(rows.shape[-1])
+    ranked = np.argsort(rows[0][places], kind="stable")
+    ends = ranked[:others], ranked[len(ranked) - others :]
+    into, out_of = ends if larger else ends[::-1]
+    places[into] = places[out_of]
+    return rows[:, places]

@@ -36,8 +36,10 @@ def data_set_folders(submission: Path) -> list[Path]:
     return sorted(paths, key=lambda path: int(path.name.rpartition("_")[2]))
 
 
-def with_data_sets(case: Case, sets: Sequence[Path], into: Path, run: RunLimits, *, fresh: bool = False) -> Case:
-    """The case with the golden written to `into`; `fresh`: with the values of its inputs in an order that is drawn now.
+def with_data_sets(
+    case: Case, sets: Sequence[Path], into: Path, run: RunLimits, *, fresh: tuple[int, bool] | None = None
+) -> Case:
+    """The case with the golden written to `into`; `fresh`, the seed and whether it is turned: with values of its inputs drawn by it.
     Raises BadGolden where the sets do not fit the model, HarnessError."""
     import msgspec
 
@@ -63,7 +65,9 @@ def write(item: dict[str, Any]) -> int:
     case = msgspec.convert(item["case"], Case)
     inputs, outputs = data_sets(Path(case.model.source), [Path(path) for path in item["sets"]])
     if item["fresh"]:
-        inputs, outputs = drawn_again(inputs), [{"nothing": np.zeros(1, np.float32)}] * len(inputs)
+        seed, turned = item["fresh"]
+        inputs = drawn_again(inputs, seed, turned=turned)
+        outputs = [{"nothing": np.zeros(1, np.float32)}] * len(inputs)
     write_golden(
         Path(item["into"]), model=case.model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set",
         producer_version="", who="submission", reason="handed in with the model", created_at="",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import fnmatch
 import functools
 import math
+import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,14 +28,16 @@ from assay_zoo.submission import SubmissionContext, SubmissionServices
 ALL = "performance.all"
 DEARER = 2.0
 """Times that an input may cost what another of its shape costs."""
+_SEED_BITS = 62
 
 
 @dataclass(frozen=True)
 class Speed:
-    """What is measured: `fresh` has inputs that are drawn here, so that nobody knew them; `published` gives the case with those that
-    were handed in. `value_dependent`: how much the model does follows from the values of its inputs."""
+    """What is measured: `fresh` has inputs that are drawn here, so that nobody knew them, `others` gives cases of other draws; `published`
+    gives the case with those that were handed in. `value_dependent`: how much the model does follows from the values of its inputs."""
 
     fresh: Case
+    others: Callable[[], Iterable[Case]]
     published: Callable[[], Case]
     value_dependent: bool
     size_bytes: int
@@ -53,7 +56,8 @@ def check_performance(place: SubmissionContext, tools: SubmissionServices) -> li
         if not sets:
             return [_check(ALL, CheckOutcome.SKIPPED, "not executed: there is no test data set to measure with")]
         case = case_of(model, place.metadata.name, tools.services, place.policy.run)
-        fresh = with_data_sets(case, sets, tools.scratch / "fresh", place.policy.run, fresh=True)
+        seed, other_seed = secrets.randbits(_SEED_BITS), secrets.randbits(_SEED_BITS)
+        fresh = with_data_sets(case, sets, tools.scratch / "fresh", place.policy.run, fresh=(seed, False))
         facts = read_facts(place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes)
     except (BadModel, BadGolden, UsageError) as error:
         text = f"it cannot be measured: {error}".replace(f"{place.folder}/", "")
@@ -63,7 +67,11 @@ def check_performance(place: SubmissionContext, tools: SubmissionServices) -> li
     def published() -> Case:
         return with_data_sets(case, sets, tools.scratch / "published", place.policy.run)
 
-    speed = Speed(fresh, published, facts.value_dependent, sum(file.size for file in facts.files))
+    def others() -> Iterable[Case]:
+        for name, draw in (("turned", (seed, True)), ("other", (other_seed, False))):
+            yield with_data_sets(case, sets, tools.scratch / name, place.policy.run, fresh=draw)
+
+    speed = Speed(fresh, others, published, facts.value_dependent, sum(file.size for file in facts.files))
     checks, measured = _limits(speed, place, machine, tools)
     return [*checks, *against_previous(place, Path(measured.inputs.golden), tools)]
 
@@ -110,8 +118,9 @@ def on_fresh_inputs(timed: Callable[[Case], Measured], speed: Speed) -> tuple[Me
     if not speed.value_dependent or found.outcome is not CheckOutcome.PASSED:
         return found, None
     known_ms, fresh_ms = _latency_ms(timed(speed.published())), _latency_ms(found)
-    if fresh_ms > DEARER * known_ms:  # once more: a machine may stumble
-        fresh_ms = min(fresh_ms, _latency_ms(timed(speed.fresh)))
+    if fresh_ms > DEARER * known_ms:
+        # Where there is more to do for more large values, there is less for more small ones. A machine may stumble, too.
+        found, fresh_ms = _quickest(found, (timed(case) for case in speed.others()), DEARER * known_ms)
     text = f"{found.flow}: {fresh_ms:.4g} ms on inputs that were drawn here, {known_ms:.4g} ms on those that were handed in"
     if math.isnan(fresh_ms + known_ms):
         return found, _check(name, CheckOutcome.UNDECIDED, f"{text}; a person must look")
@@ -119,6 +128,16 @@ def on_fresh_inputs(timed: Callable[[Case], Measured], speed: Speed) -> tuple[Me
         text = f"{text}: the model is quick only on what it knows; its speed must not depend on having seen the input"
         return found, _check(name, CheckOutcome.FAILED, text, executed=1)
     return found, _check(name, CheckOutcome.PASSED, text, executed=1)
+
+
+def _quickest(first: Measured, others: Iterable[Measured], enough_ms: float) -> tuple[Measured, float]:
+    """Until one takes no longer than `enough_ms`; one that does not run says nothing."""
+    for other in others:
+        if _latency_ms(other) < _latency_ms(first):
+            first = other
+        if _latency_ms(first) <= enough_ms:
+            break
+    return first, _latency_ms(first)
 
 
 def _latency_ms(found: Measured) -> float:
