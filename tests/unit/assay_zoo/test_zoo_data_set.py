@@ -133,3 +133,10 @@ def test_batches_are_made_of_rows_of_all_data_sets(others: list[dict[str, np.nda
     joined = _joined([first, *others], {("x", 0)})
     assert joined["x"].reshape(-1).tolist() == rows
     assert joined.keys() == first.keys()
+
+
+@pytest.mark.parametrize("setting", [np.array([1.0, np.nan]), np.array(np.nan)], ids=["row", "number"])
+def test_a_setting_that_holds_nan_is_the_same_in_both(setting: np.ndarray) -> None:
+    sets = [{"x": np.full((1, 1), float(row)), "k": setting.copy()} for row in range(2)]
+    assert _joined(sets, {("x", 0)})["x"].reshape(-1).tolist() == [0, 1]
+    assert _joined(sets[:1], {("x", 0)})["x"].tolist() == [[0]]

@@ -80,19 +80,31 @@ def _batches(model: Model, samples: Sequence[Sample], claimed: Sequence[str] | N
 
 def _joined(samples: Sequence[Sample], axes: set[tuple[str, int]]) -> Sample:
     """The first one, with rows of others of its form behind its own: one row alone, repeated, gives one answer and proves little."""
-    first, names = samples[0], {name for name, _ in axes}
+    first, *others = samples
+    names = {name for name, _ in axes}
     if any(axis for _, axis in axes) or len({len(first[name]) for name in names}) > 1:
         return first
-    alike = [
-        sample
-        for sample in samples
-        if {name: (array.shape[name in names :], array.dtype) for name, array in sample.items()}
-        == {name: (array.shape[name in names :], array.dtype) for name, array in first.items()}
-        and len({len(sample[name]) for name in names}) == 1
-        and all(name in names or np.array_equal(array, first[name]) for name, array in sample.items())
-    ]
+    alike = [first, *(sample for sample in others if _alike(first, sample, names))]
     rows = max(SIZES)
     return {**first, **{name: np.concatenate([sample[name][:rows] for sample in alike]) for name in names}}
+
+
+def _alike(first: Sample, other: Sample, names: set[str]) -> bool:
+    """Whether the rows of both (`names`) can stand in one sample: of one type and form, and what has no rows holds the same."""
+
+    def forms(sample: Sample) -> dict[str, Any]:
+        return {name: (array.shape[name in names :], array.dtype) for name, array in sample.items()}
+
+    return (
+        forms(first) == forms(other)
+        and len({len(other[name]) for name in names}) == 1
+        and all(name in names or _same(array, first[name]) for name, array in other.items())
+    )
+
+
+def _same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    """Bit for bit, so that two NaN are the same."""
+    return bool(np.array_equal(one, other)) or (one.dtype != object and one.tobytes() == other.tobytes())
 
 
 def _resized(sample: Sample, axes: set[tuple[str, int]], size: int) -> Sample:
