@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -10,9 +11,12 @@ from typing import cast
 import pytest
 
 from assay.alerts.causes import red_jobs
+from assay.alerts.delivery import with_digest, with_message
 from assay.alerts.ledger import update
+from assay.alerts.message import digest
 from assay.commands.alerting import MOST, alert_lines
-from assay.core.alert import AlertKind, AlertRules, AlertTarget, SecretText
+from assay.commands.alerts import mute_alert
+from assay.core.alert import Alert, AlertKind, AlertRules, AlertTarget, Message, SecretText
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.pipeline.open_run import Checked
 from assay.pipeline.services import Services
@@ -76,3 +80,51 @@ def test_the_rest_goes_to_whoever_takes_something_of_it_and_says_what_each_is(st
     rest = text[text.index("5 further alerts") :]
     assert rest.count(" blocked: ") == 2
     assert rest.count(" inconclusive twice: ") == 3
+
+
+def _digest_of(alerts: list[Alert], kind: AlertKind, rules: AlertRules) -> list[Alert]:
+    return with_digest([(kind, alert) for alert in alerts], digest, rules, NOW)
+
+
+def _alert(number: int) -> Alert:
+    jobs = {f"m{number}|f|verify": 1}
+    return Alert(f"id{number}", AlertKind.BLOCK, "s", f"headline {number}", jobs, "r", NOW, "r", NOW)
+
+
+def _well(alert: Alert) -> Alert:
+    return with_message(alert, AlertKind.RECOVERY, Message(AlertKind.RECOVERY, "well", "", ""), RULES, NOW)
+
+
+def test_a_message_for_many_waits_on_when_the_alert_that_holds_it_is_well_again() -> None:
+    """Its target hears of all of them, and of that one that it is well, too: it learns of it by the same message."""
+    first, *_ = _digest_of([_alert(number) for number in range(3)], AlertKind.BLOCK, RULES)
+    after = _well(first)
+    assert [(waiting.target, waiting.message.kind) for waiting in after.waiting] == [
+        ("pager", AlertKind.BLOCK),
+        ("team", AlertKind.BLOCK),
+        ("team", AlertKind.RECOVERY),
+    ]
+    (again, *_) = _digest_of([after, _alert(4)], AlertKind.RECOVERY, RULES)
+    assert [waiting.many for waiting in again.waiting] == [True, True, True]
+
+
+def test_a_mute_of_the_alert_that_holds_a_message_for_many_leaves_it_to_the_others(
+    tmp_path: Path, store: SqlStore
+) -> None:
+    alerts = _digest_of([_alert(number) for number in range(3)], AlertKind.BLOCK, RULES)
+    store.change_alerts(lambda _: alerts)
+    until = datetime.now(UTC) + timedelta(days=1)
+    assert len(mute_alert("id0", until, "known", str(tmp_path)).waiting) == 2
+
+
+def test_what_is_well_again_before_a_target_knew_is_not_in_its_message_for_many() -> None:
+    unheard = with_message(_alert(0), AlertKind.BLOCK, Message(AlertKind.BLOCK, "blocked", "", ""), RULES, NOW)
+    assert _digest_of([unheard, unheard], AlertKind.RECOVERY, RULES)[0].waiting == ()
+    (waiting,) = _digest_of([unheard, _alert(1)], AlertKind.RECOVERY, RULES)[0].waiting
+    assert "headline 1" in waiting.message.text
+    assert "headline 0" not in waiting.message.text
+
+
+def test_who_is_to_hear_of_a_recovery_hears_of_the_next_one() -> None:
+    twice = with_message(_well(_alert(0)), AlertKind.BLOCK, Message(AlertKind.BLOCK, "blocked", "", ""), RULES, NOW)
+    assert [waiting.message.kind for waiting in _well(twice).waiting] == [AlertKind.RECOVERY]

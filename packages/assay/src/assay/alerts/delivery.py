@@ -33,26 +33,51 @@ class Delivered(msgspec.Struct, frozen=True):
 def with_message(alert: Alert, kind: AlertKind, message: Message, rules: AlertRules, now: str) -> Alert:
     """The alert with the message for each target that is to have it. What was blocked and is well again before a target knew is
     told to it neither way."""
-    waiting = list(alert.waiting)
+    receivers = [target.name for target in rules.targets if kind in target.on]
     if kind is AlertKind.RECOVERY:
-        never_knew = {delivery.target for delivery in waiting if delivery.message.kind is not AlertKind.CHANGE}
-        waiting = []
-        targets = [
-            target for target in rules.targets if target.name not in never_knew and {kind, alert.kind} <= {*target.on}
+        never_knew = _never_knew(alert)
+        receivers = [
+            target.name
+            for target in rules.targets
+            if target.name not in never_knew and {kind, alert.kind} <= {*target.on}
         ]
-    else:
-        targets = [target for target in rules.targets if kind in target.on]
-    return replace(alert, waiting=(*waiting, *(Waiting(target.name, message, now) for target in targets)))
+        alert = _well_again(alert)
+    return replace(alert, waiting=(*alert.waiting, *(Waiting(name, message, now) for name in receivers)))
 
 
-def with_digest(news: Sequence[tuple[AlertKind, Alert]], message: Message, rules: AlertRules, now: str) -> list[Alert]:
+def with_digest(
+    news: Sequence[tuple[AlertKind, Alert]],
+    message_of: Callable[[Sequence[tuple[AlertKind, Alert]]], Message],
+    rules: AlertRules,
+    now: str,
+) -> list[Alert]:
     """The alerts of much news, of which one message speaks. It waits with the first of them, for every target that takes one of the kinds;
-    what is well again is not told as blocked any more."""
-    kinds = {kind for kind, _ in news}
-    alerts = [replace(alert, waiting=()) if kind is AlertKind.RECOVERY else alert for kind, alert in news]
-    targets = [target for target in rules.targets if kinds & {*target.on}]
-    waiting = (*alerts[0].waiting, *(Waiting(target.name, message, now) for target in targets))
-    return [replace(alerts[0], waiting=waiting), *alerts[1:]]
+    what is well again is not told as blocked any more, and is told to no target that never knew of it."""
+    messages: dict[tuple[str, ...], Message] = {}
+    waiting: list[Waiting] = []
+    for target in rules.targets:
+        its_news = [
+            (kind, alert)
+            for kind, alert in news
+            if kind is not AlertKind.RECOVERY or target.name not in _never_knew(alert)
+        ]
+        if {kind for kind, _ in its_news} & {*target.on}:
+            key = tuple(alert.id for _, alert in its_news)
+            messages[key] = messages.get(key) or message_of(its_news)
+            waiting.append(Waiting(target.name, messages[key], now, many=True))
+    first, *others = [_well_again(alert) if kind is AlertKind.RECOVERY else alert for kind, alert in news]
+    return [replace(first, waiting=(*first.waiting, *waiting)), *others]
+
+
+def _never_knew(alert: Alert) -> set[str]:
+    """The targets for which the first message of it alone still waits. Who is to hear that it was well again knew of it."""
+    kinds = {(delivery.target, delivery.message.kind) for delivery in alert.waiting if not delivery.many}
+    return {name for name, kind in kinds if kind is not AlertKind.CHANGE and (name, AlertKind.RECOVERY) not in kinds}
+
+
+def _well_again(alert: Alert) -> Alert:
+    """Without what is not so any more. A message that speaks of other alerts as well stays."""
+    return replace(alert, waiting=tuple(delivery for delivery in alert.waiting if delivery.many))
 
 
 def deliver(store: KeepsAlerts, rules: AlertRules, send: Send, now: datetime) -> Delivered:

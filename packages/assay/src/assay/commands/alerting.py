@@ -191,9 +191,10 @@ def _plan(
         messages.append((_receivers(after, made), made))
         by_id[item.alert.id] = as_told(after, item)
     if rest:
-        made = digest([(item.kind, item.alert) for item in rest], link)
-        changed = with_digest([(item.kind, by_id[item.alert.id]) for item in rest], made, rules, now)
-        messages.append((_receivers(changed[0], made), made))
+        changes = [(item.kind, by_id[item.alert.id]) for item in rest]
+        changed = with_digest(changes, lambda its_news: digest(its_news, link), rules, now)
+        digests = {waiting.message: None for waiting in changed[0].waiting if waiting.many and waiting.since == now}
+        messages += [(_receivers(changed[0], made), made) for made in digests]
         by_id |= {after.id: as_told(after, item) for after, item in zip(changed, rest, strict=True)}
     return Plan(tuple(kept(list(by_id.values()), now)), tuple(messages))
 

@@ -43,9 +43,10 @@ def mute_alert(identity: str, until: datetime, reason: str, history: str, *, who
         recovers = any(waiting.message.kind is AlertKind.RECOVERY for waiting in alert.waiting) and bool(
             alert.closed_at
         )
-        unknown = (alert.waiting and not recovers) or alert.kind is AlertKind.FOUND
+        of_others = tuple(waiting for waiting in alert.waiting if waiting.many)
+        unknown = (len(alert.waiting) > len(of_others) and not recovers) or alert.kind is AlertKind.FOUND
         untold = recovers or alert.recovery_untold
-        return replace(alert, mute=mute, waiting=(), told=() if unknown else alert.told, recovery_untold=untold)
+        return replace(alert, mute=mute, waiting=of_others, told=() if unknown else alert.told, recovery_untold=untold)
 
     return _changed(identity, history, muted)
 

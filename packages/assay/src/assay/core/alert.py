@@ -58,13 +58,14 @@ class Message(msgspec.Struct, frozen=True):
 
 class Waiting(msgspec.Struct, frozen=True):
     """A message that a target has not got yet. `error` is why the last try failed. Nobody else sends it before `claimed_until` (seconds
-    since 1970)."""
+    since 1970). `many`: it speaks of other alerts, too."""
 
     target: str
     message: Message
     since: str
     error: str = ""
     claimed_until: float = 0.0
+    many: bool = False
 
 
 class Mute(msgspec.Struct, frozen=True):
