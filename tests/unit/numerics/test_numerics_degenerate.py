@@ -7,7 +7,7 @@ import pytest
 
 from assay.core.finding import FindingCode
 from assay.judge.finding_text import finding_text
-from assay.numerics.degenerate import degenerate_reference
+from assay.numerics.degenerate import STILL, degenerate_reference, same_numbers
 from assay.numerics.reference_stats import ReferenceStats
 
 NAN, INF = np.nan, np.inf
@@ -42,6 +42,7 @@ def test_one_number_beside_nan_proves_nothing_and_a_mask_does(values: list[float
         ([[0.0, 1.0]], False),
         ([[0.0, 1.0], [1.0, 0.0]], False),
         ([[0.0, 1.0, 0.5]] * 4, False),
+        ([[-3.4e38, 0.5 * place, 1.0] for place in range(4)], False),
     ],
 )
 def test_a_class_that_is_certain_in_every_sample_proves_nothing(
@@ -53,3 +54,27 @@ def test_a_class_that_is_certain_in_every_sample_proves_nothing(
     assert (found is not None) is proves_nothing
     if found is not None:
         assert finding_text(found) == "the reference gives all 4 samples the same answer, of two different numbers"
+
+
+def test_one_number_in_all_samples_is_called_constant() -> None:
+    arrays = [np.array([1.0 + 1e-8 * place]) for place in range(4)]
+    found = degenerate_reference("y", ReferenceStats(4, 4, 1.0, 1.0 + 3e-8), arrays, "float64")
+    assert found is not None
+    assert found.code is FindingCode.REFERENCE_CONSTANT
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ([INF, 1.0], [INF, 1.0], True),
+        ([INF, 1.0], [-INF, 1.0], False),
+        ([NAN, 1.0], [NAN, 1.0], True),
+        ([NAN, 1.0], [INF, 1.0], False),
+        ([-1e9, 0.5], [-1e9, 0.75], False),
+        ([-1e9, 0.0], [-1e9, 1e-20], True),
+        ([3e7, 0.0], [3e7 + 1, 0.0], True),
+        ([1e-12, 0.0], [2e-12, 0.0], False),
+    ],
+)
+def test_numbers_are_the_same_beside_those_that_differ(first: list[float], second: list[float], same: bool) -> None:
+    assert same_numbers(np.array(first), np.array(second), STILL) is same

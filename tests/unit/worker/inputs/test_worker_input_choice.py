@@ -53,6 +53,12 @@ def test_the_first_plan_that_tells_something_is_kept(tmp_path: Path) -> None:
     assert np.array_equal(outputs[0]["y"], inputs[0]["x"])
 
 
+def test_one_input_for_all_samples_is_no_better_than_others_that_are_answered_alike(tmp_path: Path) -> None:
+    job = job_of(tmp_path, "g (uint8[3, 4] i) => (float[3, 4] y) { y = Cast <to=1> (i) }")
+    _, outputs, plan = chosen(job, lambda inputs: [{"y": np.array([0.0, 1.0])} for _ in inputs])
+    assert (plan, len(outputs)) == (new_plan(job), 2)
+
+
 def test_answers_that_tell_nothing_are_kept_where_there_are_no_others(tmp_path: Path) -> None:
     job = job_of(tmp_path, PLAIN)
     _, outputs, plan = chosen(job, lambda inputs: [{"y": np.full(4, np.nan)} for _ in inputs])

@@ -20,7 +20,7 @@ _FEWEST_WHOLE = 16
 _LARGE = 1 << 16
 """Elements of one sample from which on two numbers are no chance: a mask of a picture."""
 STILL = 2.0**-20
-"""Share of the largest number within which answers are the same: float32 has little more, so that nothing is seen there."""
+"""Share within which numbers are the same: float32 has little more, so that nothing is seen there."""
 _FEWEST_VALUES = 3
 """Of an answer that is the same for all samples: one of less, as a class that is certain each time, is right by chance."""
 
@@ -49,19 +49,31 @@ def _repeated(output: str, expected: Sequence[Tensor], dtype: str) -> Finding | 
     if any(tensor.shape != first.shape for tensor in expected) or not np.isfinite(first).all():
         return None
     steps = np.rint(first / (STILL * max(float(np.abs(first).max()), np.finfo(np.float64).tiny)))
-    if np.unique(steps).size >= _FEWEST_VALUES or not all(same_numbers(first, tensor, STILL) for tensor in expected):
+    numbers = np.unique(steps).size
+    if numbers >= _FEWEST_VALUES or not all(same_numbers(first, tensor, STILL) for tensor in expected):
         return None
+    if numbers == 1:
+        elements = sum(tensor.size for tensor in expected)
+        seen = facts(value=float(first.reshape(-1)[0]), elements=elements)
+        return Finding(KIND, output, FindingCode.REFERENCE_CONSTANT, seen)
     return Finding(KIND, output, FindingCode.REFERENCE_REPEATED, facts(samples=len(expected)))
 
 
 def same_numbers(first: Tensor, second: Tensor, share: float) -> bool:
-    """Whether two tensors of one shape have the same numbers within that share of the largest one."""
+    """Whether two tensors of one shape have the same numbers within that share of the largest one that differs, or of 1.
+
+    A mask of -1e9 beside numbers that differ says nothing of them. A class whose probability is 1 does: the others have 1e-20."""
     left, right = first.astype(np.float64), second.astype(np.float64)
-    if not np.array_equal(np.isfinite(left), np.isfinite(right)):
-        return False
     finite = np.isfinite(left)
-    left, right = left[finite], right[finite]
-    return not left.size or bool(np.abs(left - right).max() <= share * np.abs(left).max())
+    if not np.array_equal(finite, np.isfinite(right)):
+        return False
+    if not np.array_equal(left[~finite], right[~finite], equal_nan=True):
+        return False
+    moved = finite & (left != right)
+    if not moved.any():
+        return True
+    largest = max(np.abs(left[moved]).max(), min(1.0, np.abs(left[finite]).max()))
+    return bool(np.abs(left[moved] - right[moved]).max() <= share * largest)
 
 
 def _rest_is_nan(expected: Sequence[Tensor], finite: int) -> bool:

@@ -129,6 +129,7 @@ def chosen(job: InputsJob, answer: Callable[[Samples], Samples]) -> tuple[Sample
     stated = bool(job.case.inputs.ranges)
     poor: tuple[Samples, Samples, InputPlan] | None = None
     fair: tuple[Samples, Samples, InputPlan] | None = None
+    answered_alike = False
     for plan in _plans(job):
         if (refusal or poor or fair) and time.monotonic() - begin > TRYING_S:
             break
@@ -141,11 +142,13 @@ def chosen(job: InputsJob, answer: Callable[[Samples], Samples]) -> tuple[Sample
         except Exception as error:  # noqa: BLE001  whatever an evaluator raises at inputs that it cannot take
             refusal = refusal or error
             continue
-        if is_telling(outputs, inputs):
+        # One input for all samples shows no more than different ones that are answered alike.
+        if is_telling(outputs, inputs) and not (answered_alike and _all_alike(inputs)):
             if not _has_nan(outputs):
                 return inputs, outputs, plan
             fair = fair or (inputs, outputs, plan)
             continue
+        answered_alike = answered_alike or (is_telling(outputs) and not _all_alike(inputs))
         # A runtime may answer nonsense to sizes that the graph does not take.
         poor = poor or (None if plan.unmet and (plan.sizes or stated) else (inputs, outputs, plan))
     if fair is not None:
@@ -239,7 +242,7 @@ def is_telling(outputs: Sequence[dict[str, Tensor]], inputs: Sequence[dict[str, 
 
 
 def _all_alike(samples: Sequence[dict[str, Tensor]], share: float = 0.0) -> bool:
-    """Whether each sample has the tensors of the first, real numbers within that share of the largest one. Sequences and maps are not
+    """Whether each sample has the tensors of the first, real numbers by `same_numbers`. Sequences and maps are not
     looked at."""
     first, *others = samples
     return bool(others) and all(
