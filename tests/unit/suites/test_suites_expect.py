@@ -103,6 +103,58 @@ def test_a_cause_that_people_told_apart_is_not_guessed_and_one_that_ends_some_da
     assert [entry.cases for entry in updated([dated], results)] == [("s/a",), ("s/b", "s/c")]
 
 
+def test_a_cause_that_people_told_apart_gets_one_entry_in_the_words_of_the_flow_however_often_it_grows() -> None:
+    known: tuple[ExpectedOutcome, ...] = tuple(
+        ExpectedOutcome("unsupported", "lower", words, (f"s/{case}",)) for words, case in (("x", "a"), ("y", "b"))
+    )
+    results = [_result(case, "unsupported", detail="no Foo") for case in "ab"]
+    for case in "cde":
+        results.append(_result(case, "unsupported", detail="no Foo"))
+        known = updated(known, results)
+    assert [(entry.reason, entry.cases) for entry in known] == [
+        ("x", ("s/a",)),
+        ("y", ("s/b",)),
+        ("no Foo", ("s/c", "s/d", "s/e")),
+    ]
+
+
+def test_an_entry_with_an_issue_hides_none_that_takes_more() -> None:
+    own, issue = (
+        ExpectedOutcome("unsupported", "lower", words, (f"s/{case}",), issue=issue)
+        for words, case, issue in (("no Foo", "b", ""), ("vendor bug", "a", "#12"))
+    )
+    results = [_result(case, "unsupported", detail="no Foo") for case in "ac"]
+    assert [entry.cases for entry in updated([issue, own], results)] == [("s/a",), ("s/b", "s/c")]
+    same_words = replace(issue, reason="no Foo")
+    assert [entry.cases for entry in updated([own, same_words], results[1:])] == [("s/b", "s/c"), ("s/a",)]
+
+
+LONG = (
+    "The importer does not take it because the graph has an attribute that lies outside of what the converter was written for. "
+    * 2
+)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "details"),
+    [
+        ("unsupported", [f"no kernel for operator '{name}'" for name in ("Erf", "Celu")]),
+        ("unsupported", [f"unsupported element type {name}" for name in ("u8", "s64")]),
+        ("unsupported", [f"{LONG}Operator {name}" for name in ("Foo", "Bar")]),
+        ("other_precision", ["float32 for MatMul", "float32 for Conv"]),
+    ],
+)
+def test_another_cause_does_not_join_the_words_of_a_person(outcome: str, details: list[str]) -> None:
+    known = ExpectedOutcome(outcome, "lower", "as the vendor says", ("s/0",))
+    results = [_result(str(number), outcome, detail=detail) for number, detail in enumerate(details)]
+    assert [entry.cases for entry in updated([known], results)] == [("s/0",), ("s/1",)]
+
+
+def test_a_case_with_two_results_stands_once_in_an_entry() -> None:
+    (entry,) = updated([], [_result("a", "unsupported", detail="no Foo")] * 2)
+    assert entry.cases == ("s/a",)
+
+
 def test_wrong_answers_do_not_join_what_is_known_of_others() -> None:
     """They may have any cause: a person looks at them."""
     known = ExpectedOutcome("mismatch", "compare", "a convolution reads a padded value", ("s/a",))

@@ -17,7 +17,7 @@ from assay.core.policy import Expectation
 from assay.core.result import Result
 from assay.errors import each
 from assay.judge.expectations import is_of_version, matches
-from assay.pipeline.expect_reason import reason_of, says_cause
+from assay.pipeline.expect_reason import cause_of, reason_of, says_cause
 
 SHIPPED = "shipped"
 """The name of the outcomes that come with Assay: of the releases that it was tested with."""
@@ -109,8 +109,8 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
 
     An entry keeps the cases that still end so, and those that were not run; a glob stays while any case it names ends
     so. An entry that is not strict keeps all, since another run may end so again. What no entry explains joins the entry of its cause:
-    the one whose cases ended for the same reason, in whatever words a person put it, or that has the flow's own words. Else it becomes
-    one with those, for a person to put better words to.
+    the one whose cases ended for the same cause, in whatever words a person put it; where that is none, or several that people told
+    apart, the one that has the flow's own words. Else it becomes one with those, for a person to put better words to.
     """
     by_case = {result.case: result for result in results}
     kept: list[ExpectedOutcome] = []
@@ -121,30 +121,36 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
         own = [result for name, result in by_case.items() if _ends(result, expected_outcome) and _any(name, cases)]
         explained |= {result.case for result in own}
         for result in filter(says_cause, own):
-            causes.setdefault(_cause(result), set()).add(len(kept))
+            causes.setdefault((*_ending(result), cause_of(result)), set()).add(len(kept))
         if cases:
             kept.append(replace(expected_outcome, cases=cases))
-    by_words = {(entry.outcome, entry.stage, entry.reason): {number} for number, entry in enumerate(kept)}
-    joined: dict[int, list[str]] = {}
-    new: dict[tuple[str, str, str], list[str]] = {}
+    by_words: dict[tuple[str, str, str], int] = {}
+    for number, entry in enumerate(kept):
+        if _takes_more(entry):
+            by_words.setdefault((entry.outcome, entry.stage, entry.reason), number)
+    joined: dict[int, set[str]] = {}
+    new: dict[tuple[str, str, str], set[str]] = {}
     for result in results:
         if result.outcome.value in JUDGED and result.case not in explained:
-            cause = _cause(result)
-            takes = [number for number in causes.get(cause, by_words.get(cause, set())) if _takes_more(kept[number])]
+            words = (*_ending(result), reason_of(result))
+            same_cause = causes.get((*_ending(result), cause_of(result)), set())
+            takes = [number for number in same_cause if _takes_more(kept[number])]
             if len(takes) == 1:
-                joined.setdefault(takes[0], []).append(result.case)
-            else:  # also where people have told apart what the flow has the same words for
-                new.setdefault(cause, []).append(result.case)
+                joined.setdefault(takes[0], set()).add(result.case)
+            elif words in by_words:
+                joined.setdefault(by_words[words], set()).add(result.case)
+            else:
+                new.setdefault(words, set()).add(result.case)
     grown = [
         replace(entry, cases=tuple(sorted({*entry.cases, *joined[number]}))) if number in joined else entry
         for number, entry in enumerate(kept)
     ]
-    added = [ExpectedOutcome(*cause, cases=tuple(sorted(cases))) for cause, cases in sorted(new.items())]
+    added = [ExpectedOutcome(*words, cases=tuple(sorted(cases))) for words, cases in sorted(new.items())]
     return (*grown, *added)
 
 
-def _cause(result: Result) -> tuple[str, str, str]:
-    return result.outcome.value, result.stage.value, reason_of(result)
+def _ending(result: Result) -> tuple[str, str]:
+    return result.outcome.value, result.stage.value
 
 
 def _takes_more(entry: ExpectedOutcome) -> bool:

@@ -23,8 +23,9 @@ WHERE = frozenset(("operator",))
 TAILS = (" While executing %", " Original traceback:", " There are a few things to try:")
 """What torch puts behind an error: the node, its lines, advice."""
 LONGEST = 160
-_SYMBOL = r"-?\bz?[us]f?\d+\b"
-"""A size or a condition that torch's tracer does not know: u0, s77, zuf0."""
+_SYMBOL = r"-?\b(?![us](?:4|8|16|32|64)\b)z?[us]f?\d+\b"
+"""A size or a condition that torch's tracer does not know: u0, s77, zuf0. u8 and s64 are XLA's names of element types."""
+_QUOTED = r"'[^']*'|\"[^\"]*\""
 
 
 def reason_of(result: Result) -> str:
@@ -33,17 +34,29 @@ def reason_of(result: Result) -> str:
         return _difference(result)
     if result.outcome is Outcome.OTHER_PRECISION:
         return OUTCOMES[result.outcome].meaning
+    return textwrap.shorten(_without_counts(_without_addresses(result), _QUOTED), LONGEST, placeholder=" …")
+
+
+def cause_of(result: Result) -> str:
+    """All that the flow said, names in quotes with it: alike only where words that a person put for one speak of the other, too."""
+    return _without_counts(_without_addresses(result))
+
+
+def _without_addresses(result: Result) -> str:
     text = result.detail
     if result.ended is not None and result.observed is None:
         text = note_text(without_places(result.ended))
-    text = re.sub(r"\b[a-z]+://\S+|/\S+|0x[0-9a-f]+", "…", text or outcome_words(result.outcome))
-    text = re.sub(rf"'[^']*'|\"[^\"]*\"|{_SYMBOL}|\b\d+(\.\d+)?\b", "…", text)
-    return textwrap.shorten(text, LONGEST, placeholder=" …")
+    return re.sub(r"\b[a-z]+://\S+|/\S+|0x[0-9a-f]+", "…", text or outcome_words(result.outcome))
+
+
+def _without_counts(text: str, *more: str) -> str:
+    return re.sub("|".join((*more, _SYMBOL, r"\b\d+(?:\.\d+)?\b")), "…", text)
 
 
 def says_cause(result: Result) -> bool:
-    """Whether equal reasons are one cause: a refusal says what it does not take; a wrong answer or a signal may have many causes."""
-    return result.outcome in REFUSALS or result.outcome is Outcome.OTHER_PRECISION
+    """Whether equal words are one cause: a refusal says what it does not take; a wrong answer, a signal or another precision may have
+    many causes."""
+    return result.outcome in REFUSALS
 
 
 def without_places(note: Note) -> Note:
