@@ -127,6 +127,9 @@ def file_names(tree: ast.AST, path: str = "") -> FileNames:
 def _asked(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
         yield node.attr
+    elif isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            yield from (alias.name,) if alias.name != "*" else names_of_star(node.module or "", HARMLESS)
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield from (part for part in node.value.split(".") if part.isidentifier())
 
