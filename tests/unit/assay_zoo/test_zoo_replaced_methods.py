@@ -62,8 +62,35 @@ def test_a_method_of_a_package_that_is_another_asks(code: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "call",
+    [
+        "Tool.patch(s)",
+        "tools = [Tool]\ntools[0].patch(s)",
+        "t = {'a': Tool}\nt['a'].patch(s)",
+        "(Tool if s else None).patch(s)",
+        "(t := Tool).patch(s)",
+        "(None or Tool).patch(s)",
+        "def g(): return Tool\ng().patch(s)",
+        "class H: ...\nh = H()\nh.tool = Tool\nh.tool.patch(s)",
+        "def f(T): T.patch(s)\nf(Tool)",
+        "Tool.mro()[0].patch(s)",
+        "match Tool:\n    case T: T.patch(s)",
+        "class B(Tool):\n    @classmethod\n    def all(cls, s): cls.patch(s)\nB.all(s)",
+        "Tool.patch(self=s)",
+        "Tool.patch(*[s])",
+        "list(map([Tool][0].patch, [s]))",
+    ],
+)
+def test_a_class_gives_its_methods_any_value_as_self(call: str) -> None:
+    code = f"{_MADE}class Tool:\n    def patch(self): self.run = lambda *a: [0]\n{call}"
+    assert any("is replaced" in one.what for one in reaches(code))
+
+
+@pytest.mark.parametrize(
     "code",
     [
+        "class T:\n    def patch(self, x=None): self.run = lambda *a: [0]\nt = T()\nt.patch(s)\nt.run()",
+        "class T:\n    def patch(self, x): self.run = lambda *a: [0]\ndef f(t): t.patch(s)\nf(T())",
         "o = ort.SessionOptions()\no.intra_op_num_threads = 1\no.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL",
         "import numpy as np\na = np.zeros(3)\na.shape = (3, 1)\ndf.index = np.arange(3)\n[1].index(1)",
         "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.format_coord = lambda x, y: f'{x}'\nax.plot([1])",

@@ -14,6 +14,7 @@ UNKNOWN = ":unknown"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _PLAIN = (ast.Constant, ast.JoinedStr, ast.BinOp, ast.Compare, ast.BoolOp, ast.UnaryOp)
 _SHOWN = (ast.List, ast.Tuple, ast.Set, ast.Dict)
+_PROPERTIES = ("property", "cached_property", "setter")
 _ROUNDS = 8
 """Looks at values that are made of one another; what changes after them is unknown, too."""
 _Key = tuple[int, str]
@@ -41,7 +42,6 @@ class Origins:
         self._defined: dict[str, list[ast.AST]] = {}
         self._returned: dict[int, list[ast.expr]] = {}
         self._methods: set[int] = set()
-        self._classes: dict[_Key, bool] = {}
         for node in nodes:
             for target, value in _bound(node):
                 self._put(target, value)
@@ -51,7 +51,7 @@ class Origins:
                 self._methods |= {id(part) for part in node.body if not _is_decorated(part, "staticmethod")}
             if isinstance(node, ast.Return) and node.value is not None:
                 self._returned.setdefault(id(self._function(node)), []).append(node.value)
-        self._selves = self._asked_of_classes(nodes)
+        self._selves = self._given_as_self(nodes)
         self.of_own_classes = self._own_attributes()
         """Names of what classes of the file have."""
 
@@ -194,40 +194,47 @@ class Origins:
         elif isinstance(target, ast.Starred):
             self._put(target.value, value)
 
-    def _asked_of_classes(self, nodes: Sequence[ast.AST]) -> dict[str, list[ast.expr | None]]:
-        """What methods are given as `self` where they are asked of their class; None where nobody knows."""
+    def _given_as_self(self, nodes: Sequence[ast.AST]) -> dict[str, list[ast.expr | None]]:
+        """What methods may be given as `self` by whoever asks a class for them; None where nobody knows."""
         found: dict[str, list[ast.expr | None]] = {}
         calls = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
         for node in nodes:
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and self._is_class(node.value):
-                call = calls.get(id(node))
-                first = call.args[0] if call is not None and call.args else None
-                found.setdefault(node.attr, []).append(None if isinstance(first, ast.Starred) else first)
+            name, of, call = "", node, calls.get(id(node))
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                name, of = node.attr, node.value
             elif isinstance(node, ast.Call) and last_name(node.func) == "getattr" and len(node.args) > 1:
-                named = node.args[1].value if isinstance(node.args[1], ast.Constant) else ""
-                if self._is_class(node.args[0]):
-                    found.setdefault(str(named), []).append(None)
+                name, of = str(getattr(node.args[1], "value", "")), node.args[0]
+            methods = [method for method in self._defined.get(name, ()) if id(method) in self._methods]
+            if not methods or not isinstance(of, ast.expr):
+                continue
+            for method in methods if call is not None else ():
+                if _is_asked_of_class(call, method, is_instance=self._is_instance(of)):
+                    found.setdefault(name, []).append(_first(call, method))
+            if call is None and not self._is_instance(of) and not all(map(_is_property, methods)):
+                found.setdefault(name, []).append(None)
         return found
 
-    def _is_class(self, node: ast.expr, seen: frozenset[_Key] = frozenset()) -> bool:
-        """Whether it may be a class of the file itself."""
+    def _is_instance(self, node: ast.expr, seen: frozenset[_Key] = frozenset()) -> bool:
+        """Whether it is no class of the file for sure."""
+        if isinstance(node, (*_PLAIN, *_SHOWN)):
+            return not isinstance(node, ast.BoolOp)
+        if isinstance(node, ast.Call) and last_name(node.func) == "super":
+            method = self._function(node)
+            return all(self._is_instance(each, seen) for each in node.args[1:2]) and not _is_of_class(method)
         if isinstance(node, ast.Call):
-            of = node.args[1:2] if last_name(node.func) == "super" else ()
-            return last_name(node.func) == "type" or any(self._is_class(each, seen) for each in of)
-        if isinstance(node, ast.Tuple | ast.List):
-            return any(self._is_class(each, seen) for each in node.elts)
-        if not isinstance(node, ast.Name):
-            return last_name(node) == "__class__"
-        key = self._key(node)
-        if key in seen:
+            made = self._defined.get(last_name(node.func), []) if isinstance(node.func, ast.Name) else []
+            plain = all(isinstance(each, ast.ClassDef) and not each.keywords for each in made)
+            return bool(made) and plain and not self._values.get(self._key(node.func))
+        if not isinstance(node, ast.Name | ast.Attribute) or (key := self._key(node)) in seen:
             return False
-        if key not in self._classes:
-            own = any(isinstance(each, ast.ClassDef) for each in self._defined.get(node.id, ()))
-            found = own or any(self._is_class(value, seen | {key}) for value in self._values.get(key, []))
-            if seen and not found:
-                return False  # not known to its end, where names are made of one another
-            self._classes[key] = found
-        return self._classes[key]
+        values = self._values.get(key, []) if key[1] else []
+        scope = self._owner(node) if isinstance(node, ast.Name) else None
+        if isinstance(node, ast.Name) and scope is not None and node.id in parameters(scope):
+            is_self = id(scope) in self._methods and node.id == next(iter(_names(scope)), "")
+            return is_self and not values and not _is_of_class(scope)
+        known = bool(values) or any(self._paths(node))  # other files say themselves what they ask of a class
+        known = known and not (isinstance(node, ast.Name) and node.id in self._defined)
+        return known and all(self._is_instance(value, seen | {key}) or any(self._paths(value)) for value in values)
 
     def _own_attributes(self) -> set[str]:
         names: set[str] = set()
@@ -237,11 +244,40 @@ class Origins:
                 names |= {last_name(target) for target, _ in _bound(part)} | {getattr(part, "name", "")}
                 names |= {last_name(part.target)} if isinstance(part, ast.AnnAssign) else set()
             stored = [node for node in ast.walk(each) if isinstance(node, ast.Attribute)]
-            names |= {node.attr for node in stored if isinstance(node.ctx, ast.Store) and self._is_of_class(node.value)}
+            names |= {
+                node.attr for node in stored if isinstance(node.ctx, ast.Store) and self._is_own_value(node.value)
+            }
         return names
 
-    def _is_of_class(self, node: ast.expr) -> bool:
+    def _is_own_value(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and self.of(node) == {OWN}
+
+
+def _is_of_class(method: ast.AST | None) -> bool:
+    return method is None or _is_decorated(method, "classmethod") or getattr(method, "name", "") == "__new__"
+
+
+def _is_property(method: ast.AST) -> bool:
+    return any(last_name(each) in _PROPERTIES for each in getattr(method, "decorator_list", ()))
+
+
+def _first(call: ast.Call, method: ast.AST) -> ast.expr | None:
+    """What a call gives for the first parameter."""
+    named = [keyword.value for keyword in call.keywords if keyword.arg == next(iter(_names(method)), "")]
+    first = next(iter((*call.args, *named)), None)
+    return None if isinstance(first, ast.Starred) else first
+
+
+def _is_asked_of_class(call: ast.Call, method: ast.AST, *, is_instance: bool) -> bool:
+    """Whether the call may give `self` to the method, by the number of its arguments: for an instance it is one fewer."""
+    args = method.args if isinstance(method, _FUNCTIONS) else ast.arguments([], [], None, [], [], None, [])
+    many = len(list(_names(method)))
+    needed = many - len(args.defaults) + sum(default is None for default in args.kw_defaults)
+    most = 1000 if args.vararg or args.kwarg else many + len(args.kwonlyargs)
+    count = len(call.args) + len(call.keywords)
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+        return not is_instance
+    return needed <= count <= most and count > 0 and not (is_instance and count + 1 <= most)
 
 
 def _is_decorated(node: ast.AST, name: str) -> bool:
