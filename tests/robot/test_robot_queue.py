@@ -148,10 +148,20 @@ def test_a_commit_that_another_request_hands_in_is_that_ones(queue: Queue) -> No
     assert (lease.submission.number, lease.submission.author) == (2, "author-2"), "who was there first is gone"
     assert not queue.take_over(identity, one), "it is worked on"
     assert queue.decide(lease, PROMOTE, [])
+    assert queue.approve(identity, "zoo.toml (author-2)")
+    lease = queue.lease("w1")
+    assert lease is not None
+    assert queue.decide(lease, PROMOTE, [])
+    assert queue.take_over(identity, structs.replace(other, number=3))
+    lease = queue.lease("w1")
+    assert lease is not None
+    assert lease.submission.approved == "zoo.toml (author-2)", "the same author"
+    assert queue.decide(lease, PROMOTE, [])
     assert queue.take_over(identity, one)
     lease = queue.lease("w1")
     assert lease is not None
     assert (lease.submission.number, lease.submission.author) == (1, "author-1")
+    assert lease.submission.approved == "", "nobody agreed that code of this author is run"
     assert queue.decide(lease, PROMOTE, [])
     queue.promoted(identity, "c" * 40)
     assert not queue.take_over(identity, other), "it is in the zoo"

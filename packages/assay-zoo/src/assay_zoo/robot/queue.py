@@ -76,10 +76,10 @@ class Queue(Queries):
             return True
 
     def _place(self, connection: Connection, identity: int, head: Head) -> None:
-        """Where it is submitted, and by whom."""
-        connection.execute(
-            update(submissions).where(submissions.c.id == identity).values(**msgspec.structs.asdict(head))
-        )
+        """Where it is submitted, and by whom; what was approved of one author is not approved of another."""
+        place = update(submissions).where(submissions.c.id == identity)
+        connection.execute(place.where(submissions.c.author != head.author).values(approved=""))
+        connection.execute(place.values(**msgspec.structs.asdict(head)))
 
     def rerun(self, identity: int, why: str) -> bool:
         """Put a decided submission into the queue once more; False where there is none that is decided."""
