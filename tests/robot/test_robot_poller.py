@@ -8,9 +8,12 @@ from typing import Any, cast
 import pytest
 from msgspec import structs
 
+from assay_zoo.decision import Answer
+from assay_zoo.robot.deliveries import Hint
 from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.poll_submissions import SubmissionPoller
-from assay_zoo.robot.records import Head
+from assay_zoo.robot.queue import Queue
+from assay_zoo.robot.records import Decided, Head, State
 
 HEAD = Head(branch="fork:digits", sha="a" * 40, number=7, ref="refs/pull/7/head")
 
@@ -86,3 +89,50 @@ def test_a_decided_commit_is_anothers_once_its_request_has_it_no_more(there: Hea
     assert world.queued == ["mnist"], "its own request asks for nothing"
     poller._take(structs.replace(HEAD, number=8), "base")
     assert world.queued == ["mnist", *(["taken over by 8"] if is_taken else [])]
+
+
+class _Open(_World):
+    """Requests that are open now."""
+
+    def __init__(self, *heads: Head) -> None:
+        super().__init__()
+        self.open = heads
+
+    def heads(self) -> list[Head]:
+        return list(self.open)
+
+    def head(self, branch: str, number: int) -> Head | None:
+        return next((head for head in self.open if (head.branch, head.number) == (branch, number)), None)
+
+    def fetch_base(self) -> str:
+        return "base"
+
+    def keep_only(self, commits: set[str]) -> None: ...
+
+
+ALICE = structs.replace(HEAD, branch="alice:digits", author="alice")
+BOB = structs.replace(HEAD, branch="bob:digits", number=8, author="bob")
+NEWER = structs.replace(ALICE, sha="b" * 40)
+
+
+@pytest.mark.parametrize("is_decided", [False, True], ids=["open", "decided"])
+@pytest.mark.parametrize("is_hinted", [False, True], ids=["looked", "hinted"])
+@pytest.mark.parametrize("left", [(BOB,), (BOB, NEWER), (NEWER, BOB)], ids=["closed", "moved on", "moved on first"])
+def test_a_commit_is_the_second_requests_once_the_first_has_it_no_more(
+    queue: Queue, left: tuple[Head, ...], is_hinted: bool, is_decided: bool
+) -> None:
+    world = _Open(ALICE, BOB)
+    each = cast(Any, world)
+    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller.look_everywhere()
+    if is_decided:
+        lease = queue.lease("w1")
+        assert lease is not None
+        assert queue.decide(lease, Decided(answer=Answer.DECLINE, reasons=(), checks=()), [])
+    world.open = left
+    if is_hinted:
+        poller._follow(Hint(branch=ALICE.branch, number=ALICE.number))
+        assert poller._soon
+    poller.look_everywhere()
+    (submission,) = queue.find(BOB.sha)
+    assert (submission.state, submission.number, submission.author) == (State.QUEUED, 8, "bob")

@@ -79,7 +79,12 @@ class SubmissionPoller:
         """Everything that is submitted now comes into the queue, and what is gone leaves it. Raises HarnessError."""
         heads = self._source.heads()
         known = {(head.branch, head.number): head.sha for head in heads}
+        left = {place: sha for place, sha in self._seen.items() if known.get(place) != sha}
+        for place in left:
+            self._leave(place)
         fresh = [head for head in heads if self._seen.get((head.branch, head.number)) != head.sha]
+        # Who moved on comes first: it cancels its older commit, which is another's then.
+        fresh.sort(key=lambda head: head.sha in left.values())
         for branch, number in self._queue.open_branches(self._source.repository):
             if (branch, number) not in known:
                 self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
@@ -89,7 +94,6 @@ class SubmissionPoller:
                 self._take(head, base)
             except Moved:
                 self._soon = True
-        self._seen = {place: sha for place, sha in self._seen.items() if place in known}
         self._approve({(head.branch, head.number): head for head in heads})
         if fresh:
             self._mirror.keep_only({*known.values(), *self._queue.open_heads()})
@@ -119,12 +123,28 @@ class SubmissionPoller:
             return
         head = self._source.head(hint.branch, hint.number)
         if head is not None:
+            if self._seen.get((head.branch, head.number), head.sha) != head.sha:
+                self._soon = self._leave((head.branch, head.number)) or self._soon
             self._take(head, self._mirror.fetch_base())
             self._approve({(head.branch, head.number): head})
             return
+
+        def is_meant(branch: str, number: int) -> bool:
+            return number == hint.number and bool(number or branch == hint.branch)
+
         for branch, number in self._queue.open_branches(self._source.repository):
-            if number == hint.number and (number or branch == hint.branch):
+            if is_meant(branch, number):
                 self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
+        for place in [place for place in self._seen if is_meant(*place)]:
+            self._soon = self._leave(place) or self._soon
+
+    def _leave(self, place: tuple[str, int]) -> bool:
+        """A branch or request has its commit no more: whoever else hands in that one is looked at again. Whether anybody does."""
+        sha = self._seen.pop(place, "")
+        others = [other for other, others_sha in self._seen.items() if others_sha == sha]
+        for other in others:
+            del self._seen[other]
+        return bool(others)
 
     def _approve(self, heads: Mapping[tuple[str, int], Head]) -> None:
         """What waits for an approval is checked once a maintainer gave it, at the forge or in zoo.toml."""
