@@ -12,6 +12,8 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 from planned_models import answers, planned
 
 from assay.core.input_plan import RangeSource
+from assay.models.input_plan.generate import draw_in_range
+from assay.models.input_plan.threshold_ranges import _by_column
 
 ML = "ai.onnx.ml"
 FIRST, SECOND = 115.0, -40.0
@@ -79,3 +81,60 @@ def test_a_scaler_and_columns_of_their_own_are_read_through(tmp_path: Path) -> N
     ranges = planned(_model(tmp_path, [joined, scaled, _ensemble()], {"a": 2, "b": 1})).ranges
     assert ranges["a"].lows[0] < FIRST / 0.5 + 10.0 < ranges["a"].highs[0]
     assert ranges["b"].lows[0] < SECOND / 0.1 < ranges["b"].highs[0]
+
+
+def _stumps(kind: int, columns: list[int], numbers: list[float]) -> NodeProto:
+    """A tree of two leaves for each threshold."""
+    count = len(columns)
+    largest = {
+        "nodes_values_as_tensor": helper.make_tensor(
+            "v", kind, [3 * count], [end for n in numbers for end in (n, 0.0, 0.0)]
+        )
+    }
+    weights = {"target_weights_as_tensor": helper.make_tensor("w", kind, [2 * count], [1.0, 2.0] * count)}
+    return helper.make_node(
+        "TreeEnsembleRegressor", ["x"], ["y"], domain=ML, n_targets=1,
+        nodes_treeids=[tree for tree in range(count) for _ in range(3)], nodes_nodeids=[0, 1, 2] * count,
+        nodes_featureids=[at for column in columns for at in (column, 0, 0)],
+        nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"] * count, nodes_truenodeids=[1, 0, 0] * count,
+        nodes_falsenodeids=[2, 0, 0] * count, target_treeids=[tree for tree in range(count) for _ in range(2)],
+        target_nodeids=[1, 2] * count, target_ids=[0] * (2 * count), **largest, **weights,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [(TensorProto.DOUBLE, np.float64), (TensorProto.FLOAT, np.float32)])
+def test_thresholds_as_large_as_numbers_get(kind: int, dtype: type, tmp_path: Path) -> None:
+    most = float(np.finfo(dtype).max)
+    plan = planned(_model(tmp_path, [_stumps(kind, [0, 0, 1], [most, -most, most])], {"x": 2}, kind))
+    assert (plan.ranges["x"].lows[0], plan.ranges["x"].highs) == (-most, (most, most))
+    drawn = draw_in_range(np.dtype(dtype).name, (64, 2), plan.ranges["x"], np.random.default_rng(0), 0)
+    assert np.isfinite(drawn).all()
+
+
+def test_whole_numbers_stay_inside_of_their_type(tmp_path: Path) -> None:
+    tree = _stumps(TensorProto.DOUBLE, [0], [2.0**63])
+    cast = helper.make_node("Cast", ["a"], ["x"], to=TensorProto.DOUBLE)
+    wide = planned(_model(tmp_path, [cast, tree], {"a": 1}, TensorProto.INT64)).ranges["a"]
+    assert (draw_in_range("int64", (64, 1), wide, np.random.default_rng(0), 0) > 0).all()
+
+
+@pytest.mark.parametrize("column", [-1, 2, 50_000_000])
+@pytest.mark.parametrize("width", [2, "M"])
+def test_columns_that_the_input_has_not_are_left_out(column: int, width: int | str, tmp_path: Path) -> None:
+    only = _model(tmp_path, [_stumps(TensorProto.DOUBLE, [column], [FIRST])], {"x": width}, TensorProto.DOUBLE)
+    assert ("x" in planned(only).ranges) == (column == 2 and width == "M")
+    beside = _model(
+        tmp_path, [_stumps(TensorProto.DOUBLE, [column, 1], [FIRST, SECOND])], {"x": width}, TensorProto.DOUBLE
+    )
+    lows = planned(beside).ranges["x"].lows
+    assert lows[1] < SECOND
+    assert len(lows) == (3 if column == 2 and width == "M" else 2)
+
+
+def test_thresholds_are_gone_through_once_for_all_columns() -> None:
+    columns = np.random.default_rng(0).integers(0, 50, 300)
+    numbers = np.random.default_rng(1).standard_normal(300)
+    parts = dict(_by_column(columns, numbers))
+    assert list(parts) == sorted(set(columns.tolist()))
+    assert all(np.array_equal(part, numbers[columns == column]) for column, part in parts.items())
+    assert dict(_by_column(columns[:0], numbers[:0])) == {}

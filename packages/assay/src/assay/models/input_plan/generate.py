@@ -65,8 +65,13 @@ def _by_column(dtype: str, shape: tuple[int, ...], input_range: InputRange, stre
     further = (1.0,) * max(shape[-1] - len(input_range.lows), 0)
     lows = np.asarray((*input_range.lows, *(-end for end in further)))[: shape[-1]]
     highs = np.asarray((*input_range.highs, *further))[: shape[-1]]
-    drawn = np.asarray(stream.uniform(lows, highs, shape))
+    drawn = _uniform(lows, highs, shape, stream)
     return drawn if is_floating(dtype) else np.rint(drawn)
+
+
+def _uniform(low: float | Array, high: float | Array, shape: tuple[int, ...], stream: np.random.Generator) -> Array:
+    """Of halves: what the largest numbers span is none."""
+    return 2.0 * np.asarray(stream.uniform(low / 2.0, high / 2.0, shape))
 
 
 def _bounds(input_range: InputRange) -> tuple[float, float]:
@@ -90,7 +95,7 @@ def _mask(shape: tuple[int, ...], stream: np.random.Generator, sample: int) -> A
 
 def _floating(shape: tuple[int, ...], low: float, high: float, stream: np.random.Generator) -> Array:
     if low > -inf and high < inf:
-        return np.asarray(stream.uniform(low, high, shape))
+        return _uniform(low, high, shape, stream)
     normal = np.asarray(stream.standard_normal(shape))
     if low > -inf:
         return low + np.abs(normal)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
 from typing import Any
 
 import numpy as np
 
+from assay.core.dtype import is_floating
 from assay.core.input_plan import InputRange, RangeSource
-from assay.core.model import Model
+from assay.core.model import Model, TensorSpec
 from assay.models.input_plan.graph import Graph
+from assay.numerics.element_types import extremes
 from assay.numerics.shapes.values import Node, Value
 
 LEARNING = "ai.onnx.ml"
@@ -17,11 +20,16 @@ ENSEMBLES = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor")
 _DTYPES = ("float", "int32", "int64")
 """Of inputs: those of eight and sixteen bits may be all that their type holds."""
 _UNCHANGED = ("Cast", "Identity", "Imputer")
+_LARGEST_WHOLE = float(np.nextafter(2.0**63, 0.0))
+"""Of those that a double and an int64 both have."""
 _OUTSIDE = 0.25
 """How far beyond the usual thresholds numbers reach, as a share of what these span."""
 _MEMBER = 6
 """The mode of TreeEnsemble-5 that compares with a set, not with a threshold."""
+_MOST_COLUMNS = 4096
+"""Of further columns nothing is said: each costs two recorded numbers, and a place of a column may be any number."""
 
+Array = np.ndarray[Any, Any]
 Bounds = dict[int, tuple[float, float]]
 """By column of the last axis, between which numbers most thresholds lie."""
 
@@ -35,9 +43,21 @@ def threshold_ranges(graph: Graph, model: Model) -> dict[str, InputRange]:
         elif (read := bounds.get(node.outputs[0] if node.outputs else "")) is not None:
             for name, columns in _read_through(node, read, graph):
                 _merge(bounds, name, columns)
-    specs = {spec.name: spec.dtype for spec in model.inputs}
+    specs = {spec.name: spec for spec in model.inputs if spec.dtype.startswith(_DTYPES)}
+    within = {name: _within(bounds[name], spec) for name, spec in specs.items() if name in bounds}
+    return {name: _range(columns) for name, columns in within.items() if columns}
+
+
+def _within(columns: Bounds, spec: TensorSpec) -> Bounds:
+    """Of columns that the input has, between numbers that its type has."""
+    width = spec.shape[-1] if spec.shape else 0
+    count = min(width, _MOST_COLUMNS) if isinstance(width, int) else _MOST_COLUMNS
+    least, most = extremes(spec.dtype)
+    most = most if is_floating(spec.dtype) else min(most, _LARGEST_WHOLE)
     return {
-        name: _range(columns) for name, columns in bounds.items() if columns and specs.get(name, "").startswith(_DTYPES)
+        at: (min(max(low, least), most), min(max(high, least), most))
+        for at, (low, high) in columns.items()
+        if at < count and not isnan(low) and not isnan(high)
     }
 
 
@@ -84,14 +104,23 @@ def _of_ensemble(attributes: Mapping[str, Any]) -> Bounds:
     if numbers is None or modes is None or not len(columns) == len(numbers) == len(modes):
         return {}
     thresholds = np.asarray(numbers, np.float64)
-    inner = np.asarray([mode not in ("LEAF", _MEMBER) for mode in modes]) & np.isfinite(thresholds)
-    return {int(column): _between(thresholds[inner & (columns == column)]) for column in np.unique(columns[inner])}
+    inner = np.asarray([mode not in ("LEAF", _MEMBER) for mode in modes]) & np.isfinite(thresholds) & (columns >= 0)
+    return {column: _between(numbers) for column, numbers in _by_column(columns[inner], thresholds[inner])}
 
 
-def _between(thresholds: np.ndarray[Any, Any]) -> tuple[float, float]:
-    low, high = np.percentile(thresholds, (5, 95))
-    beyond = _OUTSIDE * (high - low) or max(1.0, _OUTSIDE * abs(low))
-    return float(low - beyond), float(high + beyond)
+def _by_column(columns: Array, numbers: Array) -> Iterator[tuple[int, Array]]:
+    order = np.argsort(columns, kind="stable")
+    each, firsts = np.unique(columns[order], return_index=True)
+    return zip(
+        each.tolist(), np.split(numbers[order], firsts[1:]), strict=False
+    )  # of no columns there is one empty part
+
+
+def _between(thresholds: Array) -> tuple[float, float]:
+    """Of halves: what the largest numbers span is none."""
+    low, high = (float(end) for end in np.percentile(thresholds / 2.0, (5, 95)))
+    beyond = _OUTSIDE * (high - low) or max(0.5, _OUTSIDE * abs(low))
+    return 2.0 * (low - beyond), 2.0 * (high + beyond)
 
 
 def _merge(bounds: dict[str, Bounds], name: str, columns: Bounds) -> None:
