@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -10,9 +11,15 @@ import pytest
 from msgspec.structs import replace
 from onnx import parser
 
+import assay.fuzz.look
+from assay.core.case import Case
+from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
+from assay.core.job import VerifyJob
+from assay.core.model import Model
+from assay.core.outcome import Outcome
 from assay.core.screening import CaseId, Suspect
-from assay.fuzz.corpus import Bucket, Corpus, Waiting
+from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
 from assay.fuzz.crash_experiments import experiments
 from assay.fuzz.deciding_fact import fact_of
 from assay.fuzz.known import KnownCase, may_be_of, with_parts
@@ -91,6 +98,22 @@ def test_what_ends_alone_is_the_cause_and_not_what_triage_had_no_time_to_cut_dow
     wider = replace(cause, operators=("Max",))
     parts = replace(suspect, operators=("Max@13", "Min@13"), ablated={})
     assert look.bucket(Waiting("flow", parts), FLOW, "crash", wider).operators == ("Max",)
+
+
+def test_a_crash_is_cut_down_though_the_session_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    suspect = Suspect(CaseId("sweep", 2, 7, 0), "crash", ("Max@13",), signal="SIGSEGV")
+    job = VerifyJob(Case(str(suspect.case), Model("m", "m.onnx", "")), FLOW)
+    result = replace(empty_result(job), outcome=Outcome.CRASH, signal="SIGSEGV")
+    monkeypatch.setattr(
+        assay.fuzz.look, "check", lambda *_: SimpleNamespace(run=SimpleNamespace(jobs=(job,)), results=(result,))
+    )
+    monkeypatch.setattr(assay.fuzz.look, "made_again", lambda *_: True)
+    monkeypatch.setattr(assay.fuzz.look, "with_parts", lambda cut, _: cut)
+    monkeypatch.setattr(assay.fuzz.look, "try_crash", lambda *_: MIN)
+    look = Look(Corpus(tmp_path), cast(Services, None), lambda text: None)
+    monkeypatch.setattr(look._again, "node_that_ends", lambda *_: True)
+    ((_, bucket),) = look.into([Waiting("flow", suspect)], {"flow": FLOW}, Session(seed=7), left=-1.0)
+    assert (bucket.status, bucket.ablated) == ("crash", MIN)
 
 
 def test_what_ended_its_worker_has_the_parts_of_its_file(tmp_path: Path) -> None:

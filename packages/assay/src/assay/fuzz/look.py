@@ -96,8 +96,10 @@ class Look:
             cause = None
             if status == "in_use":
                 status, waiting = self._again_in_use(waiting, flows[waiting.flow])
-            elif status in SEARCHED and time.monotonic() < deadline:
-                cause = self._cause(job, result, min(TRIAGE_S, max(LEAST_S, deadline - time.monotonic())))
+            elif status in SEARCHED:
+                if time.monotonic() < deadline:
+                    cause = self._cause(job, result, min(TRIAGE_S, max(LEAST_S, deadline - time.monotonic())))
+                # Without its experiments a crash is compared with no other one: it would be told as new.
                 waiting = self._with_experiments(waiting, flows[waiting.flow], deadline)
             yield waiting, self.bucket(self._named(waiting), flows[waiting.flow], status, cause, result)
 
