@@ -89,6 +89,18 @@ def test_letters_that_are_shown_in_another_order(tmp_path: Path, name: str, text
     assert (found.line if found else 0) == line
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [("a.csv", "a,b\n1,\u202ex\n", 2), ("a.txt", "größe. \u200f", 0), ("a.tsv", "x\n" * 600_000 + "\u2067", 600_001)],
+)
+def test_text_is_read_as_its_mark_says(tmp_path: Path, name: str, text: str, line: int, encoding: str) -> None:
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    (tmp_path / name).write_text(mark + text, encoding=encoding)
+    found = text_problem(Item(copy=str(tmp_path / name), path=name))
+    assert (found.line if found else 0) == line
+
+
 @pytest.mark.parametrize(
     ("name", "mark", "at", "line"),
     [

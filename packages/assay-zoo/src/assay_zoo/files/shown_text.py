@@ -85,10 +85,13 @@ class _Idle:
 
 
 def _pieces(item: Item) -> Iterator[str]:
-    """Text of the file; a character that is cut in two is whole in the next piece. Raises UnicodeDecodeError."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
+    """Text of the file, in UTF-16 where its mark says so; a character that is cut in two is whole in the next piece. Raises
+    UnicodeDecodeError."""
     begun, is_escaped = "", item.suffix in _WRITTEN_ESCAPED
     with item.file.open("rb") as file:
+        marks = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+        decoder = codecs.getincrementaldecoder("utf-16" if file.read(2) in marks else "utf-8")()
+        file.seek(0)
         while data := file.read(_PIECE_BYTES):
             text = begun + decoder.decode(data)
             end = _BEGUN_ESCAPE.search(text[-12:]) if is_escaped else None
