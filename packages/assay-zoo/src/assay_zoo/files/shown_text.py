@@ -25,7 +25,7 @@ _BEGUN_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{0,5}\\Z")
 _JOINED = "\u0590-\u1cff\u2600-\u27bf\ua800-\uabff\ufb1d-\ufdff\ufe0f\ufe70-\ufefc\U0001f000-\U0001faff"
 _IDEOGRAPHS = "\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _IDLE = re.compile(
-    f"(?<=[^{_JOINED}])[\u200b-\u200d\u2060\ufeff](?=[^{_JOINED}])|(?<=[^{_IDEOGRAPHS}])[\ufe00-\ufe0d\U000e0100-\U000e01ef]"
+    f"(?<=[^{_JOINED}])[\u200b-\u200d\u2060\ufeff](?=[^{_JOINED}])|(?<=[^{_IDEOGRAPHS}])[\ufe00-\ufe0d\U000e0100-\U000e01ef](?=[\\s\\S])"
 )
 """Such marks beside letters and pictures that they join or choose nothing of: one is left by copying, many kinds of them are a message."""
 _IDLE_MOST, _IDLE_OF_ONE_KIND = 7, 63
@@ -59,7 +59,7 @@ def text_problem(item: Item) -> Finding | None:
             if match:
                 finding = _finding(match[0], line + whole.count("\n", 0, match.start()))
             elif idle is not None:
-                finding = finding or idle.look(whole, line)
+                finding = finding or idle.look(whole, line, len(before))
             before = whole[-_LONGEST_MARK + 1 :]
             line += whole.count("\n") - before.count("\n")
     except UnicodeDecodeError:
@@ -74,8 +74,9 @@ class _Idle:
         self._kinds: set[str] = set()
         self._count, self._first = 0, 0
 
-    def look(self, text: str, line: int) -> Finding | None:
-        for mark in _IDLE.finditer(text):
+    def look(self, text: str, line: int, known: int) -> Finding | None:
+        """`known` letters at its beginning were looked at; a mark that was the last of them had no letter behind it, and did not count."""
+        for mark in _IDLE.finditer(text, max(known - 1, 0)):
             self._kinds.add(mark[0])
             self._count += 1
             self._first = self._first or line + text.count("\n", 0, mark.start())
