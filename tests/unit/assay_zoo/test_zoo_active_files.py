@@ -159,6 +159,19 @@ def test_a_line_that_is_too_long_is_told_and_weights_without_a_suffix_are_not(tm
         ("Ask the owner.", "", False),
         ("Licensed under either of the Apache License, Version 2.0 or the MIT license at your option.", "Apache-2.0 OR MIT", False),
         ("The code is under the MIT license, the weights under the Apache License 2.0.", "Apache-2.0 AND MIT", False),
+        (
+            "The code is under the MIT license; for the data either of the authors may be asked. The weights are under the "
+            "Apache License, Version 2.0.", "Apache-2.0 AND MIT", False,
+        ),
+        (
+            "The program is under the GNU General Public License, version 3 or (at your option) any later one. The weights are under "
+            "the MIT license.", "GPL-3.0 AND MIT", False,
+        ),
+        (
+            "Copyright A. B.\n\nLicensed under either of\n\n* Apache License, Version 2.0 (http://www.apache.org/licenses/LICENSE-2.0)\n"
+            "* MIT license (http://opensource.org/licenses/MIT)\n\nat your option.", "Apache-2.0 OR MIT", False,
+        ),
+        ("Dual-licensed under the MIT license and the BSD 3-Clause license. The MIT license is short.", "BSD-3-Clause OR MIT", False),
     ],
 )  # fmt: skip
 def test_what_a_licence_says_beyond_its_name(text: str, name: str, restricted: bool) -> None:

@@ -45,6 +45,7 @@ _SHORT = re.compile(
 _CHOICE = re.compile(
     r"\beither (?:of|the)\b|\bat your (?:option|choice)\b|\bdual[- ]licen|\b(?:any|one) of (?:these|the following)\b"
 )
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _NOTICE_LETTERS = 2000
 """Longer ones are texts of licences, with notices of others behind them."""
 _SHORT_NAMES = {"apache": "Apache-2.0", "mit": "MIT", "bsd": "BSD-3-Clause"}
@@ -100,11 +101,25 @@ def license_of(text: str) -> str:
     words = " ".join(text.split()).casefold().replace("“", '"').replace("”", '"')
     if match := _SAYS.search(text):
         return match[1].strip()
-    fit = [(words.index(phrases[0]), name) for name, phrases in _PHRASES if all(phrase in words for phrase in phrases)]
-    short = [_SHORT_NAMES[next(filter(None, match.groups()))] for match in _SHORT.finditer(words)]
+    phrases = dict(_PHRASES)
+    fit = [(words.index(phrases[name][0]), name) for name in _whole_names(words)]
+    short = _short_names(words)
     first = min(fit, key=lambda license_fit: license_fit[0], default=(0, next(iter(short), "")))[1]
     named = sorted({first, *short}) if len(words) < _NOTICE_LETTERS else [first]
-    return (" OR " if _CHOICE.search(words) else " AND ").join(named)
+    is_choice = any(_CHOICE.search(part) and _all_in(named, part) for part in _SENTENCE_END.split(words))
+    return (" OR " if is_choice else " AND ").join(named)
+
+
+def _whole_names(words: str) -> list[str]:
+    return [name for name, phrases in _PHRASES if all(phrase in words for phrase in phrases)]
+
+
+def _short_names(words: str) -> list[str]:
+    return [_SHORT_NAMES[next(filter(None, match.groups()))] for match in _SHORT.finditer(words)]
+
+
+def _all_in(names: Sequence[str], sentence: str) -> bool:
+    return set(names) <= {*_whole_names(sentence), *_short_names(sentence)}
 
 
 def license_named(words: str) -> str:
@@ -123,16 +138,14 @@ def license_named(words: str) -> str:
 def _names_several(words: str) -> bool:
     plain = " ".join(words.split()).casefold()
     families = families_of(plain)
-    names = [name for name, phrases in _PHRASES if all(phrase in plain for phrase in phrases)]
-    return len(families) > 1 or len(names) > 1
+    return len(families) > 1 or len(_whole_names(plain)) > 1
 
 
 def other_license_of(text: str, license: str) -> str:
     """Another licence whose whole words stand behind those of a short one, which names no other; "" for none."""
     words = " ".join(text.split()).casefold()
-    found = [name for name, phrases in _PHRASES if all(phrase in words for phrase in phrases)]
     kin = ("Apache-2.0", "MIT", "ISC", "BSD-3-Clause", "BSD-2-Clause")
-    return next((name for name in found if name not in kin), "") if license in kin else ""
+    return next((name for name in _whole_names(words) if name not in kin), "") if license in kin else ""
 
 
 def stated_in(text: str) -> str:
