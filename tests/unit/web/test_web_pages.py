@@ -14,7 +14,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from assay.commands.composition import open_to_read
+from assay.core.outcome import Outcome
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
+from assay.ports.browsing import RED as RED_WORD
+from assay.ports.browsing import CellQuery
 from assay.stores.sql import SqlStore
+from assay.testing.builders import make_job, make_result, make_run
 from assay.web.address import address
 from assay.web.app import make_app
 from assay.web.pages import PAGES as TABLE
@@ -62,7 +67,26 @@ def test_now_counts_the_jobs_of_each_model(client: TestClient) -> None:
     }  # fmt: skip
     shown = section(body(client, "/"), "models")
     assert shown.count('<th scope="row">') == len(models) == found["standing"]["cases"]
-    assert address("/matrix", word="fail", case=RED).replace("&", "&amp;") in shown
+    assert address("/matrix", word="red", exact=1, case=RED).replace("&", "&amp;") in shown
+
+
+def test_what_the_matrix_shows_as_red_is_what_is_counted(tmp_path: Path) -> None:
+    """Also what ended by the machine, what passes unexpectedly, and what no verdict was kept of; a name that contains another is not it."""
+    store = SqlStore(str(tmp_path / "history.db"))
+    names = ("net", "net-large", "net-lost", "net-unjudged")
+    jobs = tuple(make_job(name) for name in names)
+    made = [
+        make_result(name, outcome=Outcome.INFRASTRUCTURE if name == "net-unjudged" else Outcome.OK) for name in names
+    ]
+    words = (VerdictStatus.XPASS, VerdictStatus.FAIL, VerdictStatus.ERROR)
+    verdicts = tuple(Verdict(word, "it is so", job.key) for word, job in zip(words, jobs, strict=False))
+    store.open_run(make_run(run_id(1), jobs))
+    store.record(run_id(1), made)
+    store.close_run(run_id(1), "complete", RunVerdict(verdicts, Verdict(VerdictStatus.FAIL, "FAIL"), 1))
+    assert store.matrix(CellQuery(word=RED_WORD), 0, 9, 0, 9).cases == names
+    assert store.matrix(CellQuery(run="last", word=RED_WORD, case="net", exact=True), 0, 9, 0, 9).cases == ("net",)
+    assert sum(count.jobs for count in store.standing(7.0, 9, 9).of_cases) == len(store.standing(7.0, 9, 9).red) == 4
+    store.close()
 
 
 def test_now_tells_programs_the_same(client: TestClient) -> None:
@@ -82,6 +106,9 @@ def test_now_tells_programs_the_same(client: TestClient) -> None:
         ("word=inconclusive", {UNDECIDED}),
         (f"run={run_id(0)}&outcome=crash", {GREEN}),
         (f"run={run_id(0)}&outcome=mismatch", set()),
+        ("run=last&word=red", {RED, FLAKY, HOSTILE}),
+        ("case=conv&exact=1", set()),
+        (f"case={RED}&exact=1&word=red", {RED}),
         ("run=last&word=fail", {RED, FLAKY, HOSTILE}),
         ("flow=tvm&word=fail", {RED, FLAKY, HOSTILE}),
         ("case=%25", set()),

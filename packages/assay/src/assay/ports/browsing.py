@@ -31,9 +31,14 @@ class JobState(msgspec.Struct, frozen=True):
     last_ok: str
 
 
+RED = "red"
+"""In the place of a verdict: whatever blocks a release."""
+
+
 class CellQuery(msgspec.Struct, frozen=True):
     """Which jobs are asked for; "" asks nothing. `run` is an id, the beginning of one or "last"; without it, the newest result of every
-    job is asked for. `case` and `flow` are parts of names, in any case, or with `exact` whole ones; `outcome` and `word` are whole."""
+    job is asked for. `case` and `flow` are parts of names, in any case, or with `exact` whole ones; `outcome` and `word` are whole;
+    `word` may be `RED`."""
 
     run: str = ""
     case: str = ""

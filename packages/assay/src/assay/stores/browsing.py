@@ -9,13 +9,16 @@ from itertools import accumulate
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
 
-from assay.core.outcome import Outcome
+from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
+from assay.core.verdict import VerdictStatus
 from assay.core.wire import decode_job
-from assay.ports.browsing import CellQuery, JobState, MatrixJob, MatrixPage
+from assay.ports.browsing import RED, CellQuery, JobState, MatrixJob, MatrixPage
 from assay.stores.find_run import find_run
 from assay.stores.tables import case_state, result_payloads, results, runs
+
+RED_WORDS = (VerdictStatus.FAIL.value, VerdictStatus.XPASS.value, VerdictStatus.ERROR.value)
 
 _state = case_state.c
 _run = runs.alias("began_since")
@@ -96,9 +99,17 @@ def _asked(query: CellQuery, number: int) -> list[ColumnElement[bool]]:
             asked.append(func.lower(column).contains(part.lower(), autoescape=True))
     if query.outcome:
         asked.append(said.outcome == query.outcome)
-    if query.word:
+    if query.word == RED:
+        asked.append(is_red(said))
+    elif query.word:
         asked.append(said.word == query.word)
     return asked
+
+
+def is_red(said: Any) -> ColumnElement[bool]:
+    """`said` are the columns of the state or of the results. Without a verdict: that of a policy which says nothing of the outcome."""
+    unjudged = said.outcome.in_((*FAILS_BY_DEFAULT, Outcome.INFRASTRUCTURE.value))
+    return or_(said.word.in_(RED_WORDS), and_(said.word == "", unjudged))
 
 
 def newest_run_of(connection: Connection, case: str, flow: str) -> str:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Integer, ScalarSelect, and_, cast, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Integer, ScalarSelect, cast, func, or_, select
 
-from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
+from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.ports.browsing import CaseCount, Count, JobState, Standing, Unsteady
-from assay.stores.browsing import read_states, state_rows
+from assay.stores.browsing import is_red, read_states, state_rows
 from assay.stores.statements import chunks
 from assay.stores.tables import case_state, results, runs
 
-RED_WORDS = (VerdictStatus.FAIL.value, VerdictStatus.XPASS.value, VerdictStatus.ERROR.value)
 TURNS = 2
 """From ok to another outcome, or back, so often: it is unsteady. One turn is a defect, or its repair."""
 
@@ -24,7 +23,7 @@ _state = case_state.c
 def standing(connection: Connection, days: float, looked_at: int, limit: int) -> Standing:
     """See `ports.Browsable.standing`."""
     recent = _recent(connection, days)
-    red = or_(_state.word.in_(RED_WORDS), and_(_state.word == "", _state.outcome.in_(FAILS_BY_DEFAULT)))
+    red = is_red(_state)
     began = _began()
     is_recent = _state.since.in_(select(runs.c.number).where(runs.c.id >= recent))
 

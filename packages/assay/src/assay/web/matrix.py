@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
-from assay.ports.browsing import CellQuery, MatrixJob, MatrixPage
+from assay.ports.browsing import RED, CellQuery, MatrixJob, MatrixPage
 from assay.web.address import changed
 from assay.web.annotations import annotations_on
 from assay.web.answer import Answer, NotFound, page_number
@@ -15,13 +15,13 @@ from assay.web.site import Site
 
 CASES, FLOWS = 50, 8
 HEADER = ("case", "flow", "kind", "outcome", "verdict", "run")
-FILTERS = ("run", "case", "flow", "outcome", "word")
+FILTERS = ("run", "case", "flow", "outcome", "word", "exact")
 
 
 def matrix(site: Site, query: Mapping[str, str]) -> Answer:
     """Raises RunNotFound, NotFound for a page that is not there, UsageError for a number that is none."""
-    run, case, flow, outcome, word = (query.get(name, "").strip() for name in FILTERS)
-    asked = CellQuery(run, case, flow, outcome, word)
+    run, case, flow, outcome, word, exact = (query.get(name, "").strip() for name in FILTERS)
+    asked = CellQuery(run, case, flow, outcome, word, exact == "1")
     page, flow_page = page_number(query.get("page", "")), page_number(query.get("flows", ""), "flows")
     first_case, first_flow = (page - 1) * CASES, (flow_page - 1) * FLOWS
     matrix_page = site.moving.get(
@@ -39,7 +39,7 @@ def matrix(site: Site, query: Mapping[str, str]) -> Answer:
         "page": page,
         "flow_page": flow_page,
         "outcomes": [known_outcome.value for known_outcome in Outcome],
-        "statuses": [verdict_status.value for verdict_status in VerdictStatus],
+        "statuses": [RED, *(verdict_status.value for verdict_status in VerdictStatus)],
         "links": _links(used, page, flow_page, matrix_page),
     }
     return Answer("matrix.html.j2", values, matrix_page, HEADER, [_row(job) for job in matrix_page.jobs])
