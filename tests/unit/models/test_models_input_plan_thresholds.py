@@ -13,7 +13,7 @@ from planned_models import answers, planned
 
 from assay.core.input_plan import RangeSource
 from assay.models.input_plan.generate import draw_in_range
-from assay.models.input_plan.threshold_ranges import _by_column
+from assay.models.input_plan.threshold_ranges import _by_column, _of_ensemble
 
 ML = "ai.onnx.ml"
 FIRST, SECOND = 115.0, -40.0
@@ -133,8 +133,57 @@ def test_columns_that_the_input_has_not_are_left_out(column: int, width: int | s
 
 def test_thresholds_are_gone_through_once_for_all_columns() -> None:
     columns = np.random.default_rng(0).integers(0, 50, 300)
-    numbers = np.random.default_rng(1).standard_normal(300)
-    parts = dict(_by_column(columns, numbers))
+    parts = dict(_by_column(columns))
     assert list(parts) == sorted(set(columns.tolist()))
-    assert all(np.array_equal(part, numbers[columns == column]) for column, part in parts.items())
-    assert dict(_by_column(columns[:0], numbers[:0])) == {}
+    assert all(np.array_equal(part, np.flatnonzero(columns == column)) for column, part in parts.items())
+    assert dict(_by_column(columns[:0])) == {}
+    assert _of_ensemble({"nodes_modes": [], "nodes_values": []}) == {}
+
+
+def _categorical(mode: str) -> NodeProto:
+    """Column 0 is 3, is 5, or neither: leaves of weights 10, 20 and 1."""
+    yes, no = ([3, 4], [1, 2]) if mode == "BRANCH_EQ" else ([1, 2], [3, 4])
+    return helper.make_node(
+        "TreeEnsembleRegressor", ["x"], ["y"], domain=ML, n_targets=1, nodes_treeids=[0] * 5,
+        nodes_nodeids=[0, 1, 2, 3, 4], nodes_featureids=[0] * 5, nodes_values=[3.0, 5.0, 0.0, 0.0, 0.0],
+        nodes_modes=[mode, mode, "LEAF", "LEAF", "LEAF"], nodes_truenodeids=[*yes, 0, 0, 0],
+        nodes_falsenodeids=[*no, 0, 0, 0], target_treeids=[0] * 3, target_nodeids=[2, 3, 4], target_ids=[0] * 3,
+        target_weights=[1.0, 10.0, 20.0],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["BRANCH_EQ", "BRANCH_NEQ"])
+def test_leaves_behind_equality_are_come_to(mode: str, tmp_path: Path) -> None:
+    path = _model(tmp_path, [_categorical(mode)], {"x": 1})
+    plan = planned(path)
+    assert plan.ranges["x"].equals == ((3.0, 5.0),)
+    assert {float(row) for sample in answers(path, plan, samples=32) for row in sample[-1].ravel()} == {1.0, 10.0, 20.0}
+
+
+def test_members_of_sets_are_drawn(tmp_path: Path) -> None:
+    node = _later(np.float32)
+    for attribute in list(node.attribute):
+        if attribute.name in ("nodes_modes", "nodes_splits"):
+            node.attribute.remove(attribute)
+    sets = np.asarray([2.0, 7.0, np.nan], np.float32)
+    tensors = {
+        "nodes_modes": np.full(1, 6, np.uint8),
+        "nodes_splits": np.zeros(1, np.float32),
+        "membership_values": sets,
+    }
+    node.attribute.extend(
+        helper.make_attribute(name, numpy_helper.from_array(values, name)) for name, values in tensors.items()
+    )
+    drawn_from = planned(_model(tmp_path, [node], {"x": 2})).ranges["x"]
+    assert drawn_from.equals == ((), (2.0, 7.0))
+    drawn = draw_in_range("float32", (64, 2), drawn_from, np.random.default_rng(0), 0)
+    assert {2.0, 7.0} < set(drawn[:, 1].tolist())
+    assert not {2.0, 7.0} & set(drawn[:, 0].tolist())
+
+
+def test_of_many_numbers_some_are_recorded(tmp_path: Path) -> None:
+    tree = _stumps(TensorProto.FLOAT, [0] * 1000, [float(number) for number in range(1000)])
+    modes = next(attribute for attribute in tree.attribute if attribute.name == "nodes_modes")
+    modes.strings[:] = [mode.replace(b"LEQ", b"EQ") for mode in modes.strings]
+    equals = planned(_model(tmp_path, [tree], {"x": 1})).ranges["x"].equals[0]
+    assert (len(equals), equals[0], equals[-1]) == (64, 0.0, 999.0)

@@ -30,7 +30,8 @@ class InputRange(msgspec.Struct, frozen=True, omit_defaults=True):
     length, index, count, unique (no place twice), divisor, ascending (from the lower to the upper bound along the last axis),
     magnitude (small ones as often as large ones). One of `choices` where there are some; just `exact` where the input has as many
     elements. `texts` are those that an input of texts is made of. Of one that comes from an operator, `operator` and `node` name it.
-    `lows` and `highs` are the bounds of each column of the last axis, where they have bounds of their own; further ones have -1 to 1."""
+    `lows` and `highs` are the bounds of each column of the last axis, where they have bounds of their own; further ones have -1 to 1.
+    Half of the numbers of a column are some of its `equals`, where it has such."""
 
     low: float | None = None
     high: float | None = None
@@ -43,6 +44,7 @@ class InputRange(msgspec.Struct, frozen=True, omit_defaults=True):
     node: str = ""
     lows: tuple[float, ...] = ()
     highs: tuple[float, ...] = ()
+    equals: tuple[tuple[float, ...], ...] = ()
 
 
 class InputPlan(msgspec.Struct, frozen=True, omit_defaults=True):

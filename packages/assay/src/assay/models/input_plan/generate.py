@@ -66,6 +66,10 @@ def _by_column(dtype: str, shape: tuple[int, ...], input_range: InputRange, stre
     lows = np.asarray((*input_range.lows, *(-end for end in further)))[: shape[-1]]
     highs = np.asarray((*input_range.highs, *further))[: shape[-1]]
     drawn = _uniform(lows, highs, shape, stream)
+    for at, equals in enumerate(input_range.equals[: shape[-1]]):
+        if equals:
+            chosen = stream.integers(0, 2, shape[:-1]) == 1
+            drawn[..., at] = np.where(chosen, stream.choice(equals, shape[:-1]), drawn[..., at])
     return drawn if is_floating(dtype) else np.rint(drawn)
 
 

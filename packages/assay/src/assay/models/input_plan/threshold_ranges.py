@@ -1,10 +1,11 @@
-"""What trees compare the columns of an input with: numbers about these thresholds reach leaves of all kinds, others always the same."""
+"""What trees compare the columns of an input with: numbers about these thresholds, and those that nodes test for equality, come to several
+leaves, where others may all come to the same one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,12 +27,25 @@ _OUTSIDE = 0.25
 """How far beyond the usual thresholds numbers reach, as a share of what these span."""
 _MEMBER = 6
 """The mode of TreeEnsemble-5 that compares with a set, not with a threshold."""
+_EQUALITY = ("BRANCH_EQ", "BRANCH_NEQ", 4, 5)
+_MOST_EQUALS = 64
+"""Of a column: all of them are recorded."""
 _MOST_COLUMNS = 4096
-"""Of further columns nothing is said: each costs two recorded numbers, and a place of a column may be any number."""
+"""Of further columns nothing is said: each costs two recorded numbers, and what a tree calls a column may be any number."""
 
 Array = np.ndarray[Any, Any]
-Bounds = dict[int, tuple[float, float]]
-"""By column of the last axis, between which numbers most thresholds lie."""
+
+
+class Column(NamedTuple):
+    """Between which numbers most thresholds lie, and those that nodes test for equality: a real number is none of them by chance."""
+
+    low: float
+    high: float
+    equals: tuple[float, ...] = ()
+
+
+Bounds = dict[int, Column]
+"""By column of the last axis."""
 
 
 def threshold_ranges(graph: Graph, model: Model) -> dict[str, InputRange]:
@@ -55,8 +69,12 @@ def _within(columns: Bounds, spec: TensorSpec) -> Bounds:
     least, most = extremes(spec.dtype)
     most = most if is_floating(spec.dtype) else min(most, _LARGEST_WHOLE)
     return {
-        at: (min(max(low, least), most), min(max(high, least), most))
-        for at, (low, high) in columns.items()
+        at: Column(
+            min(max(low, least), most),
+            min(max(high, least), most),
+            tuple(number for number in equals if least <= number <= most),
+        )
+        for at, (low, high, equals) in columns.items()
         if at < count and not isnan(low) and not isnan(high)
     }
 
@@ -89,10 +107,10 @@ def _at(numbers: Sequence[float], column: int) -> float:
     return float(numbers[column] if column < len(numbers) else numbers[0])
 
 
-def _unscaled(ends: tuple[float, float], scale: float, offset: float) -> tuple[float, float]:
+def _unscaled(column: Column, scale: float, offset: float) -> Column:
     """Of what a Scaler reads, which gives (x - offset) * scale."""
-    first, last = (end / scale + offset if scale else offset for end in ends)
-    return min(first, last), max(first, last)
+    first, last, *equals = (end / scale + offset if scale else offset for end in (*column[:2], *column.equals))
+    return Column(min(first, last), max(first, last), tuple(equals))
 
 
 def _of_ensemble(attributes: Mapping[str, Any]) -> Bounds:
@@ -104,16 +122,43 @@ def _of_ensemble(attributes: Mapping[str, Any]) -> Bounds:
     if numbers is None or modes is None or not len(columns) == len(numbers) == len(modes):
         return {}
     thresholds = np.asarray(numbers, np.float64)
-    inner = np.asarray([mode not in ("LEAF", _MEMBER) for mode in modes]) & np.isfinite(thresholds) & (columns >= 0)
-    return {column: _between(numbers) for column, numbers in _by_column(columns[inner], thresholds[inner])}
+    inner = _which(modes, lambda mode: mode not in ("LEAF", _MEMBER)) & np.isfinite(thresholds)
+    sets, members = _members(attributes, columns[_which(modes, lambda mode: mode == _MEMBER)])
+    at = np.concatenate([columns[inner], sets])
+    compared = np.concatenate([thresholds[inner], members])
+    equal = np.concatenate([_which(modes, lambda mode: mode in _EQUALITY)[inner], np.ones(len(members), bool)])
+    return {
+        column: Column(*_between(compared[nodes]), _few(compared[nodes][equal[nodes]]))
+        for column, nodes in _by_column(at)
+        if column >= 0
+    }
 
 
-def _by_column(columns: Array, numbers: Array) -> Iterator[tuple[int, Array]]:
+def _which(modes: Iterable[Any], holds: Callable[[Any], bool]) -> Array:
+    return np.asarray([holds(mode) for mode in modes], bool)
+
+
+def _members(attributes: Mapping[str, Any], columns: Array) -> tuple[Array, Array]:
+    """The column and the number of each member of the sets that nodes compare these columns with: a NaN ends each set."""
+    tensor = attributes.get("membership_values")
+    numbers = np.asarray(tensor.data if isinstance(tensor, Value) and tensor.data is not None else [], np.float64)
+    sets = np.cumsum(np.isnan(numbers))
+    known = np.isfinite(numbers) & (sets < len(columns))
+    return columns[sets[known]], numbers[known]
+
+
+def _few(numbers: Iterable[float]) -> tuple[float, ...]:
+    """At most so many as are recorded, from the least to the largest."""
+    each = np.unique(np.asarray(numbers, np.float64))
+    places = np.linspace(0, len(each) - 1, _MOST_EQUALS).astype(int) if len(each) > _MOST_EQUALS else slice(None)
+    return tuple(each[places].tolist())
+
+
+def _by_column(columns: Array) -> Iterator[tuple[int, Array]]:
+    """Each column with its places."""
     order = np.argsort(columns, kind="stable")
     each, firsts = np.unique(columns[order], return_index=True)
-    return zip(
-        each.tolist(), np.split(numbers[order], firsts[1:]), strict=False
-    )  # of no columns there is one empty part
+    return zip(each.tolist(), np.split(order, firsts[1:]), strict=False)  # of no columns there is one empty part
 
 
 def _between(thresholds: Array) -> tuple[float, float]:
@@ -125,12 +170,13 @@ def _between(thresholds: Array) -> tuple[float, float]:
 
 def _merge(bounds: dict[str, Bounds], name: str, columns: Bounds) -> None:
     known = bounds.setdefault(name, {})
-    for at, (low, high) in columns.items():
-        first, last = known.get(at, (low, high))
-        known[at] = (min(first, low), max(last, high))
+    for at, column in columns.items():
+        other = known.get(at, column)
+        equals = _few([*other.equals, *column.equals])
+        known[at] = Column(min(other.low, column.low), max(other.high, column.high), equals)
 
 
 def _range(columns: Bounds) -> InputRange:
-    ends = [columns.get(at, (-1.0, 1.0)) for at in range(max(columns) + 1)]
-    lows, highs = tuple(low for low, _ in ends), tuple(high for _, high in ends)
-    return InputRange(min(lows), max(highs), lows=lows, highs=highs, source=RangeSource.THRESHOLDS)
+    lows, highs, equals = zip(*(columns.get(at, Column(-1.0, 1.0)) for at in range(max(columns) + 1)), strict=True)
+    equals = equals if any(equals) else ()
+    return InputRange(min(lows), max(highs), lows=lows, highs=highs, equals=equals, source=RangeSource.THRESHOLDS)
