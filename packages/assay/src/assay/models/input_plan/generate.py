@@ -75,7 +75,7 @@ def _by_column(dtype: str, shape: tuple[int, ...], input_range: InputRange, stre
 
 def _uniform(low: float | Array, high: float | Array, shape: tuple[int, ...], stream: np.random.Generator) -> Array:
     """Of halves: what the largest numbers span is none."""
-    return 2.0 * np.asarray(stream.uniform(low / 2.0, high / 2.0, shape))
+    return np.asarray(2.0 * stream.uniform(low / 2.0, high / 2.0, shape))
 
 
 def _bounds(input_range: InputRange) -> tuple[float, float]:
