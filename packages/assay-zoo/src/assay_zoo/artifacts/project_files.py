@@ -10,10 +10,25 @@ from typing import Any
 from assay_zoo.artifacts.install_commands import asked_of_conda
 
 _BUILDING = re.compile(
-    r"(?:setuptools|wheel|hatchling|flit[-_]core|poetry[-_]core|pdm[-_]backend)\s*(?:[<>=!~][^;@]*)?"
+    r"(?:setuptools|wheel|hatchling|flit[-_]core|poetry[-_]core|pdm[-_]backend)(?:[\s,]*(?:===?|[<>!~]=|[<>])\s*[\w.*+]+)*[\s,]*"
 )
-_OWN_WAYS = ("poetry", "pdm", "uv", "pixi", "rye", "hatch", "flit")
-"""Tools with lists, and places from which packages are taken, of their own."""
+_BACKENDS = ("setuptools.build_meta", "hatchling.build", "flit_core.buildapi", "poetry.core.masonry.api", "pdm.backend")
+_LOOKING = ("black", "ruff", "isort", "mypy", "pyright", "coverage")
+"""Tools that only look at code, unless they are told of plugins."""
+_TOLD_MORE = ("plugins", "formatter", "formatting_function")
+_OF_SETUPTOOLS = (
+    "packages", "package-dir", "py-modules", "package-data", "exclude-package-data", "include-package-data", "zip-safe", "license-files",
+)  # fmt: skip
+_OF_PYTEST = (
+    "testpaths",
+    "minversion",
+    "markers",
+    "python_files",
+    "python_classes",
+    "python_functions",
+    "xfail_strict",
+    "pythonpath",
+)
 _OF_CONDA = ("name", "channels", "dependencies", "prefix")
 
 
@@ -26,23 +41,66 @@ def requirements_of(name: str, text: str) -> list[str] | None:
 
 def _of_project(table: Mapping[str, Any]) -> list[str] | None:
     project, build = table.get("project", {}), table.get("build-system", {})
-    if set(_OWN_WAYS) & set(table.get("tool", {})) or project.get("dynamic") or "backend-path" in build:
+    known = build.get("build-backend", _BACKENDS[0]) in _BACKENDS
+    if not known or project.get("dynamic") or "backend-path" in build or not _is_harmless(table.get("tool", {})):
         return None
     groups = (*project.get("optional-dependencies", {}).values(), *table.get("dependency-groups", {}).values())
     asked = [*project.get("dependencies", ()), *(each for group in groups for each in group if isinstance(each, str))]
-    return [*asked, *(each for each in build.get("requires", ()) if not _BUILDING.fullmatch(each))]
+    requirements = [*asked, *(each for each in build.get("requires", ()) if not _BUILDING.fullmatch(each))]
+    return requirements if all(isinstance(each, str) for each in requirements) else None
+
+
+def _is_harmless(tools: Mapping[str, Any]) -> bool:
+    """Whether each tool that is told something installs and starts nothing for it."""
+    packing, testing = dict(tools.get("setuptools", {})), dict(tools.get("pytest", {}))
+    packages = packing.pop("packages", [])
+    listed = isinstance(packages, list) or set(packages) <= {"find"}
+    return (
+        set(tools) <= {*_LOOKING, "setuptools", "pytest"}
+        and listed
+        and set(packing) <= set(_OF_SETUPTOOLS)
+        and set(testing) <= {"ini_options"}
+        and set(testing.get("ini_options", {})) <= set(_OF_PYTEST)
+        and not any(key in _TOLD_MORE for tool in _LOOKING for key in _keys(tools.get(tool, {})))
+    )
+
+
+def _keys(value: object) -> Iterator[str]:
+    """Of a table and of all that is in it."""
+    if isinstance(value, dict):
+        yield from (key.replace("-", "_") for key in value)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    yield from (key for part in parts for key in _keys(part))
 
 
 def _of_environment(text: str) -> list[str] | None:
     import yaml  # type: ignore[import-untyped]
 
     try:
+        again = _is_given_again(yaml.compose(text, Loader=yaml.SafeLoader))
         table = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
-    if not isinstance(table, dict) or set(table) - set(_OF_CONDA):
+    if again or not isinstance(table, dict) or set(table) - set(_OF_CONDA):
         return None
     return list(_of_conda(table))
+
+
+def _is_given_again(tree: Any) -> bool:
+    """Whether a table has a name twice: of which one is taken, each reader decides for itself."""
+    waiting, seen = [tree], set[int]()
+    while waiting:
+        node = waiting.pop()
+        value = getattr(node, "value", None)
+        if id(node) in seen or not isinstance(value, list):
+            continue
+        seen.add(id(node))
+        pairs = [pair for pair in value if isinstance(pair, tuple)]
+        names = [str(key.value) for key, _ in pairs]
+        if len(set(names)) < len(names):
+            return True
+        waiting += [each for pair in pairs for each in pair] if pairs else value
+    return False
 
 
 def _of_conda(table: Mapping[str, Any]) -> Iterator[str]:
