@@ -8,7 +8,7 @@ import pytest
 
 from assay_zoo.artifacts.code_scan import reaches
 
-_MADE = "import onnxruntime as ort\nimport helper\ndef fake(*a): return [1]\ns = ort.InferenceSession('m.onnx')\ns.run(None, {})\n"
+_MADE = "import onnxruntime as ort\nimport helper\nfrom PIL import Image\ndef fake(*a): return [1]\ns = ort.InferenceSession('m.onnx')\ns.run(None, {})\n"
 _NET = """def relu(x): return x
 class L:
     def __init__(self): self.act = None
@@ -53,6 +53,10 @@ class L:
         "s.run, s.x = fake, 2",
         "import functools\ns.run = functools.partial(fake, 1)",
         "setattr(s, 'run', fake)",
+        "def patch(im): im.load = fake\npatch(Image.open('a.png')).resize(1)",
+        "def patch(im): im.load = lambda: 1\ndef main(a): patch(a)\nmain(Image.open('a.png'))",
+        "def patch(im): im.load = fake\nlist(map(patch, [Image.open('a.png')]))",
+        "[im] = [*map(Image.open, ['a.png'])]\nim.load = fake",
         "object.__setattr__(s, 'run', fake)",
         "from helper import fake as other\ndef g(): ...\nsetattr(type(s), 'run', other)",
     ],
@@ -95,6 +99,8 @@ def test_a_class_gives_its_methods_any_value_as_self(call: str) -> None:
         "import numpy as np\na = np.zeros(3)\na.shape = (3, 1)\ndf.index = np.arange(3)\n[1].index(1)",
         "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.format_coord = lambda x, y: f'{x}'\nax.plot([1])",
         "def style(ax):\n    ax.format_coord = lambda x, y: f'{x}'\n    return ax",
+        "import matplotlib.pyplot as plt\ndef style(ax): ax.format_coord = lambda x, y: f'{x}'\nstyle(plt.gca())",
+        "def style(ax):\n    ax.note = 'a'\n    ax.size = 3\nstyle(Image.open('a.png'))",
         "class A:\n    def __init__(self, f): self.f = f\n"
         "class B(A):\n    def __init__(self):\n        A.__init__(self, fake)\n        self.g = fake",
         _NET + "x = L()\n" * 600 + "x.post = relu\nx.post(1)",

@@ -9,6 +9,7 @@ from functools import cached_property
 from assay_zoo.artifacts.code_names import last_name
 from assay_zoo.artifacts.origins import OWN, UNKNOWN
 from assay_zoo.artifacts.reached import Unread
+from assay_zoo.artifacts.scopes import parameters
 from assay_zoo.artifacts.source_file import SourceFile
 
 
@@ -30,8 +31,10 @@ class ReplacedMethods(SourceFile):
         drawn = all(path.partition(".")[0] == "matplotlib" for path in origins)
         is_package = any(map(self._is_shared, origins - {OWN, UNKNOWN}))
         inside = name.startswith("_")
-        if name and not (is_package or is_class or inside or name in self._others.asks):
-            return  # nothing in the submission ever asks for that
+        is_asked = not name or is_package or is_class or inside or name in self._others.asks
+        may_be = UNKNOWN in origins and self._is_own_function(value) and self._is_given_package(of)
+        if not is_asked and not may_be:
+            return  # nothing in the submission ever asks for that, and no package has the value
         is_made = isinstance(value, ast.Call) and last_name(value.func) in self._classes
         is_other = not isinstance(value, ast.Constant) and (
             name in self._asked_of_packages
@@ -43,6 +46,40 @@ class ReplacedMethods(SourceFile):
             yield Unread(
                 f"what a value does for all that use it ({ast.unparse(base)[:40]}.{name or '...'} is replaced)"
             )
+
+    def _is_given_package(self, node: ast.AST, seen: frozenset[int] = frozenset()) -> bool:
+        """Whether a value may be what a package makes, by all with which the function around it is called."""
+        scope = self._scopes.around(node)
+        while scope is not None and not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            scope = self._scopes.around(scope)
+        if scope is None or isinstance(scope, ast.Lambda) or not parameters(scope):
+            return True
+        if id(scope) in seen:
+            return False
+        if scope.name in self._handed_on:
+            return True
+        calls = self._calls_by_name.get(scope.name, [])
+        values = [value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords))]
+        return any(self._may_be_package(value, seen | {id(scope)}) for value in values)
+
+    def _may_be_package(self, node: ast.expr, seen: frozenset[int]) -> bool:
+        origins = self._origins.of(node) - {OWN}
+        shared = [path for path in origins if path != UNKNOWN and path.partition(".")[0] != "matplotlib"]
+        return any(map(self._is_shared, shared)) or (UNKNOWN in origins and self._is_given_package(node, seen))
+
+    @cached_property
+    def _calls_by_name(self) -> dict[str, list[ast.Call]]:
+        calls: dict[str, list[ast.Call]] = {}
+        for node in self._nodes:
+            if isinstance(node, ast.Call):
+                calls.setdefault(last_name(node.func), []).append(node)
+        return calls
+
+    @cached_property
+    def _handed_on(self) -> set[str]:
+        """Functions that the file does more with than to call them."""
+        names = [node for node in self._nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+        return {node.id for node in names if id(node) not in self._called} & self._functions
 
     @cached_property
     def _asked_of_packages(self) -> set[str]:
