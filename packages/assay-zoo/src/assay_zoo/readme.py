@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay_zoo.license_families import families_of
 from assay_zoo.metadata import Metadata, Port
+from assay_zoo.readme_badges import is_harmless_badge
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -26,9 +26,6 @@ _KEYS = {title.casefold() for title in TITLES}
 _LIMITS = {"maxNesting": 20}
 _BESIDE = ("link_open", "link_close", "softbreak", "hardbreak")
 _AROUND_PICTURES = re.compile(r"</?(?:p|a|div|br|picture|source|img)\b[^>]*>", re.IGNORECASE)
-_CLAIMING = re.compile(
-    r"accura|precision|recall|\btop-?[0-9]|\bm?ap\b|\bf1\b|\bm?iou\b|%25|[0-9]\s?%(?![0-9A-Fa-f]{2})", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True)
@@ -168,7 +165,7 @@ def _badges(text: str, metadata: Metadata) -> list[str]:
         if not shown or not token.map:
             continue
         paragraph = "\n".join(lines[slice(*token.map)])
-        if not _CLAIMING.search(paragraph) and not families_of(paragraph) - families_of(metadata.license):
+        if is_harmless_badge(token, paragraph, metadata.license):
             found.append(paragraph)
     return found
 
