@@ -102,6 +102,18 @@ def test_xml_that_a_browser_runs(text: str, is_active: bool) -> None:
         ('a,"=IF(1,image (""https://e.example""))"\n', True),
         ("- image (left),1\na,image(left)\n", False),
         ('=CALL("user32","MessageBoxA")\n', True),
+        ('a,=IMAGE  ("https://e.example")\n=IMAGE\u00a0("https://e.example")\n', True),
+        ('=IMAGE\u00a0("https://e.example")\n', True),
+        ('+IMAGE("https://e.example")\n', True),
+        ('a,-IMAGE("https://e.example")\n', True),
+        ('+1+CALL("kernel32","x")\n', True),
+        ('@_xlfn.IMAGE("https://e.example")\n', True),
+        ('=""&"see the "&IMAGE("https://e.example")\n', True),
+        ('a,"=""see the""&IMAGE(""https://e.example"")"\n', True),
+        ('"=1+\n+IMAGE(""https://e.example"")"\n', True),
+        ('"== Usage ==\nexec(code) runs it"\n', False),
+        ('"= Figures\nsee image (1)"\n', False),
+        ('="image (1)"\n', False),
     ],
 )
 def test_a_table_that_starts_something(text: str, is_active: bool) -> None:

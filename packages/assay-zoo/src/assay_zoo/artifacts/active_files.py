@@ -26,11 +26,16 @@ _DRAWN = ("http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg", "http://
 """A browser runs what of these is in XML, whatever the file is called."""
 _FUNCTIONS = ("hyperlink", "webservice", "importxml", "importhtml", "importdata", "importfeed", "importrange", "dde")
 _PLAIN_NAMES = ("image", "call", "exec", "rtd", "register.id", "sql.request")
-"""Of functions that load or run something, too, where a cell begins with =: they are words of every day."""
+"""Of functions that load or run something, too, where a formula asks for them: they are words of every day."""
 _PROGRAMS = ("cmd", "powershell", "mshta", "msexcel", "rundll32")
-_STARTING = (*_FUNCTIONS, *_PROGRAMS, *(f"{name}{end}" for name in _PLAIN_NAMES for end in ("(", " (")))
+_STARTING = (*_FUNCTIONS, *_PROGRAMS, *_PLAIN_NAMES)
 _FUNCTION = re.compile(rf"\b(?:{'|'.join(_FUNCTIONS)})\s*\(", re.IGNORECASE)
 _PLAIN_NAME = re.compile(rf"\b(?:{'|'.join(map(re.escape, _PLAIN_NAMES))})\s*\(", re.IGNORECASE)
+_SIGNED_NAME = re.compile(rf"[-+*/^&@=(\d.]*(?:_xl\w+\.)?{_PLAIN_NAME.pattern[2:]}", re.IGNORECASE)
+"""Behind +, - or @, which also begin a line of words."""
+_TEXT = re.compile(r"""\"[^"]*"|'[^']*'!""")
+_WORDS = re.compile(r"\b[^\W\d_]+\s+(?:==|\w)")
+"""Two words side by side, as in no formula."""
 _PROGRAM = re.compile(rf"(?:{'|'.join(_PROGRAMS)})\s*\|", re.IGNORECASE)
 _FORMULA = re.compile(r"""(?:^|[,;\t"])[^\S\t]*[=+@-]""")
 _BEGIN = re.compile(r"\s*[=+@-]")
@@ -115,14 +120,28 @@ def _over_lines(text: str) -> Iterator[int]:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=parts)
         for row in rows:
             for cell in row:
-                if ("\n" in cell or "\r" in cell) and (begin := _BEGIN.match(cell)) and _starts(begin[0], cell):
+                if (
+                    ("\n" in cell or "\r" in cell)
+                    and (begin := _BEGIN.match(cell))
+                    and _starts(begin[0], cell[begin.end() :])
+                ):
                     yield rows.line_num
 
 
 def _starts(begin: str, formula: str) -> bool:
     """Whether a formula that begins so starts or sends something."""
-    named = "=" in begin and _PLAIN_NAME.search(formula)
+    named = _names_function(formula) if "=" in begin else _SIGNED_NAME.match(formula)
     return bool(named or _FUNCTION.search(formula) or _PROGRAM.search(formula))
+
+
+def _names_function(formula: str) -> bool:
+    """Before any words of every day, and in no text; a cell in quotes has each quote in it twice."""
+    for plain in {formula, formula.replace('""', '"')}:
+        whole = _TEXT.sub('"', plain)
+        name, words = _PLAIN_NAME.search(whole), _WORDS.search(whole)
+        if name and (words is None or name.start() <= words.start()):
+            return True
+    return False
 
 
 def _is_active(line: str) -> bool:
