@@ -120,7 +120,7 @@ def test_files_that_install(name: str) -> None:
         ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = '-p evil'\n", "", True),
         ("pyproject.toml", "[tool.mypy]\nplugins = ['a.py']\n", "", True),
         ("pyproject.toml", "[tool.setuptools.packages.find]\nwhere = ['src']\n[tool.pytest.ini_options]\ntestpaths = ['a']\n", "", False),
-        ("pyproject.toml", "[tool.mypy]\nstrict = true\n[[tool.mypy.overrides]]\nmodule = 'a'\n[tool.coverage.run]\nbranch = true\n", "", False),
+        ("pyproject.toml", "[[tool.mypy.overrides]]\nmodule = 'a'\n[tool.coverage.run]\nbranch = true\n", "", False),
         ("pyproject.toml", "[build-system]\nrequires = ['setuptools']\nbuild-backend = 'evil_backend'\n", "", True),
         ("pyproject.toml", "[build-system]\nrequires = ['hatchling>=1.2, <2']\nbuild-backend = 'hatchling.build'\n", "", False),
         ("pyproject.toml", "[build-system]\nrequires = ['wheel>=1 --index-url https://e.example']\n", "tells the installer", False),

@@ -8,7 +8,10 @@ import pytest
 
 from assay_zoo.artifacts.code_scan import reaches
 
-_MADE = "import onnxruntime as ort\nimport helper\nfrom PIL import Image\ndef fake(*a): return [1]\ns = ort.InferenceSession('m.onnx')\ns.run(None, {})\n"
+_MADE = (
+    "import onnxruntime as ort\nimport helper\nfrom PIL import Image\ndef fake(*a): return [1]\n"
+    "s = ort.InferenceSession('m.onnx')\ns.run(None, {})\n"
+)
 _NET = """def relu(x): return x
 class L:
     def __init__(self): self.act = None
