@@ -207,10 +207,10 @@ class Origins:
             methods = [method for method in self._defined.get(name, ()) if id(method) in self._methods]
             if not methods or not isinstance(of, ast.expr):
                 continue
-            for method in methods if call is not None else ():
-                if _is_asked_of_class(call, method, is_instance=self._is_instance(of)):
-                    found.setdefault(name, []).append(_first(call, method))
-            if call is None and not self._is_instance(of) and not all(map(_is_property, methods)):
+            if call is not None:
+                asked = [each for each in methods if _is_asked_of_class(call, each, is_instance=self._is_instance(of))]
+                found.setdefault(name, []).extend(_first(call, each) for each in asked)
+            elif not self._is_instance(of) and not all(map(_is_property, methods)):
                 found.setdefault(name, []).append(None)
         return found
 
