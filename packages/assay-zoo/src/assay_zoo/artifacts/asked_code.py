@@ -10,7 +10,7 @@ from assay_zoo.artifacts.code_names import imported_from, last_name
 from assay_zoo.artifacts.dangerous_names import OF_FRAMES
 from assay_zoo.artifacts.plain_names import PLAIN_DUNDERS, is_package_module, more_than_plain
 from assay_zoo.artifacts.reached import Unread
-from assay_zoo.artifacts.replaced_methods import ReplacedMethods
+from assay_zoo.artifacts.shown_markup import ShownMarkup
 from assay_zoo.artifacts.source_file import NAMESPACES
 
 _DUNDER = re.compile(r"__\w+__")
@@ -29,13 +29,14 @@ _CHANGING = ("append", "insert", "extend", "__setitem__", "__iadd__")
 _LEADING = ("symlink_to", "hardlink_to", "extractall", "unpack_archive", "LowLevelCallable")
 
 
-class AskedCode(ReplacedMethods):
+class AskedCode(ShownMarkup):
     """The code of one file that a static reader cannot follow."""
 
     def asked(self, node: ast.AST) -> Iterator[str]:
         for name in _written_names(node):
             if _DUNDER.fullmatch(name) and name not in PLAIN_DUNDERS and id(node) not in self._shown:
                 yield Unread(f"the insides of Python ({name})")
+        yield from self._shown_by(node)
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from self._brought(node)
         elif isinstance(node, ast.Name | ast.Attribute):
