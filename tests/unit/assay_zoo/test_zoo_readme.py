@@ -110,6 +110,7 @@ def test_the_title_stands_first_and_alone() -> None:
         ("[![m](https://img.shields.io/badge/model-page-blue)](https://huggingface.co/isc-lab/model)", 0),
         ("![License](https://img.shields.io/github/license/a/b)", 0),
         ("![](https://img.shields.io/badge/python-3.11-blue) ![](https://img.shields.io/badge/onnx_opset-17-blue)", 0),
+        ("![zoo](https://zoo.example/badge/resnet50-v1-12.svg)", 0),
         ("[![DOI](https://zenodo.org/badge/DOI/10.5281/zenodo.1.svg)](https://doi.org/10.5281/zenodo.1)", 0),
         ("![a](a.png) and words", 1),
         ('<p align="center"><img src="a.png"> and words</p>', 1),

@@ -16,6 +16,8 @@ _CLAIMING = re.compile(
     r"accura|precision|recall|\btop-?[0-9]|\bm?ap\b|\bf1\b|\bm?iou\b|%25|[0-9]\s?%(?![0-9A-Fa-f]{2})", re.IGNORECASE
 )
 _ATTRIBUTE = re.compile(r"""\b(src|srcset|alt|title)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE)
+_MAKERS = re.compile(r"(?:^|\.)(?:shields\.io|badgen\.net)")
+"""They write on a badge what its address says."""
 _DASH = re.compile(r"(?<!-)-(?!-)|/")
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])v?[0-9][0-9A-Za-z.+]*")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -71,11 +73,12 @@ def _on_badge(address: str) -> str:
     """The words that it is asked to show: `/badge/NAME-VALUE-COLOUR`, or a label and a message; "" for another picture."""
     try:
         parts = urlsplit(address)
+        is_written = _MAKERS.search(parts.hostname or "") is not None
     except ValueError:
         return address
     _, is_badge, path = parts.path.rpartition("/badge/")
     asked = parse_qs(parts.query)
-    words = [_plain(part) for part in _DASH.split(path)[:-1]] if is_badge else []
+    words = [_plain(part) for part in _DASH.split(path)[:-1]] if is_badge and is_written else []
     return " ".join([*words, *(value for key in ("label", "message") for value in asked.get(key, ()))])
 
 
