@@ -116,6 +116,22 @@ def postgresql(postgresql_server: str) -> str:
     return f"{postgresql_server}/{name}"
 
 
+@pytest.fixture
+def postgresql_of_language(postgresql_server: str) -> str:
+    """The address of an empty database that sorts as English does. Skips where the server knows no languages by itself (before 15)."""
+    import psycopg
+
+    name = f"history_{uuid4().hex}"
+    plain = postgresql_server.replace("+psycopg", "")
+    language = "TEMPLATE template0 LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'"
+    with psycopg.connect(f"{plain}/postgres", autocommit=True) as connection:
+        try:
+            connection.execute(f"CREATE DATABASE {name} {language}".encode())
+        except (psycopg.errors.SyntaxError, psycopg.errors.FeatureNotSupported) as error:
+            pytest.skip(f"this PostgreSQL sorts by no language of ICU: {error}")
+    return f"{postgresql_server}/{name}"
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty history of either kind."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from assay.core.outcome import Outcome
 from assay.errors import RunNotFound, StoreError
 from assay.ports import Browsable, CellQuery
 from assay.stores.sql import SqlStore
-from assay.testing.builders import make_run
+from assay.testing.builders import make_job, make_result, make_run
 from dashboard_history import CASES, FLAKY, FLOWS, GREEN, HOSTILE, RED, RUNS, UNDECIDED, WELL, fill_history, run_id
-from databases import location, postgresql, postgresql_server
+from databases import location, postgresql, postgresql_of_language, postgresql_server
 
-__all__ = ["location", "postgresql", "postgresql_server"]
+__all__ = ["location", "postgresql", "postgresql_of_language", "postgresql_server"]
 
 
 def test_a_history_is_browsed(location: str) -> None:
@@ -38,6 +39,19 @@ def test_the_newest_run_of_each_branch(location: str) -> None:
             store.open_run(make_run(run_id(number), branch=branch))
         assert [(one.branch, one.id) for one in store.branches(9)] == [("main", run_id(2)), ("fix", run_id(1))]
         assert [one.branch for one in store.branches(1)] == ["main"]
+    finally:
+        store.close()
+
+
+def test_what_stands_is_the_same_in_a_database_that_sorts_as_a_language_does(postgresql_of_language: str) -> None:
+    store = SqlStore(postgresql_of_language)
+    try:
+        names = ("a", "B", "_c")
+        jobs = tuple(make_job(name) for name in names)
+        store.open_run(make_run(run_id(0), jobs))
+        store.record(run_id(0), [make_result(name, outcome=Outcome.MISMATCH) for name in names])
+        first = store.standing(days=7.0, looked_at=30, limit=1)
+        assert ([count.case for count in first.of_cases], [job.case for job in first.red]) == (["B"], ["B"])
     finally:
         store.close()
 

@@ -11,7 +11,7 @@ from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.ports.browsing import CaseCount, Count, JobState, Standing, Unsteady
 from assay.stores.browsing import is_red, read_states, state_rows
-from assay.stores.statements import chunks
+from assay.stores.statements import by_code, chunks
 from assay.stores.tables import case_state, results, runs
 
 TURNS = 2
@@ -28,7 +28,9 @@ def standing(connection: Connection, days: float, looked_at: int, limit: int) ->
     is_recent = _state.since.in_(select(runs.c.number).where(runs.c.id >= recent))
 
     def states(*asked: ColumnElement[bool]) -> tuple[JobState, ...]:
-        newest_first = state_rows().where(*asked).order_by(began.desc(), _state.job_key).limit(limit)
+        newest_first = (
+            state_rows().where(*asked).order_by(began.desc(), by_code(connection, _state.job_key)).limit(limit)
+        )
         return read_states(connection, newest_first)
 
     green = _state.outcome == Outcome.OK.value, ~red, is_recent
@@ -55,7 +57,9 @@ def _worst_cases(connection: Connection, red: ColumnElement[bool], limit: int) -
         func.sum(_number(condition)) for condition in (red, _state.word == VerdictStatus.INCONCLUSIVE.value)
     )
     each = select(_state.case, func.count().over().label("cases")).group_by(_state.case)
-    worst = connection.execute(each.order_by(jobs_red.desc(), undecided.desc(), _state.case).limit(limit)).all()
+    worst = connection.execute(
+        each.order_by(jobs_red.desc(), undecided.desc(), by_code(connection, _state.case)).limit(limit)
+    ).all()
     kinds = _state.case, _state.outcome, _state.word
     grouped = select(*kinds, func.count()).where(_state.case.in_([row.case for row in worst]))
     rows = connection.execute(grouped.group_by(*kinds).order_by(*kinds)) if worst else ()
@@ -84,7 +88,9 @@ def _were_not_ok(connection: Connection, limit: int, *asked: ColumnElement[bool]
     had_earlier = or_(func.coalesce(turned, Outcome.OK.value) != Outcome.OK.value, was_ever.is_not(None))
     numbers: list[int] = []
     for some in chunks(
-        connection.scalars(select(_state.number).where(*asked).order_by(began.desc(), _state.job_key)).all()
+        connection.scalars(
+            select(_state.number).where(*asked).order_by(began.desc(), by_code(connection, _state.job_key))
+        ).all()
     ):
         having = set(connection.scalars(select(_state.number).where(_state.number.in_(some), had_earlier)))
         numbers += [number for number in some if number in having]
@@ -130,7 +136,7 @@ def _turning(connection: Connection, looked_at: int, limit: int) -> tuple[Unstea
         select(case_state, runs.c.id.label("run_id"), counted.c.turns, counted.c.results)
         .join(counted, counted.c.job == _state.number)
         .join(runs, runs.c.number == _state.run)
-        .order_by(counted.c.turns.desc(), _state.job_key)
+        .order_by(counted.c.turns.desc(), by_code(connection, _state.job_key))
         .limit(limit)
     )
     return tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, func, insert, select, text
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, collate, func, insert, select, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 Value = TypeVar("Value")
@@ -22,6 +22,11 @@ def insert_for(connection: Connection, table: Table) -> Any:
     else:
         from sqlalchemy.dialects.sqlite import insert as insert_or  # type: ignore[assignment]
     return insert_or(table)
+
+
+def by_code(connection: Connection, column: ColumnElement[str]) -> ColumnElement[str]:
+    """To sort by, as SQLite does: PostgreSQL would by the language of the database. An index of the column is of no use for it there."""
+    return collate(column, "C") if connection.dialect.name == "postgresql" else column
 
 
 def add_many(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
