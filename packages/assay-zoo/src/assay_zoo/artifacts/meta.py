@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from assay.config.toml_errors import TomlFile, nearest, read
-from assay.errors import BadPolicy
+from assay.config.toml_errors import BadToml, TomlFile, nearest, read
 from assay_zoo.artifacts.alike import odd_word
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.conflicts import not_newer, other_contents
@@ -47,20 +46,18 @@ def read_metadata_text(folder: Path) -> MetadataText:
         return MetadataText()
     if path.stat().st_size > LONGEST_BYTES:
         return MetadataText(
-            trouble=f"is larger than {LONGEST_BYTES} bytes: it describes the model, it does not hold it"
+            trouble=f"{METADATA} is larger than {LONGEST_BYTES} bytes: it describes the model, it does not hold it"
         )
     try:
         return MetadataText(read(path))
-    except BadPolicy as error:
-        where, _, trouble = str(error).removeprefix(str(path)).partition(": ")
-        digits = where.removeprefix(", line ")
-        return MetadataText(trouble=trouble, line=int(digits) if digits.isdecimal() else 0)
+    except BadToml as error:
+        return MetadataText(trouble=error.about(METADATA), line=error.line)
 
 
 def metadata_findings(place: SubmissionContext, text: MetadataText) -> Iterator[Finding]:
     """All that is wrong with it, in the order of its lines for what the schema asks."""
     if text.trouble:
-        yield Finding(sentence=f"{METADATA} {text.trouble}", path=METADATA, line=text.line)
+        yield Finding(sentence=text.trouble, path=METADATA, line=text.line)
     if text.text is None:
         return
     for line, sentence in text.text.mistakes(Metadata):

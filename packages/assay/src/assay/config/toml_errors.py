@@ -93,36 +93,52 @@ MOST_BYTES = 16 * 2**20
 """Of one file: what a person reviews. Devices have no end, and would fill the memory."""
 
 
+class BadToml(BadPolicy):
+    """A file that cannot be read as TOML: `about` makes the sentence with another name for it; `line` is 0 for none."""
+
+    def __init__(self, path: Path, trouble: str, line: int = 0) -> None:
+        super().__init__(f"{path}, line {line}: {trouble}" if line else _about(str(path), trouble))
+        self.line, self._trouble = line, trouble
+
+    def about(self, name: str) -> str:
+        """Without the line."""
+        return _about(name, self._trouble)
+
+
+def _about(name: str, trouble: str) -> str:
+    """ "NAME is larger than ...", or "NAME: byte 3 is not UTF-8"."""
+    return f"{name} {trouble}" if trouble.startswith(("is ", "cannot ")) else f"{name}: {trouble}"
+
+
 def read(path: Path) -> TomlFile:
-    """The file, if it is TOML at all. Raises BadPolicy."""
+    """The file, if it is TOML at all. Raises BadToml."""
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
-            raise BadPolicy(f"{path} is larger than {MOST_BYTES // 2**20} MiB; name the right file, or divide it")
+            raise BadToml(path, f"is larger than {MOST_BYTES // 2**20} MiB; name the right file, or divide it")
         text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         toml_file = TomlFile(path, text, tomllib.loads(text))
         for place in _with_nul(toml_file.data, ()):
-            raise BadPolicy(
-                toml_file.sentence(place, "must not hold the character U+0000, which no file's name can have")
-            )
+            what = "must not hold the character U+0000, which no file's name can have"
+            raise BadToml(path, f"{_dotted(place)!r} {what}", toml_file.line(*place))
         return toml_file
     except FileNotFoundError:
         near = nearest_file(path, (".toml",))
         hint = f"perhaps you mean {near}" if near else "write one with `assay init`"
-        raise BadPolicy(f"{path}: there is no such file; {hint}") from None
+        raise BadToml(path, f"there is no such file; {hint}") from None
     except IsADirectoryError:
-        raise BadPolicy(f"{path} is a folder; name the file in it, such as {path / 'assay.toml'}") from None
+        raise BadToml(path, f"is a folder; name the file in it, such as {path / 'assay.toml'}") from None
     except UnicodeDecodeError as error:
-        raise BadPolicy(f"{path}: byte {error.start} is not UTF-8; TOML must be saved as UTF-8") from None
+        raise BadToml(path, f"byte {error.start} is not UTF-8; TOML must be saved as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
-        raise BadPolicy(_syntax(path, str(error))) from None
+        raise _syntax(path, str(error)) from None
     except RecursionError:
-        raise BadPolicy(f"{path} is nested too deeply to be read; flatten it") from None
+        raise BadToml(path, "is nested too deeply to be read; flatten it") from None
     except ValueError as error:  # tomllib lets some of int() and datetime() through
-        raise BadPolicy(_value(path, text, str(error))) from None
+        raise _value(path, text, str(error)) from None
     except OSError as error:
-        raise BadPolicy(f"{path} cannot be read ({error.strerror}); check its permissions") from None
+        raise BadToml(path, f"cannot be read ({error.strerror}); check its permissions") from None
 
 
 def _with_nul(value: object, place: Place) -> Iterator[Place]:
@@ -146,21 +162,22 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"; the nearest is '{near[0]}'" if near else ""
 
 
-def _syntax(path: Path, text: str) -> str:
+def _syntax(path: Path, text: str) -> BadToml:
     match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", text, re.DOTALL)
     if match is None or match[2] is None:
-        return f"{path} is not valid TOML: {text}; correct the syntax"
-    return f"{path}, line {match[2]}: this is not valid TOML at column {match[3]}: {match[1]}; correct the syntax"
+        return BadToml(path, f"is not valid TOML: {text}; correct the syntax")
+    trouble = f"this is not valid TOML at column {match[3]}: {match[1]}; correct the syntax"
+    return BadToml(path, trouble, int(match[2]))
 
 
-def _value(path: Path, text: str, place: str) -> str:
+def _value(path: Path, text: str, place: str) -> BadToml:
     """Python reads no number of more digits than this; which of them it was, it does not say."""
     most = sys.get_int_max_str_digits()
     match = re.search(rf"[0-9][0-9_]{{{most},}}", text) if most else None
     if match is None:
-        return f"{path} is not valid TOML: {place}; correct the value"
+        return BadToml(path, f"is not valid TOML: {place}; correct the value")
     line, digits = text.count("\n", 0, match.start()) + 1, len(match[0].replace("_", ""))
-    return f"{path}, line {line}: a number has {digits} digits, and no more than {most} are read; correct the value"
+    return BadToml(path, f"a number has {digits} digits, and no more than {most} are read; correct the value", line)
 
 
 def _mistakes(error: Any, schema: type[BaseModel]) -> list[tuple[Place, str]]:
