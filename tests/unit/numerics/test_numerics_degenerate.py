@@ -56,11 +56,13 @@ def test_a_class_that_is_certain_in_every_sample_proves_nothing(
         assert finding_text(found) == "the reference gives all 4 samples the same answer, of two different numbers"
 
 
-def test_one_number_in_all_samples_is_called_constant() -> None:
+def test_one_number_in_all_samples_is_called_constant_where_the_type_has_no_more() -> None:
     arrays = [np.array([1.0 + 1e-8 * place]) for place in range(4)]
-    found = degenerate_reference("y", ReferenceStats(4, 4, 1.0, 1.0 + 3e-8), arrays, "float64")
+    stats = ReferenceStats(4, 4, 1.0, 1.0 + 3e-8)
+    found = degenerate_reference("y", stats, arrays, "float32")
     assert found is not None
     assert found.code is FindingCode.REFERENCE_CONSTANT
+    assert degenerate_reference("y", stats, arrays, "float64") is None
 
 
 @pytest.mark.parametrize(
