@@ -20,6 +20,11 @@ settings.register_profile("any machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any machine")
 
 
+# Some tests make files for other users, whatever the umask of who runs them.
+UMASK = 0o022
+os.umask(UMASK)
+
+
 # What is imported to collect ten thousand tests stays: the garbage collector went through all of it again and again, a seventh of that
 # time, and a tenth of the time of the tests. Afterwards the threshold is that of `assay` itself.
 gc.disable()
@@ -69,6 +74,14 @@ def _all_cores() -> Iterator[None]:
     yield
     if os.sched_getaffinity(0) != before:
         os.sched_setaffinity(0, before)
+
+
+@pytest.fixture(autouse=True)
+def _same_umask() -> Iterator[None]:
+    """A test that leaves another one breaks what runs after it in its process: each time others."""
+    yield
+    left = os.umask(UMASK)
+    assert left == UMASK, f"the test leaves the umask at {left:03o}"
 
 
 @pytest.fixture(scope="module")

@@ -32,31 +32,31 @@ def robot(
 
         from assay_zoo.robot.app import app_of
         from assay_zoo.robot.config import load_robot
-        from assay_zoo.robot.file_modes import keep_files_private
+        from assay_zoo.robot.file_modes import private_files
         from assay_zoo.robot.logs import log_as_json
         from assay_zoo.robot.service import Service
     except ModuleNotFoundError as error:
         raise UsageError(f"the robot needs {error.name}: pip install assay-zoo") from None
 
-    keep_files_private()
-    settings = load_robot(config)
-    service = Service(settings)
-    if dry:
-        raise typer.Exit(0 if _ready(service, settings.zoo.repository) else 4)
-    log_as_json()
-    sys.setswitchinterval(0.001)  # the thread that answers webhooks waits no longer than this for the others
-    # A connection that sends nothing is closed by the server, and there is an end to how many there are.
-    uvicorn.run(
-        app_of(service),
-        host=settings.host,
-        port=settings.port,
-        log_config=None,
-        access_log=False,
-        timeout_keep_alive=15,
-        timeout_graceful_shutdown=10,
-        limit_concurrency=200,
-        server_header=False,
-    )
+    with private_files():
+        settings = load_robot(config)
+        service = Service(settings)
+        if dry:
+            raise typer.Exit(0 if _ready(service, settings.zoo.repository) else 4)
+        log_as_json()
+        sys.setswitchinterval(0.001)  # the thread that answers webhooks waits no longer than this for the others
+        # A connection that sends nothing is closed by the server, and there is an end to how many there are.
+        uvicorn.run(
+            app_of(service),
+            host=settings.host,
+            port=settings.port,
+            log_config=None,
+            access_log=False,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=10,
+            limit_concurrency=200,
+            server_header=False,
+        )
 
 
 def _ready(service: Service, repository: str) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _OWN = 0o077
 _INHERITED = -1
@@ -10,10 +12,16 @@ _INHERITED = -1
 _before = _INHERITED
 
 
-def keep_files_private() -> None:
-    """For this process and its children. Called once, by the command."""
+@contextmanager
+def private_files() -> Iterator[None]:
+    """For this process and its children. Entered once, by the command."""
     global _before
     _before = os.umask(_OWN)
+    try:
+        yield
+    finally:
+        os.umask(_before)
+        _before = _INHERITED
 
 
 def umask_of_pushes() -> int:
