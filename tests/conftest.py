@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gc
 import os
 import sys
@@ -22,6 +23,7 @@ settings.load_profile("any machine")
 
 # Some tests make files for other users, whatever the umask of who runs them.
 UMASK = 0o022
+CELL = csv.field_size_limit()
 os.umask(UMASK)
 
 
@@ -77,11 +79,15 @@ def _all_cores() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _same_umask() -> Iterator[None]:
-    """A test that leaves another one breaks what runs after it in its process: each time others."""
+def _process_as_before() -> Iterator[None]:
+    """What a test leaves in its process breaks what runs after it there: each time others."""
     yield
     left = os.umask(UMASK)
     assert left == UMASK, f"the test leaves the umask at {left:03o}"
+    cell = csv.field_size_limit()
+    if cell < CELL:
+        csv.field_size_limit(CELL)
+    assert cell >= CELL, f"the test leaves a CSV file cells of {cell} characters"
 
 
 @pytest.fixture(scope="module")

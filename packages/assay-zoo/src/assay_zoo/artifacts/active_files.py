@@ -115,7 +115,7 @@ def _over_lines(text: str) -> Iterator[int]:
     """Last lines of cells of several lines that are such a formula."""
     if '"' not in text or not any(pattern.search(text) for pattern in (_FUNCTION, _PLAIN_NAME, _PROGRAM)):
         return
-    csv.field_size_limit(max(len(text), 1))
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))  # of the whole process: never lower for others
     for parts in ",;\t":
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=parts)
         for row in rows:
