@@ -55,6 +55,8 @@ def test_a_long_rate_limit_puts_the_work_off(fake: FakeGithub, patient: tuple[Fo
         (limited(403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": reset}), 900, 1801),
         (limited(429, {"retry-after": "120"}), 120, 120),
         (limited(403, {}, "You have exceeded a secondary rate limit"), 60, 60),
+        (limited(429, {"retry-after": "\u00b2"}), 60, 60),
+        (limited(429, {"retry-after": "9" * 400}), 86_400, 86_400),
     ):
         fake.faults = [("GET", pulls, answer)]
         with pytest.raises(SourceFailed, match="asks to wait") as error:

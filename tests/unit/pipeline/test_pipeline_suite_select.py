@@ -69,7 +69,7 @@ def test_shards_divide_every_case_exactly_once_and_by_name_alone() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["0/4", "5/4", "1", "a/b", "1/0"])
+@pytest.mark.parametrize("text", ["0/4", "5/4", "1", "a/b", "1/0", "\u00b2/4"])
 def test_a_share_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--shard"):
         parse_shard(text)

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from assay_zoo.robot.service import Service
-from assay_zoo.robot.webhooks import Webhooks
+from assay_zoo.robot.webhooks import Webhooks, declared_bytes
 
 if TYPE_CHECKING:
     from assay_zoo.robot.config import Secret
@@ -93,8 +93,8 @@ async def _has(request: Request, token: Secret | None) -> bool:
         return False
     kind, _, given = request.headers.get("authorization", "").partition(" ")
     if kind.lower() != "bearer":
-        length = request.headers.get("content-length", "")
-        if not length.isdigit() or int(length) > _FORM_MOST:
+        length = declared_bytes(request)
+        if length is None or length > _FORM_MOST:
             return False
         from urllib.parse import parse_qs
 

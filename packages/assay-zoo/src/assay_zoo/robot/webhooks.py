@@ -22,6 +22,7 @@ from assay_zoo.robot.webhook_payloads import FORGES, Forge
 _LOG = logging.getLogger("assay.robot.webhooks")
 _THREADS = 4
 _ID_MOST = 200
+_LENGTH_DIGITS = 18
 _SMALL_BYTES = 1_000_000
 _LARGE_AT_ONCE = 2
 """Bodies past _SMALL_BYTES that are read at one time: nobody has proved yet who sends them."""
@@ -90,8 +91,8 @@ class Webhooks:
 
     async def _body(self, request: Request, most: int, seconds: float) -> bytes | None:
         """None where it is larger than `most`. Raises TimeoutError."""
-        length = request.headers.get("content-length", "")
-        declared = int(length) if length.isdigit() else most
+        length = declared_bytes(request)
+        declared = most if length is None else length
         if declared > most:
             return None
         if declared <= _SMALL_BYTES:
@@ -101,6 +102,12 @@ class Webhooks:
             return await asyncio.wait_for(_read(request, most), seconds)
         finally:
             self._large.release()
+
+
+def declared_bytes(request: Request) -> int | None:
+    """How long the body is by its header; None where that says no length that a body can have."""
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isdecimal() and len(length) <= _LENGTH_DIGITS else None
 
 
 async def _read(request: Request, most: int) -> bytes | None:

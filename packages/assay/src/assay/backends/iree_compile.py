@@ -166,4 +166,4 @@ def _row(name: str, backend: str) -> tuple[str, str, str]:
 
 
 def _is_shape(part: str) -> bool:
-    return all(size in _TYPES or size == "D" or size.isdigit() for size in part.split("x"))
+    return all(size in _TYPES or size == "D" or size.isdecimal() for size in part.split("x"))

@@ -28,7 +28,7 @@ def visible(all_gpus: Sequence[Gpu], allowed: str | None) -> tuple[Gpu, ...]:
         return tuple(all_gpus)
     left: list[Gpu] = []
     for word in (part.strip() for part in allowed.split(",")):
-        if word.isdigit():
+        if word.isdecimal():
             one = all_gpus[int(word)] if int(word) < len(all_gpus) else None
         else:
             one = next((gpu for gpu in all_gpus if word and gpu.visible.startswith(word)), None)
@@ -42,7 +42,7 @@ def parse_smi(text: str) -> tuple[Gpu, ...]:
     """From the CSV of `nvidia-smi`, without header and units: name, UUID, MiB, driver."""
     rows = ([field.strip() for field in line.split(",")] for line in text.splitlines())
     return tuple(
-        Gpu(row[0], row[1], int(row[2]) * _MIB if row[2].isdigit() else 0, row[3])
+        Gpu(row[0], row[1], int(row[2]) * _MIB if row[2].isdecimal() else 0, row[3])
         for row in rows
         if len(row) == 4 and row[1].startswith("GPU-")
     )

@@ -15,7 +15,7 @@ def gpus_needed(device: str) -> int:
     kind, _, number = device.partition(":")
     if kind not in _LEASED:
         return 0
-    return int(number) + 1 if number.isdigit() else 1
+    return int(number) + 1 if number.isdecimal() else 1
 
 
 class Leases:
@@ -38,7 +38,7 @@ class Leases:
         """
         _, _, number = device.partition(":")
         if number:
-            chosen = self._names[int(number)] if number.isdigit() and int(number) < len(self._names) else number
+            chosen = self._names[int(number)] if number.isdecimal() and int(number) < len(self._names) else number
         else:
             chosen = min(self._names, key=lambda name: self._uses[name])
         if self._exclusive and self._uses.get(chosen, 0):

@@ -221,6 +221,6 @@ def _spec(name: str, value: Any, symbols: Mapping[str, str]) -> TensorSpec:
 
 def _size(size: Any, symbols: Mapping[str, str]) -> int | str:
     """A number, too, where tracing has fixed a symbol to one."""
-    if isinstance(size, int) or str(size).isdigit():
+    if isinstance(size, int) or str(size).isdecimal():
         return int(size)
     return symbols.get(str(size), str(size))

@@ -37,7 +37,7 @@ def read_picture(text: str) -> Picture:
 
 def _size(text: str) -> tuple[int, ...]:
     parts = text.lower().split("x")
-    if len(parts) != 2 or not all(part.isdigit() and int(part) for part in parts):
+    if len(parts) != 2 or not all(part.isdecimal() and int(part) for part in parts):
         raise UsageError(f"image size {text!r} is not HEIGHTxWIDTH; write for example size=224x224")
     return int(parts[0]), int(parts[1])
 

@@ -42,7 +42,7 @@ def parse_shard(text: str, option: str = "--shard") -> tuple[int, int]:
     if not text:
         return 1, 1
     number, _, total = text.partition("/")
-    if not (number.isdigit() and total.isdigit() and 1 <= int(number) <= int(total)):
+    if not (number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total)):
         raise UsageError(f"{option} {text!r} is no share; write for example {option} 1/4")
     return int(number), int(total)
 

@@ -55,7 +55,7 @@ def _version(connection: Connection, name: str) -> int:
     said = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
     if said is None:
         return 0
-    if not str(said).isdigit():
+    if not str(said).isdecimal():
         raise StoreError(f'{name} has the unknown schema "{said}": move it away, or name another --history')
     if int(said) < FIRST_RELEASED:
         raise StoreError(

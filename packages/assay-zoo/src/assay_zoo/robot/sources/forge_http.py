@@ -16,10 +16,12 @@ _TIMEOUT_S = 30.0
 _PAUSES_S = (0.5, 1.0, 2.0)
 _PATIENCE_S = 5.0
 """A rate limit that ends sooner is waited for; for a longer one the work is put off."""
-_OF_TRANSFER = ("content-encoding", "content-length", "transfer-encoding")
+_OF_TRANSFER = (b"content-encoding", b"content-length", b"transfer-encoding")
 """Headers that are true no more once an answer is unpacked."""
 _UNTOLD_LIMIT_S = 60.0
 """What GitHub asks for where it names a limit and no time."""
+_LONGEST_S = 86_400.0
+"""Who says that more than a day must pass is asked again after a day."""
 _PAGES_MOST = 200
 _MOVED = (301, 302, 307, 308)
 """A repository was renamed or given away: the same request, whatever its method, belongs to the address that is named."""
@@ -130,8 +132,9 @@ class ForgeHttp:
                     )
         finally:
             answer.close()
-        headers = {name: value for name, value in answer.headers.items() if name not in _OF_TRANSFER}
-        return httpx.Response(answer.status_code, headers=headers, content=bytes(read), request=asked)
+        # As bytes: what is no ASCII cannot be given as text.
+        kept = [(name, value) for name, value in answer.headers.raw if name.lower() not in _OF_TRANSFER]
+        return httpx.Response(answer.status_code, headers=kept, content=bytes(read), request=asked)
 
     def _here(self, address: str) -> str:
         """An address that the forge names, where it is the forge's own: a token goes nowhere else."""
@@ -154,12 +157,12 @@ class ForgeHttp:
         if answer.status_code not in (403, 429):
             return None
         retry_after = answer.headers.get("retry-after", "")
-        if retry_after.isdigit():
-            return float(retry_after)
+        if retry_after.isdecimal():
+            return min(float(retry_after), _LONGEST_S)
         reset = answer.headers.get("x-ratelimit-reset") or answer.headers.get("ratelimit-reset", "")
         left = answer.headers.get("x-ratelimit-remaining") or answer.headers.get("ratelimit-remaining", "")
-        if reset.isdigit() and left == "0":
-            return max(float(reset) - self._now(), 1.0)
+        if reset.isdecimal() and left == "0":
+            return min(max(float(reset) - self._now(), 1.0), _LONGEST_S)
         if answer.status_code == 429 or "rate limit" in answer.text.lower():
             return _UNTOLD_LIMIT_S
         return None

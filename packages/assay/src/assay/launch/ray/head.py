@@ -12,7 +12,7 @@ PATIENCE_S = 10.0
 def demand_listening(address: str) -> None:
     """`address` is host:port; "" and what else Ray understands is left to Ray. Raises UsageError where nobody listens."""
     host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
+    if not host or not port.isdecimal():
         return
     try:
         socket.create_connection((host.strip("[]"), int(port)), PATIENCE_S).close()

@@ -39,7 +39,7 @@ def _side(folder: Path, role: str, specs: Sequence[TensorSpec]) -> dict[str, Any
     values: dict[str, Any] = {}
     for file in files:
         digits = file.stem.rpartition("_")[2]
-        place = int(digits) if digits.isdigit() else len(specs)
+        place = int(digits) if digits.isdecimal() else len(specs)
         if place >= len(specs):
             raise BadGolden(noted(DataCode.SET_NUMBER, file=str(file), role=role, tensors=len(specs)))
         value, own = _value(file, specs[place].dtype)
