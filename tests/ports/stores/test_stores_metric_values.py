@@ -6,9 +6,11 @@ import math
 import random
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
+from sqlalchemy import event, text
 
 from assay.core.result_parts import measurements_of
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
@@ -215,3 +217,37 @@ def test_a_window_on_the_only_machine(location: str) -> None:
         assert read(RunWindow(5)) == ("54321", False)
         assert read(RunWindow(1, "2026-01-02", "2026-01-03")) == ("3", True)
         assert read(RunWindow(2, machine="another", beside=3)) == ("543", False)
+
+
+def test_a_window_begins_with_the_runs_that_have_the_job(tmp_path: Path) -> None:
+    """On SQLite that has counted a large history: to look for the job in every run is a page of the file for each."""
+    plans: list[str] = []
+    location = str(tmp_path / "history.db")
+    with closing(SqlStore(location)) as store:
+        for number in range(1, 4):
+            store.open_run(make_run(f"2026010{number}"))
+            store.record(f"2026010{number}", [make_result("a")])
+        counted = (
+            ("results", "ix_results_job_run", "20000000 4000 1"),
+            ("results", "sqlite_autoindex_results_1", "20000000 5000 1"),
+            ("runs", "sqlite_autoindex_runs_1", "4000 1"),
+            ("metric_values", "metric_values", "20000000 4000 1"),
+        )
+        with store.engine.begin() as connection:
+            connection.execute(text("ANALYZE"))
+            connection.execute(text("DELETE FROM sqlite_stat1"))
+            for row in counted:
+                connection.execute(
+                    text("INSERT INTO sqlite_stat1 VALUES (:a, :b, :c)"), dict(zip("abc", row, strict=True))
+                )
+    with closing(SqlStore(location)) as store:
+
+        @event.listens_for(store.engine, "before_cursor_execute")
+        def explain(_connection: object, cursor: Any, statement: str, asked: Any, *_: object) -> None:
+            if "metric_values" in statement:
+                plans.extend(row[3] for row in cursor.execute(f"EXPLAIN QUERY PLAN {statement}", asked))
+
+        store.metric_history("a", "onnxruntime", (), RunWindow(2))
+    assert "SEARCH metric_values USING PRIMARY KEY (job=? AND run=?)" in plans
+    assert any("SEARCH results USING COVERING INDEX ix_results_job_run" in plan for plan in plans)
+    assert not any("results USING COVERING INDEX sqlite_autoindex" in plan for plan in plans)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 
 import pytest
@@ -10,7 +11,8 @@ from assay.errors import UsageError
 from assay.web.answer import page_number
 from assay.web.format import moment, when
 from assay.web.hosts import known_hosts
-from assay.web.render import _inert
+from assay.web.render import _inert, environment
+from assay.web.serve import _load_ahead
 from assay.web.site import Cache
 
 
@@ -80,3 +82,12 @@ def test_times_are_read_from_where_they_stand() -> None:
 @pytest.mark.parametrize(("given", "written"), [("=1+1", "'=1+1"), ("a\nb", "a b"), (-1.5, -1.5), ("-x", "'-x")])
 def test_a_spreadsheet_runs_nothing(given: object, written: object) -> None:
     assert _inert(given) == written
+
+
+def test_what_is_loaded_ahead_is_not_searched_for_cycles_again() -> None:
+    gc.unfreeze()
+    _load_ahead()
+    try:
+        assert gc.get_freeze_count() > len(environment().list_templates())
+    finally:
+        gc.unfreeze()
