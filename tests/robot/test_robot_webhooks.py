@@ -16,12 +16,11 @@ import httpx
 import pytest
 from live_server import serving
 from starlette.applications import Starlette
-from starlette.requests import Request
 
 from assay_zoo.robot.config import RobotConfig, load_robot
 from assay_zoo.robot.database import Database
 from assay_zoo.robot.deliveries import Deliveries
-from assay_zoo.robot.webhooks import Webhooks, declared_bytes
+from assay_zoo.robot.webhooks import Webhooks
 
 OLD, NEW = "old-secret-0123456789", "new-secret-0123456789"
 MOST = 20_000
@@ -292,11 +291,3 @@ def test_without_a_webhook_table_there_is_no_address(tmp_path: Path) -> None:
     database = Database(str(tmp_path / "robot.db"))
     assert Webhooks(plain, Deliveries(database), wake=lambda: None).routes() == []
     database.close()
-
-
-@pytest.mark.parametrize(
-    ("said", "length"), [("7", 7), ("", None), ("\u00b2", None), ("-1", None), ("1_0", None), ("9" * 5000, None)]
-)
-def test_a_length_that_is_no_number_is_none(said: str, length: int | None) -> None:
-    headers = [(b"content-length", said.encode("latin-1"))]
-    assert declared_bytes(Request({"type": "http", "headers": headers})) == length

@@ -228,10 +228,10 @@ def test_a_window_begins_with_the_runs_that_have_the_job(tmp_path: Path) -> None
             store.open_run(make_run(f"2026010{number}"))
             store.record(f"2026010{number}", [make_result("a")])
         counted = (
-            ("results", "ix_results_job_run", "20000000 4000 1"),
-            ("results", "sqlite_autoindex_results_1", "20000000 5000 1"),
+            ("results", "ix_results_job_run", "18000000 1001 1"),
+            ("results", "sqlite_autoindex_results_1", "16000000 1001 1"),
             ("runs", "sqlite_autoindex_runs_1", "4000 1"),
-            ("metric_values", "metric_values", "20000000 4000 1"),
+            ("metric_values", "metric_values", "10000000 1001 1"),
         )
         with store.engine.begin() as connection:
             connection.execute(text("ANALYZE"))
