@@ -15,6 +15,7 @@ The table says of each fault in how many cases its pattern stood, and how many o
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -209,9 +210,12 @@ class Tally:
 
 
 def main(seconds: float, seed: int, names: Sequence[str]) -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     tally = Tally(names or plugins.names("assay.generators"), seed)
     try:
         tally.run(seconds)
+    except KeyboardInterrupt:
+        print("ended early", file=sys.stderr)
     finally:
         tally.show()
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.core.screening import Use
-from assay.generators.files import keep_case, read_case
+from assay.generators.files import keep_case, read_case, write_anew
 from assay.ports.generator import GeneratedCase
 
 
@@ -32,3 +32,12 @@ def test_objects_are_not_written(tmp_path: Path) -> None:
     """They would be read by pickle."""
     with pytest.raises(ValueError, match="allow_pickle"):
         keep_case(GeneratedCase(b"", {"x": np.array([object()])}), tmp_path, "one")
+
+
+def test_who_has_the_last_model_open_keeps_it(tmp_path: Path) -> None:
+    """An engine may have it mapped; and a file that is cut and filled again goes to the disk at once."""
+    place = tmp_path / "case.onnx"
+    write_anew(place, b"first")
+    with place.open("rb") as last:
+        write_anew(place, b"second")
+        assert (last.read(), place.read_bytes()) == (b"first", b"second")

@@ -24,6 +24,8 @@ FEW_SIZES = 30
 """Percent of the cases with one or two sizes for all axes: there a rule that takes one axis for another still gives a graph that fits."""
 SPECIAL = 25
 """Percent of the constants that hold a number which compilers treat apart."""
+WEIGHT = 30
+"""Percent from which on an operand is rather a weight than a value."""
 UNGUARDED = 30
 """Percent of the values that are read as they are, though they may lie beyond what the operator is defined for: a node between keeps a
 pattern from being one, and a case with a NaN is left out."""
@@ -53,6 +55,8 @@ class Build:
         self.weights: dict[str, Tensor] = {}
         self.values: list[Operand] = []
         self._count = self._constants = 0
+        self.stored = 0
+        """Percent, at least, of the operands that are often a constant (WEIGHT) which are one: weights stand beside what is computed."""
         self._few = draws.shuffled(SIZES[1:5])[: draws.between(1, 2)] if draws.chance(FEW_SIZES) else []
 
     def schema(self, operator: str) -> Any:
@@ -117,7 +121,7 @@ class Build:
         use, beyond the ends, so that a value of the graph is brought between them first. `any_size`: of a value of the graph the rank
         of `shape` matters alone."""
         wanted = (dtype,) if isinstance(dtype, str) else tuple(dtype)
-        stored = bool(fixed) and self.draws.chance(fixed)
+        stored = bool(fixed) and self.draws.chance(max(fixed, self.stored if fixed >= WEIGHT else 0))
         if self.reuse and not stored and self.draws.chance(self.reuse):
             fitting = [value for value in self.values if self._fits(value, wanted, shape, ranks, any_size, empty)]
             if fitting:

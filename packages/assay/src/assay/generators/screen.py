@@ -21,7 +21,7 @@ from assay.core.screening import CaseId, Screened, Suspect, Use
 from assay.errors import Lowering, Unsupported, UsageError
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import Far, coarse_sum, compare, far_of, judge
-from assay.generators.files import keep_case
+from assay.generators.files import keep_case, write_anew
 from assay.generators.ignored import ablate_fully
 from assay.generators.kept_cases import KeptCases
 from assay.generators.narrowing import Trial, localized, simplified
@@ -97,7 +97,7 @@ class _Screener:
 
     def _write(self, case: GeneratedCase) -> None:
         self._case = case
-        self._model.write_bytes(case.model)
+        write_anew(self._model, case.model)
 
     def _lower(self, flow: Flow | None = None) -> Engine:
         """The case that was written, in the form that the backend reads and for the sizes that it will be fed; for the flow of the job

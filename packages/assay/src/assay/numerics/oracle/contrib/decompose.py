@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, defs, helper
@@ -22,7 +23,7 @@ _PASSES = 64
 
 def decomposed(proto: ModelProto) -> ModelProto:
     """The model itself where there is nothing to take apart; else a copy. A node whose steps depend on what is not known stays."""
-    states = in_domain(MICROSOFT, lambda record: record.result_ranks)
+    states = _states()
     if not any(_steps(node, proto) or node.op_type in states for node in _nodes(proto.graph)):
         return proto
     model = ModelProto()
@@ -35,6 +36,12 @@ def decomposed(proto: ModelProto) -> ModelProto:
         if not done or not left:
             break
     return model
+
+
+@cache
+def _states() -> Mapping[str, tuple[int | None, ...]]:
+    """Of the operators of com.microsoft with known ranks of results. It is asked for every model that is evaluated."""
+    return in_domain(MICROSOFT, lambda record: record.result_ranks)
 
 
 def _version(model: ModelProto) -> int:
