@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -21,6 +22,12 @@ def rewrite(**changes: object) -> None:
     """The lock says so."""
     lock = msgspec.structs.replace(read_lock(Path("golden")), **changes)
     Path("golden/golden.lock").write_bytes(msgspec.json.encode(lock))
+
+
+def _told() -> list[object]:
+    """What the jobs of all baselines were told."""
+    records = [json.loads(path.read_bytes()) for path in Path("kept/baselines").glob("*/*/*/baseline.json")]
+    return [(record["recipe"], record["flow"]) for record in records]
 
 
 @pytest.fixture(autouse=True)
@@ -71,9 +78,23 @@ def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -
     ):
         subprocess.run(words, check=True)
     history = ("--history", "kept")
-    assert (
-        run_assay("baseline", "set", "m.onnx", "--flow", "onnxruntime", "--reason", "first", *history).returncode == 0
+    words = (
+        "--samples",
+        "4",
+        "--batch",
+        "3",
+        "--measure-batch",
+        "3",
+        "--seed",
+        "7",
+        "--measure-seconds",
+        "0.05",
+        "--timeout",
+        "200",
     )
+    chosen = ("--flow", "onnxruntime", *words, "--option", "optimization=basic", "--input-range", "x=0:1")
+    assert run_assay("baseline", "set", "m.onnx", *chosen, "--reason", "first", *history).returncode == 0
+    (first,) = _told()
     rewrite(producer="reference", producer_version="0.9.0", created_at="2020-01-01T00:00:00+00:00")
     found = run_assay("golden", "refresh", "--change", "review", "--older-than", "0", *history)
     assert found.returncode == 1, found.stderr
@@ -96,13 +117,14 @@ def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -
     listed = run_assay("baseline", "list", "--all", *history).stdout
     assert listed.count("m on onnxruntime") == 2, listed
     assert "days old (limit 0)" in listed
+    assert _told() == [first, first], "it is the same baseline: its batch, its seed, its ranges, its limits"
 
     rewrite(producer="reference", producer_version=read_lock(Path("golden")).producer_version)
     rewrite(created_at="2200-01-01T00:00:00+00:00")
     found = run_assay("golden", "refresh", "--change", "engines", "--older-than", "0", *history)
     script = Path("engines/refresh.sh").read_text()
     assert "git" not in script.replace("golden refresh", ""), "no golden is stale: there is nothing to commit"
-    assert "assay baseline set m.onnx --flow onnxruntime" in script
+    assert "assay baseline set m.onnx --option optimization=basic" in script
     assert script.rstrip().endswith("--history kept")
 
 
@@ -149,7 +171,8 @@ def test_a_schedule_that_finds_nothing_is_no_pass_and_an_engine_that_is_gone_is_
     found = run_assay("golden", "refresh", "--check")
     assert found.returncode == 1
     assert "stale: m on onnxruntime: its artifact is gone\n" in found.stdout
-    assert "assay baseline set m.onnx --flow onnxruntime --reason 'its artifact is gone'" in found.stdout
+    assert "    assay baseline set m.onnx " in found.stdout
+    assert " --reason 'its artifact is gone' --flow onnxruntime\n" in found.stdout
 
 
 def test_bad_input_is_one_sentence() -> None:

@@ -86,13 +86,16 @@ def rollback(
     ],
     flow: Annotated[str, typer.Option(help="Flow of the engine.")],
     reason: Annotated[str, typer.Option(help="Why the earlier engine is current again; recorded.")] = "",
-    to: Annotated[str, typer.Option(help="Id of the earlier baseline, as `list --all` shows it [the latest].")] = "",
+    to: Annotated[str, typer.Option(help="Id of the baseline, as `list --all` shows it [the one before].")] = "",
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Make an earlier engine the baseline again; the one that was is kept."""
+    """Make an earlier engine the baseline again; the one that was is kept. Each rollback goes one further back."""
     from assay.commands.baseline import rollback_baseline
 
-    print(f"current again: {_line(rollback_baseline(case, flow, to, reason, history))}")
+    current, replaced = rollback_baseline(case, flow, to, reason, history)
+    print(f"current again: {_line(current)}")
+    if replaced is not None:
+        print(f"kept, for --to {replaced.id}: {_line(replaced.baseline)}")
 
 
 @app.command("remove")

@@ -15,6 +15,7 @@ from assay.options.check import CheckOptions
 from assay.pipeline import baseline_history, find_baseline
 from assay.pipeline.approvals import approvals, of_baseline, record_approval
 from assay.pipeline.baseline_history import Kept
+from assay.pipeline.baseline_rollback import rollback
 from assay.pipeline.progress import SILENT
 from assay.pipeline.set_baseline import set_baseline
 
@@ -63,10 +64,10 @@ def damaged_baselines(history: str) -> list[str]:
         return baseline_history.damaged_baselines(services)
 
 
-def rollback_baseline(case: str, flow: str, to: str, reason: str, history: str) -> Baseline:
-    """Make an earlier engine current. Raises UsageError."""
+def rollback_baseline(case: str, flow: str, to: str, reason: str, history: str) -> tuple[Baseline, Kept | None]:
+    """Make an earlier engine current, and return it with the one that was (None: none). Raises UsageError."""
     with open_services(history) as services:
-        return baseline_history.rollback(services, case, flow, to, reason)
+        return rollback(services, case, flow, to, reason)
 
 
 def approve_run(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from assay.core.case import Inputs
 from assay.core.flow import Flow
+from assay.core.limits import Limits, Measuring
 from assay.core.machine import Machine
 from assay.core.model import Model
 from assay.core.result import MeasureResult
@@ -27,11 +29,20 @@ class Fingerprint(msgspec.Struct, frozen=True):
     mode: str = ""
 
 
+class Recipe(msgspec.Struct, frozen=True):
+    """What its job was told: the same again makes the same baseline."""
+
+    inputs: Inputs
+    measuring: Measuring
+    limits: Limits
+
+
 class Baseline(msgspec.Struct, frozen=True):
     """baseline.json. The artifact and a golden folder with the inputs lie beside it; `result` is what was measured when it
     was approved, `machine` where: its metrics mean nothing on another one. `samples` are CPU seconds per call, one for
     each fresh engine of a comparison with itself, taken under `fingerprint`: what is left when the engine cannot be run again. `run` is the
-    run that it passed in, "" where it was built for the approval."""
+    run that it passed in, "" where it was built for the approval. `replaces` is the `identity` of the engine that was current when this one
+    was approved, "" where none was. Baselines of earlier versions have no `id`, and None for `replaces` and `recipe`."""
 
     case: str
     model: Model
@@ -45,3 +56,11 @@ class Baseline(msgspec.Struct, frozen=True):
     samples: tuple[float, ...] = ()
     fingerprint: Fingerprint = Fingerprint()
     run: str = ""
+    id: str = ""
+    replaces: str | None = None
+    recipe: Recipe | None = None
+
+    @property
+    def identity(self) -> str:
+        """What tells it from all others of its cell."""
+        return self.id or self.created_at

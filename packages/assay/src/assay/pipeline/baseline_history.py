@@ -1,11 +1,11 @@
-"""Every engine that was ever approved: listed, approved from a run that passed, and made current again."""
+"""Every engine that was ever approved: listed, and approved from a run that passed."""
 
 from __future__ import annotations
 
 import getpass
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.approval import ApprovalAction
-from assay.core.baseline import Baseline
+from assay.core.baseline import Baseline, Recipe
 from assay.core.job import MeasureJob
 from assay.core.outcome import Outcome
 from assay.core.result import MeasureResult
@@ -23,11 +23,11 @@ from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.models.files import folder_digest
 from assay.pipeline.approvals import record_approval
-from assay.pipeline.find_baseline import ARTIFACT, FILE, FOLDER, baseline_folder, cell_name, kind_of, read_baseline
+from assay.pipeline.find_baseline import ARTIFACT, FILE, FOLDER, baseline_folder, cell_name, read_baseline
 from assay.pipeline.fingerprint import fingerprint
 from assay.pipeline.kept_folders import CANDIDATES, RUNS_KEPT, candidate_dir
 from assay.pipeline.open_run import Checked
-from assay.pipeline.provenance import new_run_id, this_machine
+from assay.pipeline.provenance import new_run_id
 from assay.pipeline.rejudge import rejudge
 from assay.pipeline.services import Services
 
@@ -75,43 +75,12 @@ def case_named(services: Services, model: str) -> str:
     return model if model in cases or Path(model).stem not in cases else Path(model).stem
 
 
-def rollback(services: Services, case: str, flow: str, to: str, reason: str) -> Baseline:
-    """Make an earlier engine current on this kind of machine; the one that was is kept. `to` "": the latest whose engine is whole. Raises
-    UsageError."""
-    _demand_reason(reason)
-    services.files.bring(f"{FOLDER}/")
-    case = case_named(services, case)
-    machine = this_machine(services.gpus)
-    earlier = [
-        baseline
-        for baseline in kept_baselines(services, case, flow)
-        if baseline.id != CURRENT and kind_of(baseline.baseline.machine) == kind_of(machine)
-    ]
-    chosen = (
-        [kept for kept in earlier if kept.id.startswith(to)] if to else [kept for kept in earlier if not kept.trouble]
-    )
-    if not chosen:
-        raise UsageError(_no_earlier(case, flow, to, earlier, services))
-    if to and len(chosen) > 1:
-        known = ", ".join(kept.id for kept in chosen)
-        raise UsageError(f"more than one earlier baseline of {case} on {flow} begins with {to!r}: {known}")
-    if chosen[0].trouble:
-        raise UsageError(
-            f"the engine of baseline {chosen[0].id} cannot be used: {chosen[0].trouble}; choose another (assay baseline list --all), or "
-            "build it again with assay baseline set"
-        )
-    record_approval(ApprovalAction.ROLLBACK, chosen[0].baseline, reason, services)
-    make_current(chosen[0].folder, baseline_folder(services, case, flow, machine))
-    services.files.keep(cell_name(case, flow))
-    return chosen[0].baseline
-
-
 def approve(
     services: Services, run_id: str, reason: str, *, case: str = "", flow: str = "", who: str = ""
 ) -> list[Baseline]:
     """Make the engines of a run that passed current, as they are. Raises UsageError where a cell did not pass, or its engine was not
     kept."""
-    _demand_reason(reason)
+    demand_reason(reason)
     checked = rejudge(run_id, None, services)
     jobs = [
         job
@@ -129,12 +98,21 @@ def approve(
     ]
 
 
-def make_current(folder: Path, final: Path) -> None:
-    """The folder takes the place of the current one, which is kept beside it."""
+def current_identity(final: Path) -> str:
+    """Of the engine that is current in that folder, "" where none is or it cannot be read."""
+    with suppress(UsageError):
+        return read_baseline(final / FILE).identity if (final / FILE).is_file() else ""
+    return ""
+
+
+def make_current(folder: Path, final: Path) -> Path | None:
+    """The folder takes the place of the current one, which is kept beside it: where (None: none was current)."""
     final.parent.mkdir(parents=True, exist_ok=True)
+    kept_in = None
     if final.exists():
-        final.replace(final.parent / f"{REPLACED}{new_run_id(datetime.now(UTC))}")
+        kept_in = final.replace(final.parent / f"{REPLACED}{new_run_id(datetime.now(UTC))}")
     folder.replace(final)
+    return kept_in
 
 
 def _approve(
@@ -163,6 +141,9 @@ def _approve(
         now,
         fingerprint=fingerprint(machine, job.case, job.flow, job.measuring),
         run=checked.run.id,
+        id=new_run_id(datetime.now(UTC)),
+        replaces=current_identity(final),
+        recipe=Recipe(job.case.inputs, job.measuring, job.limits),
     )
     with tempfile.TemporaryDirectory(dir=final.parent) as name:
         staging = Path(name) / "new"
@@ -238,19 +219,7 @@ def _trouble(artifact: Path, baseline: Baseline) -> str:
     return "its artifact is not what was approved" if changed else ""
 
 
-def _no_earlier(case: str, flow: str, to: str, earlier: Sequence[Kept], services: Services) -> str:
-    if earlier and not to:
-        known = "; ".join(f"{kept.id}: {kept.trouble}" for kept in earlier)
-        return f"no earlier engine of {case} on {flow} can be current again on this kind of machine: {known}"
-    if earlier:
-        known = ", ".join(kept.id for kept in earlier)
-        return f"no earlier baseline {to!r} of {case} on {flow} on this kind of machine: there are {known}"
-    cells = dict.fromkeys(
-        f"{baseline.baseline.case} on {baseline.baseline.flow.name}" for baseline in kept_baselines(services)
-    )
-    return f"no earlier baseline of {case!r} on {flow!r} on this kind of machine; baselines are kept of: {', '.join(cells) or 'nothing'}"
-
-
-def _demand_reason(reason: str) -> None:
+def demand_reason(reason: str) -> None:
+    """Raises UsageError where there is none."""
     if not reason.strip():
         raise UsageError("an approval needs a reason: give --reason")

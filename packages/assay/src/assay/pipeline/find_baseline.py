@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -21,9 +20,7 @@ from assay.core.run import Run
 from assay.core.speed import BaselineEngine
 from assay.errors import UsageError
 from assay.judge.missing_text import reason_text
-from assay.options.arguments import arguments_of
-from assay.options.check import BaselineOptions
-from assay.options.job_values import flow_values, input_values, measuring_values, model_values
+from assay.pipeline.baseline_command import set_command
 from assay.pipeline.fingerprint import differs, fingerprint
 from assay.pipeline.provenance import new_run_id, this_machine
 from assay.pipeline.services import Services
@@ -135,9 +132,7 @@ def _no_samples(baseline: Baseline, now: Fingerprint, measuring: Measuring) -> s
 
 
 def _absent(case: Case, flow: Flow, measuring: Measuring, machine: Machine, services: Services) -> str:
-    values = {**model_values(case), **flow_values(flow), **input_values(case), **measuring_values(measuring)}
-    values |= {"reason": "why this engine", "history": str(services.folder)}
-    set_one = f"approve one here: `{shlex.join(['assay', 'baseline', 'set', *arguments_of(BaselineOptions, values)])}`"
+    set_one = f"approve one here: `{set_command(case, flow, measuring, 'why this engine', services.history)}`"
     for path in sorted((_free_space(services) / safe_name(case.name) / safe_name(flow.name)).glob(f"*/{FILE}")):
         if path.parent.name.startswith("replaced-"):
             continue

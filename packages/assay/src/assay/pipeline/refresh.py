@@ -16,14 +16,15 @@ from assay.core.golden import GIVEN, GoldenLock
 from assay.core.limits import Limits
 from assay.errors import HarnessError, UnknownName, UsageError
 from assay.models.goldens import read_lock
-from assay.options.groups import history_words
 from assay.pipeline import golden
+from assay.pipeline.baseline_command import refresh_command
 from assay.pipeline.baseline_history import damaged_baselines, kept_baselines
 from assay.pipeline.services import Services
 
 Version = Callable[[Flow], str]
 """Of the backend of a flow as it is installed here; "" where it is not."""
 SHOWN = 20
+_NO_RECIPE = "it was approved by an earlier version, which kept no inputs: add the --golden, --batch, --dim ... that it was approved with"
 
 
 class Stale(msgspec.Struct, frozen=True):
@@ -108,9 +109,9 @@ def stale_baselines(days: float | None, now: datetime, services: Services) -> tu
         unusable = (kept.trouble,) if kept.trouble else ()
         reasons = (*unusable, *_age(one.created_at, days, now), *_other_version(one.flow.backend, built, version))
         if reasons:
-            words = ["assay", "baseline", "set", one.model.source, "--flow", one.flow.name]
-            command = shlex.join([*words, "--reason", "; ".join(reasons), *history_words(services.history)])
+            command = refresh_command(one, "; ".join(reasons), services.history)
             changes = (f"the engine would be built by {one.flow.backend} {version or 'that is installed'}",)
+            changes += (_NO_RECIPE,) * (one.recipe is None)
             stale.append(Stale(f"{one.case} on {one.flow.name}", reasons, changes, command=command))
     return stale, len(current) + len(damaged)
 

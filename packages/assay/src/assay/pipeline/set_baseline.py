@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.approval import ApprovalAction
-from assay.core.baseline import Baseline
+from assay.core.baseline import Baseline, Recipe
 from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import CompareSpeedJob, MeasureJob, other_kind
@@ -22,13 +22,13 @@ from assay.errors import UsageError
 from assay.judge.note_text import note_text
 from assay.models.artifacts import changed
 from assay.pipeline.approvals import record_approval
-from assay.pipeline.baseline_history import make_current
+from assay.pipeline.baseline_history import current_identity, make_current
 from assay.pipeline.ensure_references import ensure_references, reject_wrong_inputs
 from assay.pipeline.find_baseline import ARTIFACT, FILE, baseline_folder, cell_name
 from assay.pipeline.fingerprint import fingerprint
 from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.plan import reference_dir
-from assay.pipeline.provenance import this_machine
+from assay.pipeline.provenance import new_run_id, this_machine
 from assay.pipeline.request import Request
 from assay.pipeline.services import Services
 from assay.pipeline.threads import with_threads
@@ -93,6 +93,9 @@ async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, serv
             now,
             samples=samples,
             fingerprint=fingerprint(machine, case, flow, request.measuring),
+            id=new_run_id(datetime.now(UTC)),
+            replaces=current_identity(final),
+            recipe=Recipe(case.inputs, request.measuring, request.limits),
         )
         (staging / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(baseline), indent=1))
         record_approval(ApprovalAction.SET, baseline, why, services)
