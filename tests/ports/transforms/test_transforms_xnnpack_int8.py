@@ -22,6 +22,7 @@ from assay.models.files import file_digest
 from assay.models.program import open_program, save_program
 from assay.ports import Tensor, Tensors
 from assay.testing.tiny_models import INPUT, OUTPUTS, tiny_expected, tiny_model
+from assay.transforms import xnnpack_int8
 from assay.transforms.xnnpack_int8 import XnnpackInt8
 from assay.worker.reference.reference_evaluation import QUANTIZED, evaluate
 
@@ -164,3 +165,33 @@ def test_a_weight_that_is_computed_from_inputs_has_no_range_without_samples(tmp_
     path = save_program(program, tmp_path / "product.pt2", (TensorSpec("x", "float32", (4, 8)),), ["y"])
     with pytest.raises(Unsupported, match="computed from inputs"):
         XnnpackInt8().apply(path, tmp_path, "dynamic-per-channel", ())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_batch_norms_are_looked_for_where_there_are_some_and_nothing_else_changes(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tracing the patterns of batch norms takes most of the time of a small model."""
+    from executorch.backends.xnnpack.quantizer import xnnpack_quantizer_utils as utils
+    from torchao.quantization.pt2e.quantize_pt2e import prepare_pt2e
+
+    traced, trace = [0], utils._get_aten_graph_module_for_pattern
+
+    def counted(*args: object) -> object:
+        traced[0] += 1
+        return trace(*args)
+
+    monkeypatch.setattr(utils, "_get_aten_graph_module_for_pattern", counted)
+
+    def prepared() -> str:
+        model = open_program(tiny).exported.module()
+        return str(prepare_pt2e(model, XnnpackInt8().quantizer("static-per-channel")).code)
+
+    quickly = prepared()
+    assert traced == [0]
+    monkeypatch.setattr(xnnpack_int8, "_has_batch_norm", lambda model: True)
+    assert prepared() == quickly
+    assert traced[0] > 0
+    monkeypatch.undo()
+    alone = torch.export.export(torch.nn.BatchNorm2d(3).eval(), (torch.ones(1, 3, 2, 2),)).module()
+    assert xnnpack_int8._has_batch_norm(alone)

@@ -110,7 +110,9 @@ def stale_baselines(days: float | None, now: datetime, services: Services) -> tu
         reasons = (*unusable, *_age(one.created_at, days, now), *_other_version(one.flow.backend, built, version))
         if reasons:
             command = refresh_command(one, "; ".join(reasons), services.history)
-            changes = (f"the engine would be built by {one.flow.backend} {version or 'that is installed'}",)
+            changes: tuple[str, ...] = (
+                f"the engine would be built by {one.flow.backend} {version or 'that is installed'}",
+            )
             changes += (_NO_RECIPE,) * (one.recipe is None)
             stale.append(Stale(f"{one.case} on {one.flow.name}", reasons, changes, command=command))
     return stale, len(current) + len(damaged)
