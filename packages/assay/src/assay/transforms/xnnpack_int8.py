@@ -51,7 +51,8 @@ def _quantizer_of_floats() -> Any:
                 # As the first of these patterns does before it looks.
                 model.graph.eliminate_dead_code()
                 model.recompile()
-                self.SUPPORTED_PATTERNS = [pattern for pattern in self.SUPPORTED_PATTERNS if not pattern.is_qat]
+                patterns = XNNPACKQuantizer.SUPPORTED_PATTERNS
+                self.SUPPORTED_PATTERNS = [pattern for pattern in patterns if not pattern.is_qat]
             model = super().annotate(model)
             for node in model.graph.nodes:
                 if _is_other(node):
