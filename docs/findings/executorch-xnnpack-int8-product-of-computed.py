@@ -1,8 +1,9 @@
-"""ExecuTorch 1.4.1, XNNPACK in int8: a matrix product of a value of the input and one that is computed of stored values is wrong.
+"""ExecuTorch 1.4.1, XNNPACK in int8: products and convolutions with weights that are computed, though of stored values alone, are wrong.
 
-Expected: within some steps of int8, as the quantized program in torch gives it. Got: zeros, or numbers of 1e-43. The delegate computes both
-factors (right, where they are outputs themselves), and the product is left to the portable kernels.
-Found by `assay run regressions --flow executorch-xnnpack-static-int8-per-channel`: `onnxruntime-product-scaled-by-rows`.
+Expected: within some steps of int8, as the quantized program in torch gives it. Got: zeros, or whatever lay in memory, another number in
+another call. Of the product the delegate computes both factors (right, where they are outputs themselves), and leaves it to the portable
+kernels; the convolution sums with ones that the program makes, as an average with padding does. With stored ones it is right.
+Found by `assay run regressions` on the static int8 flows of XNNPACK: `onnxruntime-product-scaled-by-rows` and others.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import executorch.kernels.quantized  # noqa: F401
 import torch
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import XNNPACKQuantizer, get_symmetric_quantization_config
@@ -29,16 +31,29 @@ class Scaled(torch.nn.Module):
         return (x * 1.0) @ (self.weights * self.scales)
 
 
-inputs = (torch.tensor([[3.0, 9.0]]),)
-config = get_symmetric_quantization_config(is_per_channel=True)
-prepared = prepare_pt2e(torch.export.export(Scaled(), inputs).module(), XNNPACKQuantizer().set_global(config))
-prepared(*inputs)
-quantized = convert_pt2e(prepared)
-program = to_edge_transform_and_lower(torch.export.export(quantized, inputs), partitioner=[XnnpackPartitioner()])
-with tempfile.TemporaryDirectory() as folder:
-    path = Path(folder, "scaled.pte")
-    path.write_bytes(program.to_executorch().buffer)
-    (answer,) = Runtime.get().load_program(path).load_method("forward").execute(inputs)
-expected = quantized(*inputs)
-print(f"expected {expected.tolist()}, got {answer.tolist()}")
-sys.exit(int((answer - expected).abs().max() > 1.0))
+class Summed(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.conv1d(x, torch.ones(1, 1, 3))
+
+
+def is_wrong(model: torch.nn.Module, x: torch.Tensor, is_per_channel: bool) -> bool:
+    config = get_symmetric_quantization_config(is_per_channel=is_per_channel)
+    prepared = prepare_pt2e(torch.export.export(model, (x,)).module(), XNNPACKQuantizer().set_global(config))
+    prepared(x)
+    quantized = convert_pt2e(prepared)
+    program = to_edge_transform_and_lower(torch.export.export(quantized, (x,)), partitioner=[XnnpackPartitioner()])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.pte")
+        path.write_bytes(program.to_executorch().buffer)
+        method = Runtime.get().load_program(path).load_method("forward")
+        (answer,) = method.execute((x,))
+        expected = quantized(x)
+        print(f"{type(model).__name__}: expected {expected.tolist()}, got {answer.tolist()}")
+        return bool((answer - expected).abs().max() > 1.0)
+
+
+wrong = [
+    is_wrong(Scaled(), torch.tensor([[3.0, 9.0]]), is_per_channel=True),
+    is_wrong(Summed(), torch.tensor([[[1.0, 2.0, 3.0, 4.0, 5.0]]]), is_per_channel=False),
+]
+sys.exit(int(any(wrong)))

@@ -24,8 +24,8 @@ def rewrite(**changes: object) -> None:
     Path("golden/golden.lock").write_bytes(msgspec.json.encode(lock))
 
 
-def _told() -> list[object]:
-    """What the jobs of all baselines were told."""
+def _recipes() -> list[object]:
+    """The recipes of all baselines."""
     records = [json.loads(path.read_bytes()) for path in Path("kept/baselines").glob("*/*/*/baseline.json")]
     return [(record["recipe"], record["flow"]) for record in records]
 
@@ -94,7 +94,7 @@ def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -
     )
     chosen = ("--flow", "onnxruntime", *words, "--option", "optimization=basic", "--input-range", "x=0:1")
     assert run_assay("baseline", "set", "m.onnx", *chosen, "--reason", "first", *history).returncode == 0
-    (first,) = _told()
+    (first,) = _recipes()
     rewrite(producer="reference", producer_version="0.9.0", created_at="2020-01-01T00:00:00+00:00")
     found = run_assay("golden", "refresh", "--change", "review", "--older-than", "0", *history)
     assert found.returncode == 1, found.stderr
@@ -117,7 +117,7 @@ def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -
     listed = run_assay("baseline", "list", "--all", *history).stdout
     assert listed.count("m on onnxruntime") == 2, listed
     assert "days old (limit 0)" in listed
-    assert _told() == [first, first], "it is the same baseline: its batch, its seed, its ranges, its limits"
+    assert _recipes() == [first, first], "it is the same baseline: its batch, its seed, its ranges, its limits"
 
     rewrite(producer="reference", producer_version=read_lock(Path("golden")).producer_version)
     rewrite(created_at="2200-01-01T00:00:00+00:00")
@@ -142,7 +142,7 @@ def test_answers_that_no_flow_here_computed_are_not_put_in_place_of_by_those_of_
     assert "assay golden update golden m.onnx --flow reference" in asked.stdout, "a person may want so"
 
 
-def test_age_oracle_and_what_cannot_be_known_are_told() -> None:
+def test_age_oracle_and_what_cannot_be_known_are_recipes() -> None:
     rewrite(created_at="2020-01-01T00:00:00+00:00", producer="reference", producer_version="")
     Path("assay.toml").unlink()
     found = run_assay("golden", "refresh", "golden", "--check", "--older-than", "365", "--flow", "torch-eager")

@@ -30,7 +30,7 @@ class Fingerprint(msgspec.Struct, frozen=True):
 
 
 class Recipe(msgspec.Struct, frozen=True):
-    """What its job was told: the same again makes the same baseline."""
+    """What its job was given: the same again makes the same baseline."""
 
     inputs: Inputs
     measuring: Measuring

@@ -1,4 +1,4 @@
-"""The command that makes a baseline, with all that its job was told."""
+"""The command that makes a baseline, with all that its job had."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def set_command(case: Case, flow: Flow, measuring: Measuring, reason: str, histo
 
 
 def refresh_command(baseline: Baseline, reason: str, history: str) -> str:
-    """`assay baseline set` for the job of this baseline. One of an earlier version does not know what its job was told."""
+    """`assay baseline set` for the job of this baseline. One of an earlier version does not know its recipe."""
     case, recipe = Case(baseline.case, baseline.model), baseline.recipe
     if recipe is None:
         return _command({**model_values(case), **flow_values(baseline.flow), "reason": reason}, history)
