@@ -30,6 +30,20 @@ def _recipes() -> list[object]:
     return [(record["recipe"], record["flow"]) for record in records]
 
 
+def _make_repository() -> None:
+    """With an origin beside it."""
+    bare = ["git", "init", "--quiet", "--bare", "origin.git"]
+    author = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"]
+    for words in (
+        bare,
+        ["git", "init", "--quiet", "--initial-branch=main", "."],
+        ["git", "remote", "add", "origin", "origin.git"],
+        ["git", "add", "m.onnx", "assay.toml"],
+        ["git", *author, "commit", "--quiet", "--message=A model"],
+    ):
+        subprocess.run(words, check=True)
+
+
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -67,16 +81,7 @@ def test_nothing_stale_is_one_sentence_and_stale_ones_become_a_change_for_review
 
 def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -> None:
     """Run as it is: engines are no part of the checkout, and new files of a golden are."""
-    bare = ["git", "init", "--quiet", "--bare", "origin.git"]
-    author = ["-c", "user.name=ann", "-c", "user.email=ann@example.org"]
-    for words in (
-        bare,
-        ["git", "init", "--quiet", "--initial-branch=main", "."],
-        ["git", "remote", "add", "origin", "origin.git"],
-        ["git", "add", "m.onnx", "assay.toml"],
-        ["git", *author, "commit", "--quiet", "--message=A model"],
-    ):
-        subprocess.run(words, check=True)
+    _make_repository()
     history = ("--history", "kept")
     words = (
         "--samples",
