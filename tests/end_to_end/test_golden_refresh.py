@@ -18,6 +18,13 @@ from command_line import run_assay
 from small_models import golden_for, linear_model
 
 
+RECIPE = (
+    "--flow onnxruntime --samples 4 --batch 3 --measure-batch 3 --seed 7 --measure-seconds 0.05 --timeout 200 "
+    "--option optimization=basic --input-range x=0:1"
+)
+"""What a baseline is approved with, so that all of it can be asked for again."""
+
+
 def rewrite(**changes: object) -> None:
     """The lock says so."""
     lock = msgspec.structs.replace(read_lock(Path("golden")), **changes)
@@ -83,22 +90,7 @@ def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -
     """Run as it is: engines are no part of the checkout, and new files of a golden are."""
     _make_repository()
     history = ("--history", "kept")
-    words = (
-        "--samples",
-        "4",
-        "--batch",
-        "3",
-        "--measure-batch",
-        "3",
-        "--seed",
-        "7",
-        "--measure-seconds",
-        "0.05",
-        "--timeout",
-        "200",
-    )
-    chosen = ("--flow", "onnxruntime", *words, "--option", "optimization=basic", "--input-range", "x=0:1")
-    assert run_assay("baseline", "set", "m.onnx", *chosen, "--reason", "first", *history).returncode == 0
+    assert run_assay("baseline", "set", "m.onnx", *RECIPE.split(), "--reason", "first", *history).returncode == 0
     (first,) = _recipes()
     rewrite(producer="reference", producer_version="0.9.0", created_at="2020-01-01T00:00:00+00:00")
     found = run_assay("golden", "refresh", "--change", "review", "--older-than", "0", *history)
