@@ -17,7 +17,6 @@ from assay.models.goldens import read_lock
 from command_line import run_assay
 from small_models import golden_for, linear_model
 
-
 RECIPE = (
     "--flow onnxruntime --samples 4 --batch 3 --measure-batch 3 --seed 7 --measure-seconds 0.05 --timeout 200 "
     "--option optimization=basic --input-range x=0:1"
