@@ -5,13 +5,20 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
+import msgspec
 import pytest
 from msgspec import structs
+from queues import head
 
-from assay_zoo.decision import Answer
+from assay_zoo.decision import Answer, Decision
+from assay_zoo.inspect import Inspection
+from assay_zoo.robot import poll_submissions
 from assay_zoo.robot.deliveries import Hint
 from assay_zoo.robot.git import GitFailed
+from assay_zoo.robot.outbox import Outbox, OutboxEntry
+from assay_zoo.robot.outbox_worker import OutboxWorker
 from assay_zoo.robot.poll_submissions import SubmissionPoller
+from assay_zoo.robot.promotion import Promoter
 from assay_zoo.robot.queue import Queue
 from assay_zoo.robot.records import Decided, Head, State
 
@@ -136,3 +143,62 @@ def test_a_commit_is_the_second_requests_once_the_first_has_it_no_more(
     poller.look_everywhere()
     (submission,) = queue.find(BOB.sha)
     assert (submission.state, submission.number, submission.author) == (State.QUEUED, 8, "bob")
+
+
+def test_a_request_that_was_closed_before_its_promotion_is_checked_again_when_it_is_opened_again(queue: Queue) -> None:
+    world = _Open(ALICE)
+    each = cast(Any, world)
+    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller.look_everywhere()
+    lease = queue.lease("w1")
+    assert lease is not None
+    decision = Decision(answer=Answer.PROMOTE, reasons=())
+    made = Inspection(name="mnist", digest="d", checks=(), decision=decision, at="")
+    decided = Decided(answer=Answer.PROMOTE, reasons=(), checks=())
+    assert queue.decide(lease, decided, [OutboxEntry.PROMOTE], msgspec.json.encode(made).decode())
+    worker = OutboxWorker(
+        queue=queue, outbox=Outbox(queue.database), source=each, look_again=poller.look_again, public_url="",
+        promoter=cast(Any, SimpleNamespace(promote=lambda one, *_, **__: Promoter._still_wanted(each, one))),
+    )  # fmt: skip
+    each._source, world.open = each, ()
+    whole = queue.whole(lease.submission.id)
+    assert whole is not None
+    worker._promote(whole)
+    world.open = (ALICE,)  # before anybody looked
+    poller.look_everywhere()
+    assert [submission.state for submission in queue.find(ALICE.sha)] == [State.QUEUED]
+
+
+def test_what_a_listing_leaves_out_is_not_withdrawn(queue: Queue) -> None:
+    """Of very many branches only the first are listed."""
+    world = _Open(ALICE, BOB)
+    each = cast(Any, world)
+    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller.look_everywhere()
+    world.heads = lambda: [BOB]  # type: ignore[method-assign]
+    poller.look_everywhere()
+    assert [submission.state for submission in queue.find(ALICE.sha)] == [State.QUEUED]
+
+
+def test_many_new_heads_are_taken_by_several_looks(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(poll_submissions, "_AT_ONCE", 2)
+    world = _Open(*(head(sha, f"submission/{sha}") for sha in "abc"))
+    each = cast(Any, world)
+    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    counts = []
+    for _ in range(2):
+        poller.look_everywhere()
+        counts.append(queue.counts().queued)
+    assert counts == [2, 3]
+
+
+def test_an_approval_is_asked_for_of_the_requests_that_are_open(queue: Queue) -> None:
+    from assay_zoo.check import Check, CheckOutcome
+
+    waits = Check(name="artifacts.author", outcome=CheckOutcome.UNDECIDED, sentence="reads it first")
+    for sha in "abc":
+        queue.enqueue("zoo", head(sha, f"submission/{sha}"), "mnist")
+        lease = queue.lease("w1")
+        assert lease is not None
+        assert queue.decide(lease, Decided(answer=Answer.PERSON, reasons=(), checks=(waits,)), [])
+    assert [submission.sha[0] for submission in queue.unapproved("zoo", {"a" * 40, "c" * 40})] == ["c", "a"]

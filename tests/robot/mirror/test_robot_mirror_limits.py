@@ -129,3 +129,13 @@ def test_under_a_lower_hard_limit_git_goes_on_and_no_commit_is_to_blame(zoo: Pat
     told = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
     assert len(told[0]) == 40
     assert told[1:] == [] if name == "RLIMIT_AS" else "GitFailed" in told[1] and "raise the hard limit" in told[1]
+
+
+def test_of_too_many_branches_the_first_are_listed_and_it_is_said(
+    mirror: Mirror, zoo: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(5):
+        put(zoo, f"refs/heads/submission/{number}", {"submissions/a/x": str(number)})
+    mirror._git.output_bytes = 200
+    assert list(mirror.listed("submission/*")) == ["submission/0", "submission/1", "submission/2"]
+    assert "more branches than can be listed: the first 3 are looked at" in caplog.text

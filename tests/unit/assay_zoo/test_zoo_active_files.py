@@ -153,6 +153,9 @@ def test_a_line_that_is_too_long_is_told_and_weights_without_a_suffix_are_not(tm
     assert not inspect_published({"kind": "page", "copy": str(file), "path": "a"})["too_long"]
 
 
+MIT = 'Permission is hereby granted, free of charge, to any person. The software is provided "as is".\n\n'
+
+
 @pytest.mark.parametrize(
     ("text", "name", "restricted"),
     [
@@ -183,6 +186,11 @@ def test_a_line_that_is_too_long_is_told_and_weights_without_a_suffix_are_not(tm
             "Copyright A. B.\n\nLicensed under either of\n\n* Apache License, Version 2.0 (http://www.apache.org/licenses/LICENSE-2.0)\n"
             "* MIT license (http://opensource.org/licenses/MIT)\n\nat your option.", "Apache-2.0 OR MIT", False,
         ),
+        (f"{MIT}Parts of it are from B., under the Apache License, Version 2.0.", "MIT", False),
+        (f"{MIT}Third-party code: Apache 2.0.", "MIT", False),
+        (f"{MIT}The weights are under the Apache License, Version 2.0.", "Apache-2.0 AND MIT", False),
+        (f"{MIT}All parts are under the Apache License, Version 2.0.", "Apache-2.0 AND MIT", False),
+        ("Parts are under the MIT license. Parts are under the Apache License 2.0.", "Apache-2.0 AND MIT", False),
         ("Dual-licensed under the MIT license and the BSD 3-Clause license. The MIT license is short.", "BSD-3-Clause OR MIT", False),
     ],
 )  # fmt: skip

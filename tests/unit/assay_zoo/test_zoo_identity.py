@@ -15,7 +15,7 @@ from assay_zoo.artifacts.identity import check_identity
 from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
 from assay_zoo.check import GROUPS, CheckOutcome
 from assay_zoo.check_order import waits_for
-from assay_zoo.conflicts import look, ordered
+from assay_zoo.conflicts import look, ordered, same_title
 from assay_zoo.facts import read_facts
 from assay_zoo.intake import take_in
 from assay_zoo.manifest import Accuracy, Entry, Manifest, Version, Withdrawal, write_manifest
@@ -269,3 +269,18 @@ def test_the_title_of_a_served_model_asks_a_person(tmp_path: Path) -> None:
     served = _version(title=f" {title.upper()} ")
     assert _outcomes(_place(_zoo(tmp_path / "zoo", {"other": served}), "small"))["name"] is CheckOutcome.UNDECIDED
     assert _outcomes(_place(_zoo(tmp_path / "zoo", {"small": served}), "small"))["name"] is CheckOutcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("title", "is_alike"),
+    [
+        ("Smаll dіgіtѕ", True),
+        ("ЅMALL DΙGΙTS", True),
+        ("Ｓｍａｌｌ digits", True),
+        ("Smáll digits", True),
+        ("Small figures", False),
+    ],
+)
+def test_a_title_that_looks_like_anothers_asks_a_person(title: str, is_alike: bool) -> None:
+    entry = Entry(current="1.0", versions=(_version(title="Small digits"),))
+    assert bool(list(same_title("new", title, {"other": entry}))) is is_alike

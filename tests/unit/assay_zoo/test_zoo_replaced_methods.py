@@ -86,11 +86,28 @@ def test_a_method_of_a_package_that_is_another_asks(code: str) -> None:
         "Tool.patch(self=s)",
         "Tool.patch(*[s])",
         "list(map([Tool][0].patch, [s]))",
+        "import operator\noperator.methodcaller('patch', s)(Tool)",
+        "import operator\noperator.attrgetter('patch')(Tool)(s)",
     ],
 )
 def test_a_class_gives_its_methods_any_value_as_self(call: str) -> None:
     code = f"{_MADE}class Tool:\n    def patch(self): self.run = lambda *a: [0]\n{call}"
     assert any("is replaced" in one.what for one in reaches(code))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class S(ort.InferenceSession):\n    def run(self, *a): return [0]",
+        "B = ort.InferenceSession\nclass S(B): ...",
+        "class S(s.__class__): ...",
+        "class S(type(s)): ...",
+        "def of(B):\n    class S(B): ...\nof(ort.InferenceSession)",
+        "S = type('S', (ort.InferenceSession,), {'run': fake})",
+    ],
+)
+def test_a_class_that_may_be_a_runtimes_asks(code: str) -> None:
+    assert {one.certain for one in reaches(_MADE + code)} == {False}
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,25 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay_zoo.manifest import Entry, Version
 from assay_zoo.repository import METADATA
 
 _NOISE, _SHARE = 0.001, 0.85
-_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l"})
+_ALIKE = str.maketrans(
+    {"0": "o", "1": "l", "i": "l"}
+    | dict(zip("авекмнорстухіјѕһԁԛԝꙇ", "abekmhopctyxljshdqwl", strict=True))
+    | dict(zip("αβεζηικμνορτυχω", "abezhlkmvoptyxw", strict=True))
+)
+"""Of small letters, those of which the large ones look alike, too; those beyond Latin are Cyrillic and Greek ones."""
 
 
 def look(name: str) -> str:
     """What two names that are easily taken for one another have in common."""
-    plain = re.sub(r"[-_.]", "", name.lower()).translate(_ALIKE)
+    letters = unicodedata.normalize("NFKD", name).lower()
+    plain = re.sub(r"[-_.\u0300-\u036f]", "", letters).translate(_ALIKE)
     return plain.replace("rn", "m").replace("vv", "w")
 
 

@@ -47,6 +47,8 @@ class AskedCode(ShownMarkup):
             yield from self._stored(node)
         elif isinstance(node, ast.keyword | ast.Dict):
             yield from _typeset(node)
+        elif isinstance(node, ast.ClassDef):
+            yield from self._derived(node.bases)
         elif (
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)
@@ -131,6 +133,8 @@ class AskedCode(ShownMarkup):
             yield Unread(f"names of one thing under those of another ({name} with more than a function)")
         of = node.func.func if isinstance(node.func, ast.Call) else node.func
         is_kind = last_name(of) in ("type", "__class__") and (of is not node.func or last_name(of) == "__class__")
+        if many == 3 and self._is_plain(node, ("type",)):
+            yield Unread("a class that is made while it runs (type of three arguments)")
         if many > 1 and is_kind and not _is_of_self(node.func):
             yield Unread("what is made by the class of another value (type(x)(...))")
         yield from (f"the insides of Python or IPython ({word})" for word in words if word in OF_FRAMES)

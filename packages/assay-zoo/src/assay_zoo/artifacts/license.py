@@ -45,6 +45,8 @@ _SHORT = re.compile(
 _CHOICE = re.compile(
     r"\beither (?:of|the)\b|\bat your (?:option|choice)\b|\bdual[- ]licen|\b(?:any|one) of (?:these|the following)\b"
 )
+_OF_PARTS = re.compile(r"(?:(?:some )?(?:parts|portions|files)|(?:some )?code|third[- ]party)\b")
+"""Beginnings of a sentence that says under which licence others gave what is in it."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _NOTICE_LETTERS = 2000
 """Longer ones are texts of licences, with notices of others behind them."""
@@ -103,10 +105,11 @@ def license_of(text: str) -> str:
         return match[1].strip()
     phrases = dict(_PHRASES)
     fit = [(words.index(phrases[name][0]), name) for name in _whole_names(words)]
-    short = _short_names(words)
+    sentences = _SENTENCE_END.split(words)
+    short = _short_names(" ".join(part for part in sentences if not (fit and _OF_PARTS.match(part))))
     first = min(fit, key=lambda license_fit: license_fit[0], default=(0, next(iter(short), "")))[1]
     named = sorted({first, *short}) if len(words) < _NOTICE_LETTERS else [first]
-    is_choice = any(_CHOICE.search(part) and _all_in(named, part) for part in _SENTENCE_END.split(words))
+    is_choice = any(_CHOICE.search(part) and _all_in(named, part) for part in sentences)
     return (" OR " if is_choice else " AND ").join(named)
 
 

@@ -204,6 +204,9 @@ class Origins:
                 name, of = node.attr, node.value
             elif isinstance(node, ast.Call) and last_name(node.func) == "getattr" and len(node.args) > 1:
                 name, of = str(getattr(node.args[1], "value", "")), node.args[0]
+            elif isinstance(node, ast.Call) and last_name(node.func) in ("attrgetter", "methodcaller"):
+                texts = [str(getattr(arg, "value", "")).rpartition(".")[2] for arg in node.args]
+                found.update({text: [None] for text in texts if text in self._defined})
             methods = [method for method in self._defined.get(name, ()) if id(method) in self._methods]
             if not methods or not isinstance(of, ast.expr):
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
@@ -55,7 +56,7 @@ class OtherFiles:
 
 class SubmissionFiles(NamedFiles):
     """`modules` are the dotted names of all, `tables` the names of all lists, sets and dicts, `changed` those that may be changed, `asks`
-    the attributes that any file asks for, `unbound` the methods that one asks of a class of another."""
+    the attributes that are asked for, each with the number of files that do, `unbound` the methods that one asks of a class of another."""
 
     def __init__(self, names: Mapping[str, FileNames]) -> None:
         super().__init__()
@@ -68,7 +69,7 @@ class SubmissionFiles(NamedFiles):
             self._unread.setdefault(_dotted_name(path), set()).update(names_of.unread)
             self._classes.setdefault(_dotted_name(path), set()).update(names_of.classes)
         self.close()
-        self.asks = frozenset(name for file in names.values() for name in file.asks)
+        self.asks = Counter(name for file in names.values() for name in set(file.asks))
         bound = frozenset(name for file in names.values() for name in (*file.unread, *file.written))
         asked = (name.rpartition(".") for file in names.values() for name in file.of_names)
         self.unbound = frozenset(method for name, _, method in asked if name in bound)

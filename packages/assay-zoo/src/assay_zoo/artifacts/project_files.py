@@ -29,6 +29,10 @@ _OF_PYTEST = (
     "xfail_strict",
     "pythonpath",
 )
+_SHOWN_BY_PYTEST = re.compile(
+    r"-[qvxs]+|-r\w+|--(?:quiet|verbose|exitfirst|strict-markers|strict-config|(?:tb|color|maxfail|durations|import-mode)=\w+)"
+)
+"""Options that load nothing and start nothing."""
 _OF_CONDA = ("name", "channels", "dependencies", "prefix")
 
 
@@ -60,9 +64,15 @@ def _is_harmless(tools: Mapping[str, Any]) -> bool:
         and listed
         and set(packing) <= set(_OF_SETUPTOOLS)
         and set(testing) <= {"ini_options"}
-        and set(testing.get("ini_options", {})) <= set(_OF_PYTEST)
+        and _is_plain_pytest(dict(testing.get("ini_options", {})))
         and not any(key in _TOLD_MORE for tool in _LOOKING for key in _keys(tools.get(tool, {})))
     )
+
+
+def _is_plain_pytest(options: dict[str, Any]) -> bool:
+    added = options.pop("addopts", "")
+    words = added.split() if isinstance(added, str) else list(map(str, added))
+    return set(options) <= set(_OF_PYTEST) and all(map(_SHOWN_BY_PYTEST.fullmatch, words))
 
 
 def _keys(value: object) -> Iterator[str]:

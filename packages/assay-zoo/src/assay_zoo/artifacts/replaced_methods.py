@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+import builtins
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 from assay_zoo.artifacts.code_names import last_name
@@ -11,6 +12,13 @@ from assay_zoo.artifacts.origins import OWN, UNKNOWN
 from assay_zoo.artifacts.reached import Unread
 from assay_zoo.artifacts.scopes import parameters
 from assay_zoo.artifacts.source_file import SourceFile
+
+RUNTIMES = (
+    "onnxruntime", "openvino", "tensorrt", "iree", "tvm", "ncnn", "MNN", "ai_edge_litert", "tflite_runtime", "executorch",
+)  # fmt: skip
+"""Packages whose classes run models: nobody who has a model to show derives from one."""
+_OF_AXES = ("format_coord", "fmt_xdata", "fmt_ydata")
+"""What matplotlib asks to be set: how a place of a plot is written."""
 
 
 class ReplacedMethods(SourceFile):
@@ -26,9 +34,8 @@ class ReplacedMethods(SourceFile):
             else base
         )
         origins = self._origins.of(of)
-        if origins == {OWN} or (self._bound.of(base) and not isinstance(base, ast.Call)):
+        if name in _OF_AXES or origins == {OWN} or (self._bound.of(base) and not isinstance(base, ast.Call)):
             return
-        drawn = all(path.partition(".")[0] == "matplotlib" for path in origins)
         is_package = any(map(self._is_shared, origins - {OWN, UNKNOWN}))
         inside = name.startswith("_")
         is_asked = not name or is_package or is_class or inside or name in self._others.asks
@@ -38,14 +45,24 @@ class ReplacedMethods(SourceFile):
         is_made = isinstance(value, ast.Call) and last_name(value.func) in self._classes
         is_other = not isinstance(value, ast.Constant) and (
             name in self._asked_of_packages
-            or (inside and not drawn and (is_package or (is_made and name not in self._own_attributes(origins))))
+            or (inside and (is_package or (is_made and name not in self._own_attributes(origins))))
             or (name in self._asked_of_any and UNKNOWN in origins and not self._is_number(value))
-            or (self._is_own_function(value) and not drawn and name not in self._own_attributes(origins))
+            or (self._is_own_function(value) and name not in self._own_attributes(origins))
         )
         if is_class or name == "__class__" or is_other:
             yield Unread(
                 f"what a value does for all that use it ({ast.unparse(base)[:40]}.{name or '...'} is replaced)"
             )
+
+    def _derived(self, bases: Sequence[ast.expr]) -> Iterator[str]:
+        """A class that is a runtime's and answers by itself, or may be."""
+        for base in bases:
+            is_plain = isinstance(base, ast.Name) and hasattr(builtins, base.id)
+            for origin in self._origins.of(base):
+                if origin.partition(".")[0] in RUNTIMES or (origin == UNKNOWN and not is_plain):
+                    yield Unread(
+                        f"what a class of a package does for all that use it (derived from {ast.unparse(base)[:60]})"
+                    )
 
     def _is_given_package(self, node: ast.AST, seen: frozenset[int] = frozenset()) -> bool:
         """Whether a value may be what a package makes, by all with which the function around it is called."""
@@ -56,16 +73,17 @@ class ReplacedMethods(SourceFile):
             return True
         if id(scope) in seen:
             return False
-        if scope.name in self._handed_on:
-            return True
+        if scope.name in self._handed_on or self._others.asks[scope.name] > (scope.name in self._asks):
+            return True  # who calls it with what is not looked for: another file may
         calls = self._calls_by_name.get(scope.name, [])
         values = [value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords))]
         return any(self._may_be_package(value, seen | {id(scope)}) for value in values)
 
     def _may_be_package(self, node: ast.expr, seen: frozenset[int]) -> bool:
         origins = self._origins.of(node) - {OWN}
-        shared = [path for path in origins if path != UNKNOWN and path.partition(".")[0] != "matplotlib"]
-        return any(map(self._is_shared, shared)) or (UNKNOWN in origins and self._is_given_package(node, seen))
+        return any(map(self._is_shared, origins - {UNKNOWN})) or (
+            UNKNOWN in origins and self._is_given_package(node, seen)
+        )
 
     @cached_property
     def _calls_by_name(self) -> dict[str, list[ast.Call]]:

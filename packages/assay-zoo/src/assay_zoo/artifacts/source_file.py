@@ -50,6 +50,7 @@ class SourceFile:
 
     def __init__(self, tree: ast.AST, own: FileNames, packages: Collection[str], others: OtherFiles) -> None:
         self._packages, self._others, self._path = packages, others.files, others.path
+        self._asks = frozenset(own.asks)
         self._bound = FollowedNames(own.hands_on, own.stars, others.files, packages)
         self._nodes = list(ast.walk(tree))
         self._names = {0: WrittenNames(tree, names_of_star, kept=others.kept, elsewhere=self._elsewhere)}

@@ -80,8 +80,9 @@ class Git:
         remote: bool = False,
         timeout_s: float = 300.0,
         variables: Mapping[str, str] | None = None,
+        cut: bool = False,
     ) -> bytes:
-        """Standard output. Raises GitFailed."""
+        """Standard output; with `cut` the first part of one that is too long. Raises GitFailed."""
         try:
             code, output, errors = self._bounded(
                 words, input_bytes, {**self._environment(remote), **(variables or {})}, timeout_s
@@ -90,6 +91,8 @@ class Git:
             raise GitFailed(f"git {words[0]} did not end within {timeout_s:g} s") from None
         except OSError as error:
             raise GitFailed(f"git cannot be started ({error.strerror}): install it") from None
+        if len(output) > self.output_bytes and cut:
+            return output[: self.output_bytes]
         if len(output) > self.output_bytes:
             raise GitTooLarge(f"git {words[0]} has more than {self.output_bytes} bytes to say")
         if code != 0:

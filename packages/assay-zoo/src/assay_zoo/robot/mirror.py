@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import tempfile
@@ -20,6 +21,7 @@ from assay_zoo.robot.records import Head, Submission
 from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.tree_size import count_entries
 
+_LOG = logging.getLogger("assay.robot.mirror")
 COMPARED_MOST = 100_000
 """Entries below submissions/ of one commit that are compared with the zoo."""
 NAMED_MOST = 20
@@ -67,10 +69,16 @@ class Mirror:
         self._git.run("init", "--quiet", "--bare", str(folder))  # changes nothing where it was done
 
     def listed(self, pattern: str) -> dict[str, str]:
-        """Branches of the remote by name, each with its commit. Raises GitFailed."""
-        listed = self._git.run(
-            "ls-remote", "--heads", self._address, f"refs/heads/{pattern}", remote=True, timeout_s=60
-        )
+        """Branches of the remote by name, each with its commit; of too many to be listed the first. Raises GitFailed."""
+        words = ("ls-remote", "--heads", self._address, f"refs/heads/{pattern}")
+        listed = self._git.run(*words, remote=True, timeout_s=60, cut=True)
+        if not listed.endswith(b"\n") and listed:
+            listed = listed[: listed.rfind(b"\n") + 1]
+            _LOG.error(
+                "%s has more branches than can be listed: the first %d are looked at, delete some",
+                self._address,
+                listed.count(b"\n"),
+            )
         pairs = (line.split("\t") for line in listed.decode("utf-8", "replace").splitlines())
         return {ref.removeprefix("refs/heads/"): sha for sha, ref in pairs}
 

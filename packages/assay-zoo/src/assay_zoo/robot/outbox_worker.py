@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
@@ -13,7 +14,7 @@ from assay_zoo.decision import Answer
 from assay_zoo.inspect import Inspection
 from assay_zoo.robot.alerting import Alerts
 from assay_zoo.robot.outbox import LEASE_S, DueEntry, LeaseRenewal, Outbox, OutboxEntry
-from assay_zoo.robot.promotion import Promoter
+from assay_zoo.robot.promotion import Gone, Promoter
 from assay_zoo.robot.queue import Queue
 from assay_zoo.robot.records import Level, Submission, Whole
 from assay_zoo.robot.redact import Hides, redact
@@ -31,6 +32,7 @@ class OutboxWorker:
     outbox: Outbox
     source: Source
     promoter: Promoter
+    look_again: Callable[[str, int], None]
     public_url: str
     lease_s: float = LEASE_S
     alerts: Alerts | None = None
@@ -96,6 +98,10 @@ class OutboxWorker:
             try:
                 # Merged with the last of its submissions: a request that is merged brings no more.
                 commit = self.promoter.promote(one, inspection, merges=self._all_in(one, but=one.id))
+            except Gone as error:
+                self.queue.leave(one.id, str(error))
+                self.look_again(one.branch, one.number)
+                return
             except UsageError as error:
                 self.queue.promoted(one.id, "", str(error), [OutboxEntry.ALERT] if self.alerts else [])
                 return

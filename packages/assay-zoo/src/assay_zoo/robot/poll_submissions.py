@@ -23,6 +23,8 @@ _CALM_S = 0.5
 _LONGEST_S = 600.0
 _SOON_S = 5.0
 _TIDY_S = 86400.0
+_AT_ONCE = 200
+"""New heads that one look takes: what webhooks tell waits meanwhile."""
 _MISSES = 3
 """Looks at a head that cannot be fetched; then its author hears it."""
 
@@ -86,10 +88,11 @@ class SubmissionPoller:
         # Who moved on comes first: it cancels its older commit, which is another's then.
         fresh.sort(key=lambda head: head.sha in left.values())
         for branch, number in self._queue.open_branches(self._source.repository):
-            if (branch, number) not in known:
+            if (branch, number) not in known and self._source.head(branch, number) is None:
                 self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
         base = self._mirror.fetch_base()  # also where nothing is new: a rollback is seen by it
-        for head in fresh:
+        self._soon = self._soon or len(fresh) > _AT_ONCE
+        for head in fresh[:_AT_ONCE]:
             try:
                 self._take(head, base)
             except Moved:
@@ -150,7 +153,7 @@ class SubmissionPoller:
         """What waits for an approval is checked once a maintainer gave it, at the forge or in zoo.toml."""
         waiting = [
             (submission, heads.get((submission.branch, submission.number)))
-            for submission in self._queue.unapproved(self._source.repository)
+            for submission in self._queue.unapproved(self._source.repository, {head.sha for head in heads.values()})
         ]
         if not waiting:
             return

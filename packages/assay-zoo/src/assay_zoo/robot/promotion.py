@@ -19,6 +19,10 @@ from assay_zoo.robot.sources.source import Source
 BY = "assay zoo robot"
 
 
+class Gone(HarnessError):
+    """The branch or request does not have the commit any more that was to be promoted."""
+
+
 class Promoter:
     """Used by one thread. Repeating a promotion that was cut off finishes it, or finds that nothing is left to do."""
 
@@ -51,9 +55,9 @@ class Promoter:
     def _still_wanted(self, submission: Submission) -> None:
         now = self._source.head(submission.branch, submission.number)
         if now is None:
-            raise UsageError(f"{submission.branch} was withdrawn before the promotion")
+            raise Gone(f"{submission.branch} was withdrawn before the promotion")
         if now.sha != submission.sha:
-            raise UsageError(
+            raise Gone(
                 f"{submission.branch} moved to {now.sha[:12]} before the promotion; that commit is checked instead"
             )
         self._mirror.fetch_head(

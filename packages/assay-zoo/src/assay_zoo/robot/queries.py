@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -88,13 +90,13 @@ class Queries:
         with self.database.read() as connection:
             return [(str(branch), int(number)) for branch, number in connection.execute(query)]
 
-    def unapproved(self, repository: str) -> list[Submission]:
-        """What was looked at, and waits for an approval before it is run."""
+    def unapproved(self, repository: str, commits: Collection[str]) -> list[Submission]:
+        """What of these was looked at, and waits for an approval before it is run."""
         query = submissions_query().where(submissions.c.repository == repository, submissions.c.approved == "")
         query = query.where(submissions.c.state == State.DECIDED, submissions.c.answer == Answer.PERSON)
         with self.database.read() as connection:
-            found = [as_submission(row) for row in connection.execute(query.limit(UNAPPROVED))]
-        return [submission for submission in found if self._waits(submission.id)]
+            found = [as_submission(row) for row in connection.execute(query) if row.sha in commits]
+        return list(islice((submission for submission in found if self._waits(submission.id)), UNAPPROVED))
 
     def _waits(self, identity: int) -> bool:
         whole = self.whole(identity)

@@ -113,6 +113,13 @@ class Queue(Queries):
             )
             return self._cancel(connection, gone, State.WITHDRAWN, why)
 
+    def leave(self, identity: int, why: str) -> None:
+        """A decided commit that its branch or request has no more: where it is handed in again, it is checked again."""
+        with self.database.write() as connection:
+            self._set_state(connection, identity, State.WITHDRAWN)
+            self._note(connection, identity, why)
+            enqueue(connection, identity, OutboxEntry.REPORT)
+
     def cancel(self, lease: Lease, state: State, why: str) -> None:
         """Give a job up because its commit is no longer the newest."""
         with self.database.write() as connection:

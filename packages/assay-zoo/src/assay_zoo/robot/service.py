@@ -139,6 +139,7 @@ class Service:
             outbox=self.outbox,
             source=self.source,
             promoter=Promoter(config, self.source, self.mirror),
+            look_again=self.looking.look_again,
             public_url=config.public_url,
             lease_s=config.limits.lease_s,
             alerts=Alerts(config.alerts, config.history) if config.alerts else None,
