@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
+
+from assay.models.examination.walk import subgraphs
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
@@ -35,7 +36,7 @@ def _walk(place: GraphProto | FunctionProto, values: set[str]) -> bool:
 def _node(node: NodeProto, values: set[str]) -> bool:
     dependent = any(at < len(node.input) and node.input[at] in values for at in _DECIDING.get(node.op_type, ()))
     fed = any(name in values for name in node.input)
-    for graph in _graphs(node):
+    for _, graph in subgraphs(node):
         settings = 2 if node.op_type == "Loop" else 0  # the number of the turn, and that there is one
         inside = values | {value.name for value in graph.input[settings:] if fed}
         dependent |= _walk(graph, inside)
@@ -45,9 +46,3 @@ def _node(node: NodeProto, values: set[str]) -> bool:
     if fed and node.op_type not in _OF_SHAPES:
         values.update(node.output)
     return dependent
-
-
-def _graphs(node: NodeProto) -> Iterator[GraphProto]:
-    for attribute in node.attribute:
-        graphs: Sequence[GraphProto] = (attribute.g, *attribute.graphs)
-        yield from (graph for graph in graphs if graph.node or graph.output)

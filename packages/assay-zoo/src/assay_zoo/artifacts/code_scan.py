@@ -84,7 +84,7 @@ class _Scan(AskedCode):
         of: dict[type, Callable[..., Iterator[str]]] = {
             ast.Import: self._imported, ast.ImportFrom: self._imported, ast.Attribute: self._attribute, ast.Name: self._name,
             ast.Constant: self._constant, ast.Call: self._call, ast.BinOp: self._joined, ast.MatchClass: self._matched,
-            ast.Subscript: self._subscript, ast.ClassDef: self._class, ast.JoinedStr: self._made,
+            ast.ClassDef: self._class, ast.JoinedStr: self._made,
         }  # fmt: skip
         for node in self._nodes:
             if levels_above(node, self._names_in(self._scopes.around(node)).values_of) > len(
@@ -223,10 +223,6 @@ class _Scan(AskedCode):
         parts = [name for each in map(place.of, added(node)) for name in (each if len(each) == 1 else UNKNOWN)]
         if not isinstance(node, ast.Constant):
             yield from reached_by_format("".join(part or "\0" for text in parts for part in text))
-
-    def _subscript(self, node: ast.Subscript) -> Iterator[str]:
-        if isinstance(node.slice, ast.Constant) and node.slice.value in ("__builtins__", "__globals__", "__import__"):
-            yield f"the insides of Python or IPython ({node.slice.value})"
 
     def _call(self, node: ast.Call) -> Iterator[str]:
         yield from (*self._value(node), *self._made(node), *self._environment(node))

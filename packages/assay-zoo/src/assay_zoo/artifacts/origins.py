@@ -247,13 +247,9 @@ class Origins:
                 names |= {last_name(target) for target, _ in _bound(part)} | {getattr(part, "name", "")}
                 names |= {last_name(part.target)} if isinstance(part, ast.AnnAssign) else set()
             stored = [node for node in ast.walk(each) if isinstance(node, ast.Attribute)]
-            names |= {
-                node.attr for node in stored if isinstance(node.ctx, ast.Store) and self._is_own_value(node.value)
-            }
+            own = [node for node in stored if isinstance(node.value, ast.Name) and self.of(node.value) == {OWN}]
+            names |= {node.attr for node in own if isinstance(node.ctx, ast.Store)}
         return names
-
-    def _is_own_value(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and self.of(node) == {OWN}
 
 
 def _is_of_class(method: ast.AST | None) -> bool:

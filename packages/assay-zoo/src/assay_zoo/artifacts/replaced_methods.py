@@ -57,7 +57,7 @@ class ReplacedMethods(SourceFile):
     def _derived(self, bases: Sequence[ast.expr]) -> Iterator[str]:
         """A class that is a runtime's and answers by itself, or may be."""
         for base in bases:
-            is_plain = isinstance(base, ast.Name) and hasattr(builtins, base.id)
+            is_plain = isinstance(base, ast.Name) and (hasattr(builtins, base.id) or not self._names[0].binds(base.id))
             for origin in self._origins.of(base):
                 if origin.partition(".")[0] in RUNTIMES or (origin == UNKNOWN and not is_plain):
                     yield Unread(

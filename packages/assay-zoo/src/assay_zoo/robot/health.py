@@ -44,7 +44,7 @@ class Health:
         with self._lock:
             if time.monotonic() - self._at >= _KEPT_S:
                 try:
-                    self._mirror.listed("*")
+                    self._mirror.reach()
                     self._repository = ""
                 except AssayError as error:
                     self._repository = str(error)

@@ -82,6 +82,10 @@ class Mirror:
         pairs = (line.split("\t") for line in listed.decode("utf-8", "replace").splitlines())
         return {ref.removeprefix("refs/heads/"): sha for sha, ref in pairs}
 
+    def reach(self) -> None:
+        """Raises GitFailed where the repository cannot be asked."""
+        self.listed(self._branch)
+
     def fetch_base(self) -> str:
         """The newest commit of the zoo's branch. Raises GitFailed, UsageError where the zoo has none."""
         try:
