@@ -164,6 +164,8 @@ def test_a_request_that_was_closed_before_its_promotion_is_checked_again_when_it
     whole = queue.whole(lease.submission.id)
     assert whole is not None
     worker._promote(whole)
+    (closed,) = queue.find(ALICE.sha)
+    assert (closed.state, closed.answer) == (State.WITHDRAWN, "")
     world.open = (ALICE,)  # before anybody looked
     poller.look_everywhere()
     assert [submission.state for submission in queue.find(ALICE.sha)] == [State.QUEUED]

@@ -66,9 +66,6 @@ class FollowedNames:
         self._of_nodes: dict[int, tuple[ast.AST, tuple[str, ...]]] = {}
         self.too_many: set[str] = set()
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._names[HERE]
-
     def files(self, path: str) -> list[str]:
         """The files that a dotted name may be of: from another folder it may have more parts or fewer."""
         if path not in self._matched:

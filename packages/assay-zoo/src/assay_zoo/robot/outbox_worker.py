@@ -99,7 +99,7 @@ class OutboxWorker:
                 # Merged with the last of its submissions: a request that is merged brings no more.
                 commit = self.promoter.promote(one, inspection, merges=self._all_in(one, but=one.id))
             except Gone as error:
-                self.queue.leave(one.id, str(error))
+                self.queue.leave(one.id, error.state, str(error))
                 self.look_again(one.branch, one.number)
                 return
             except UsageError as error:

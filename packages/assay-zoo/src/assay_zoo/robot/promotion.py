@@ -12,7 +12,7 @@ from assay_zoo.manifest import Version, read_manifest
 from assay_zoo.repository import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS
 from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.mirror import Change, Mirror
-from assay_zoo.robot.records import Head, Submission
+from assay_zoo.robot.records import Head, State, Submission
 from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.sources.source import Source
 
@@ -21,6 +21,10 @@ BY = "assay zoo robot"
 
 class Gone(HarnessError):
     """The branch or request does not have the commit any more that was to be promoted."""
+
+    def __init__(self, text: str, state: State) -> None:
+        super().__init__(text)
+        self.state = state
 
 
 class Promoter:
@@ -55,10 +59,11 @@ class Promoter:
     def _still_wanted(self, submission: Submission) -> None:
         now = self._source.head(submission.branch, submission.number)
         if now is None:
-            raise Gone(f"{submission.branch} was withdrawn before the promotion")
+            raise Gone(f"{submission.branch} was withdrawn before the promotion", State.WITHDRAWN)
         if now.sha != submission.sha:
             raise Gone(
-                f"{submission.branch} moved to {now.sha[:12]} before the promotion; that commit is checked instead"
+                f"{submission.branch} moved to {now.sha[:12]} before the promotion; that commit is checked instead",
+                State.SUPERSEDED,
             )
         self._mirror.fetch_head(
             Head(sha=submission.sha, branch=submission.branch, ref=submission.ref, number=submission.number)

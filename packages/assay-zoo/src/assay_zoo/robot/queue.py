@@ -113,10 +113,11 @@ class Queue(Queries):
             )
             return self._cancel(connection, gone, State.WITHDRAWN, why)
 
-    def leave(self, identity: int, why: str) -> None:
+    def leave(self, identity: int, state: State, why: str) -> None:
         """A decided commit that its branch or request has no more: where it is handed in again, it is checked again."""
         with self.database.write() as connection:
-            self._set_state(connection, identity, State.WITHDRAWN)
+            gone = update(submissions).where(submissions.c.id == identity)
+            connection.execute(gone.values(state=state, answer=""))
             self._note(connection, identity, why)
             enqueue(connection, identity, OutboxEntry.REPORT)
 
