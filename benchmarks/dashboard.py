@@ -185,6 +185,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=4000)
     parser.add_argument("--cells", type=int, default=5000)
     parser.add_argument("--tries", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=3, help="another one asks for pages that were not asked for before")
     parser.add_argument("--crowd", type=float, default=20.0, help="seconds with many readers beside a writer")
     parser.add_argument("--readers", type=int, default=50)
     parser.add_argument("--writers", type=int, default=4)
@@ -209,7 +210,7 @@ def main() -> None:
             f"{total:,} results in {runs} runs, {size:.1f} GB, made in {time.monotonic() - began:.0f} s, load {os.getloadavg()[0]:.1f}",
             flush=True,
         )
-        asked = addresses(made, runs, random.Random(3))
+        asked = addresses(made, runs, random.Random(arguments.seed))
         with serving(arguments.history or folder, arguments.workers) as (base, server):
             pages(base, server, asked, arguments.tries)
             if arguments.crowd:

@@ -95,6 +95,19 @@ def test_the_model_of_a_baseline_goes_along(node: FarNode, far: FarNodes) -> Non
     assert {Path(file.path).name for file in files} == {"new.onnx", "old.onnx"}
 
 
+def test_the_modules_of_a_function_go_along(node: FarNode, far: FarNodes) -> None:
+    _write(Path("nets/__init__.py"), Path("other.py"))
+    Path("nets/__init__.py").write_text("")
+    Path("nets/sizes.py").write_text("SIZE = 4")
+    Path("helper.py").write_text("raise SystemExit('nobody imports it here')")
+    Path("nets/small.py").write_text("import torch\nfrom .sizes import SIZE\n\ndef net():\n    import helper\n")
+    job = InspectJob(Case("m", Model("m", "nets.small:net", "d")))
+    files = far.parcel([job], node.base, Parcel((), alone=False)).files
+    assert {str(Path(file.path).relative_to(Path.cwd())) for file in files} == {
+        *("nets/__init__.py", "nets/small.py", "nets/sizes.py", "helper.py")
+    }
+
+
 def test_a_job_that_names_nothing_is_as_it_was(node: FarNode, far: FarNodes) -> None:
     job = InspectJob(Case("m", Model("m", "gone.onnx", "")))
     parcel = far.parcel([job], node.base, Parcel((), alone=False))

@@ -7,7 +7,9 @@ import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from glob import escape
+from modulefinder import ModuleFinder
 from pathlib import Path
 from typing import Any
 
@@ -135,9 +137,27 @@ def named_files(value: Any) -> list[str]:
     """The models, goldens and inputs that a job names as its user does, however deep: they are there, and their paths may be relative."""
     if isinstance(value, dict):
         texts = [part for name, part in value.items() if name in NAMED_AS_GIVEN and isinstance(part, str) and part]
+        named = [
+            path for text in texts for path in ((text,) if os.path.exists(text) else modules_of(text, os.getcwd()))
+        ]
         below = [path for part in value.values() for path in named_files(part)]
-        return list(dict.fromkeys([*(text for text in texts if os.path.exists(text)), *below]))
+        return list(dict.fromkeys([*named, *below]))
     return [path for part in value for path in named_files(part)] if isinstance(value, list) else []
+
+
+@lru_cache(64)
+def modules_of(function: str, folder: str) -> tuple[str, ...]:
+    """Of `package.module:function` the files below the folder from which it is imported, with what these import from there. Nothing is
+    imported for it."""
+    name, _, attribute = function.partition(":")
+    if not all(part.isidentifier() for part in (*name.split("."), *attribute.split("."))):
+        return ()
+    finder = ModuleFinder([folder])
+    try:
+        finder.import_hook(name)
+    except (ImportError, SyntaxError, ValueError):  # who calls it says so
+        return ()
+    return tuple(file for module in finder.modules.values() if (file := vars(module)["__file__"]))
 
 
 def weights_beside(model: str) -> list[str]:
