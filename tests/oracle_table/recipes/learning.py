@@ -201,14 +201,24 @@ def _tree(g: Gen, x: Any, splits: dict[str, Any], more: dict[str, Any]) -> Itera
 def ensemble(g: Gen) -> Iterator[OpCase]:
     for dtype in g.some_dtypes():
         for mode in range(6):
-            for aggregate in (None, 0, 1, 2, 3):
+            for aggregate, post in (
+                (None, None),
+                (0, None),
+                (1, None),
+                (2, None),
+                (3, None),
+                (None, 1),
+                (0, 2),
+                (None, 3),
+            ):
+                one = aggregate in (2, 3)
                 yield g.case(
-                    np.array([[1.2, 3.4], [-0.12, 1.66], [4.14, 1.77], [3.14, 4.2]], dtype), n_targets=1 if aggregate in (2, 3) else 2,
-                    tree_roots=[0],
+                    np.array([[1.2, 3.4], [-0.12, 1.66], [4.14, 1.77], [3.14, 4.2]], dtype), n_targets=1 if one else 2,
+                    tree_roots=[0], post_transform=post,
                     nodes_modes=numpy_helper.from_array(np.full(3, mode, np.uint8)), aggregate_function=aggregate,
                     nodes_featureids=[0, 0, 0], nodes_splits=numpy_helper.from_array(np.array([3.14, 1.2, 4.2], dtype)),
                     nodes_truenodeids=[1, 0, 1], nodes_trueleafs=[0, 1, 1], nodes_falsenodeids=[2, 2, 3], nodes_falseleafs=[0, 1, 1],
-                    leaf_targetids=[0] * 4 if aggregate in (2, 3) else [0, 1, 0, 1],
+                    leaf_targetids=[0] * 4 if one else [0, 1, 0, 1],
                     leaf_weights=numpy_helper.from_array(np.array([5.23, 12.12, -12.23, 7.21], dtype)),
                 )  # fmt: skip
 

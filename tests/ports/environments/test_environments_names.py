@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -116,6 +117,20 @@ def test_what_a_backend_ships_is_built_by_command_only(tmp_path: Path, installer
     environments.build("big")
     elsewhere = Environments(tmp_path / "other history", lambda: {"big": SHIPPED}, cache=tmp_path / "cache")
     assert elsewhere.interpreter("big").program.endswith("bin/python")
+
+
+def test_a_glance_builds_nothing_and_looks_for_packages_alone(tmp_path: Path, installer: _Recording) -> None:
+    environments = _make(tmp_path, installer, OWN)
+    answer = environments.at_a_glance(FLOW)
+    assert (answer.available, answer.install) == (False, "assay env build own")
+    assert answer.reason == "its environment 'own' (tiny==1.0) is not built"
+    assert installer.asked == []
+    site = next(Path(environments.build("own").folder).glob("lib/python*/site-packages"))
+    (site / "tiny.py").unlink()
+    assert "tiny.py is gone" in environments.state("own").trouble
+    assert "msgspec" in _make(tmp_path, installer, OWN).at_a_glance(FLOW).reason, "its interpreter was asked"
+    shutil.rmtree(next(site.glob("tiny-*.dist-info")))
+    assert "broken: tiny is gone" in _make(tmp_path, installer, OWN).at_a_glance(FLOW).reason
 
 
 def test_one_that_cannot_be_had_is_told_once_and_hurts_no_other(tmp_path: Path, installer: _Recording) -> None:

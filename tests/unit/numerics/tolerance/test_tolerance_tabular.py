@@ -108,6 +108,7 @@ def tree_cases(x: Tensor) -> Iterator[Case]:
     }
     for aggregate in (0, 1):
         yield Case("TreeEnsemble", x, n_targets=1, aggregate_function=aggregate, **trees)
+    yield Case("TreeEnsemble", x, n_targets=2, post_transform=3, **{**trees, "leaf_targetids": [0, 1, 1, 0]})
 
 
 def picture_cases() -> Iterator[Case]:

@@ -100,7 +100,7 @@ def flows(
     from assay.commands.trials import Trials
 
     trials, folder = Trials(), Path(history)
-    groups = flow_groups(folder, trials)
+    groups = flow_groups(folder, trials, glance=installed)
     if not installed:
         with progress_bar() as progress:
             groups = tried(groups, folder, trials, progress, again=again)

@@ -54,20 +54,19 @@ class Group:
     broken: str = ""
 
 
-def flow_groups(history: Path, trials: Trials | None = None) -> list[Group]:
-    """Asked of this interpreter, and of the environments of flows that have one; nothing is built, and nothing is tried: what is
-    known of earlier trials is told."""
+def flow_groups(history: Path, trials: Trials | None = None, *, glance: bool = False) -> list[Group]:
+    """Asked of this interpreter, and of the environments of flows that have one; nothing is tried: what is known of earlier trials is
+    told. With `glance` no environment is built either, and not every file of one is looked for."""
     from assay.commands.environments import open_environments
 
     catalogue = plugins.catalogue()
     environments = open_environments(history)
     known = trials or Trials()
+    ask = environments.at_a_glance if glance else environments.availability
     groups = []
     for backend in sorted(catalogue.backends.keys() - set(plugins.UNLISTED)):
         own = [flow for flow in catalogue.flows.values() if flow.backend == backend]
-        groups.append(
-            Group(backend, tuple(_line(flow, state_of(flow, environments.availability(flow)), known) for flow in own))
-        )
+        groups.append(Group(backend, tuple(_line(flow, state_of(flow, ask(flow)), known) for flow in own)))
     return [*groups, *(Group(name, (), reason) for name, reason in sorted(catalogue.broken.items()))]
 
 

@@ -48,10 +48,11 @@ class Cache:
         """Where the environment of that lock lies, built or not."""
         return self.folder / lock.digest
 
-    def state(self, lock: Lock) -> str:
-        """ "" where the environment is whole; else what is wrong with it, `missing` where it was never built."""
+    def state(self, lock: Lock, *, every_file: bool = True) -> str:
+        """ "" where the environment is whole; else what is wrong with it, `missing` where it was never built. Without `every_file`
+        only the packages are looked for: an environment has tens of thousands of files, which a cold disk gives slowly."""
         place = self.place(lock)
-        return broken(place, lock) if place.is_dir() else "missing"
+        return broken(place, lock, every_file=every_file) if place.is_dir() else "missing"
 
     def build(self, lock: Lock, installer: Installer, python: str, tell: Callable[[str], None]) -> Path:
         """The folder of the environment, built now if it is not whole. Raises EnvironmentFailed.
@@ -111,8 +112,8 @@ class Cache:
             yield
 
 
-def broken(place: Path, lock: Lock) -> str:
-    """What an environment lacks, in a few words; "" where every file that was installed is there."""
+def broken(place: Path, lock: Lock, *, every_file: bool = True) -> str:
+    """What an environment lacks, in a few words; "" where every package, or `every_file` of each, that was installed is there."""
     try:
         mark = msgspec.json.decode((place / _MARK).read_bytes(), type=Built)
     except (OSError, msgspec.MsgspecError):
@@ -128,10 +129,16 @@ def broken(place: Path, lock: Lock) -> str:
     absent = sorted(lock.versions.keys() - here)
     if absent:
         return f"{absent[0]} is gone"
+    return _lost_file(site) if every_file else ""
+
+
+def _lost_file(site: Path) -> str:
+    """Plain names: a `Path` for each would take most of the time."""
+    folder = str(site)
     for record in site.glob("*.dist-info/RECORD"):
         for line in record.read_text(encoding="utf-8").splitlines():
             name = line.rsplit(",", 2)[0].strip('"')
-            if name and "__pycache__" not in name and not os.path.lexists(site / name):
+            if name and "__pycache__" not in name and not os.path.lexists(f"{folder}/{name}"):
                 return f"{name} is gone"
     return ""
 

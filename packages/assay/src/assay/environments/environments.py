@@ -44,6 +44,10 @@ class State(msgspec.Struct, frozen=True):
     missing: bool = False
 
 
+class _NotWhole(EnvironmentFailed):
+    """Nobody has built it, or something of it is gone."""
+
+
 class Environments:
     """`folder` keeps the locks; `specs` gives those a user or a backend named, and is asked when one is needed."""
 
@@ -62,6 +66,7 @@ class Environments:
         self._interpreters: dict[str, Interpreter] = {}
         self._failed: dict[str, str] = {}
         self._asked: dict[tuple[str, str], Availability] = {}
+        self._glanced: dict[tuple[str, str], Availability] = {}
 
     @cached_property
     def _specs(self) -> dict[str, EnvironmentSpec]:
@@ -86,8 +91,15 @@ class Environments:
         before a person says so: it may be gigabytes."""
         key = (flow.environment, flow.backend)
         if key not in self._asked:
-            self._asked[key] = self._ask(*key)
+            self._asked[key] = self._ask(*key, self.interpreter)
         return self._asked[key]
+
+    def at_a_glance(self, flow: Flow) -> Availability:
+        """The same of what is there: nothing is built, whoever named it, and not every installed file is looked for."""
+        key = (flow.environment, flow.backend)
+        if key not in self._glanced:
+            self._glanced[key] = self._ask(*key, self._as_it_is)
+        return self._glanced[key]
 
     def interpreter(self, name: str) -> Interpreter:
         """Of the built environment; "" is the driver's own. Raises EnvironmentFailed."""
@@ -134,21 +146,21 @@ class Environments:
         if lock is None:
             return State(spec, python=spec.python, trouble=NOT_BUILT, missing=True)
         place = self._cache.place(lock)
-        wrong = self._cache.state(lock)
-        missing = wrong == "missing"
-        trouble = NOT_BUILT if missing else f"broken: {wrong}" if wrong else ""
+        trouble = _trouble(self._cache.state(lock))
+        missing = trouble == NOT_BUILT
         size = 0 if missing else size_bytes(place)
         return State(spec, lock.digest, lock.python, str(place), size, trouble, missing)
 
-    def _ask(self, environment: str, backend: str) -> Availability:
+    def _ask(self, environment: str, backend: str, program_of: Callable[[str], Interpreter]) -> Availability:
         if not environment:
             return plugins.availability(backend)
         try:
-            program = self.interpreter(environment)
+            program = program_of(environment)
         except EnvironmentFailed as error:
             shipped = environment in self._specs and self._specs[environment].shipped_by
+            builds = shipped or isinstance(error, _NotWhole)
             return Availability(
-                available=False, reason=error.reason, install=f"assay env build {environment}" if shipped else ""
+                available=False, reason=error.reason, install=f"assay env build {environment}" if builds else ""
             )
         availability = _probe(program, backend)
         if availability.available:
@@ -159,14 +171,25 @@ class Environments:
         )
 
     def _ready(self, spec: EnvironmentSpec) -> Interpreter:
-        if spec.shipped_by:
-            state = self.state(spec.name)
-            if state.trouble:
-                raise EnvironmentFailed(
-                    f"{spec.shipped_by} runs in an environment of its own ({', '.join(spec.requires)}), "
-                    f"which is {state.trouble}"
-                )
-        return self._make(spec)
+        """Built now where a user named it."""
+        return self._whole(spec, every_file=True) if spec.shipped_by else self._make(spec)
+
+    def _as_it_is(self, name: str) -> Interpreter:
+        return self._whole(self.spec(name), every_file=False)
+
+    def _whole(self, spec: EnvironmentSpec, *, every_file: bool) -> Interpreter:
+        """Of an environment that is built. Raises EnvironmentFailed."""
+        lock = self._locked(spec)
+        trouble = NOT_BUILT if lock is None else _trouble(self._cache.state(lock, every_file=every_file))
+        if lock is None or trouble:
+            whose = (
+                f"{spec.shipped_by} runs in an environment of its own"
+                if spec.shipped_by
+                else f"its environment {spec.name!r}"
+            )
+            verb = ", which is" if spec.shipped_by else " is"
+            raise _NotWhole(f"{whose} ({', '.join(spec.requires)}){verb} {trouble}")
+        return self._interpreter(self._cache.place(lock))
 
     def _make(self, spec: EnvironmentSpec) -> Interpreter:
         python, _ = find_python(spec.python, spec.name)
@@ -175,12 +198,15 @@ class Environments:
             self._tell(f"resolving environment {spec.name!r}: {', '.join(spec.requires)}")
             lock = self._resolve(spec)
             write_lock(self._lock_path(spec), lock)
-        if self._cache.state(lock):
+        if self._cache.state(lock, every_file=False):
             self._tell(f"building environment {spec.name!r}: {len(lock.versions)} packages, kept for later runs")
         try:
             place = self._cache.build(lock, self._with(), python, self._tell)
         except EnvironmentFailed as error:
             raise EnvironmentFailed(f"environment {spec.name!r}: {error}") from None
+        return self._interpreter(place)
+
+    def _interpreter(self, place: Path) -> Interpreter:
         link = link_assay(self._cache.folder / "links")
         return Interpreter(
             str(place / "bin" / "python"),
@@ -227,6 +253,11 @@ class Environments:
         if self._installer is None:
             self._installer = find_installer()
         return self._installer
+
+
+def _trouble(wrong: str) -> str:
+    """In words for a person, what the cache says of an environment."""
+    return NOT_BUILT if wrong == "missing" else f"broken: {wrong}" if wrong else ""
 
 
 def _probe(interpreter: Interpreter, backend: str) -> Availability:

@@ -11,11 +11,12 @@ import onnx
 from onnx import ModelProto, NodeProto, TensorProto, defs, helper, numpy_helper
 
 from assay.numerics.operators.index import open_to, record_of
-from assay.numerics.operators.record import OnnxOperator
+from assay.numerics.operators.record import LEARNING, MICROSOFT, OnnxOperator
 
 Array = np.ndarray[Any, Any]
 
 FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
+_DOMAINS = ("", "ai.onnx", MICROSOFT, LEARNING)
 _TRANSPARENT = ("Identity",)
 _FREE_INITIALIZERS = 4
 _LARGEST_SHAPED = 2**30
@@ -89,9 +90,9 @@ class Graph:
         return [value.name for value in self.model.graph.output]
 
     def of(self, *kinds: str) -> Iterator[NodeProto]:
-        """The nodes of these operators of the standard domain that have an output."""
+        """The nodes of these operators that have an output, of the standard or of a domain whose records say what may be done."""
         for node in self.nodes:
-            if node.op_type in kinds and node.domain in ("", "ai.onnx", "com.microsoft") and any(node.output):
+            if node.op_type in kinds and node.domain in _DOMAINS and any(node.output):
                 yield node
 
     def open_to(self, mutation: str) -> Iterator[NodeProto]:

@@ -20,6 +20,7 @@ from assay.mutation import (
     recurrent,
     sampling,
     structure,
+    trees,
     weights,
     windows,
 )
@@ -28,7 +29,7 @@ from assay.mutation.mutation_operator import MutationOperator
 from assay.numerics.operators.index import open_to
 
 FAMILIES = (precision, weights, windows, sampling, normalization, activations, axes, attention, structure, quantization,
-            integer_overflow, recurrent, outputs)  # fmt: skip
+            integer_overflow, recurrent, trees, outputs)  # fmt: skip
 OPERATORS: dict[str, MutationOperator] = {
     operator.name: operator for family in FAMILIES for operator in family.OPERATORS
 }

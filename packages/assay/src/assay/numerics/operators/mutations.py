@@ -20,3 +20,8 @@ STATE = frozenset({"drop-recurrent-bias", "wrong-direction", "forget-initial-sta
 """Of recurrent layers."""
 CLASSES = frozenset({"softmax-axis", "softmax-zeros"})
 EXTREME = frozenset({"argmax-ties", "argmin-for-argmax"})
+TREES = frozenset(
+    {"fp16-thresholds", "neighbour-threshold", "strict-branches", "swap-branches", "neighbour-feature", "fp16-leaves", "drop-leaf",
+     "drop-last-tree", "shift-leaves", "drop-base-value"}
+)  # fmt: skip
+"""Of ensembles of decision trees."""

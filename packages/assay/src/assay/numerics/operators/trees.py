@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from assay.numerics.attributes import stated
+from assay.numerics.operators.mutations import TREES
 from assay.numerics.operators.record import LEARNING, OnnxOperator, alike
 from assay.numerics.shapes.tabular import tabular
 from assay.numerics.tolerance.arithmetic import Arithmetic
@@ -15,6 +16,9 @@ from assay.numerics.tolerance.rules.sums import total
 
 _STEEPEST = {"LOGISTIC": 1 / 16, "SOFTMAX": 1 / 4, "SOFTMAX_ZERO": 1 / 4}
 """The square of what an error of all scores can grow by (the derivatives are at most 1/4 and 1/2)."""
+_LOGISTIC = 2
+_LATER_STEEPEST = {1: 1 / 4, _LOGISTIC: 1 / 16, 3: 1 / 4}
+"""The same by the numbers of TreeEnsemble-5."""
 
 
 def ensemble(site: RuleSite, unit: Arithmetic) -> Variance:
@@ -43,13 +47,17 @@ def later_ensemble(site: RuleSite, unit: Arithmetic) -> Variance:
     """The same of TreeEnsemble-5, by its largest leaf; the least and the most of all trees are leaves as they are."""
     attributes = site.call.attributes
     aggregate = int(attributes.get("aggregate_function", 1))
-    if aggregate > 1:
-        return EXACT
+    kind = int(stated(attributes, "post_transform", 0))
     trees = float(len(attributes["tree_roots"]))
     leaf = float(np.square(np.asarray(attributes["leaf_weights"], np.float64)).max(initial=0.0))
     scale = 1.0 if aggregate else trees
-    added: Any = total(trees, site.value * scale, np.full_like(site.value, trees * leaf), unit)
-    return added / scale**2 + rounding(site, unit)
+    # A transform hides the sum: its bound is that of all trees at their largest leaf.
+    summed = np.full_like(site.value, trees * leaf**0.5) if kind else site.value * scale
+    added: Any = 0.0 if aggregate > 1 else total(trees, summed, np.full_like(site.value, trees * leaf), unit) / scale**2
+    if kind in _LATER_STEEPEST:
+        spread = added if kind == _LOGISTIC or aggregate > 1 else added.sum(axis=1, keepdims=True)
+        return _LATER_STEEPEST[kind] * spread + 16 * rounding(site, unit)
+    return EXACT if aggregate > 1 else added + rounding(site, unit)
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
@@ -59,6 +67,14 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         rounding=ensemble,
         reference="trees",
         shape=tabular,
+        mutations=TREES,
     ),
-    *alike("TreeEnsemble", domain=LEARNING, rounding=later_ensemble, shape=tabular),
+    OnnxOperator(
+        "TreeEnsemble",
+        LEARNING,
+        rounding=later_ensemble,
+        reference="later_trees",
+        shape=tabular,
+        mutations=TREES,
+    ),
 )
