@@ -52,6 +52,21 @@ def test_an_output_that_proves_nothing_does_not_discard_the_others(tmp_path: Pat
     )
 
 
+def test_an_output_that_is_constant_by_the_graph_is_not_told(tmp_path: Path) -> None:
+    """Nobody could give inputs on which a mask of sizes says more."""
+    nodes = [
+        helper.make_node("Neg", ["x"], ["y"]),
+        helper.make_node("Shape", ["x"], ["s"]),
+        helper.make_node("ConstantOfShape", ["s"], ["z"]),
+    ]
+    found = assay.check(
+        save(tmp_path / "m.onnx", nodes, {"y": ["N", 8], "z": ["N", 8]}),
+        flows=["onnxruntime"], measure=False, history=tmp_path / "h",
+    )  # fmt: skip
+    assert found.results[0].outcome is Outcome.OK
+    assert notes_of(found.results[0]) == ()
+
+
 def test_a_type_that_is_declared_wrongly_is_no_fault_of_a_flow(tmp_path: Path) -> None:
     """ONNX Runtime refuses such a file as it is."""
     path = save(tmp_path / "m.onnx", [helper.make_node("Neg", ["x"], ["y"])], {"y": ["N", 8]})

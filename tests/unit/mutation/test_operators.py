@@ -21,6 +21,7 @@ from assay.numerics.operators.index import onnx_operators
 
 sys.path.insert(0, str(Path(__file__).parent))
 import models
+import tree_models
 
 SAME_HERE = {"int32-for-int64", "argmax-ties", "exchange-comparison", "drop-epsilon", "ceil-for-floor", "grid-border"}
 """Another function, but not on every input: small integers fit anywhere, ties are rare."""
@@ -39,7 +40,7 @@ def run(model: ModelProto, feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray
 
 def found() -> dict[str, list[tuple[str, Mutant]]]:
     where: dict[str, list[tuple[str, Mutant]]] = {name: [] for name in OPERATORS}
-    for name, make in models.ALL.items():
+    for name, make in tree_models.ALL.items():
         for mutant in sites(Graph(make())):
             where[mutant.operator].append((name, mutant))
     return where
@@ -65,7 +66,7 @@ def test_the_operator_lies(name: str) -> None:
     assert FOUND[name], f"{name} has no place in any of the test's models"
     told = []
     for where, mutant in FOUND[name]:
-        made = models.ALL[where]()
+        made = tree_models.ALL[where]()
         graph = Graph(made)
         before = made.SerializeToString(deterministic=True)
         changed = graph.copy()
@@ -94,7 +95,7 @@ def test_the_knob_turns(name: str) -> None:
     for where, mutant in FOUND[name]:
         outputs = []
         for distance in (operator.distance, operator.distance / 2):
-            graph = Graph(models.ALL[where]())
+            graph = Graph(tree_models.ALL[where]())
             inject(graph, Mutant(name, mutant.site, distance))
             outputs.append(graph.model.SerializeToString(deterministic=True))
         far.append(outputs[0] != outputs[1])

@@ -107,3 +107,4 @@ class Comparison(msgspec.Struct, frozen=True):
     stated: dict[str, StatedMetric] = {}
     evidence: Evidence | None = None
     excused: tuple[Finding, ...] = ()
+    fixed: bool = False

@@ -110,12 +110,13 @@ def _untaken(branch: UntakenBranch) -> str:
 
 
 def passed_over(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """What the answer does not rest on, in a sentence for each."""
+    """What the answer does not rest on, in a sentence for each. An output that is constant by the graph is none: there is no input on
+    which it would say more, and it was compared."""
     kept = set(map(id, blocking(comparisons)))
     carriers = ", ".join(dict.fromkeys(f"'{comparison.output}'" for comparison in comparisons if carries(comparison)))
     for comparison in comparisons:
         at = f" at {comparison.at}" if comparison.at else ""
-        if comparison.degenerate is not None and id(comparison) not in kept:
+        if comparison.degenerate is not None and id(comparison) not in kept and not comparison.fixed:
             yield (
                 f"output '{comparison.output}'{at}: {finding_text(comparison.degenerate)}: it was compared, and proves nothing; "
                 f"the answer rests on {carriers}"

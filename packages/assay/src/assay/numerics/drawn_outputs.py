@@ -1,4 +1,4 @@
-"""Which outputs of a model depend on a random draw: another engine draws other numbers, and so does the next call."""
+"""Which outputs of a model depend on a random draw: another engine draws other numbers, and so does the next call. And which on nothing."""
 
 from __future__ import annotations
 
@@ -38,6 +38,19 @@ def drawn_outputs(model: ModelProto, samples: Sequence[Mapping[str, Tensor]] = (
         return {value.name: draw for value in model.graph.output}
     draws = {value.name: scope.draw(value.name) for value in model.graph.output}
     return {name: draw for name, draw in draws.items() if draw}
+
+
+def fixed_outputs(model: ModelProto) -> frozenset[str]:
+    """Those whose numbers neither an input nor a draw decides: constants, and what is made of sizes. What an input decides is followed
+    as a draw is."""
+    scope = graph_scope(model.graph, opsets_of(model))
+    stored = {tensor.name for tensor in model.graph.initializer}
+    scope.drawn.update((value.name, Draw(value.name)) for value in model.graph.input if value.name not in stored)
+    try:
+        _Walk(model).through(model.graph.node, scope)
+    except Exception:  # noqa: BLE001  as above: then nothing is known
+        return frozenset()
+    return frozenset(value.name for value in model.graph.output if not scope.draw(value.name))
 
 
 class _TooLong(Exception):
