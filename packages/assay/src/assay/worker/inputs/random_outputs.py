@@ -59,6 +59,7 @@ def _graph_of(given: Model) -> ModelProto | None:
     path = Path(given.source)
     try:
         with path.open("rb") as file:
-            return ModelProto.FromString(without_weights(file, path.stat().st_size) or b"")
+            model: ModelProto = ModelProto.FromString(without_weights(file, path.stat().st_size) or b"")
     except (DecodeError, OSError):
         return None  # what needs no file has answered
+    return model
