@@ -61,9 +61,9 @@ def _quantized(path: Path) -> Path:
 
     made = path.with_name("quantized.tflite")
     # Given a name, it keeps that file open (0.10).
-    one = quantizer.Quantizer(path.read_bytes())
-    one.load_quantization_recipe(recipe.dynamic_wi8_afp32())
-    one.quantize().export_model(str(made))
+    converter = quantizer.Quantizer(path.read_bytes())
+    converter.load_quantization_recipe(recipe.dynamic_wi8_afp32())
+    converter.quantize().export_model(str(made))
     return made
 
 

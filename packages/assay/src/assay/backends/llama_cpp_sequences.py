@@ -117,29 +117,29 @@ class Sequences:
         try:
             batch.n_tokens = len(fed)
             for at, (number, place, token) in enumerate(fed):
-                one = going[number]
+                sequence = going[number]
                 batch.token[at], batch.pos[at] = token, place
                 batch.n_seq_id[at], batch.seq_id[at][0] = 1, number
-                batch.logits[at] = last = place == one.past + len(one.left) - 1
+                batch.logits[at] = last = place == sequence.past + len(sequence.left) - 1
                 if last:
                     ends[number] = at
             if code := self._library.llama_decode(self._context, batch):
                 raise Lowering(noted(BackendCode.DECODE_GAVE, code=int(code)))
         finally:
             self._library.llama_batch_free(batch)
-        for number, one in enumerate(going):
+        for number, sequence in enumerate(going):
             count = sum(other == number for other, _, _ in fed)
-            one.left, one.past = one.left[count:], one.past + count
+            sequence.left, sequence.past = sequence.left[count:], sequence.past + count
         for number, at in ends.items():
             self._choose(going[number], at, tokens)
 
-    def _choose(self, one: _Row, at: int, tokens: int) -> None:
+    def _choose(self, chosen_row: _Row, at: int, tokens: int) -> None:
         logits = self._library.llama_get_logits_ith(self._context, at)
-        one.logits.append(np.ctypeslib.as_array(logits, shape=(self._count,)).astype(np.float64))
-        token = int(self._library.llama_sampler_sample(one.sampler, self._context, at))
-        one.made.append(token)
-        one.over = bool(self._library.llama_vocab_is_eog(self._vocabulary, token))
-        one.left = [] if one.over or len(one.made) >= tokens else [token]
+        chosen_row.logits.append(np.ctypeslib.as_array(logits, shape=(self._count,)).astype(np.float64))
+        token = int(self._library.llama_sampler_sample(chosen_row.sampler, self._context, at))
+        chosen_row.made.append(token)
+        chosen_row.over = bool(self._library.llama_vocab_is_eog(self._vocabulary, token))
+        chosen_row.left = [] if chosen_row.over or len(chosen_row.made) >= tokens else [token]
 
     def _sampler(self, sampling: Sampling) -> Any:
         library = self._library

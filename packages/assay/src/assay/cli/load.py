@@ -85,15 +85,17 @@ def _print(loaded: Loaded) -> None:
 
 def _figures(loaded: Loaded) -> dict[str, Any]:
     if loaded.comparison is not None:
-        one = loaded.comparison
-        pairs = [{"ratios": pair.ratios, "new_first": pair.new_first, "trouble": pair.trouble} for pair in one.pairs]
+        comparison = loaded.comparison
+        pairs = [
+            {"ratios": pair.ratios, "new_first": pair.new_first, "trouble": pair.trouble} for pair in comparison.pairs
+        ]
         return {
             "verdict": loaded.word.value,
-            "word": one.word,
-            "old": one.old,
-            "new": one.new,
-            "failed": one.failed,
-            "sent": one.sent,
+            "word": comparison.word,
+            "old": comparison.old,
+            "new": comparison.new,
+            "failed": comparison.failed,
+            "sent": comparison.sent,
             "pairs": pairs,
         }
     if loaded.combinations:

@@ -93,9 +93,11 @@ class Doing:
     @property
     def how_far(self) -> str:
         """ "sample 2 of 4, draw 3 of 8", as far as it is known."""
-        one = self.step
-        sample = f"sample {one.sample} of {one.samples}" if one.samples > 1 else ""
-        return ", ".join(filter(None, (sample, f"draw {one.draw} of {one.draws}" if one.draws > 1 else "")))
+        last_step = self.step
+        sample = f"sample {last_step.sample} of {last_step.samples}" if last_step.samples > 1 else ""
+        return ", ".join(
+            filter(None, (sample, f"draw {last_step.draw} of {last_step.draws}" if last_step.draws > 1 else ""))
+        )
 
 
 class Activities:

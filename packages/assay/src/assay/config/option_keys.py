@@ -67,5 +67,5 @@ def _type(row: Option) -> Any:
 def _item(row: Option, plain: str) -> Any:
     if row.choices:
         return Literal[row.choices]
-    one = _BY_TYPE.get(plain.removeprefix("tuple[").removesuffix(", ...]"), str)
-    return Annotated[one, Field(ge=row.least)] if row.least is not None else one
+    item_type = _BY_TYPE.get(plain.removeprefix("tuple[").removesuffix(", ...]"), str)
+    return Annotated[item_type, Field(ge=row.least)] if row.least is not None else item_type

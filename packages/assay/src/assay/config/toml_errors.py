@@ -184,11 +184,11 @@ def _mistakes(error: Any, schema: type[BaseModel]) -> list[tuple[Place, str]]:
     return [(tuple(detail["loc"]), _described(detail, schema)) for detail in error.errors(include_url=False)]
 
 
-def _described(one: Mapping[str, Any], schema: type[BaseModel]) -> str:
-    kind, value, context = one["type"], one["input"], one.get("ctx", {})
+def _described(problem: Mapping[str, Any], schema: type[BaseModel]) -> str:
+    kind, value, context = problem["type"], problem["input"], problem.get("ctx", {})
     if kind == "extra_forbidden":
-        names = _names_at(schema, one["loc"][:-1])
-        near = nearest(str(one["loc"][-1]), names)
+        names = _names_at(schema, problem["loc"][:-1])
+        near = nearest(str(problem["loc"][-1]), names)
         return f"is no known key{near}" if near else f"is no known key; known here are {', '.join(names)}"
     if kind == "missing":
         return "is missing: it has no default"
@@ -207,7 +207,7 @@ def _described(one: Mapping[str, Any], schema: type[BaseModel]) -> str:
         return f"must be one of {context['expected']}, not {_shown(value)}"
     if kind == "value_error":
         return str(context["error"])
-    return f"{one['msg'][0].lower()}{one['msg'][1:]}, not {_shown(value)}"
+    return f"{problem['msg'][0].lower()}{problem['msg'][1:]}, not {_shown(value)}"
 
 
 def _shown(value: object) -> str:

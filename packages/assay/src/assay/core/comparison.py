@@ -22,13 +22,13 @@ Direction = Literal["up", "down", "both"]
 """Which way a metric is worse. "both": away from 1 in either direction (a ratio)."""
 
 
-def worse_of(worse: Direction, one: float, other: float) -> float:
+def worse_of(worse: Direction, first: float, other: float) -> float:
     """The worse of two values of a metric; one that is not a number is the worst of all."""
-    if math.isnan(one) or math.isnan(other):
+    if math.isnan(first) or math.isnan(other):
         return math.nan
     if worse == "both":
-        return max(one, other, key=lambda ratio: abs(ratio - 1.0))
-    return max(one, other) if worse == "up" else min(one, other)
+        return max(first, other, key=lambda ratio: abs(ratio - 1.0))
+    return max(first, other) if worse == "up" else min(first, other)
 
 
 class StatedMetric(msgspec.Struct, frozen=True):

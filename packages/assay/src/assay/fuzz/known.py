@@ -38,18 +38,22 @@ class KnownCase(msgspec.Struct, frozen=True):
     is_empty: bool = False
 
 
-def may_be_of(case: KnownCase, one: Suspect | Bucket) -> bool:
+def may_be_of(case: KnownCase, subject: Suspect | Bucket) -> bool:
     """Whether the experiments could find that they are one cause: an operator of both, or two that are made alike, or one that ends the
     process in its place; whatever the operators where the use of the engine alone may be it, and where both have inputs of no elements and
     nothing is wrong with elements. What triage names is compared with all
     cases of that name."""
-    if one.kind in {*Use} or is_of_use(one.ablated) or (isinstance(one, Bucket) and one.known == case.finding):
+    if (
+        subject.kind in {*Use}
+        or is_of_use(subject.ablated)
+        or (isinstance(subject, Bucket) and subject.known == case.finding)
+    ):
         return True
-    if case.is_empty and one.ablated.get(FILLED):
+    if case.is_empty and subject.ablated.get(FILLED):
         return True
-    mine, theirs = pattern(one.operators), pattern(case.operators)
-    if one.kind == Outcome.CRASH.value:
-        mine = (*mine, *ends_as(one))
+    mine, theirs = pattern(subject.operators), pattern(case.operators)
+    if subject.kind == Outcome.CRASH.value:
+        mine = (*mine, *ends_as(subject))
     return any(a == b or are_kin(a, b) for a in mine for b in theirs)
 
 

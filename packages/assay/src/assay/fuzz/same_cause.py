@@ -87,13 +87,13 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     return _crossed(bucket, other)
 
 
-def _in_use(one: Bucket, other: Bucket) -> Relation:
+def _in_use(first: Bucket, other: Bucket) -> Relation:
     """Where one at least is wrong in its use whatever the operator: what is so of the other is one with it, what a plain model is
     right in is another."""
-    ended = family(one.kind) in ENDED  # then the use is where an operator has its attributes
-    if one.kind != other.kind or (ended and one.attributes != other.attributes):
+    ended = family(first.kind) in ENDED  # then the use is where an operator has its attributes
+    if first.kind != other.kind or (ended and first.attributes != other.attributes):
         return Relation.DIFFERENT
-    tried = [bucket.ablated.get(ANY_OPERATOR) for bucket in (one, other)]
+    tried = [bucket.ablated.get(ANY_OPERATOR) for bucket in (first, other)]
     if None in tried:
         return Relation.UNDECIDED
     return Relation.DIFFERENT if any(tried) else Relation.SAME
@@ -150,11 +150,11 @@ def _of_one_quantizer(mine: Sequence[str], theirs: Sequence[str], shared: set[st
     return mine[:1] == theirs[:1] == (ON_A_GRID,) and not shared.isdisjoint(("type int16", "type int4"))
 
 
-def _moved_on_a_grid(one: Bucket, other: Bucket, shared: set[str]) -> bool:
+def _moved_on_a_grid(first: Bucket, other: Bucket, shared: set[str]) -> bool:
     """Both a grid and what only moves its values, however it does, and no experiment tells them apart."""
-    both = [{name for name in pattern(bucket.operators) if name != ON_A_GRID} for bucket in (one, other)]
-    grids = all(pattern(bucket.operators)[:1] == (ON_A_GRID,) for bucket in (one, other))
-    return grids and all(names and names <= MOVERS for names in both) and bool(shared - WEAK) and _agree(one, other)
+    both = [{name for name in pattern(bucket.operators) if name != ON_A_GRID} for bucket in (first, other)]
+    grids = all(pattern(bucket.operators)[:1] == (ON_A_GRID,) for bucket in (first, other))
+    return grids and all(names and names <= MOVERS for names in both) and bool(shared - WEAK) and _agree(first, other)
 
 
 def _executed(bucket: Bucket) -> set[str]:
@@ -162,13 +162,13 @@ def _executed(bucket: Bucket) -> set[str]:
     return {name for name in bucket.ablated if name.startswith(EXECUTED)}
 
 
-def _may_read_one_memory(families: set[str], one: Bucket, other: Bucket) -> bool:
+def _may_read_one_memory(families: set[str], bucket: Bucket, other: Bucket) -> bool:
     """A wrong answer and a process that ends, of one operator or of two of which one fails in the place of the other, and right without
     the same: memory that is not theirs ends a process one time and not the next."""
-    mine, theirs = pattern(one.operators), pattern(other.operators)
-    if not ("crash" in families and families & ANSWERS and (cures(one) & cures(other)) - WEAK and mine and theirs):
+    mine, theirs = pattern(bucket.operators), pattern(other.operators)
+    if not ("crash" in families and families & ANSWERS and (cures(bucket) & cures(other)) - WEAK and mine and theirs):
         return False
-    return mine == theirs or False in (_instead(one, theirs[-1]), _instead(other, mine[-1]))
+    return mine == theirs or False in (_instead(bucket, theirs[-1]), _instead(other, mine[-1]))
 
 
 def _instead(bucket: Bucket, operator: str) -> bool | None:
@@ -184,18 +184,18 @@ def _as_each_other(bucket: Bucket, other: Bucket) -> bool:
     return False in swapped and True not in swapped and _agree(bucket, other)
 
 
-def _scaled_alike(one: Bucket, other: Bucket, shared: set[str]) -> bool:
+def _scaled_alike(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
     """Both right with one scale for all, one of them as wrong with the operator of the other, and no experiment tells them apart."""
-    mine, theirs = pattern(one.operators), pattern(other.operators)
-    if SCALES not in shared or len(mine) != 2 or len(theirs) != 2 or not _agree(one, other):
+    mine, theirs = pattern(bucket.operators), pattern(other.operators)
+    if SCALES not in shared or len(mine) != 2 or len(theirs) != 2 or not _agree(bucket, other):
         return False
-    swapped = [_instead(one, theirs[-1]), _instead(other, mine[-1])]
+    swapped = [_instead(bucket, theirs[-1]), _instead(other, mine[-1])]
     return mine == theirs or (False in swapped and True not in swapped)
 
 
-def _agree(one: Bucket, other: Bucket) -> bool:
+def _agree(first: Bucket, other: Bucket) -> bool:
     """Whether what was tried of both came to the same."""
-    mine, theirs = ({_unsigned(name): right for name, right in bucket.ablated.items()} for bucket in (one, other))
+    mine, theirs = ({_unsigned(name): right for name, right in bucket.ablated.items()} for bucket in (first, other))
     return all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
 
 
@@ -285,11 +285,11 @@ def _attributes_of(names: Iterable[str]) -> set[str]:
     return {attribute for name in names for _, dot, attribute in [name.partition(".")] if dot}
 
 
-def are_kin(one: str, other: str) -> bool:
+def are_kin(first: str, other: str) -> bool:
     from assay.generators.operators import forms
 
     known = forms()
-    return one in known and other in known and known[one] is known[other]
+    return first in known and other in known and known[first] is known[other]
 
 
 def _within(small: Sequence[str], large: Sequence[str]) -> bool:

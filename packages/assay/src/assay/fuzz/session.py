@@ -148,26 +148,26 @@ class Fuzzing:
 
     def _meet(self, flow: str, suspect: Suspect) -> None:
         known = self.session.looked.get(signature(flow, suspect), [])
-        one = Waiting(flow, suspect)
+        case_waiting = Waiting(flow, suspect)
         unchecked = suspect.kind in UNCHECKED
         if not known:
             self._refer(flow, suspect)
-        seen = None if known else self.look.asked_before(one, self.flows[flow], self.session)
+        seen = None if known else self.look.asked_before(case_waiting, self.flows[flow], self.session)
         if seen is not None:
             self.session.looked[signature(flow, suspect)] = [seen.key] * LOOKS
             self._counted(seen.key)
         elif unchecked and not known:
-            self.keep(one, self.look.unchecked(one, self.flows[flow]))
+            self.keep(case_waiting, self.look.unchecked(case_waiting, self.flows[flow]))
         elif not unchecked and (len(known) < LOOKS or suspect.kind in ("crash", "timeout")):
-            self.session.waiting.append(one)
+            self.session.waiting.append(case_waiting)
         else:
             self._counted(known[-1])
 
-    def _refer(self, flow: str, one: Suspect | Bucket) -> None:
+    def _refer(self, flow: str, subject: Suspect | Bucket) -> None:
         """Known defects that it may be are among the buckets then, as far as the session's time goes."""
         known = refer(
             self.flows[flow],
-            lambda case: may_be_of(case, one),
+            lambda case: may_be_of(case, subject),
             self.corpus,
             self.session,
             self.services,

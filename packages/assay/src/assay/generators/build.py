@@ -99,8 +99,8 @@ class Build:
         if self._few:
             return self.draws.one_of(self._few)
         if self.reuse and self.values and self.draws.chance(EQUAL_SIZES):
-            one = self.draws.one_of(self.values)
-            if one.shape and 0 < (size_here := self.draws.one_of(one.shape)) <= SIZES[-1]:
+            known_operand = self.draws.one_of(self.values)
+            if known_operand.shape and 0 < (size_here := self.draws.one_of(known_operand.shape)) <= SIZES[-1]:
                 return size_here
         return self.draws.one_of(choices)
 

@@ -39,8 +39,8 @@ def _keep(path: Path, arrays: Mapping[str, Tensor]) -> None:
     """As `numpy.savez` does, for arrays of any name: its own words are no names there, and those of numpy 1 are fewer."""
     with ZipFile(path, "w") as kept:
         for name, array in arrays.items():
-            with kept.open(f"{name}.npy", "w", force_zip64=True) as one:
-                np.lib.format.write_array(one, np.asanyarray(array), allow_pickle=False)
+            with kept.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def read_case(place: Path) -> GeneratedCase:

@@ -170,8 +170,8 @@ def _constant(node: Any) -> Any:
     return None
 
 
-def _typed(one: Any) -> tuple[str, tuple[int, ...]] | None:
-    tensor = one.type.tensor_type
+def _typed(value_info: Any) -> tuple[str, tuple[int, ...]] | None:
+    tensor = value_info.type.tensor_type
     if not tensor.elem_type or not tensor.HasField("shape"):
         return None
     if any(not axis.HasField("dim_value") for axis in tensor.shape.dim):

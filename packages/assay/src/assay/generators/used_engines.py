@@ -83,9 +83,9 @@ def _other(build: Build, case: GeneratedCase, symbolic: Mapping[str, set[int]]) 
         )
         if int(np.prod(shape, dtype=np.int64)) > LARGEST:
             return None
-        one = known[name]
-        if shape == array.shape or not np.isfinite([one.low, one.high]).all():
+        input_range = known[name]
+        if shape == array.shape or not np.isfinite([input_range.low, input_range.high]).all():
             inputs[name] = np.resize(array, shape) if array.size else np.zeros(shape, array.dtype)
         else:
-            inputs[name] = draw_values(draws, one.dtype, shape, one.low, one.high)
+            inputs[name] = draw_values(draws, input_range.dtype, shape, input_range.low, input_range.high)
     return inputs

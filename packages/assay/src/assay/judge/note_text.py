@@ -37,9 +37,9 @@ Facts = Mapping[str, Fact]
 _TEXTS = NOTES | REFUSAL_TEXTS
 
 
-def counted(count: Fact, one: str, many: str) -> str:
+def counted(count: Fact, singular: str, many: str) -> str:
     """`1 tie`, `2 ties`."""
-    return f"{count} {one if count == 1 else many}"
+    return f"{count} {singular if count == 1 else many}"
 
 
 def _signal_name(at: int) -> str:

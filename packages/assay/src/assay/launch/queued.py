@@ -43,18 +43,18 @@ class _Inbox:
         self.left: _Asked | None = first
 
     def next_ready(self) -> Job | None:
-        one, self.left = self.left, None
-        if one is None:
+        job, self.left = self.left, None
+        if job is None:
             try:
-                one = self._asked.get_nowait()
+                job = self._asked.get_nowait()
             except queue.Empty:
                 return None
-            if one is None:
+            if job is None:
                 raise _Closing
-        if one.alone != self._alone:
-            self.left = one
+        if job.alone != self._alone:
+            self.left = job
             return None
-        return one.job
+        return job.job
 
     def expected(self) -> Iterable[Job]:
         """None is known before it comes."""

@@ -19,8 +19,8 @@ _IPC_RMID = 0
 
 def file_numbers() -> frozenset[int]:
     """Of all files that are there now (inodes): no process that starts later has made them."""
-    with suppress(OSError), os.scandir(FOLDER) as found:
-        return frozenset(entry.inode() for entry in found)
+    with suppress(OSError), os.scandir(FOLDER) as entries:
+        return frozenset(entry.inode() for entry in entries)
     return frozenset()
 
 

@@ -43,8 +43,8 @@ def wait_for_removals() -> None:
 
 def remove_left_folders() -> None:
     """Those of drivers of this user that were killed."""
-    with suppress(OSError), os.scandir(tempfile.gettempdir()) as found:
-        for entry in found:
+    with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
             driver = entry.name.removeprefix(PREFIX).rpartition("-")[0]
             if entry.name.startswith(PREFIX) and is_gone(driver) and _is_own(entry):
                 _remove(entry.path)

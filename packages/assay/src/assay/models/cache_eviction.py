@@ -40,12 +40,12 @@ def size_bytes(path: str | Path) -> int:
     """Bytes of a file, or of all files below a folder. Raises OSError."""
     if not os.path.isdir(path):
         return os.stat(path).st_size
-    with os.scandir(path) as found:
+    with os.scandir(path) as entries:
         return sum(
             size_bytes(dir_entry.path)
             if dir_entry.is_dir(follow_symlinks=False)
             else dir_entry.stat(follow_symlinks=False).st_size
-            for dir_entry in found
+            for dir_entry in entries
         )
 
 

@@ -166,12 +166,12 @@ def _example_shapes(signature: Model, batch: int, size: int, shapes: Shapes | No
             if isinstance(dim, str) and dim != "?":
                 chosen.setdefault(dim, batch if axis == 0 or dim in firsts else fed_or(spec, axis, size))
 
-    def number(spec: TensorSpec, axis: int, one: int | str) -> int:
-        if isinstance(one, int):
-            return one
-        if one == "...":
+    def number(spec: TensorSpec, axis: int, dimension: int | str) -> int:
+        if isinstance(dimension, int):
+            return dimension
+        if dimension == "...":
             raise Unsupported(noted(ModelCode.RANK_NOT_KNOWN, input=spec.name), cause="other")
-        return chosen[one] if one in chosen else batch if axis == 0 else fed_or(spec, axis, size)
+        return chosen[dimension] if dimension in chosen else batch if axis == 0 else fed_or(spec, axis, size)
 
     return {
         spec.name: tuple(number(spec, axis, dim) for axis, dim in enumerate(spec.shape)) for spec in signature.inputs

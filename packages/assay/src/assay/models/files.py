@@ -155,8 +155,8 @@ def folder_digest(folder: str | Path) -> tuple[int, str]:
 
 
 def _files_below(folder: str, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    with os.scandir(folder) as found:
-        for entry in found:
+    with os.scandir(folder) as entries:
+        for entry in entries:
             if entry.is_file():
                 yield (*above, entry.name), entry.path
             elif entry.is_dir(follow_symlinks=False):

@@ -117,13 +117,13 @@ def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
     the depth of Python's stack."""
     stack = [(key, value)]
     while stack:
-        name, one = stack.pop()
+        name, nested = stack.pop()
         if name in _FREE:
             continue
-        if isinstance(one, dict):
-            stack.extend(one.items())
-            stack.extend(("key", own) for own in one)
-        elif isinstance(one, list):
-            stack.extend((name, inner) for inner in one)
-        elif isinstance(one, str):
-            yield name, one
+        if isinstance(nested, dict):
+            stack.extend(nested.items())
+            stack.extend(("key", own) for own in nested)
+        elif isinstance(nested, list):
+            stack.extend((name, inner) for inner in nested)
+        elif isinstance(nested, str):
+            yield name, nested

@@ -57,12 +57,12 @@ def random_inputs(
 
 
 def _planned(spec: TensorSpec, shape: tuple[int, ...], plan: InputPlan, seed: int, sample: int, fill: str) -> Array:
-    one = plan.ranges.get(spec.name)
-    if one is None:
+    input_range = plan.ranges.get(spec.name)
+    if input_range is None:
         drawn = plan.floats if plan.floats != "normal" and fill == "normal" else fill
         return _draw(spec, shape, _stream(seed, spec.name, sample), drawn)
-    stream = _stream(seed, spec.name, 0 if constant_over_samples(one) else sample)
-    return draw_in_range(spec.dtype, shape, one, stream, sample)
+    stream = _stream(seed, spec.name, 0 if constant_over_samples(input_range) else sample)
+    return draw_in_range(spec.dtype, shape, input_range, stream, sample)
 
 
 def check_can_be_generated(signature: Model, *, samples: int, batch: int, plan: InputPlan | None = None) -> None:

@@ -79,8 +79,8 @@ def _swap_perm(graph: Graph, node: NodeProto, distance: float) -> None:
     perm, shape = _perm(graph, node), graph.shape(node.output[0]) or ()
     pairs = [(a, b) for b in reversed(range(len(perm))) for a in reversed(range(b))]
     alike = [(a, b) for a, b in pairs if len(shape) == len(perm) and shape[a] is not None and shape[a] == shape[b]]
-    one, other = (alike or pairs)[0]
-    perm[one], perm[other] = perm[other], perm[one]
+    axis, other = (alike or pairs)[0]
+    perm[axis], perm[other] = perm[other], perm[axis]
     graph.set(node, "perm", perm)
 
 
@@ -149,8 +149,8 @@ def _off_by_one(graph: Graph, node: NodeProto, distance: float) -> None:
     """index -> (index + 1) mod length, negative indices included."""
     length = _gathered_length(graph, node)
     chain = graph.before(node, 1)
-    one, n = graph.scalar(1, chain.start), graph.scalar(length, chain.start)
-    chain.done(chain.add("Mod", [chain.add("Add", [chain.start, one]), n]))
+    unit, n = graph.scalar(1, chain.start), graph.scalar(length, chain.start)
+    chain.done(chain.add("Mod", [chain.add("Add", [chain.start, unit]), n]))
 
 
 def _slices(graph: Graph) -> Iterable[NodeProto]:

@@ -30,12 +30,12 @@ def differences(actual: Sequence[Tensor], expected: Sequence[Tensor]) -> list[tu
     return texts
 
 
-def _same_number(one: str, other: str) -> bool:
+def _same_number(first: str, other: str) -> bool:
     """Whether both spell a number, at least one of them a real one, and it is the same to the digits of the shorter: zeros at its end are
     not written."""
-    if not (_NUMBER.fullmatch(one) and _NUMBER.fullmatch(other) and (_REAL.search(one) or _REAL.search(other))):
+    if not (_NUMBER.fullmatch(first) and _NUMBER.fullmatch(other) and (_REAL.search(first) or _REAL.search(other))):
         return False
-    left, right = Decimal(one), Decimal(other)
+    left, right = Decimal(first), Decimal(other)
     digits = max(_DIGITS, min(len(each.as_tuple().digits) for each in (left, right)))
     return left == right or _rounded(left, digits) == _rounded(right, digits)
 

@@ -55,8 +55,8 @@ def ints(value: Any) -> list[Any]:
 
 def integer(value: Any) -> Any:
     """The one element of a value."""
-    (one,) = ints(value)
-    return one
+    (integer_value,) = ints(value)
+    return integer_value
 
 
 def scalar(value: Any) -> Any:

@@ -102,11 +102,17 @@ def _declared(options: type) -> list[str]:
     return [*inherited, *own]
 
 
-def _row(one: Field[Any]) -> Option:
-    said = one.metadata[ROW]
+def _row(option_field: Field[Any]) -> Option:
+    said = option_field.metadata[ROW]
     default = (
-        one.default if one.default is not MISSING else one.default_factory() if callable(one.default_factory) else None
+        option_field.default
+        if option_field.default is not MISSING
+        else option_field.default_factory()
+        if callable(option_field.default_factory)
+        else None
     )
-    flag = said["flag"] if said["flag"] is not None else f"--{one.name.replace('_', '-')}"
+    flag = said["flag"] if said["flag"] is not None else f"--{option_field.name.replace('_', '-')}"
     flag = "" if said["argument"] else flag
-    return Option(**{**said, "name": one.name, "type": str(one.type), "default": default, "flag": flag})
+    return Option(
+        **{**said, "name": option_field.name, "type": str(option_field.type), "default": default, "flag": flag}
+    )

@@ -48,12 +48,12 @@ def diff(old_id: str, new_id: str, services: Services) -> RunDiff:
     before, after = _by_key(one_by_one), _by_key(others)
     outcomes, changes = [], []
     for key in sorted(before.keys() | after.keys()):
-        one, two = before.get(key), after.get(key)
-        words = (one.outcome.value if one else "", two.outcome.value if two else "")
+        old_result, two = before.get(key), after.get(key)
+        words = (old_result.outcome.value if old_result else "", two.outcome.value if two else "")
         if words[0] != words[1]:
             outcomes.append((key, *words))
-        if one and two:
-            changes += _changes(key, metrics(one), metrics(two))
+        if old_result and two:
+            changes += _changes(key, metrics(old_result), metrics(two))
     return RunDiff(old, new, tuple(outcomes), tuple(changes))
 
 
@@ -72,7 +72,7 @@ def _by_key(results: Sequence[Result]) -> dict[str, Result]:
 def _changes(key: str, old: dict[str, float], new: dict[str, float]) -> list[MetricChange]:
     changes = []
     for name in sorted(old.keys() | new.keys()):
-        one, two = old.get(name), new.get(name)
-        if one is None or two is None or abs(two - one) > NOTABLE * max(abs(one), abs(two)):
-            changes.append(MetricChange(key, name, one, two))
+        old_value, two = old.get(name), new.get(name)
+        if old_value is None or two is None or abs(two - old_value) > NOTABLE * max(abs(old_value), abs(two)):
+            changes.append(MetricChange(key, name, old_value, two))
     return changes

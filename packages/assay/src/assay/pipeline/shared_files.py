@@ -116,7 +116,7 @@ class SharedFiles:
 
     def evict(self, most_bytes: int) -> int:
         """Remove the copies that were not used for longest, until the rest are no larger: the store has them. Returns how many."""
-        markers = [one for path in (self._folder / MARKERS).glob("*.json") if (one := _read(path)) is not None]
+        markers = [mark for path in (self._folder / MARKERS).glob("*.json") if (mark := _read(path)) is not None]
         entries = [
             entry
             for marker in markers
@@ -176,8 +176,8 @@ class SharedFiles:
         files, times = [], []
         for path in sorted(path for path in root.rglob("*") if path.is_file() and not path.is_symlink()):
             status, below = path.stat(), path.relative_to(root).as_posix()
-            one = known.get((below, status.st_size, status.st_mtime_ns))
-            files.append(one or KeptFile(below, file_digest(path), status.st_size))
+            kept_file = known.get((below, status.st_size, status.st_mtime_ns))
+            files.append(kept_file or KeptFile(below, file_digest(path), status.st_size))
             times.append(status.st_mtime_ns)
         return _Marker(name, KeptFolder(tuple(files)), tuple(times))
 

@@ -106,8 +106,8 @@ async def _derive(jobs: Sequence[ToleranceJob], services: Services, coarse: bool
     failed: Failed = {}
     async for result in services.jobs.results(list(asked.values())):
         if result.outcome is not Outcome.OK:
-            one = asked[result.job_key]
-            failed.update(dict.fromkeys((one.tolerance_dir, *one.tied.values()), result))
+            tolerance_job = asked[result.job_key]
+            failed.update(dict.fromkeys((tolerance_job.tolerance_dir, *tolerance_job.tied.values()), result))
     return failed
 
 

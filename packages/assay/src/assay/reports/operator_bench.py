@@ -30,7 +30,7 @@ class OperatorBench:
 
     def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:  # noqa: ARG002  the port
         """Results without samples are counted at the end."""
-        rooflines = [one for result in results if (one := roofline(result, run.machine)) is not None]
+        rooflines = [row_roofline for result in results if (row_roofline := roofline(result, run.machine)) is not None]
         lines = [f"# Operators, run {run.id}", "", *_machine(run.machine), "", *_rates(rooflines)]
         lines += [*_waited(rooflines), *_memory(rooflines), *_threads(rooflines, run.machine), *_flows(rooflines)]
         lines += _not_available([result for result in results if roofline(result, run.machine) is None], len(results))
@@ -156,13 +156,13 @@ def _threads(rooflines: Sequence[Roofline], machine: Machine) -> Iterator[str]:
             yield f"These processes may use {cores}: how {most} threads scale cannot be seen here; give them more cores."
 
 
-def _scaling(one: Roofline, many: Roofline, threads: int) -> tuple[str, str, str, str]:
+def _scaling(single: Roofline, many: Roofline, threads: int) -> tuple[str, str, str, str]:
     """The peaks of so many threads, at the operator's intensity, over those of one."""
-    faster = one.median_s / many.median_s
+    faster = single.median_s / many.median_s
     speedup = (f"× {faster:.2f}", f"{100 * faster / threads:.0f} %")
-    if not one.roofline_share or not many.roofline_share:
+    if not single.roofline_share or not many.roofline_share:
         return (*speedup, "", "")
-    kept = many.roofline_share / one.roofline_share
+    kept = many.roofline_share / single.roofline_share
     return (*speedup, f"× {faster / kept:.2f}", f"{100 * kept:.0f} %")
 
 

@@ -199,8 +199,8 @@ def _unequal(old: Sequence[Reply], new: Sequence[Reply]) -> str:
 
 
 def _ratio(name: str, new: dict[str, float], old: dict[str, float]) -> float:
-    one, other = max(new[name], _FLOOR_MS), max(old[name], _FLOOR_MS)
-    return math.log(other / one) if name == "goodput" else math.log(one / other)
+    first, other = max(new[name], _FLOOR_MS), max(old[name], _FLOOR_MS)
+    return math.log(other / first) if name == "goodput" else math.log(first / other)
 
 
 def _loaded(

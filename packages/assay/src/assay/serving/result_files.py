@@ -112,10 +112,10 @@ def _guidellm(said: Mapping[str, Any]) -> dict[str, float]:
         "e2e": ("request_latency", 1e3),
     }
     for name, (theirs, scale) in own.items():
-        if (one := good.get(theirs)) is None:
+        if (figure := good.get(theirs)) is None:
             continue
-        figures[f"{name}_mean_ms"] = scale * one["mean"]
-        percentiles = one.get("percentiles", {})
+        figures[f"{name}_mean_ms"] = scale * figure["mean"]
+        percentiles = figure.get("percentiles", {})
         figures |= {f"{name}_p{p}_ms": scale * percentiles[f"p{p}"] for p in _PERCENTILES if f"p{p}" in percentiles}
     return figures
 
@@ -131,11 +131,11 @@ def _aiperf(said: Mapping[str, Any]) -> dict[str, float]:
     figures["tokens_per_s"] = said.get("output_token_throughput", {}).get("avg")
     figures["goodput_per_s"] = said.get("goodput", {}).get("avg")
     for name, theirs in (("ttft", "time_to_first_token"), ("itl", "inter_token_latency"), ("e2e", "request_latency")):
-        if (one := said.get(theirs)) is None:
+        if (figure := said.get(theirs)) is None:
             continue
-        scale = {"ms": 1.0, "s": 1e3, "us": 1e-3, "ns": 1e-6}[one.get("unit", "ms")]
-        figures[f"{name}_mean_ms"] = scale * one["avg"]
-        figures |= {f"{name}_p{p}_ms": scale * one[f"p{p}"] for p in _PERCENTILES if f"p{p}" in one}
+        scale = {"ms": 1.0, "s": 1e3, "us": 1e-3, "ns": 1e-6}[figure.get("unit", "ms")]
+        figures[f"{name}_mean_ms"] = scale * figure["avg"]
+        figures |= {f"{name}_p{p}_ms": scale * figure[f"p{p}"] for p in _PERCENTILES if f"p{p}" in figure}
     return figures
 
 

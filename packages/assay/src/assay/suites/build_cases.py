@@ -127,21 +127,21 @@ def _serve(
     module: str,
     maker: Maker | None,
 ) -> None:
-    while (one := waiting.get()) is not None:
+    while (request := waiting.get()) is not None:
         maker = maker or start_makers(module, 1)[0]
-        answer = maker.make(one)
+        answer = maker.make(request)
         if answer is None and maker.forked:
             # Of a process that owes nothing to another it is known how it ended.
             maker.end()
             maker = start_makers(module, 1)[0]
-            answer = maker.make(one)
+            answer = maker.make(request)
         if answer is None:
             died = f"the process that exports it died ({maker.end()})"
             answer = MakeAnswer(reason=died, final=False)
             if not maker.served:
-                _give_up(died, one, waiting, ended, module)
+                _give_up(died, request, waiting, ended, module)
             maker = None
-        ended.put((one, answer))
+        ended.put((request, answer))
     if maker:
         maker.end()
 

@@ -225,8 +225,8 @@ def _specs(program: Any, names: list[str]) -> list[TensorSpec]:
     ]
 
 
-def _size(one: Any) -> int | str:
-    return one if isinstance(one, int) else str(one)
+def _size(dim: Any) -> int | str:
+    return dim if isinstance(dim, int) else str(dim)
 
 
 def build(case: TorchCase) -> Any:

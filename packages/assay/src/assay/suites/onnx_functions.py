@@ -64,8 +64,8 @@ def _paired(operator: Case, body: Case, seed: int) -> Case:
 def _allowed(operator: Case) -> dict[str, Tolerance]:
     """Each of the two may be off by as much as the standard allows, and by two units of the output's own type: the standard's
     1e-3 is less than one of bfloat16."""
-    one = operator.contract.tolerances["*"]
-    every = Tolerance(2 * (one.rtol or 0.0), 2 * (one.atol or 0.0))
+    tolerance = operator.contract.tolerances["*"]
+    every = Tolerance(2 * (tolerance.rtol or 0.0), 2 * (tolerance.atol or 0.0))
     units = {spec.name: 4 * UNIT_ROUNDOFF[spec.dtype] for spec in operator.model.outputs if spec.dtype == "bfloat16"}
     coarse = {name: Tolerance(unit, every.atol) for name, unit in units.items()}
     return {"*": every, **coarse}

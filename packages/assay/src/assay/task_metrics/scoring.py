@@ -22,13 +22,13 @@ def score(
     """The metrics of that task. Raises UsageError for what the task cannot be computed from."""
     check_task(task, options)
     _check_labels(TASK_METRICS[task], labels, options)
-    one = TASK_METRICS[task]
+    metric = TASK_METRICS[task]
     try:
-        return one.score(actual, expected, labels, options)
+        return metric.score(actual, expected, labels, options)
     except UsageError:
         raise
     except Exception:
-        _check_alone(one, expected, labels, options)
+        _check_alone(metric, expected, labels, options)
         raise
 
 

@@ -83,11 +83,11 @@ def _from_scores(tensor: Tensor, name: str, options: Mapping[str, Option]) -> Te
     return np.asarray(tensor[:, 0] > limit, np.int64)
 
 
-def _iou(one: Tensor, other: Tensor, classes: int) -> dict[int, float]:
+def _iou(first: Tensor, other: Tensor, classes: int) -> dict[int, float]:
     """Of each class that occurs, where `other` says a class. The time is that of the pixels, whatever the numbers of the classes are."""
     known = (other >= 0) & (other < classes)
-    one, other = one[known], other[known]
-    ours, theirs, both = _counts(one), _counts(other), _counts(other[one == other])
+    first, other = first[known], other[known]
+    ours, theirs, both = _counts(first), _counts(other), _counts(other[first == other])
     ious = {}
     for index in sorted(ours.keys() | theirs.keys()):
         if 0 <= index < classes and index == int(index):

@@ -94,10 +94,10 @@ def _rate(actual: Sequence[Sequence[Token]], truth: Sequence[Sequence[Token]]) -
     return edits / length if length else (0.0 if not edits else float("nan"))
 
 
-def distance(one: Sequence[object], other: Sequence[object]) -> int:
-    """The fewest substitutions, deletions and insertions that make `other` of `one` (Wagner and Fischer 1974, JACM 21)."""
+def distance(first: Sequence[object], other: Sequence[object]) -> int:
+    """The fewest substitutions, deletions and insertions that make `other` of `first` (Wagner and Fischer 1974, JACM 21)."""
     row = list(range(len(other) + 1))
-    for at, mine in enumerate(one, start=1):
+    for at, mine in enumerate(first, start=1):
         diagonal, row[0] = row[0], at
         for place, theirs in enumerate(other, start=1):
             diagonal, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, diagonal + (mine != theirs))

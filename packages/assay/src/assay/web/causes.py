@@ -100,10 +100,10 @@ def causes(site: Site, query: Mapping[str, str]) -> Answer:
 def cause(site: Site, query: Mapping[str, str]) -> Answer:
     """One of them."""
     wanted = query.get("id", "")
-    one = next((life for life in read_lives(site) if life.id == wanted), None)
-    if one is None:
+    shown_life = next((life for life in read_lives(site) if life.id == wanted), None)
+    if shown_life is None:
         raise NotFound("no cause has that id here: /causes lists them")
-    return Answer("cause.html.j2", {"one": one}, one, HEADER, [_row(one)])
+    return Answer("cause.html.j2", {"cause": shown_life}, shown_life, HEADER, [_row(shown_life)])
 
 
 def read_lives(site: Site) -> list[CauseLife]:

@@ -69,9 +69,9 @@ def _own_classes(module: ModuleType) -> list[type]:
     return [own_class for own_class in classes if own_class.__module__ == module.__name__]
 
 
-def _of_class(one: type) -> _Watched:
+def _of_class(owner: type) -> _Watched:
     """`vars` gives a view, which Python lets nobody write through; what is behind it changes with the class."""
-    (names,) = gc.get_referents(vars(one))
+    (names,) = gc.get_referents(vars(owner))
     return _Watched(names, {name: value for name, value in names.items() if callable(value) or type(value) is property})
 
 

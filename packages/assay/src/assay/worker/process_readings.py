@@ -93,8 +93,8 @@ def open_files() -> dict[int, tuple[int, int, int]]:
     with suppress(Exception):  # an audit hook of the backend may refuse it
         for name in os.listdir("/proc/self/fd"):
             with suppress(OSError):
-                one = os.fstat(int(name))
-                files[int(name)] = one.st_dev, one.st_ino, stat.S_IFMT(one.st_mode)
+                status = os.fstat(int(name))
+                files[int(name)] = status.st_dev, status.st_ino, stat.S_IFMT(status.st_mode)
     return files
 
 

@@ -52,8 +52,8 @@ def artifact_folder(own: str) -> Path:
 
 def _empty(folder: str) -> None:
     """Whatever cannot be removed now goes when the run ends."""
-    with suppress(OSError), os.scandir(folder) as found:
-        for entry in found:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
             with suppress(OSError):
                 if not entry.is_dir(follow_symlinks=False):
                     os.unlink(entry.path)

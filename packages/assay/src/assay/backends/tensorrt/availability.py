@@ -92,11 +92,11 @@ def _said(output: str) -> list[list[Any]]:
     lists = []
     for line in output.splitlines():
         try:
-            one = json.loads(line)
+            listed = json.loads(line)
         except ValueError:
             continue
-        if isinstance(one, list):
-            lists.append(one)
+        if isinstance(listed, list):
+            lists.append(listed)
     return lists
 
 

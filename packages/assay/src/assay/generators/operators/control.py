@@ -74,10 +74,10 @@ def loop(build: Build, operator: str) -> list[Operand]:
     name = _name(build)
     trips, start = draws.between(1, 4), draws.chance(85)
     inside = [f"{name}_i", f"{name}_c", f"{name}_x"]
-    step, one = f"{name}_step", f"{name}_one"
+    step, unit = f"{name}_step", f"{name}_one"
     nodes = [
-        helper.make_node("Cast", [inside[0]], [one], to=helper.np_dtype_to_tensor_dtype(numpy_of(dtype))),
-        *_steps(build, inside[2], step, f"{name}_v", dtype, one),
+        helper.make_node("Cast", [inside[0]], [unit], to=helper.np_dtype_to_tensor_dtype(numpy_of(dtype))),
+        *_steps(build, inside[2], step, f"{name}_v", dtype, unit),
     ]
     stops = build.opset >= 9 and draws.chance(35)
     last = draws.between(0, 3)

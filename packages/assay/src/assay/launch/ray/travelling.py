@@ -76,7 +76,7 @@ class KnownFiles:
     def changed(self, paths: Sequence[str]) -> tuple[TravellingFile, ...]:
         """Those at these paths, and beside them under names that begin so, that are new here or otherwise than they were known: they go to
         the store. A job may write beside the folder that it names (a coarse tolerance)."""
-        every = [file for path in paths for one in self._beside(path) for file in self._below(one)]
+        every = [file for path in paths for beside in self._beside(path) for file in self._below(beside)]
         before = {path: self._known.get(path) for path in dict.fromkeys(every)}
         return self.send([path for path, known in before.items() if known is None or known[:2] != self._stat(path)])
 

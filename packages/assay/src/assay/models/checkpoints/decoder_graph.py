@@ -65,11 +65,11 @@ class _Graph:
         self._product("last", head, "logits")
 
     def _constants(self) -> None:
-        one = self._decoder
-        half = one.head // 2
-        self._given("frequencies", (one.base ** (-np.arange(half, dtype=np.float64) / half)).astype(np.float32))
-        self._given("scale", np.float32(one.head**-0.5))
-        for name, value in (("zero", 0.0), ("hide", _HIDDEN), ("epsilon", one.epsilon)):
+        config = self._decoder
+        half = config.head // 2
+        self._given("frequencies", (config.base ** (-np.arange(half, dtype=np.float64) / half)).astype(np.float32))
+        self._given("scale", np.float32(config.head**-0.5))
+        for name, value in (("zero", 0.0), ("hide", _HIDDEN), ("epsilon", config.epsilon)):
             self._given(name, np.float32(value))
         for name, numbers in (("first", [0]), ("second", [1]), ("third", [2]), ("last_axis", [-1])):
             self._given(name, np.array(numbers, np.int64))
@@ -79,11 +79,11 @@ class _Graph:
         self._given("none", np.int64(0))
         self._given("step", np.int64(1))
         self._given("halves", np.array([half, half], np.int64))
-        self._given("many", np.array([0, 0, -1, one.head], np.int64))
-        self._given("flat", np.array([0, 0, one.heads * one.head], np.int64))
-        if one.heads != one.key_heads:
-            self._given("grouped", np.array([0, one.heads, -1, one.head], np.int64))
-            self._given("group", np.array([1, 1, one.heads // one.key_heads, 1, 1], np.int64))
+        self._given("many", np.array([0, 0, -1, config.head], np.int64))
+        self._given("flat", np.array([0, 0, config.heads * config.head], np.int64))
+        if config.heads != config.key_heads:
+            self._given("grouped", np.array([0, config.heads, -1, config.head], np.int64))
+            self._given("group", np.array([1, 1, config.heads // config.key_heads, 1, 1], np.int64))
 
     def _hidden(self) -> None:
         """What is added to the scores (batch, 1, new, every): tokens that come later, and padding, are not seen."""
@@ -163,8 +163,8 @@ class _Graph:
         """Behind what the cache holds, and each as often as queries share it."""
         present = f"present.{number}.{part}"
         self._node("Concat", f"past_key_values.{number}.{part}", new, out=present, axis=2)
-        one = self._decoder
-        if one.heads == one.key_heads:
+        config = self._decoder
+        if config.heads == config.key_heads:
             return present
         self._node("Unsqueeze", present, "third", out=f"{present}.wide")
         self._node("Tile", f"{present}.wide", "group", out=f"{present}.tiled")

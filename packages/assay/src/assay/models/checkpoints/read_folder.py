@@ -103,12 +103,12 @@ def _shapes(folder: Path, file: str) -> dict[str, Shape]:
             for name in stored.keys():  # noqa: SIM118  (safe_open is no mapping)
                 if without_effect(name):
                     continue
-                one = stored.get_slice(name)
-                if (kind := one.get_dtype()) not in _FLOATING:
+                stored_slice = stored.get_slice(name)
+                if (kind := stored_slice.get_dtype()) not in _FLOATING:
                     raise BadModel(
                         f"{folder / file} stores {name} as {kind}: only {', '.join(_FLOATING)} are read as they are"
                     )
-                shapes[name] = tuple(one.get_shape())
+                shapes[name] = tuple(stored_slice.get_shape())
     except (OSError, SafetensorError) as error:
         raise BadModel(f"{folder / file} cannot be read ({error}): give the folder as it was saved") from None
     return shapes

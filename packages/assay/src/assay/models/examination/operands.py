@@ -31,9 +31,9 @@ def check_operands(known: Known) -> Iterator[ModelFinding]:
             yield ModelFinding(Area.NODE, code, node_part(node, index, known.scope.where), values, severity)
 
 
-def _differ(one: object, other: object) -> bool:
+def _differ(first: object, other: object) -> bool:
     """Only numbers can: what is free may be anything."""
-    return isinstance(one, int) and isinstance(other, int) and one != other
+    return isinstance(first, int) and isinstance(other, int) and first != other
 
 
 def _no_room(node: NodeProto, known: Known) -> Problems:

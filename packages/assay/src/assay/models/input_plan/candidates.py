@@ -67,18 +67,18 @@ def candidates(
 
 
 def _values(
-    spec: TensorSpec, one: InputRange | None, now: Array, numbers: Sequence[float], stream: np.random.Generator
+    spec: TensorSpec, input_range: InputRange | None, now: Array, numbers: Sequence[float], stream: np.random.Generator
 ) -> Iterator[Array]:
-    one = None if one is not None and one.source in _OPEN else one
+    input_range = None if input_range is not None and input_range.source in _OPEN else input_range
     if spec.dtype == "string":
-        texts = [*(one.texts if one is not None else ()), *WORDS]
+        texts = [*(input_range.texts if input_range is not None else ()), *WORDS]
         yield from (np.full(now.shape, text, object) for text in dict.fromkeys(texts))
     elif spec.dtype == "bool":
         yield from (np.full(now.shape, value) for value in (True, False))
-    elif one is not None and one.exact:
+    elif input_range is not None and input_range.exact:
         yield now
-    elif one is not None:
-        yield from _in_range(spec, one, now, numbers, stream)
+    elif input_range is not None:
+        yield from _in_range(spec, input_range, now, numbers, stream)
     elif is_floating(spec.dtype):
         yield from _real(spec, now, numbers)
     else:

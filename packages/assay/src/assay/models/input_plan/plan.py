@@ -213,9 +213,11 @@ def ascending(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
     for name in names:
         sizes = dict.fromkeys(size for other, shape in shapes.items() if other != name for size in shape)
         for last in (end for size in sizes for end in (size, size - 1) if end > 0):
-            one = InputRange(0, last, ASCENDING, source=RangeSource.TRIED)
+            input_range = InputRange(0, last, ASCENDING, source=RangeSource.TRIED)
             yield replace(
-                plan, ranges={**plan.ranges, name: one}, changes=(noted(NoteCode.ASCENDING_FED, input=name, last=last),)
+                plan,
+                ranges={**plan.ranges, name: input_range},
+                changes=(noted(NoteCode.ASCENDING_FED, input=name, last=last),),
             )
 
 
@@ -230,10 +232,10 @@ def whole_lengths(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
     for name in names:
         last = max((size for other, shape in shapes.items() if other != name for size in shape), default=0)
         if last > 1:
-            one = InputRange(last, last, source=RangeSource.TRIED)
+            input_range = InputRange(last, last, source=RangeSource.TRIED)
             yield replace(
                 plan,
-                ranges={**plan.ranges, name: one},
+                ranges={**plan.ranges, name: input_range},
                 changes=(noted(NoteCode.ONE_VALUE_FED, input=name, value=last),),
             )
 

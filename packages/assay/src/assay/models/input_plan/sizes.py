@@ -60,7 +60,7 @@ class _Search:
         good = [state for state in states if self._walk(state).unmet is None]
         if not good:
             ranked = sorted(states, key=lambda state: -self._progress(state))[:REPAIRED]
-            good = [one for state in ranked if (one := self._repaired(state)) is not None][:1]
+            good = [repaired for state in ranked if (repaired := self._repaired(state)) is not None][:1]
             good = good or [state for state in [self._paired(start)] if state is not None]
             good += [larger for smaller in good for larger in self._larger(smaller)]
         if good and all(self._walk(state).untaken for state in good):
@@ -77,11 +77,11 @@ class _Search:
     def _shrunk(self, good: Sizes, batch: int, firsts: Mapping[str, bool]) -> Sizes:
         """Dimensions that became larger together with a batch go back to it together."""
         for size in {good[name] for name in self.free if firsts[name] and good[name] != batch}:
-            one = {name: batch if now == size and name in self.free else now for name, now in good.items()}
+            batch_sizes = {name: batch if now == size and name in self.free else now for name, now in good.items()}
             firsts_only = {
                 name: batch if now == size and firsts[name] and name in self.free else now for name, now in good.items()
             }
-            for smaller in (firsts_only, one):
+            for smaller in (firsts_only, batch_sizes):
                 if self._walk(smaller).unmet is None:
                     return smaller
         return good
@@ -107,22 +107,22 @@ class _Search:
     def _together(self, start: Sizes) -> Iterator[Sizes]:
         """All but the batch at one size. Ends at the first at which every window has room."""
         for size in NATURAL:
-            one = {**start, **dict.fromkeys(self.others, size)}
-            if self._spent() or (size > USUAL and self._elements(one) > MOST_ELEMENTS and self._met(start, size)):
+            grown = {**start, **dict.fromkeys(self.others, size)}
+            if self._spent() or (size > USUAL and self._elements(grown) > MOST_ELEMENTS and self._met(start, size)):
                 return
-            yield one
-            if _is_good(self._walk(one)):
+            yield grown
+            if _is_good(self._walk(grown)):
                 return
 
     def _for_both_branches(self, good: Sizes) -> Sizes | None:
         """Sizes at which each branch could be entered. None where none are found."""
         for names in ([self.others] if len(self.others) > 1 else []) + [[name] for name in self.others]:
             for size in dict.fromkeys((*SMALL, *NATURAL, *range(1, 513), *LARGE)):
-                one = {**good, **dict.fromkeys(names, size)}
+                entered = {**good, **dict.fromkeys(names, size)}
                 if self._spent():
                     return None
-                if self._elements(one) <= MOST_ELEMENTS and _is_entered(self._walk(one)):
-                    return one
+                if self._elements(entered) <= MOST_ELEMENTS and _is_entered(self._walk(entered)):
+                    return entered
         return None
 
     def _met(self, start: Sizes, size: int) -> bool:
@@ -135,9 +135,9 @@ class _Search:
     def _larger(self, good: Sizes) -> Iterator[Sizes]:
         for names in (self.others, *([name] for name in self.others)):
             for factor in (2, 3, 4):
-                one = {**good, **{name: good[name] * factor for name in names}}
-                if self._elements(one) <= MOST_ELEMENTS and not self._spent() and self._walk(one).unmet is None:
-                    yield one
+                grown = {**good, **{name: good[name] * factor for name in names}}
+                if self._elements(grown) <= MOST_ELEMENTS and not self._spent() and self._walk(grown).unmet is None:
+                    yield grown
 
     def _repaired(self, state: Sizes) -> Sizes | None:
         """Step by step to a state that meets one constraint more. None where no single change does."""
@@ -222,4 +222,4 @@ def _proposals(now: int, size: int, wanted: int) -> Iterable[int]:
 def _powers(now: int, size: int, wanted: int) -> list[int]:
     """So many times as large that the product of one, two or three of them is as it should be."""
     ratios = [(wanted / size) ** (1 / power) for power in (1, 2, 3)] if size and wanted > 0 else []
-    return sorted({one for ratio in ratios if (one := max(1, round(now * ratio))) != now})
+    return sorted({scaled for ratio in ratios if (scaled := max(1, round(now * ratio))) != now})

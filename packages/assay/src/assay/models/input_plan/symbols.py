@@ -40,10 +40,10 @@ def planned_shapes(model: Model, plan: InputPlan, *, batch: int) -> dict[str, tu
     """The shape of each input, symbols that the plan does not name as ever: `batch` first, 16 elsewhere."""
     firsts = symbols({spec.name: spec.shape for spec in model.inputs})
 
-    def number(name: str, axis: int, one: int | str) -> int:
-        if isinstance(one, int):
-            return one
-        key = dimension_key(name, axis, one)
+    def number(name: str, axis: int, dim: int | str) -> int:
+        if isinstance(dim, int):
+            return dim
+        key = dimension_key(name, axis, dim)
         return plan.sizes.get(key, batch if firsts[key] else USUAL)
 
     return {

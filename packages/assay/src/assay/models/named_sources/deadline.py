@@ -20,9 +20,9 @@ class _Sockets:
         self._wanted = wanted
         self._open: list[socket.socket] = []
 
-    def add(self, one: socket.socket) -> None:
+    def add(self, opened: socket.socket) -> None:
         """Raises BadModel where the time is over."""
-        self._open.append(one)
+        self._open.append(opened)
         self._wanted.left_s()
 
     def shut(self) -> None:

@@ -30,8 +30,8 @@ def _gelu(call: Call) -> Values | None:
     else:
         inner = x * x.dtype.type(math.sqrt(0.5))
         gate = call.mark("erf", erf_of(inner), x=inner)
-    one = call.mark("inner", 1 + gate)
-    return (call.mark("fused", x * one / 2),)
+    unit = call.mark("inner", 1 + gate)
+    return (call.mark("fused", x * unit / 2),)
 
 
 def _softplus(call: Call) -> Values | None:

@@ -32,8 +32,8 @@ def length_of(body: Body, value: str, axis: int) -> str:
 
 def numbers(body: Body, count: str) -> str:
     """0 to count - 1, from a vector of one number."""
-    one = body.tensor(np.array(1, np.int64))
-    return body.step("Sub", body.step("CumSum", body.step("Expand", one, count), body.tensor(np.array(0))), one)
+    unit = body.tensor(np.array(1, np.int64))
+    return body.step("Sub", body.step("CumSum", body.step("Expand", unit, count), body.tensor(np.array(0))), unit)
 
 
 def _where(body: Body, condition: str, value: float, like: str) -> str:

@@ -43,8 +43,8 @@ def _corners(boxes: Array, centred: bool) -> Array:
     if centred:
         middle, half = boxes[..., :2], boxes[..., 2:] / 2
         return np.concatenate([middle - half, middle + half], -1)
-    one, other = boxes[..., :2], boxes[..., 2:]
-    return np.concatenate([np.minimum(one, other), np.maximum(one, other)], -1)
+    first, other = boxes[..., :2], boxes[..., 2:]
+    return np.concatenate([np.minimum(first, other), np.maximum(first, other)], -1)
 
 
 def _shared(array: Array, other: Array) -> float:

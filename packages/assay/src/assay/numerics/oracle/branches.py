@@ -80,13 +80,13 @@ def _deciding(
     """Inputs whose values reach this one, and whether sizes do."""
     seen, todo, inputs, by_sizes = {""}, [name], set(), False
     while todo:
-        one = todo.pop()
-        if one in seen:
+        tensor_name = todo.pop()
+        if tensor_name in seen:
             continue
-        seen.add(one)
-        if one in given:
-            inputs.add(one)
-        operator, reads = sources.get(one, ("", ()))
+        seen.add(tensor_name)
+        if tensor_name in given:
+            inputs.add(tensor_name)
+        operator, reads = sources.get(tensor_name, ("", ()))
         by_sizes = by_sizes or operator in _SIZES
         todo += () if operator in _SIZES else reads
     return frozenset(inputs), by_sizes

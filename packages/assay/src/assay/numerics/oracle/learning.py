@@ -108,8 +108,8 @@ class SVMClassifier(Real, _SVMClassifier):
         scores: list[float] = []
         for i in range(classes):
             for j in range(i + 1, classes):
-                one = weights[j - 1, parts[i]] @ near[parts[i]] + weights[i, parts[j]] @ near[parts[j]]
-                scores.append(one + float(model.rho[len(scores)]))
+                decision = weights[j - 1, parts[i]] @ near[parts[i]] + weights[i, parts[j]] @ near[parts[j]]
+                scores.append(decision + float(model.rho[len(scores)]))
                 votes[i if scores[-1] > 0 else j] += 1
         return votes, np.array(scores)
 
@@ -179,8 +179,8 @@ class DictVectorizer(Real, _DictVectorizer):
         return (np.array(values, object if _holds_text(maps[0]) else kind),)
 
 
-def _holds_text(one: Any) -> bool:
-    return any(isinstance(value, str) for value in one.values())
+def _holds_text(attributes: Any) -> bool:
+    return any(isinstance(value, str) for value in attributes.values())
 
 
 class LabelEncoder(_LabelEncoder):

@@ -53,11 +53,11 @@ def text(dims: Dims | Sequence[int | None]) -> str:
     return "[" + ", ".join("?" if dim is None else str(dim) for dim in dims) + "]"
 
 
-def equal(one: int | None, other: int | None, code: ConstraintCode, **facts: Fact) -> int | None:
+def equal(first: int | None, other: int | None, code: ConstraintCode, **facts: Fact) -> int | None:
     """The size that both have. Raises Conflict, which says what they are by its `code`."""
-    if one is not None and other is not None and one != other:
-        raise Conflict(code, (one, other), (other, one), one=one, other=other, **facts)
-    return other if one is None else one
+    if first is not None and other is not None and first != other:
+        raise Conflict(code, (first, other), (other, first), one=first, other=other, **facts)
+    return other if first is None else first
 
 
 def broadcast(shapes: Sequence[Dims | None]) -> Dims | None:

@@ -140,23 +140,23 @@ class ToleranceComparator:
         """Whole numbers of a flow on a grid (an index, say) without a derived tolerance: others are neither right nor wrong."""
         if self.profile is not None or self.contract.tolerance != DERIVED or self.contract.precision in UNIT_ROUNDOFF:
             return comparisons, findings
-        found = {
+        blamed = {
             finding.output
             for finding in findings
             if finding.kind == "values" and finding.output not in self.contract.tolerances
         }
-        found = {
+        blamed = {
             comparison.output
             for comparison in comparisons
-            if comparison.output in found and comparison.dtype.startswith(("int", "uint"))
+            if comparison.output in blamed and comparison.dtype.startswith(("int", "uint"))
             if comparison.metrics.get("share_out_of_tolerance", 1.0) <= _MOST_OTHERWISE
         }
         precision = self.contract.precision
         left = tuple(
-            other_whole_numbers(comparison, precision) if comparison.output in found else comparison
+            other_whole_numbers(comparison, precision) if comparison.output in blamed else comparison
             for comparison in comparisons
         )
-        return left, [finding for finding in findings if not (finding.output in found and finding.kind == "values")]
+        return left, [finding for finding in findings if not (finding.output in blamed and finding.kind == "values")]
 
     def _outside_a_guess(
         self, comparisons: tuple[Comparison, ...], findings: list[Finding]

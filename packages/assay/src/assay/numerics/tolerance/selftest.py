@@ -81,13 +81,15 @@ def selftest(deriving: Deriving, profile: DerivedTolerance, inputs: Sequence[Ten
         return ()
     feeds = as_type(inputs[0], np.float64)
     first = _sample_of(profile, 0)
-    tried = [one for built in _defects(deriving, feeds) if (one := _tried(built, deriving, first, feeds)) is not None]
+    tried = [
+        trial for built in _defects(deriving, feeds) if (trial := _tried(built, deriving, first, feeds)) is not None
+    ]
     for name in sorted(msgspec.structs.replace(profile.header, selftest=tuple(tried)).blind):
         quietest = _sample_of(profile, min(range(len(profile.oracle)), key=lambda at: _noise_share(profile, at, name)))
         for defect, lost in _at_its_end(deriving, name):
             # Nothing but the output itself is looked at, and its operator is the last before it: no evaluation is needed.
-            one = _seen(defect, {name: lost(quietest.oracle[0][name])}, [name], quietest)
-            tried += [one] if one is not None else []
+            trial = _seen(defect, {name: lost(quietest.oracle[0][name])}, [name], quietest)
+            tried += [trial] if trial is not None else []
     return tuple(tried)
 
 

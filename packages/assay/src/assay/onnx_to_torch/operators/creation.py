@@ -19,8 +19,8 @@ def constant_of_shape(node: Node, shape: Any) -> Tensor:
     from onnx import numpy_helper
 
     given = node.get("value")
-    one = torch.zeros(1) if given is None else from_numpy(numpy_helper.to_array(given))
-    return torch.full(ints(shape), one.reshape(()).item(), dtype=one.dtype)
+    fill = torch.zeros(1) if given is None else from_numpy(numpy_helper.to_array(given))
+    return torch.full(ints(shape), fill.reshape(()).item(), dtype=fill.dtype)
 
 
 @operator("Range", host=(0, 1, 2))

@@ -96,9 +96,9 @@ def split(node: Node, x: Tensor, sizes: Any = None) -> Any:
     each = node.get("split") if sizes is None else ints(sizes)
     if each is None:
         count = node.get("num_outputs", len(node.outputs))
-        one = -(-x.shape[axis] // count)
-        each = [one] * (count - 1)
-        each.append(x.shape[axis] - one * (count - 1))
+        chunk = -(-x.shape[axis] // count)
+        each = [chunk] * (count - 1)
+        each.append(x.shape[axis] - chunk * (count - 1))
     return tuple(torch.split(x, each, axis))
 
 

@@ -71,10 +71,10 @@ def authored() -> dict[str, TorchCase]:
         first = operator.shapes.partition("|")[0]
         for setting in operator.attributes:
             alone = replace(operator, shapes=first, edge="", dtypes=("float32",), attributes=(setting,))
-            one = next(alone.cases())
-            stem = f"gradients/{one.name.partition('/')[2].replace('-smoke', '')}"
+            smoke_case = next(alone.cases())
+            stem = f"gradients/{smoke_case.name.partition('/')[2].replace('-smoke', '')}"
             for order in ("vjp", "second") if operator.name in SMOOTH else ("vjp",):
                 # A derivative that is constant, or zero, is right where float64 and finite differences say so.
-                case = msgspec.structs.replace(one, name=f"{stem}-{order}", source=order, published=True)
+                case = msgspec.structs.replace(smoke_case, name=f"{stem}-{order}", source=order, published=True)
                 cases[case.name] = case
     return cases

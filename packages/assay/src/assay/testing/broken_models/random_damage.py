@@ -155,20 +155,20 @@ def _attribute(model: ModelProto, draw: random.Random) -> None:
     attributes = [attribute for node in _nodes(model) for attribute in node.attribute]
     if not attributes:
         return
-    one = draw.choice(attributes)
+    damaged = draw.choice(attributes)
     what = draw.randrange(6)
     if what == 0:
-        one.i = draw.choice(_SIZES)
+        damaged.i = draw.choice(_SIZES)
     elif what == 1:
-        one.ints[:] = [draw.choice(_SIZES) for _ in range(draw.randrange(4))]
+        damaged.ints[:] = [draw.choice(_SIZES) for _ in range(draw.randrange(4))]
     elif what == 2:
-        one.type = draw.choice(list(AttributeProto.AttributeType.values()))
+        damaged.type = draw.choice(list(AttributeProto.AttributeType.values()))
     elif what == 3:
-        one.name = draw.choice(_NAMES)
+        damaged.name = draw.choice(_NAMES)
     elif what == 4:
-        one.s = draw.choice((b"", b"SAME", b"\xff\xfe", b"linear"))
+        damaged.s = draw.choice((b"", b"SAME", b"\xff\xfe", b"linear"))
     else:
-        one.f = draw.choice((float("nan"), float("inf"), -1.0, 0.0))
+        damaged.f = draw.choice((float("nan"), float("inf"), -1.0, 0.0))
 
 
 def _node(model: ModelProto, draw: random.Random) -> None:

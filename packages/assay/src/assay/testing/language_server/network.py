@@ -133,8 +133,8 @@ class Network:
         scale = 0.99 if "rotary-scale" in self.faults else 1.0
         angles = (positions[:, None, :, None] * scale) * base ** (-np.arange(half) / half)
         cosine, sine = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
-        one, other = x[..., :half], x[..., half:]
-        turned: Array = np.concatenate([one * cosine - other * sine, other * cosine + one * sine], axis=-1)
+        first, other = x[..., :half], x[..., half:]
+        turned: Array = np.concatenate([first * cosine - other * sine, other * cosine + first * sine], axis=-1)
         return turned
 
     def _norm(self, x: Array, name: str) -> Array:

@@ -56,6 +56,8 @@ def _choice(plan: InputPlan | None, spec: TensorSpec | None) -> InputFacts:
         return InputFacts("", "", (), golden=plan is None)
     keys = (dimension_key(spec.name, axis, size) for axis, size in enumerate(spec.shape) if isinstance(size, str))
     sizes = {key: size for key in keys if (size := plan.sizes.get(key)) is not None}
-    one = plan.ranges.get(spec.name)
-    floats = plan.floats if one is None and is_floating(spec.dtype) else ""
-    return InputFacts("", "", (), sizes=sizes, range=one, floats=floats, products=plan.products, changes=plan.changes)
+    input_range = plan.ranges.get(spec.name)
+    floats = plan.floats if input_range is None and is_floating(spec.dtype) else ""
+    return InputFacts(
+        "", "", (), sizes=sizes, range=input_range, floats=floats, products=plan.products, changes=plan.changes
+    )

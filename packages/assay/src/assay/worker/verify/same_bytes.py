@@ -26,20 +26,20 @@ def same_bytes(tensor: Tensor | None, other: Tensor) -> bool:
     return bool(words and np.array_equal(left[even:], right[even:]))
 
 
-def same_answer(one: Mapping[str, Tensor], other: Mapping[str, Tensor], but: frozenset[str] = frozenset()) -> bool:
+def same_answer(first: Mapping[str, Tensor], other: Mapping[str, Tensor], but: frozenset[str] = frozenset()) -> bool:
     """The same outputs with the same bytes, those in `but` apart."""
-    if one.keys() != other.keys():
+    if first.keys() != other.keys():
         return False
-    return all(same_bytes(one[name], tensor) for name, tensor in other.items() if name not in but)
+    return all(same_bytes(first[name], tensor) for name, tensor in other.items() if name not in but)
 
 
-def distance(one: Mapping[str, Tensor], other: Mapping[str, Tensor], but: frozenset[str] = frozenset()) -> float:
+def distance(first: Mapping[str, Tensor], other: Mapping[str, Tensor], but: frozenset[str] = frozenset()) -> float:
     """How far an answer lies from `other`: the largest difference of an element, by the largest element of its output. Infinite
     where names, shapes or types differ, or one has NaN or infinity where the other has none."""
     names = [name for name in other if name not in but]
-    if [name for name in one if name not in but] != names:
+    if [name for name in first if name not in but] != names:
         return float("inf")
-    return max((_apart(np.asarray(one[name]), np.asarray(other[name])) for name in names), default=0.0)
+    return max((_apart(np.asarray(first[name]), np.asarray(other[name])) for name in names), default=0.0)
 
 
 def _apart(tensor: Tensor, other: Tensor) -> float:

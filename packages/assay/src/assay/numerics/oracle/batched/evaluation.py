@@ -186,9 +186,9 @@ def _has_rows(value: Any, count: int) -> bool:
     return all(isinstance(tensor, np.ndarray) and tensor.shape[:1] == (count,) for tensor in tensors)
 
 
-def _cast(value: Any, one: type[np.generic], other: type[np.generic]) -> Any:
+def _cast(value: Any, source: type[np.generic], other: type[np.generic]) -> Any:
     """Of that other type, if it is an array of the one."""
-    return value.astype(other) if isinstance(value, np.ndarray) and value.dtype == one else value
+    return value.astype(other) if isinstance(value, np.ndarray) and value.dtype == source else value
 
 
 def _row(value: Any, number: int) -> Any:

@@ -55,8 +55,8 @@ def _by_one(
         if not _comparable(mine, theirs, profile, noise):
             continue
         offset = expected is not None and noise.name not in suspect
-        one = _judge(noise, _arrays(mine), _arrays(theirs), profile, known_offset=offset, worst=worst)
-        judgements[noise.name] = _if_blind(one, profile)
+        judgement = _judge(noise, _arrays(mine), _arrays(theirs), profile, known_offset=offset, worst=worst)
+        judgements[noise.name] = _if_blind(judgement, profile)
     return judgements
 
 

@@ -61,8 +61,8 @@ def amplification(tile: int, kernel: int) -> Tensor:
     """How much more noise of independent roundings comes out of the transforms than out of the products of a direct sum, at each
     output (p, q) of a tile: (sum over i of A_pi^2 |G_i|^2 |B_i|^2) (the same of q) / k^2."""
     at, g, bt = matrices(tile, kernel)
-    one = np.square(at) @ (np.square(g).sum(axis=1) * np.square(bt).sum(axis=1))
-    return np.outer(one, one) / kernel**2
+    row_norms = np.square(at) @ (np.square(g).sum(axis=1) * np.square(bt).sum(axis=1))
+    return np.outer(row_norms, row_norms) / kernel**2
 
 
 def matrices(tile: int, kernel: int) -> tuple[Tensor, Tensor, Tensor]:

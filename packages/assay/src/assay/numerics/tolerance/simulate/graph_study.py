@@ -143,9 +143,9 @@ def ancestors(name: str, producers: Mapping[str, NodeProto]) -> list[NodeProto]:
     nodes: list[NodeProto] = []
     todo = [name]
     while todo:
-        one = todo.pop()
-        node = producers.get(one)
-        if one in seen or node is None:
+        tensor_name = todo.pop()
+        node = producers.get(tensor_name)
+        if tensor_name in seen or node is None:
             continue
         seen.update(node.output)
         nodes.append(node)

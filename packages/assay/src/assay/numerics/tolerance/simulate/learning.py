@@ -152,8 +152,12 @@ class _Perturbing:
         model = ModelProto()
         model.CopyFrom(self._proto)
         for at in weights:
-            one = model.graph.initializer[at]
-            one.CopyFrom(numpy_helper.from_array(change(np.asarray(numpy_helper.to_array(one))), one.name))
+            changed_weights = model.graph.initializer[at]
+            changed_weights.CopyFrom(
+                numpy_helper.from_array(
+                    change(np.asarray(numpy_helper.to_array(changed_weights))), changed_weights.name
+                )
+            )
         return model
 
     def faults(self) -> Iterator[tuple[Defect, ModelProto, Sequence[Tensors]]]:

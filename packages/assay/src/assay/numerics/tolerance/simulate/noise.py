@@ -63,11 +63,11 @@ class Noisy(Hook):
             if position in real:
                 array = np.asarray(value)
                 # Of classifiers the first is a label.
-                one = rule if position == real[0] else fallback
+                chosen_rule = rule if position == real[0] else fallback
 
-                def variance(array: Tensor = array, one: Any = one) -> Any:
+                def variance(array: Tensor = array, chosen_rule: Any = chosen_rule) -> Any:
                     site = RuleSite(call.operator, array, call, {}, again)
-                    return one(site, self.unit(call.outputs))
+                    return chosen_rule(site, self.unit(call.outputs))
 
                 noisy[position] = self._at(call.operator.lower(), array, call, variance)
         return tuple(noisy)

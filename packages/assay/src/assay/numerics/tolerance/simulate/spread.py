@@ -24,9 +24,9 @@ class Unstable:
     shapes: tuple[tuple[int, ...], ...] = ()
 
 
-def of_another_shape(one: tuple[int, ...], other: tuple[int, ...]) -> Unstable:
+def of_another_shape(first: tuple[int, ...], other: tuple[int, ...]) -> Unstable:
     """A value that has both shapes."""
-    return Unstable(noted(NoteCode.SHAPE_BY_ROUNDING, first=one, second=other), (one, other))
+    return Unstable(noted(NoteCode.SHAPE_BY_ROUNDING, first=first, second=other), (first, other))
 
 
 class Spread:
