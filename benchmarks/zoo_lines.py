@@ -32,7 +32,7 @@ CONCERNS = {
         "artifacts/license.py artifacts/restricted_use.py license_families.py",
         "artifacts.license",
     ),
-    "published: what is told to install or to run": (
+    "published: what readers are to install or to run": (
         "artifacts/requirements_file.py artifacts/required_files.py artifacts/project_files.py artifacts/*_commands.py",
         "artifacts.requirements",
     ),

@@ -173,13 +173,14 @@ def test_a_request_that_was_closed_before_its_promotion_is_checked_again_when_it
 
 def test_what_a_listing_leaves_out_is_not_withdrawn(queue: Queue) -> None:
     """Of very many branches only the first are listed."""
-    world = _Open(ALICE, BOB)
+    first, last = head("a", "submission/a"), head("b", "submission/b")
+    world = _Open(first, last)
     each = cast(Any, world)
     poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
     poller.look_everywhere()
-    world.heads = lambda: [BOB]  # type: ignore[method-assign]
+    world.heads = lambda: [first]  # type: ignore[method-assign]
     poller.look_everywhere()
-    assert [submission.state for submission in queue.find(ALICE.sha)] == [State.QUEUED]
+    assert [submission.state for submission in queue.find(last.sha)] == [State.QUEUED]
 
 
 def test_many_new_heads_are_taken_by_several_looks(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,6 +189,7 @@ MIT = 'Permission is hereby granted, free of charge, to any person. The software
         (f"{MIT}Parts of it are from B., under the Apache License, Version 2.0.", "MIT", False),
         (f"{MIT}Third-party code: Apache 2.0.", "MIT", False),
         (f"{MIT}The weights are under the Apache License, Version 2.0.", "Apache-2.0 AND MIT", False),
+        (f"{MIT}Code is under the Apache License, Version 2.0.", "Apache-2.0 AND MIT", False),
         (f"{MIT}All parts are under the Apache License, Version 2.0.", "Apache-2.0 AND MIT", False),
         ("Parts are under the MIT license. Parts are under the Apache License 2.0.", "Apache-2.0 AND MIT", False),
         ("Dual-licensed under the MIT license and the BSD 3-Clause license. The MIT license is short.", "BSD-3-Clause OR MIT", False),

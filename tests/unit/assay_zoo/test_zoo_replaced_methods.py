@@ -100,6 +100,7 @@ def test_a_class_gives_its_methods_any_value_as_self(call: str) -> None:
     [
         "class S(ort.InferenceSession):\n    def run(self, *a): return [0]",
         "B = ort.InferenceSession\nclass S(B): ...",
+        "from onnx.reference import ReferenceEvaluator\nclass S(ReferenceEvaluator): ...",
         "class S(s.__class__): ...",
         "class S(type(s)): ...",
         "def of(B):\n    class S(B): ...\nof(ort.InferenceSession)",

@@ -45,7 +45,7 @@ _SHORT = re.compile(
 _CHOICE = re.compile(
     r"\beither (?:of|the)\b|\bat your (?:option|choice)\b|\bdual[- ]licen|\b(?:any|one) of (?:these|the following)\b"
 )
-_OF_PARTS = re.compile(r"(?:(?:some )?(?:parts|portions|files)|(?:some )?code|third[- ]party)\b")
+_OF_PARTS = re.compile(r"(?:(?:some )?(?:parts|portions)|some (?:code|files)|third[- ]party)\b")
 """Beginnings of a sentence that says under which licence others gave what is in it."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _NOTICE_LETTERS = 2000

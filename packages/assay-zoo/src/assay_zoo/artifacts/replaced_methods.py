@@ -14,7 +14,8 @@ from assay_zoo.artifacts.scopes import parameters
 from assay_zoo.artifacts.source_file import SourceFile
 
 RUNTIMES = (
-    "onnxruntime", "openvino", "tensorrt", "iree", "tvm", "ncnn", "MNN", "ai_edge_litert", "tflite_runtime", "executorch",
+    "onnxruntime.", "onnx.reference.ReferenceEvaluator.", "openvino.", "tensorrt.", "iree.", "tvm.", "ncnn.", "MNN.", "ai_edge_litert.",
+    "tflite_runtime.", "executorch.",
 )  # fmt: skip
 """Packages whose classes run models: nobody who has a model to show derives from one."""
 _OF_AXES = ("format_coord", "fmt_xdata", "fmt_ydata")
@@ -59,7 +60,7 @@ class ReplacedMethods(SourceFile):
         for base in bases:
             is_plain = isinstance(base, ast.Name) and (hasattr(builtins, base.id) or not self._names[0].binds(base.id))
             for origin in self._origins.of(base):
-                if origin.partition(".")[0] in RUNTIMES or (origin == UNKNOWN and not is_plain):
+                if f"{origin}.".startswith(RUNTIMES) or (origin == UNKNOWN and not is_plain):
                     yield Unread(
                         f"what a class of a package does for all that use it (derived from {ast.unparse(base)[:60]})"
                     )
@@ -73,7 +74,9 @@ class ReplacedMethods(SourceFile):
             return True
         if id(scope) in seen:
             return False
-        if scope.name in self._handed_on or self._others.asks[scope.name] > (scope.name in self._asks):
+        starred = any(self._bound.files(star) for stars in self._others.stars.values() for star in stars)
+        asked = self._others.asks[scope.name] > (scope.name in self._asks)
+        if scope.name in self._handed_on or starred or asked:
             return True  # who calls it with what is not looked for: another file may
         calls = self._calls_by_name.get(scope.name, [])
         values = [value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords))]
