@@ -1,13 +1,14 @@
 """MNN 3.6.1, CPU, precision "high": more operators that are answered wrongly, and crashes.
 
 Expected: numpy's answers, or the evaluator's of ONNX. Got: until opset 12 LogSoftmax sums over one axis and not over all from `axis` on;
-negative indices count from nowhere; nearest_mode, select_last_index and SAME_LOWER are not looked at, nor output_shape of ConvTranspose and
+negative indices count from nowhere; Resize without `mode` is linear and not nearest; keep_aspect_ratio_policy, nearest_mode,
+select_last_index and SAME_LOWER are not looked at, nor output_shape of ConvTranspose and
 noop_with_empty_axes of ReduceSum; halves are not rounded to even; Det loses the sign of an exchange of rows; Split is all 0 where a part
 has no elements; Pad until opset 10 pads with 0 whatever its value; Cast to bool is false of a number between -1 and 1; Mean and Shrink
 compute something else; Where does not broadcast its operands and reads beyond them, nor do Min, Max, Sum and Mean of three; ScatterND
 writes one number of each slice that two indices name; a pool without `strides` divides by 0 (SIGFPE), one
 along three axes reads foreign memory (SIGSEGV), and a Conv along three axes without `kernel_shape` loses its last axis. Each runs in
-a process of its own. Found by `assay fuzz --flow mnn-f32`, seeds 5, 2715, 291204 and 291302 (generators near-misses, equalities and
+a process of its own. Found by `assay fuzz --flow mnn-f32`, seeds 5, 2715, 291204, 291302 and 291455 (generators near-misses, equalities and
 arithmetic), by writing down the nodes beside those, and by the case of another backend in the suite `regressions` (Conv).
 """
 
@@ -121,6 +122,7 @@ powers = np.exp(logits.astype(np.float64))
 signed = np.array([-1, -0.6, -0.3, 0, 0.2, 0.6, 2], np.float32)
 blocks = cube.reshape(1, 2, 2, 2, 2, 2, 2, 2).max((3, 5, 7))
 exchanged = np.float32([[[0, 2, 1], [3, 0, 1], [1, 1, 0]]])
+squares = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4) ** 2
 inner = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
 
 found = {
@@ -198,6 +200,23 @@ found = {
         {"i": np.array([[1, 0]])},
         opset=13,
         expected=np.float32([[[0] * 3, [0] * 3], [[1, 2, 3], [0] * 3]]),
+    ),
+    "Resize without mode": wrong(
+        "Resize",
+        {"x": squares},
+        {"roi": None, "scales": np.array([1, 1, 0.5, 0.5], np.float32)},
+        opset=13,
+        expected=squares[..., ::2, ::2],
+    ),
+    "Resize: keep_aspect_ratio_policy": wrong(
+        "Resize",
+        {"x": squares},
+        {"roi": None, "scales": None, "sizes": np.array([2, 4])},
+        opset=18,
+        mode="nearest",
+        axes=[2, 3],
+        keep_aspect_ratio_policy="not_larger",
+        expected=squares[..., ::2, ::2],
     ),
     "ReduceSum: noop_with_empty_axes": wrong("ReduceSum", {"x": row}, opset=13, noop_with_empty_axes=1, expected=row),
 }

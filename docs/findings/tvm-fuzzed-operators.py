@@ -7,15 +7,18 @@ Expected, by the standard:
 * ConvTranspose-11 with output_shape: "pads values are auto generated". Got: none, and two elements more in each direction.
 * AveragePool-19 with auto_pad SAME: an output as long as its input, whatever the dilation. Got: a shorter one.
 * Resize-18 with antialias: a filter as wide as what one new element covers. Got: the two neighbours.
-* Resize-13 with scales: half_pixel divides by the scale that is stated, 1.5. Got: by the quotient of the lengths, 10 / 7.
 * ReduceL1-18 and ReduceLogSum-18 with noop_with_empty_axes: "composite-reduction operators will still perform the non-reduction steps".
   Got: the input.
 * OneHot-11: "the type of the output tensor is the same as the type of the `values` input". Got: float64 of float32, with the right numbers.
 * Dropout-10 to -22: "mask: T2", which is bool. Got: float32 ones.
 * LayerNormalization-17: the mean, its second output, for each row. Got: one number, 0.
+* ScatterElements-18 of three axes: "for each entry in updates, the target index in data is obtained by combining the corresponding entry
+  in indices with the index of the entry itself". Got: where there are fewer indices than numbers along the second and third axis, the
+  update at [0, 0, 1] lands where none belongs: positions are counted as if data were as wide as the updates.
 
-Clip, ConvTranspose, LayerNormalization, Dropout and Resize with scales were found by `assay fuzz --flow tvm-llvm` (generators sweep,
-equalities, patterns, near-misses and operator-pairs), the others by cases of other backends in the suite `regressions`.
+Clip, ConvTranspose, LayerNormalization, Dropout and ScatterElements were found by `assay fuzz --flow tvm-llvm`
+(generators sweep, equalities, patterns, near-misses, operator-pairs and random-graphs), the others by cases of other backends in the
+suite `regressions`.
 """
 
 from __future__ import annotations
@@ -61,15 +64,16 @@ peak = np.zeros((1, 1, 1, 8), np.float32)
 peak[..., 3] = 8
 """Of a filter twice as wide the elements at 0.5 and 1.5 from the middle weigh 3/8 and 1/8."""
 narrow = np.float32([0, 3, 1, 0]).reshape(1, 1, 1, 4)
-ramp = np.arange(7, dtype=np.float32).reshape(1, 1, 7, 1)
-between = np.float32([max((place + 0.5) / 1.5 - 0.5, 0) for place in range(10)]).reshape(1, 1, 10, 1)
+scattered = np.zeros((3, 3, 3), np.float32)
+scattered[1, :2, :2] = [[1, 2], [3, 4]]
+SCATTER = {"i": np.ones((1, 2, 2), np.int64), "u": np.float32([[[1, 2], [3, 4]]])}
 CASES: tuple[tuple[str, int, Any, Any, dict[str, Any], dict[str, Any]], ...] = (
     ("Clip", 6, halves, np.clip(halves, -1, 1), {}, {"min": -1.0, "max": 1.0}),
     ("SpaceToDepth", 28, wide, blocks, {}, {"blocksize": 2, "mode": "CRD"}),
     ("ConvTranspose", 11, image, image, {"w": middle}, {"output_shape": [4, 4]}),
     ("AveragePool", 19, line, means, {}, {"kernel_shape": [3], "dilations": [2], "auto_pad": "SAME_UPPER"}),
     ("Resize", 18, peak, narrow, {"": None, "s": np.float32([1, 1, 1, 0.5])}, {"mode": "linear", "antialias": 1}),
-    ("Resize", 13, ramp, between, {"": None, "s": np.float32([1, 1, 1.5, 1])}, {"mode": "linear"}),
+    ("ScatterElements", 18, np.zeros((3, 3, 3), np.float32), scattered, SCATTER, {"axis": 0, "reduction": "add"}),
     ("ReduceL1", 18, np.float32([-2, 3]), np.float32([2, 3]), {}, {"noop_with_empty_axes": 1}),
     ("ReduceLogSum", 18, np.float32([1, np.e]), np.float32([0, 1]), {}, {"noop_with_empty_axes": 1}),
     ("LayerNormalization", 17, np.float32([[1, 3], [5, 7]]), np.float32([[2], [6]]), {"scale": np.ones(2, np.float32)}, {}),

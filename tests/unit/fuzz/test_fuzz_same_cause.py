@@ -55,6 +55,13 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
             DIFFERENT,
         ),
         (_bucket("DFT"), _bucket("DFT", "-inputs"), UNDECIDED),
+        (  # an engine with another default; other numbers hide it in the one and not in the other
+            _bucket("RoiAlign", "inputs stated~RoiAlign.sampling_ratio"),
+            _bucket("RoiAlign", "-inputs stated~RoiAlign.sampling_ratio", attributes="RoiAlign.output_width"),
+            SAME,
+        ),
+        (_bucket("Elu", "stated~Elu.alpha"), _bucket("Elu", "-opset", attributes="Elu.alpha"), UNDECIDED),
+        (_bucket("Elu", "stated~Elu.alpha"), _bucket("Elu", "-stated~Elu.alpha"), DIFFERENT),
         (_bucket("DFT", "-opset"), _bucket("DFT", "-inputs"), UNDECIDED),
         (_bucket("DFT", "-inputs -opset"), _bucket("DFT", "-inputs"), SAME),
         (_bucket("DFT", "-type~uint16"), _bucket("DFT", "-type~int16"), SAME),

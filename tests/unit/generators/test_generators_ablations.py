@@ -107,3 +107,18 @@ def test_inputs_of_nothing_get_one_element_along_each_axis_that_has_none() -> No
     assert {name: array.shape for name, array in case.inputs.items()} == {"a": (2, 1), "b": (1, 3)}
     assert CaseValues(case).is_valid()
     assert "filled" not in dict(ablations(_case()))
+
+
+def test_defaults_are_written_down_one_at_a_time() -> None:
+    """What has none, and what is stated, is not."""
+    graph = """<ir_version: 8, opset_import: ["" : 13]>
+      g (float[1,1,4] x) => (float[1,1,8] y) <float[3] s = {1,1,2}> { y = Resize<mode: string = "linear">(x, , s) }"""
+    case = GeneratedCase(parser.parse_model(graph).SerializeToString(), {"x": np.ones((1, 1, 4), np.float32)})
+    stated = {name: model.model for name, model in ablations(case) if name.startswith("stated ")}
+    assert "stated Resize.nearest_mode" in stated
+    assert "stated Resize.mode" not in stated
+    for name, model in stated.items():
+        onnx.checker.check_model(onnx.load_from_string(model), full_check=True)
+        assert {name.partition(".")[2], "mode"} == {
+            given.name for given in onnx.load_from_string(model).graph.node[0].attribute
+        }

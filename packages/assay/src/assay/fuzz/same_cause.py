@@ -18,6 +18,7 @@ from assay.core.screening import (
     INSTEAD,
     NOT_TYPE,
     SCALES,
+    STATED,
     is_of_use,
 )
 from assay.fuzz.corpus import CAUSES, Bucket, is_compared
@@ -88,8 +89,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
 
 
 def _in_use(first: Bucket, other: Bucket) -> Relation:
-    """Where one at least is wrong in its use whatever the operator: what is so of the other is one with it, what a plain model is
-    right in is another."""
+    """Where one at least is wrong in its use whatever the operator: what is so of the other is one, what a plain model passes another."""
     ended = family(first.kind) in ENDED  # then the use is where an operator has its attributes
     if first.kind != other.kind or (ended and first.attributes != other.attributes):
         return Relation.DIFFERENT
@@ -247,6 +247,8 @@ def _leaves_wrong(name: str, other: Bucket) -> bool | None:
     their_ablations = {_unsigned(ablation): right for ablation, right in other.ablated.items()}
     if name in their_ablations:
         return not their_ablations[name]
+    if name.startswith(STATED):  # it may have stated it
+        return None
     operator, dot, attribute = name.partition(".")
     stated = {full.partition("=")[0] for full in other.attributes}
     if dot and attribute and f"{operator}.{attribute}" not in stated and not _is_input(operator, attribute):

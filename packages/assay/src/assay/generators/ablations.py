@@ -17,6 +17,7 @@ from assay.generators.narrowing import Run, Trial, fails_alike, with_inferred_sh
 from assay.generators.operators import forms
 from assay.generators.other_operators import in_place_of, with_one_scale
 from assay.generators.schemas import LATEST, NotMade, schema_at
+from assay.generators.stated_defaults import with_defaults
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 
@@ -73,6 +74,7 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
         yield "stored", _fed(case)
     yield from filled(case)
     yield from without_optional(case)
+    yield from with_defaults(case)
     yield from as_kin(case)
     yield from on_a_grid(case)
     yield from in_plain_types(case)
