@@ -67,21 +67,26 @@ class Processes:
         process = FORK.Process(target=_child, args=(work, writes, self._under_way, before_s), daemon=True)
         process.start()
         writes.close()
-        how = ""
-        while True:
-            if not reads.poll(HANG_S):
+        try:
+            how = self._listen(reads)
+        finally:
+            if not reads.closed:  # it is interrupted, or the case does not end: what the process used counts
                 process.kill()
-                how = f"no end in {HANG_S:.0f} s"
-                break
-            try:
-                message = reads.recv()
-            except EOFError:
-                break
-            self._hear(message)
-        process.join()
+            process.join()
         if process.exitcode == 0:
             return None
         return Ended(*self._under_way.read(), how or _how(process.exitcode))
+
+    def _listen(self, reads: Connection) -> str:
+        """Until the process closes its end, "", or tells nothing for too long."""
+        while reads.poll(HANG_S):
+            try:
+                message = reads.recv()
+            except EOFError:
+                reads.close()
+                return ""
+            self._hear(message)
+        return f"no end in {HANG_S:.0f} s"
 
 
 def _child(work: Any, writes: Connection, under_way: UnderWay, before_s: float) -> None:
