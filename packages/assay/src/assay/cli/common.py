@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -27,6 +28,8 @@ Reports = Annotated[list[str] | None, shown(ReportOptions, "reports")]
 
 
 RESUMABLE = "`assay runs` shows the run, `assay resume RUN` goes on with it"
+NARROW = 80
+"""Columns of a terminal that does not say how many it has."""
 INTERRUPTED = 130
 """What a shell expects of a program that Ctrl-C ended."""
 
@@ -38,7 +41,7 @@ def progress_bar(hint: str = RESUMABLE, rest_s: float = 0.0) -> Iterator[Progres
         with _shown(rest_s) as progress:
             yield progress
     except KeyboardInterrupt:
-        print(f"assay: interrupted; {hint}", file=sys.stderr)
+        tell_line(f"assay: interrupted; {hint}")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -59,6 +62,17 @@ def print_line(text: str) -> None:
     if sys.stdout.isatty():
         text = folded(text, shutil.get_terminal_size((100, 24)).columns)
     print(text, flush=True)
+
+
+def tell_line(text: str) -> None:
+    """The same on standard error, whose terminal need not be that of the standard output."""
+    if sys.stderr.isatty():
+        try:
+            width = os.get_terminal_size(sys.stderr.fileno()).columns or NARROW
+        except OSError:
+            width = NARROW
+        text = folded(text, width)
+    print(text, file=sys.stderr, flush=True)
 
 
 def folded(text: str, width: int) -> str:
@@ -98,5 +112,5 @@ def finish(checked: Checked, reports: Sequence[str] = (), details: bool = False)
 def leave(checked: Checked) -> NoReturn:
     """With what else is to be told on standard error, and the judgement's exit code."""
     for line in (*checked.notes, *checked.alerts):
-        print(line, file=sys.stderr)
+        tell_line(line)
     raise typer.Exit(checked.judgement.exit_code)

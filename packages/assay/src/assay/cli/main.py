@@ -89,4 +89,7 @@ def _no_room(error: OSError) -> str:
 
 
 def _say(text: object) -> None:
-    print("\n".join(f"assay: {line}" for line in str(text).splitlines()), file=sys.stderr)
+    from assay.cli.common import tell_line
+
+    for line in str(text).splitlines():
+        tell_line(f"assay: {line}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from assay.cli.common import command_line, progress_bar
+from assay.cli.common import command_line, progress_bar, tell_line
 from assay.cli.from_options import from_options, read_options
 from assay.options.declaration import option
 from assay.options.mutate import MutateOptions
@@ -36,5 +36,5 @@ def mutate(given: Mapping[str, Any]) -> None:
     print(f"run {mutated.checked.run.id}")
     print(verdict(mutated))
     for line in mutated.checked.alerts:
-        print(line, file=sys.stderr)
+        tell_line(line)
     raise typer.Exit(mutated.checked.judgement.exit_code)

@@ -71,11 +71,11 @@ def _root(graph: Graph, node: NodeProto) -> int:
     """Place of the first root that branches, which every row passes."""
     inner = _inner(graph, node)
     if node.op_type == "TreeEnsemble":
-        roots = [place for place in graph.get(node, "tree_roots", []) if place in inner]
+        first = graph.get(node, "tree_roots", [])
     else:
-        trees = list(graph.get(node, "nodes_treeids", []))
-        roots = [place for place in inner if place == trees.index(trees[place])]
-    return int(roots[0] if roots else inner[0])
+        first = np.unique(graph.get(node, "nodes_treeids", []), return_index=True)[1]
+    roots = np.intersect1d(first, inner)
+    return int(roots[0] if roots.size else inner[0])
 
 
 def _ensembles(mutation: str, fits: Callable[[Graph, NodeProto], bool]) -> Callable[[Graph], Iterable[NodeProto]]:
