@@ -39,20 +39,20 @@ def main(output: Path) -> None:
     output.write_text(json.dumps(made, separators=(",", ":")).replace("},{", "},\n{") + "\n")
 
 
-def scene(seed: int, images: int, labels: int, found: int, classes: int, grid: int = 1) -> dict[str, Any]:
+def scene(seed: int, images: int, labels: int, detections: int, classes: int, grid: int = 1) -> dict[str, Any]:
     """Found objects lie near labelled ones, with many equal scores, some far off, and some of a class that nobody labelled."""
     random = np.random.default_rng(seed)
     corners = random.integers(0, 60, (images, labels, 2))
     truth = np.concatenate([corners, corners + random.integers(8, 40, (images, labels, 2))], axis=-1)
     kinds = random.integers(0, classes, (images, labels))
     kinds[0, -1] = -1  # padding
-    chosen = random.integers(0, labels, (images, found))
-    near = np.take_along_axis(truth, chosen[..., None], axis=1) + random.integers(-4, 5, (images, found, 4))
+    chosen = random.integers(0, labels, (images, detections))
+    near = np.take_along_axis(truth, chosen[..., None], axis=1) + random.integers(-4, 5, (images, detections, 4))
     truth, near = truth // grid * grid, near // grid * grid
     truth[..., 2:], near[..., 2:] = (np.maximum(boxes[..., 2:], boxes[..., :2] + grid) for boxes in (truth, near))
     ours = np.take_along_axis(kinds, chosen, axis=1)
     ours = np.where(random.random(ours.shape) < 0.2, random.integers(0, classes + 1, ours.shape), np.maximum(ours, 0))
-    scores = random.integers(1, 20, (images, found)) / 20
+    scores = random.integers(1, 20, (images, detections)) / 20
     made = {"boxes": near, "scores": scores, "classes": ours, "label_boxes": truth, "label_classes": kinds}
     precision = boxes_by_coco(**made)
     return {**{name: value.tolist() for name, value in made.items()}, "map50_95": precision[0], "map50": precision[1]}
@@ -65,11 +65,11 @@ def boxes_by_coco(boxes: Any, scores: Any, classes: Any, label_boxes: Any, label
         for number, (image, kind, box) in enumerate(objects(label_classes, label_boxes), start=1)
         if kind >= 0
     ]
-    found = [
+    detections = [
         {"image_id": image, "category_id": int(kind), "bbox": xywh(box), "score": float(score)}
         for (image, kind, box), score in zip(objects(classes, boxes), scores.ravel(), strict=True)
     ]
-    evaluated = evaluate(truth, found, len(boxes), int(max(classes.max(), label_classes.max())), "bbox")
+    evaluated = evaluate(truth, detections, len(boxes), int(max(classes.max(), label_classes.max())), "bbox")
     return float(evaluated.stats[0]), float(evaluated.stats[1])
 
 
@@ -78,7 +78,7 @@ def poses(seed: int) -> dict[str, Any]:
     random = np.random.default_rng(seed)
     labels = random.integers(0, 100, (6, 17, 3))
     labels[..., 2] = random.integers(0, 3, (6, 17))
-    found = labels[..., :2] + random.integers(-8, 9, (6, 17, 2))
+    keypoints = labels[..., :2] + random.integers(-8, 9, (6, 17, 2))
     areas = random.integers(500, 9000, 6)
     truth = [
         {
@@ -88,22 +88,24 @@ def poses(seed: int) -> dict[str, Any]:
         for image in range(6)
     ]  # fmt: skip
     ours = [
-        {"image_id": image, "category_id": 1, "score": 1.0, "keypoints": [*np.insert(found[image], 2, 1, axis=1).ravel().tolist()]}
+        {"image_id": image, "category_id": 1, "score": 1.0, "keypoints": [*np.insert(keypoints[image], 2, 1, axis=1).ravel().tolist()]}
         for image in range(6)
     ]  # fmt: skip
     evaluated = evaluate(truth, ours, 6, 1, "keypoints")
     similar = [float(evaluated.ious[image, 1][0, 0]) for image in range(6)]
-    return {"keypoints": found.tolist(), "labels": labels.tolist(), "areas": areas.tolist(), "oks": similar}
+    return {"keypoints": keypoints.tolist(), "labels": labels.tolist(), "areas": areas.tolist(), "oks": similar}
 
 
-def evaluate(truth: list[dict[str, Any]], found: list[dict[str, Any]], images: int, last: int, kind: str) -> COCOeval:
+def evaluate(
+    truth: list[dict[str, Any]], detections: list[dict[str, Any]], images: int, last: int, kind: str
+) -> COCOeval:
     labelled = COCO()
     labelled.dataset = {
         "info": {}, "images": [{"id": image} for image in range(images)], "annotations": truth,
         "categories": [{"id": number} for number in range(last + 1)],
     }  # fmt: skip
     labelled.createIndex()
-    evaluated = COCOeval(labelled, labelled.loadRes(found), kind)
+    evaluated = COCOeval(labelled, labelled.loadRes(detections), kind)
     evaluated.evaluate()
     evaluated.accumulate()
     evaluated.summarize()

@@ -119,8 +119,8 @@ def main() -> None:
                 [sys.executable, "-m", "assay", "check", *asked], cwd=place, capture_output=True, text=True, check=False
             )
             seconds, processor = time.monotonic() - begin, processor_s() - used
-        told = [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")]
-        said = (told or done.stderr.splitlines()[-1:] or [""])[0][:110]
+        lines = [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")]
+        said = (lines or done.stderr.splitlines()[-1:] or [""])[0][:110]
         print(
             f"{name:20} {seconds:6.1f} s = {seconds / arguments.timeout:4.1f} T  processor {processor:5.1f} s  load {load:4.1f}  "
             f"exit {done.returncode}  {said}",

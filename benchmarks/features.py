@@ -136,14 +136,14 @@ ROWS = {
 
 def rows() -> dict[int, tuple[list[str], str, str]]:
     """By number: the commands, what the cell says, and the test, of each row of the page."""
-    found = {}
+    commands = {}
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if re.match(r"\| \d+ \|", line):
             number, _, command, _, _, test = (cell.strip() for cell in line.strip("|").split(" | "))
             path = re.search(r"\(\.\./([^)]+)\)", test)
             assert path is not None, f"row {number} names no test"
-            found[int(number)] = re.findall(r"`((?:assay|python) [^`]+)`", command), command, path[1]
-    return found
+            commands[int(number)] = re.findall(r"`((?:assay|python) [^`]+)`", command), command, path[1]
+    return commands
 
 
 def line_of(number: int, commands: list[str], test: str) -> str:
@@ -191,9 +191,9 @@ def lose_weights(model: Path) -> None:
     sys.path.insert(0, str(ROOT / "examples" / "release"))
     from release import lose_weights as lose
 
-    found = onnx.load(model)
-    lose(found)
-    onnx.save(found, model)
+    changed = onnx.load(model)
+    lose(changed)
+    onnx.save(changed, model)
 
 
 def run_line(line: str, place: Path, file: IO[str], limit_s: float = LIMIT_S) -> int:

@@ -89,11 +89,11 @@ def files_run(flows: Sequence[str]) -> Seen:
         ]
         environ = {**os.environ, FOLDER: str(logs), "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"}
         subprocess.run([sys.executable, "-m", "assay", *words], cwd=folder, env=environ, check=True)
-        told = [path.read_text().splitlines() for path in logs.iterdir()]
+        logs_lines = [path.read_text().splitlines() for path in logs.iterdir()]
     driver = [
-        lines for lines in told if "assay.worker" not in lines[0] and "assay check" in lines[0].replace("-m ", "")
+        lines for lines in logs_lines if "assay.worker" not in lines[0] and "assay check" in lines[0].replace("-m ", "")
     ]
-    workers = [lines for lines in told if "assay.worker" in lines[0]]
+    workers = [lines for lines in logs_lines if "assay.worker" in lines[0]]
     launches = sum(line == "= launch" for lines in driver for line in lines)
     return Seen(_files(driver), _files(workers), launches, len(workers))
 

@@ -58,19 +58,19 @@ def of_findings(flow: str, pattern: str, most: int, folder: Path) -> Iterator[Ca
         if verdict.word in (VerdictStatus.FAIL, VerdictStatus.XFAIL)
     }
     results = {answer.job_key: answer for answer in checked.results}
-    found = 0
+    number = 0
     with open_services(history) as services:
         for job in checked.run.jobs:
-            if found == most:
+            if number == most:
                 break
             if not isinstance(job, VerifyJob) or job.key not in red:
                 continue
             result = results[job.key]
-            place = (folder / flow / str(found)).absolute()
+            place = (folder / flow / str(number)).absolute()
             context = Context(job, end_of(result), failing_sample(result), services, place, time.monotonic() + EACH_S)
             cause = services.jobs.complete(_whole(context))
             if cause is not None and cause.script:
-                found += 1
+                number += 1
                 yield cause
 
 
@@ -154,16 +154,16 @@ def planted(count: int, seed: int) -> Iterator[tuple[tuple[str, ...], dict[str, 
 def of_builds(cause: Cause, names: Sequence[str], states: Mapping[str, State], folder: Path) -> dict[str, object]:
     """What `--build-command` says of that history, where a build is right because it leaves a pass out."""
     asked: list[str] = []
-    found = with_builds(cause, Builds(_command(states, folder), tuple(names)), math.inf, asked.append).since
+    history = with_builds(cause, Builds(_command(states, folder), tuple(names)), math.inf, asked.append).since
     tested = [name for name in names if states[name] is not State.UNTESTABLE]
-    at = tested.index(found.first_bad) if found.first_bad in tested else 0
+    at = tested.index(history.first_bad) if history.first_bad in tested else 0
     begins = at > 0 and states[tested[at]] is State.WRONG and states[tested[at - 1]] is State.RIGHT
     plain = History(dict(states))
     return {
         "cause": f"{len(names)} builds",
-        "first_bad": found.first_bad,
-        "exact": begins or found.begins_wrong,
-        "first": (found.first_bad, found.begins_wrong) == (plain.first_bad, plain.begins_wrong),
+        "first_bad": history.first_bad,
+        "exact": begins or history.begins_wrong,
+        "first": (history.first_bad, history.begins_wrong) == (plain.first_bad, plain.begins_wrong),
         "monotone": plain.is_monotone and plain.good_again == "",
         "plain": plain.first_bad,
         "asked": len(asked),

@@ -63,10 +63,10 @@ def page(history: str) -> Iterator[str]:
     store = SqlStore(str(Path(history) / "history.db"))
     try:
         runs = [store.run(run.id) for run in reversed(store.runs())]
-        found = {result.flow: result for run in runs for result in store.results(run.id)}
+        by_flow = {result.flow: result for run in runs for result in store.results(run.id)}
     finally:
         store.close()
-    results = [found[name] for name in every_flow() if name in found]
+    results = [by_flow[name] for name in every_flow() if name in by_flow]
     counted = Counter(result.outcome.value for result in results)
     machine = runs[-1].machine
     yield "# Every flow, seen once"

@@ -49,9 +49,9 @@ class Target:
         try:
             msgspec.msgpack.encode(open_model(self.path))
         except BadModel as error:
-            told = str(error)
-            assert told.startswith(str(self.path)), told
-            assert "\n" not in told, told
+            message = str(error)
+            assert message.startswith(str(self.path)), message
+            assert "\n" not in message, message
         look = examine(self.path)
         msgspec.msgpack.encode(look.findings)
         failed = [finding for finding in look.findings if finding.code == "step-failed"]

@@ -151,13 +151,13 @@ def main() -> None:
             return tuple((key, after_count[key] - before[key]) for key in keys if after_count[key] != before[key])
 
         for name in names:
-            alone[name] = {found for draw in range(DRAWS) if (found := effect([name], draw)) is not None}
+            alone[name] = {result for draw in range(DRAWS) if (result := effect([name], draw)) is not None}
         after: dict[str, list[str]] = {}
         for first in names:
             for second in names:
                 for draw in range(DRAWS):
-                    found = effect([first, second], draw)
-                    if found and found not in _sums(alone[first], alone[second]):
+                    result = effect([first, second], draw)
+                    if result and result not in _sums(alone[first], alone[second]):
                         after.setdefault(first, []).append(second)
                         break
     lines = (f"  {json.dumps(first)}: {json.dumps(seconds)}" for first, seconds in sorted(after.items()))
@@ -170,16 +170,16 @@ def _reads(model: onnx.ModelProto) -> bool:
 
 
 def _sums(
-    one: set[tuple[tuple[str, int], ...]], other: set[tuple[tuple[str, int], ...]]
+    first: set[tuple[tuple[str, int], ...]], other: set[tuple[tuple[str, int], ...]]
 ) -> set[tuple[tuple[str, int], ...]]:
-    found = set(one) | set(other)
-    for mine in one:
+    together = set(first) | set(other)
+    for mine in first:
         for theirs in other:
             total = Counter(dict(mine))
             for key, count in theirs:
                 total[key] += count
-            found.add(tuple((key, total[key]) for key in sorted(total) if total[key]))
-    return found
+            together.add(tuple((key, total[key]) for key in sorted(total) if total[key]))
+    return together
 
 
 if __name__ == "__main__":

@@ -15,14 +15,14 @@ NEWEST = 24
 
 
 def main() -> None:
-    found: dict[tuple[object, ...], MinedPattern] = {}
+    patterns: dict[tuple[object, ...], MinedPattern] = {}
     for case in sorted(collect_testcases(None), key=lambda test_case: test_case.name):
         if "_expanded" not in case.name or case.model is None:
             continue
         for pattern in mine(case.model):
             if pattern.opset <= NEWEST:
-                found.setdefault(tuple((node.operator, node.reads) for node in pattern.nodes), pattern)
-    sys.stdout.buffer.write(encode([*found.values()]))
+                patterns.setdefault(tuple((node.operator, node.reads) for node in pattern.nodes), pattern)
+    sys.stdout.buffer.write(encode([*patterns.values()]))
 
 
 if __name__ == "__main__":

@@ -53,13 +53,13 @@ def main() -> None:
         watch = Watch(secret)
         begin, results = time.perf_counter(), _looked_at(files)
         seconds, opened = time.perf_counter() - begin, watch.opened()
-        told = {name: _told(results[name], path) for name, path in files.items()}
-        lost = [name for name, (kind, _) in told.items() if kind == "unclassified"]
+        sentences = {name: _told(results[name], path) for name, path in files.items()}
+        lost = [name for name, (kind, _) in sentences.items() if kind == "unclassified"]
         print(f"{len(files)} files, {seconds:.0f} s, load {os.getloadavg()[0]:.1f}")
-        print(dict(Counter(kind for kind, _ in told.values())))
+        print(dict(Counter(kind for kind, _ in sentences.values())))
         print(f"{100 * (1 - len(lost) / len(files)):.1f} % classified; outside files opened: {opened}")
         for name in lost:
-            print(f"  {name}: {told[name][1][:200]}")
+            print(f"  {name}: {sentences[name][1][:200]}")
         _compare(files, results, asked.seconds)
 
 
@@ -89,16 +89,16 @@ def _files(root: Path, asked: argparse.Namespace, secret: Path) -> Iterator[tupl
 
 def _looked_at(files: dict[str, Path]) -> dict[str, Result | BadModel]:
     """By the driver first, without opening them; then by workers."""
-    found: dict[str, Result | BadModel] = {}
+    by_name: dict[str, Result | BadModel] = {}
     jobs = []
     for name, path in files.items():
         try:
             check_source(path)
             jobs.append(InspectJob(Case(name, Model(name, str(path), "")), limits=LIMITS))
         except BadModel as error:
-            found[name] = error
-    found.update({result.case: result for result in Pool(2).launch(JobList(jobs))})
-    return found
+            by_name[name] = error
+    by_name.update({result.case: result for result in Pool(2).launch(JobList(jobs))})
+    return by_name
 
 
 def _told(result: Result | BadModel, path: Path) -> tuple[str, str]:
@@ -118,7 +118,7 @@ def _told(result: Result | BadModel, path: Path) -> tuple[str, str]:
 
 def _compare(files: dict[str, Path], results: dict[str, Result | BadModel], seconds: float) -> None:
     """For each code: how many files it was found in, and in how many of them onnx's own checks find nothing, or do not end."""
-    found: Counter[str] = Counter()
+    count_by_code: Counter[str] = Counter()
     missed: Counter[str] = Counter()
     overlooked = []
     for name, path in files.items():
@@ -127,13 +127,13 @@ def _compare(files: dict[str, Path], results: dict[str, Result | BadModel], seco
             continue
         codes = {finding.code for finding in result.findings}
         official = _official(path, seconds)
-        found.update(codes)
+        count_by_code.update(codes)
         if official in ("sound", "hangs", "dies"):
             missed.update(codes)
         elif not codes and result.model is not None and not result.model.contradictions:
             overlooked.append(f"{name}: {official}")
     print("\ncode | files | that onnx.checker (full) and strict inference miss")
-    for code, count in found.most_common():
+    for code, count in count_by_code.most_common():
         print(f"{code} | {count} | {missed[code]}")
     print(f"refused by onnx, valid here: {len(overlooked)}", *overlooked, sep="\n  ")
 

@@ -53,11 +53,11 @@ def main() -> None:
             history = f"h{number}"
             killed += _kill(command, history, folder, chance.uniform(0.3, whole))
             report = _finish(command, history, folder)
-            found = _words(folder / history)
+            words_here = _words(folder / history)
             counts = Counter(result.job_key for result in _results(folder / history))
-            lost += len(words.keys() - found.keys())
+            lost += len(words.keys() - words_here.keys())
             doubled += sum(count - 1 for count in counts.values())
-            changed += (report != expected) + sum(found.get(key) != word for key, word in words.items())
+            changed += (report != expected) + sum(words_here.get(key) != word for key, word in words.items())
         print(
             f"{arguments.rounds} rounds, {killed} killed while running: {lost} lost, {doubled} doubled, {changed} verdicts changed"
         )

@@ -61,11 +61,11 @@ def main() -> None:
     mix = Mix(f"http://127.0.0.1:{ours.recv()}/v1", "tiny", [list(range(64))], (asked.tokens,))
     load = generate(mix, arrivals("poisson", asked.rate, asked.seconds))
     late = np.array([request.sent - request.due for request in load.requests if request.sent >= 0])
-    found = summarize(load).metrics
+    metrics = summarize(load).metrics
     print(
-        f"{asked.rate:g} requests a second of {asked.tokens} tokens: {100 * found['sender_cpu_share']:.2f} % of a core; late p50 "
+        f"{asked.rate:g} requests a second of {asked.tokens} tokens: {100 * metrics['sender_cpu_share']:.2f} % of a core; late p50 "
         f"{1e3 * np.quantile(late, 0.5):.3f} ms, p90 {1e3 * np.quantile(late, 0.9):.3f} ms, p99 {1e3 * np.quantile(late, 0.99):.3f} ms; "
-        f"{found['errors']:.0f} errors of {found['requests']:.0f}; load average {os.getloadavg()[0]:.1f}"
+        f"{metrics['errors']:.0f} errors of {metrics['requests']:.0f}; load average {os.getloadavg()[0]:.1f}"
     )
     child.terminate()
 

@@ -140,11 +140,11 @@ def _well(any_result: AnyResult) -> AnyResult:
 
 
 def _wrong(any_result: AnyResult) -> AnyResult:
-    told = {"outcome": Outcome.MISMATCH, "detail": "output 'scores' differs"}
+    failed = {"outcome": Outcome.MISMATCH, "detail": "output 'scores' differs"}
     return (
-        replace(any_result, **told)
+        replace(any_result, **failed)
         if any_result.kind == "measure"
-        else replace(any_result, **told, comparisons=(make_comparison(budget_used=3.0),))
+        else replace(any_result, **failed, comparisons=(make_comparison(budget_used=3.0),))
     )
 
 
@@ -226,12 +226,12 @@ def _run_row(made: Made, number: int, jobs: bytes) -> dict[str, object]:
 
 def record(store: SqlStore, made: Made, number: int) -> None:
     """As a run of Assay does."""
-    run, found = run_of(made, number), made.results()
+    run, results = run_of(made, number), made.results()
     store.open_run(run)
-    for some in chunks(found):
+    for some in chunks(results):
         store.record(run.id, some)
     planned = [job.key for job in made.jobs]
-    store.close_run(run.id, "complete", judge(found, run.policy, planned=planned, today=started(number).date()))
+    store.close_run(run.id, "complete", judge(results, run.policy, planned=planned, today=started(number).date()))
 
 
 def run_of(made: Made, number: int) -> Run:

@@ -97,9 +97,9 @@ def mutants(model: onnx.ModelProto) -> list[tuple[str, onnx.ModelProto]]:
             changed("zero point off by one on one side", name, moved, "QuantizeLinear")
         elif name.endswith("_quantized") and array.dtype == np.int32:
             changed("bias dropped", name, np.zeros_like(array))
-            one = array.copy()
-            one.reshape(-1)[array.size // 2] = 0
-            changed("bias element dropped", name, one)
+            changed_array = array.copy()
+            changed_array.reshape(-1)[array.size // 2] = 0
+            changed("bias element dropped", name, changed_array)
         elif name.endswith("_quantized") and array.dtype == np.int8 and array.size > 1:
             changed("weights saturated at 63", name, np.clip(array, -63, 63))
     return found
@@ -109,7 +109,7 @@ def used(actual: Sequence[Values], profile: DerivedTolerance, derived: int) -> d
     """Of the first `derived` samples by their tolerance, of the others by what its noisiest element was allowed."""
     known = profile.first(derived)
     judged = judge_outputs(actual[:derived], None, known)
-    found = {
+    by_part = {
         part: max(comparison.metrics.get(part, 0.0) for comparison in judged.values())
         for part in (*PARTS, "budget_used")
     }
@@ -117,22 +117,22 @@ def used(actual: Sequence[Values], profile: DerivedTolerance, derived: int) -> d
         for mine, theirs in zip(actual[derived:], profile.oracle[derived:], strict=True):
             off = float(np.abs(mine[name].astype(np.float64) - theirs[name]).max())
             allowed = comparison.statistics.most if comparison.statistics is not None else 0.0
-            found["budget_used"] = max(found["budget_used"], off / allowed if allowed else float(off > 0.0) * 2)
-    return found
+            by_part["budget_used"] = max(by_part["budget_used"], off / allowed if allowed else float(off > 0.0) * 2)
+    return by_part
 
 
 def correct(path: Path, inputs: Sequence[Values], seeds: int) -> dict[str, list[dict[str, Array]]]:
-    found = {}
+    answers = {}
     for name, flow in ENGINES.items():
-        found[name] = run(path, flow, inputs)
+        answers[name] = run(path, flow, inputs)
     plain = Evaluator(onnx.load(path))
     names = [value.name for value in onnx.load(path).graph.output]
     probes = {f"noise {seed}": Requantized(1000 + seed) for seed in range(seeds)}
     probes |= {"ties up": Requantized(0, 0.0, 2.0**-18), "ties down": Requantized(0, 0.0, -(2.0**-18))}
     for name, probe in probes.items():
         with observed_by(probe):
-            found[name] = [dict(zip(names, plain.evaluate(dict(sample)), strict=True)) for sample in inputs]
-    return found
+            answers[name] = [dict(zip(names, plain.evaluate(dict(sample)), strict=True)) for sample in inputs]
+    return answers
 
 
 @dataclass

@@ -69,8 +69,8 @@ class Tally:
 
 def transformed(flow: Flow, model: Path, inputs: Sequence[Values], folder: Path) -> Path:
     """The model as the flow's own transforms leave it."""
-    for told in flow.transforms:
-        name, _, argument = told.partition(":")
+    for spec in flow.transforms:
+        name, _, argument = spec.partition(":")
         transform = plugins.load("assay.transforms", name)()
         transform.prepare()
         target = folder / f"transform-{name}"

@@ -116,10 +116,10 @@ def _flow(name: str) -> Flow:
 
 def models(first: int, seeds: int, folder: Path) -> list[tuple[str, Path, list[dict[str, Array]]]]:
     """Name, file and samples: the digit models on held-out samples, the seeded ones on noise."""
-    found = []
+    inputs_by_model = []
     for name in ("classifier", "detector", "segmenter"):
         samples = read_golden(EXAMPLES / "goldens" / name).inputs[:4]
-        found.append((name, EXAMPLES / "models" / f"{name}.onnx", [dict(sample) for sample in samples]))
+        inputs_by_model.append((name, EXAMPLES / "models" / f"{name}.onnx", [dict(sample) for sample in samples]))
     for seed in range(first, first + seeds):
         for name, make in MODELS.items():
             path = folder / f"{name}-{seed}.onnx"
@@ -127,8 +127,10 @@ def models(first: int, seeds: int, folder: Path) -> list[tuple[str, Path, list[d
             onnx.save(made, str(path))
             shape = [d.dim_value for d in made.graph.input[0].type.tensor_type.shape.dim]
             rng = np.random.default_rng(seed)
-            found.append((path.stem, path, [{"x": rng.normal(size=shape).astype(np.float32)} for _ in range(2)]))
-    return found
+            inputs_by_model.append(
+                (path.stem, path, [{"x": rng.normal(size=shape).astype(np.float32)} for _ in range(2)])
+            )
+    return inputs_by_model
 
 
 def mutants_of(path: Path, most: int) -> list[tuple[Mutant, Graph]]:
@@ -138,13 +140,13 @@ def mutants_of(path: Path, most: int) -> list[tuple[Mutant, Graph]]:
     for mutant in sites(graph):
         by_operator[mutant.operator].append(mutant)
     chosen = []
-    for found in by_operator.values():
-        places = list(dict.fromkeys((0, len(found) - 1, len(found) // 2)))[:most]
+    for nodes in by_operator.values():
+        places = list(dict.fromkeys((0, len(nodes) - 1, len(nodes) // 2)))[:most]
         for place in places:
             changed = graph.copy()
-            inject(changed, found[place])
+            inject(changed, nodes[place])
             if not why_invalid(changed.model):
-                chosen.append((found[place], changed))
+                chosen.append((nodes[place], changed))
     return chosen
 
 

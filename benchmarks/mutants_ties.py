@@ -195,20 +195,20 @@ def _plant(
 def _of_rule(model: onnx.ModelProto, rule: tuple[str, ...]) -> list[str]:
     """What the grids give that a rule is of."""
     producers = {name: node for node in model.graph.node for name in node.output}
-    found = []
+    names = []
     for node in model.graph.node:
         before = producers.get(node.input[0])
         while before is not None and before.op_type in ("Relu", "Flatten", "Identity"):
             before = producers.get(before.input[0])
         fused = before is not None and before.op_type in ("Add", "Mul", "AveragePool", "GlobalAveragePool")
         if node.op_type == "QuantizeLinear" and (fused or rule != ELEMENTWISE):
-            found.append(node.output[0])
-    return found
+            names.append(node.output[0])
+    return names
 
 
 def _allowed(model: onnx.ModelProto, samples: Samples, rule: tuple[str, ...]) -> list[list[dict[str, Array]]]:
     """What the rule gives, at some of the grids or at all of them."""
-    found = [[evaluate(model, sample) for sample in samples]]
+    evaluations = [[evaluate(model, sample) for sample in samples]]
     for reading in READINGS[rule]:
         grids = [
             grid
@@ -217,8 +217,8 @@ def _allowed(model: onnx.ModelProto, samples: Samples, rule: tuple[str, ...]) ->
         ]
         for some in itertools.product((False, True), repeat=min(MOST, len(grids))):
             ties = dict.fromkeys(itertools.compress(grids, some), reading)
-            found.append([evaluate(model, sample, ties=ties) for sample in samples])
-    return found
+            evaluations.append([evaluate(model, sample, ties=ties) for sample in samples])
+    return evaluations
 
 
 def _acts(model: onnx.ModelProto, sample: Mapping[str, Array], grid: str, reading: str, rule: tuple[str, ...]) -> bool:

@@ -103,7 +103,7 @@ class Graph:
 def shapes_of(model: onnx.ModelProto) -> dict[str, tuple[int, ...]]:
     """Of every value whose shape is known."""
     graph = onnx.shape_inference.infer_shapes(model).graph
-    found = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
+    shapes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     for value in (*graph.input, *graph.value_info, *graph.output):
-        found[value.name] = tuple(axis.dim_value for axis in value.type.tensor_type.shape.dim)
-    return found
+        shapes[value.name] = tuple(axis.dim_value for axis in value.type.tensor_type.shape.dim)
+    return shapes

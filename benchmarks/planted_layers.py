@@ -12,9 +12,9 @@ from planted_graph import Graph, fault
 def sums_merged(graph: Graph) -> None:
     """The axes of the second are those of the first's answer, which lost some."""
     for first, second, place in graph.pairs("ReduceSum", "ReduceSum"):
-        one, other = graph.constant(first, 1), graph.constant(second, 1)
-        if place == 0 and one is not None and other is not None and not graph.get(first, "keepdims", 1):
-            axes = np.unique(np.concatenate([one, other]))
+        first_axes, other = graph.constant(first, 1), graph.constant(second, 1)
+        if place == 0 and first_axes is not None and other is not None and not graph.get(first, "keepdims", 1):
+            axes = np.unique(np.concatenate([first_axes, other]))
             graph.store(second, 1, axes)
             second.input[0] = first.input[0]
 
@@ -130,8 +130,8 @@ def output_in_the_middle(graph: Graph) -> None:
 def grids_cancel(graph: Graph) -> None:
     """Two grids of one type are taken for one, whatever their scales."""
     for first, second, place in graph.pairs("DequantizeLinear", "QuantizeLinear"):
-        one, other = graph.constant(first, 2), graph.constant(second, 2)
-        if place == 0 and one is not None and other is not None and one.dtype == other.dtype:
+        first_scale, other = graph.constant(first, 2), graph.constant(second, 2)
+        if place == 0 and first_scale is not None and other is not None and first_scale.dtype == other.dtype:
             graph.become(second, "Identity", [first.input[0]])
 
 

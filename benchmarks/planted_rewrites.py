@@ -16,8 +16,8 @@ def transposes_composed_backwards(graph: Graph) -> None:
     """Two become one, composed in the wrong order: seen only where the two do not commute."""
     for first, second, _ in graph.pairs("Transpose", "Transpose"):
         rank = len(graph.shape(first.input[0]))
-        one, other = (graph.get(node, "perm", [*range(rank)][::-1]) for node in (first, second))
-        graph.become(second, "Transpose", [first.input[0]], perm=[other[place] for place in one])
+        first_perm, other = (graph.get(node, "perm", [*range(rank)][::-1]) for node in (first, second))
+        graph.become(second, "Transpose", [first.input[0]], perm=[other[place] for place in first_perm])
 
 
 @fault("Transpose MatMul")

@@ -81,13 +81,13 @@ class Net:
         whole = np.clip(np.rint(drawn / spread), -127, 127).astype(np.int8)
         parts = [self.keep(f"{name}_whole", whole), self.keep(f"{name}_scale", scale)]
         parts.append(self.keep(f"{name}_zero", np.zeros(scale.shape, np.int8)))
-        found = [self.add("DequantizeLinear", parts, **({"axis": axis} if per_channel else {}))]
+        parts_added = [self.add("DequantizeLinear", parts, **({"axis": axis} if per_channel else {}))]
         if self.random.random() < 0.7:
             steps = (self.weights[self.grids[x][0]] * scale).astype(np.float32)
             bias = np.rint(self.random.normal(size=shape[axis]) * 0.3 / steps).astype(np.int32)
             parts = [self.keep(f"{name}_bias", bias), self.keep(f"{name}_bias_scale", steps)]
-            found.append(self.add("DequantizeLinear", parts, **({"axis": 0} if per_channel else {})))
-        return found
+            parts_added.append(self.add("DequantizeLinear", parts, **({"axis": 0} if per_channel else {})))
+        return parts_added
 
     def layer(self, kind: str, x: str, others: Sequence[str]) -> str:
         """What it gives before its grid; `x` itself where it does not fit."""
@@ -172,8 +172,8 @@ def step(node: Any, given: list[Array], fault: Fault, ties: str = "even") -> Arr
         case "DequantizeLinear":
             shape = [-1 if number == attributes.get("axis", 1) else 1 for number in range(x.ndim)]
             scale, *zero = (array.astype(np.float64).reshape(shape if array.size > 1 else ()) for array in given[1:])
-            found: Array = (x.astype(np.float64) - (zero[0] if zero else 0.0)) * scale
-            return found
+            scaled: Array = (x.astype(np.float64) - (zero[0] if zero else 0.0)) * scale
+            return scaled
         case "Conv":
             return _conv(x, given[1], given[2] if len(given) > 2 else None, attributes)
         case "Gemm":
@@ -231,8 +231,8 @@ def _conv(x: Array, w: Array, bias: Array | None, attributes: Mapping[str, Any])
         np.einsum("nchwij,ocij->nohw", part, weight)
         for part, weight in zip(np.split(windows, group, axis=1), np.split(w, group, axis=0), strict=True)
     ]
-    found = np.concatenate(parts, axis=1)
-    return found if bias is None else np.asarray(found + bias.reshape(1, -1, 1, 1))
+    columns = np.concatenate(parts, axis=1)
+    return columns if bias is None else np.asarray(columns + bias.reshape(1, -1, 1, 1))
 
 
 def _pool(x: Array, attributes: Mapping[str, Any], largest: bool) -> Array:

@@ -76,9 +76,11 @@ class Trials:
             code = self._assay("resume", "last", *_where(nodes), history=history)
         else:
             code = self._assay(*RUN, *_where(nodes), history=history)
-        found, counts = self._outcomes(history)
-        lost, doubled = len(self.whole.keys() - found.keys()), sum(counts.values()) - len(counts)
-        changed = sum(found.get(key, result) != result for key, result in self.whole.items()) + (code != self.exit_code)
+        outcomes, counts = self._outcomes(history)
+        lost, doubled = len(self.whole.keys() - outcomes.keys()), sum(counts.values()) - len(counts)
+        changed = sum(outcomes.get(key, result) != result for key, result in self.whole.items()) + (
+            code != self.exit_code
+        )
         if lost or doubled or changed:
             print(f"{history}: {lost} lost, {doubled} doubled, {changed} changed, exit code {code}", flush=True)
         self.lost, self.doubled, self.changed = self.lost + lost, self.doubled + doubled, self.changed + changed

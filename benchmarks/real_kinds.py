@@ -152,12 +152,12 @@ def independent(path: Path, feed: dict[str, Array]) -> Truth:
     """Each engine, called directly, beside the other one; where that refuses the file, beside `onnx.reference`."""
     answers = {"onnxruntime": direct(by_onnxruntime, path, feed), "openvino-f32": direct(by_openvino, path, feed)}
     written = direct(by_reference, path, feed) if None in answers.values() else None
-    found: Truth = {}
+    truth: Truth = {}
     for flow, mine in answers.items():
         other = next(given for name, given in answers.items() if name != flow)
         against, whose = (other, "other engine") if other is not None else (written, "onnx.reference")
-        found[flow] = ("refused", None) if mine is None else (whose, None if against is None else apart(mine, against))
-    return found
+        truth[flow] = ("refused", None) if mine is None else (whose, None if against is None else apart(mine, against))
+    return truth
 
 
 def vouched(truth: Truth, kept: float | None, far: float) -> Truth:
@@ -187,8 +187,8 @@ def beside(old: Path, new: Path, feed: dict[str, Array]) -> Truth:
 
 def direct(evaluate: Any, path: Path, feed: dict[str, Array]) -> list[Array] | None:
     try:
-        found: list[Array] = evaluate(path, feed)
-        return found
+        arrays: list[Array] = evaluate(path, feed)
+        return arrays
     except Exception as error:  # noqa: BLE001 - whatever a runtime raises: it refuses the model
         print(f"  {evaluate.__name__} cannot: {' '.join(str(error).split())[:120]}", file=sys.stderr)
         return None
@@ -207,11 +207,11 @@ def by_onnxruntime(path: Path, feed: dict[str, Array]) -> list[Array]:
         "tensor(string)": object,
         "tensor(int64)": np.int64,
     }
-    found = session.run(
+    outputs = session.run(
         None,
         {node_arg.name: pick(feed, node_arg.name).astype(types[node_arg.type]) for node_arg in session.get_inputs()},
     )
-    return [np.array([list(row.values()) for row in value]) if isinstance(value, list) else value for value in found]
+    return [np.array([list(row.values()) for row in value]) if isinstance(value, list) else value for value in outputs]
 
 
 def by_openvino(path: Path, feed: dict[str, Array]) -> list[Array]:

@@ -53,12 +53,12 @@ def page(rows: Sequence[Row], notes: Mapping[str, str]) -> Iterator[str]:
         question = f"`{row.question}`" if row.question.startswith("-") else row.question
         cells = (row.model, question, row.flow, row.verdict, row.independent, short(row.distance), row.answer)
         yield f"| {' | '.join(cells)} | {short(row.framework)} | {row.seconds:.1f} s |"
-    told = [row for row in rows if row.verdict not in ("pass", "skip") or row.answer != "right"]
-    if told:
+    wrong_rows = [row for row in rows if row.verdict not in ("pass", "skip") or row.answer != "right"]
+    if wrong_rows:
         yield ""
         yield "What is not a pass, and why:"
         yield ""
-        for row in told:
+        for row in wrong_rows:
             yield f"* `{row.model}`, {row.question}, {row.flow}: {row.verdict}. {row.reason[:400].replace(str(Path.home()), '~')}"
 
     yield from converted(rows, notes)

@@ -54,11 +54,11 @@ Random = np.random.Generator
 
 def drawn_weights(name: str, draw: Random) -> dict[str, np.ndarray[Any, Any]]:
     """Of the shapes and about the sizes of the trained ones, each matrix larger or smaller by up to 2."""
-    found = {}
+    scales = {}
     for key, tensor in load_file(HERE / f"{name}.safetensors").items():
         size = draw.normal(0, float(tensor.astype(np.float32).std()) * 2 ** draw.uniform(-1, 1), tensor.shape)
-        found[key] = (size + (float(tensor.astype(np.float32).mean()) if tensor.ndim == 1 else 0)).astype(np.float16)
-    return found
+        scales[key] = (size + (float(tensor.astype(np.float32).mean()) if tensor.ndim == 1 else 0)).astype(np.float16)
+    return scales
 
 
 def write_model(name: str, weights: dict[str, np.ndarray[Any, Any]], path: Path) -> None:
@@ -138,7 +138,7 @@ def pairs(seed: int, folder: Path, flows: Sequence[str], servers: int) -> list[t
         config = folder / "assay.toml"
         flows = (*flows, *libraries(name, weights, folder / "checkpoint", slow=seed % _SLOW == 0))
         config.write_text(toml(model, flows, addresses, folder / "checkpoint"), "utf-8")
-        found = assay.check(
+        checked = assay.check(
             model,
             config=config,
             flows=(*flows, *addresses),
@@ -148,15 +148,15 @@ def pairs(seed: int, folder: Path, flows: Sequence[str], servers: int) -> list[t
             history=folder / ".assay",
             workers=1,
         )
-    told = []
-    for result in found.results:
+    rows = []
+    for result in checked.results:
         if result.kind == "verify":
             used = max(
                 (part.metrics.get("budget_used", 0.0) for part in getattr(result, "comparisons", ())), default=0.0
             )
             precision = addresses.get(result.flow, ("", ""))[1]
-            told.append((f"{result.flow} {precision}".strip(), str(result.outcome), result.detail, used))
-    return told
+            rows.append((f"{result.flow} {precision}".strip(), str(result.outcome), result.detail, used))
+    return rows
 
 
 def main() -> None:

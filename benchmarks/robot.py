@@ -101,9 +101,9 @@ def fire(address: str, rate: float, seconds: float, name: str, nice: int = 0) ->
     words += [str(rate), str(seconds)]
     client = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True)
     prefer(client.pid, nice)
-    told, _ = client.communicate()
-    found: list[float] = json.loads(told)
-    return found
+    printed, _ = client.communicate()
+    numbers: list[float] = json.loads(printed)
+    return numbers
 
 
 def prefer(pid: int, nice: int) -> None:

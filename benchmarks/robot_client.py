@@ -49,8 +49,8 @@ def main() -> None:
 
 def made(name: str, number: int, secret: str, *, numbers: int = 20) -> bytes:
     """A push makes the robot look everywhere; for a request that is not there it asks the forge."""
-    told = {"delivery": number, "pull_request": {"number": 1_000_000 + number % numbers}, "name": name}
-    body = json.dumps({**told, "padding": "x" * 20_000}).encode()
+    event = {"delivery": number, "pull_request": {"number": 1_000_000 + number % numbers}, "name": name}
+    body = json.dumps({**event, "padding": "x" * 20_000}).encode()
     signature = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     head = (
         f"POST /hooks/github HTTP/1.1\r\nHost: robot\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"

@@ -65,8 +65,8 @@ int main(void) {
 
 def ours(threads: int, variables: dict[str, str]) -> dict[str, float]:
     command = [sys.executable, "-m", "assay.worker.timing.roofline_peaks", str(threads)]
-    found: dict[str, float] = json.loads(subprocess.check_output(command, env=variables))
-    return found
+    peaks: dict[str, float] = json.loads(subprocess.check_output(command, env=variables))
+    return peaks
 
 
 def stream(folder: Path, variables: dict[str, str]) -> dict[str, float]:
@@ -76,8 +76,8 @@ def stream(folder: Path, variables: dict[str, str]) -> dict[str, float]:
         (folder / "stream.c").write_text(STREAM)
         flags = ["-O3", "-march=native", "-fopenmp", "-fno-tree-loop-distribute-patterns"]
         subprocess.run(["cc", *flags, str(folder / "stream.c"), "-o", str(binary)], check=True)
-    told = subprocess.check_output([str(binary)], env=variables, text=True).split()
-    return {"STREAM's loop, copy": float(told[0]), "memcpy in C, copy": float(told[1])}
+    words = subprocess.check_output([str(binary)], env=variables, text=True).split()
+    return {"STREAM's loop, copy": float(words[0]), "memcpy in C, copy": float(words[1])}
 
 
 def product(which: str, threads: int, folder: Path) -> float:
@@ -87,9 +87,9 @@ def product(which: str, threads: int, folder: Path) -> float:
         import torch
 
         torch.set_num_threads(threads)
-        one = torch.from_numpy(a)
-        made = torch.empty_like(one)
-        work = lambda: torch.mm(one, one, out=made)  # noqa: E731
+        operand = torch.from_numpy(a)
+        made = torch.empty_like(operand)
+        work = lambda: torch.mm(operand, operand, out=made)  # noqa: E731
     else:
         import onnxruntime
 
@@ -125,8 +125,8 @@ def main() -> None:
             seen |= stream(Path(name), variables)
             for library in ("torch", "onnxruntime"):
                 command = [sys.executable, __file__, "--product", library, str(threads), name]
-                told = subprocess.check_output(command, env=variables, text=True, stderr=subprocess.DEVNULL)
-                seen[f"{library} product"] = float(told)
+                output = subprocess.check_output(command, env=variables, text=True, stderr=subprocess.DEVNULL)
+                seen[f"{library} product"] = float(output)
             best = {what: max(value, best.get(what, 0.0)) for what, value in seen.items()}
     for what, value in best.items():
         own = best["our copy" if "copy" in what else "our product"]

@@ -54,11 +54,13 @@ def _most(
     path: Path, feeds: Sequence[Feed], precision: str, exact: Sequence[Feed]
 ) -> tuple[float | None, float | None]:
     """Of one form of the model, over all grids."""
-    found = []
+    moves_by_case = []
     for grid, levels in zip(GRIDS, LEVELS, strict=True):
         steps = _in_eight_bits(path, levels) if precision == "int8" else _in_few_bits(path, precision, grid)
-        found.append([_moved(model, feeds, exact) for model in steps])
-    weights, both = ([moves[at] for moves in found if len(moves) > at and moves[at] is not None] for at in (0, 1))
+        moves_by_case.append([_moved(model, feeds, exact) for model in steps])
+    weights, both = (
+        [moves[at] for moves in moves_by_case if len(moves) > at and moves[at] is not None] for at in (0, 1)
+    )
     return max(weights, default=None), max([*weights, *both], default=None) if both else None
 
 

@@ -42,9 +42,9 @@ LIVES_S = 600
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 def served(name: str, extra: float, step_s: float) -> Service:
@@ -165,25 +165,26 @@ def main() -> None:
         words = []
         for seed in range(asked.first, asked.first + asked.comparisons):
             began = time.monotonic()
-            found = compared(extra, seed, asked)
+            comparison = compared(extra, seed, asked)
             if asked.record:
                 with asked.record.open("a", encoding="utf-8") as file:
-                    for pair in found.pairs:
+                    for pair in comparison.pairs:
                         row = {
                             "extra": extra,
                             "ratios": pair.ratios,
                             "new_first": pair.new_first,
                             "counts": not pair.trouble,
-                            "seconds": (time.monotonic() - began) / len(found.pairs),
+                            "seconds": (time.monotonic() - began) / len(comparison.pairs),
                         }
                         file.write(json.dumps(row) + "\n")
-            words.append(found.word)
+            words.append(comparison.word)
             text = ", ".join(
-                f"{name} {answer.word} {100 * math.expm1(answer.mean):+.1f} %" for name, answer in found.answers.items()
+                f"{name} {answer.word} {100 * math.expm1(answer.mean):+.1f} %"
+                for name, answer in comparison.answers.items()
             )
             print(
-                f"extra {extra:.0%}, seed {seed}: {found.word}, {len(found.pairs)} pairs, {time.monotonic() - began:.0f} s, "
-                f"load {os.getloadavg()[0]:.1f}; {text}; not counted {found.troubles}",
+                f"extra {extra:.0%}, seed {seed}: {comparison.word}, {len(comparison.pairs)} pairs, {time.monotonic() - began:.0f} s, "
+                f"load {os.getloadavg()[0]:.1f}; {text}; not counted {comparison.troubles}",
                 flush=True,
             )
         print(

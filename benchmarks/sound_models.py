@@ -132,13 +132,15 @@ def _array(value: Any) -> Any:
     return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
 
 
-def _close(one: Any, other: Any) -> bool:
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(_close, one, other))
-    one, other = np.asarray(one), np.asarray(other)
-    if one.dtype.kind in "OUS":
-        return one.tolist() == other.tolist()
-    return one.shape == other.shape and np.allclose(one.astype(float), other.astype(float), 1e-2, 1e-3, equal_nan=True)
+def _close(first: Any, other: Any) -> bool:
+    if isinstance(first, list):
+        return len(first) == len(other) and all(map(_close, first, other))
+    first, other = np.asarray(first), np.asarray(other)
+    if first.dtype.kind in "OUS":
+        return first.tolist() == other.tolist()
+    return first.shape == other.shape and np.allclose(
+        first.astype(float), other.astype(float), 1e-2, 1e-3, equal_nan=True
+    )
 
 
 if __name__ == "__main__":

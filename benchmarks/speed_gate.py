@@ -126,8 +126,8 @@ def gate(built: Built, seed: int, rule: SpeedRule) -> tuple[SpeedComparison, Ans
     return seen, answer_at(seen.launches, rule), took
 
 
-def note(path: Path, name: str, built: Built, noisy: bool, found: tuple[SpeedComparison, Answer, float]) -> None:
-    seen, answer, took = found
+def note(path: Path, name: str, built: Built, noisy: bool, answered: tuple[SpeedComparison, Answer, float]) -> None:
+    seen, answer, took = answered
     launches = [
         f"{launch.cpu:.5f};{launch.wall:.3f};{launch.load:.3f};{launch.own_first:d}" for launch in seen.launches
     ]
@@ -161,7 +161,7 @@ def main() -> None:
 
 def run(arguments: argparse.Namespace, engines: Sequence[Built]) -> None:
     rule = SpeedRule(min_slowdown=arguments.min_slowdown / 100, margin=arguments.min_slowdown / 50)
-    found: dict[tuple[str, str, float], list[tuple[SpeedComparison, Answer, float]]] = defaultdict(list)
+    answers_by_gate: dict[tuple[str, str, float], list[tuple[SpeedComparison, Answer, float]]] = defaultdict(list)
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}{', two busy neighbours' * arguments.noisy}")
     gc.freeze()  # A worker holds one backend, and collecting after each launch is quick; here all of them are loaded.
     for number in range(arguments.gates):
@@ -171,11 +171,11 @@ def run(arguments: argparse.Namespace, engines: Sequence[Built]) -> None:
             name = built.flow.name + f" threads={arguments.threads}" * (arguments.threads != 1)
             name += f" floor={arguments.min_slowdown:g}" * (arguments.min_slowdown != 1.0)
             seen = gate(built, number, rule)
-            found[built.size, name, built.extra].append(seen)
+            answers_by_gate[built.size, name, built.extra].append(seen)
             if arguments.csv:
                 note(arguments.csv, name, built, arguments.noisy, seen)
     print("size   flow                   more work  measured  gates  slower   same faster undecided  median s")
-    for (size, name, extra), many in found.items():
+    for (size, name, extra), many in answers_by_gate.items():
         words = [answer.word for _, answer, _ in many]
         slower, same, faster, undecided = (words.count(word) for word in ("slower", "same", "faster", "inconclusive"))
         measured = 100 * statistics.median(math.expm1(answer.mean) for _, answer, _ in many)

@@ -79,15 +79,16 @@ def table(found: list[Gate], key: Callable[[Gate], tuple[str, ...]]) -> None:
 
 def main() -> None:
     for path in map(Path, sys.argv[1:]):
-        found = gates(path)
-        print(f"{path.name}: {len(found)} gates")
+        gates_read = gates(path)
+        print(f"{path.name}: {len(gates_read)} gates")
         print(f"{'':42}{'gates':>6}  slower   same  faster  undecided measured  seconds   load: least, median, most")
         table(
-            found, lambda gate: (gate.size, gate.flow, f"+{100 * gate.extra:g} %", "neighbours" if gate.noisy else "")
+            gates_read,
+            lambda gate: (gate.size, gate.flow, f"+{100 * gate.extra:g} %", "neighbours" if gate.noisy else ""),
         )
-        table(found, lambda gate: (f"+{100 * gate.extra:g} %", "neighbours" if gate.noisy else "none of ours"))
-        table(found, lambda gate: (next(name for limit, name in CLASSES if gate.load <= limit),))
-        alike = [gate for gate in found if not gate.extra]
+        table(gates_read, lambda gate: (f"+{100 * gate.extra:g} %", "neighbours" if gate.noisy else "none of ours"))
+        table(gates_read, lambda gate: (next(name for limit, name in CLASSES if gate.load <= limit),))
+        alike = [gate for gate in gates_read if not gate.extra]
         if alike:
             alarms = sum(gate.word == "slower" or gate.waits or gate.loads for gate in alike)
             coarse = sum(gate.waits for gate in alike), sum(gate.loads for gate in alike)

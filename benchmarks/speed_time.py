@@ -73,8 +73,8 @@ def main() -> None:
                     )
                     took["... its launches alone"].append(spent)
     for kind, seconds in took.items():
-        told = {word: words[kind].count(word) for word in dict.fromkeys(words[kind])}
-        print(f"{kind:24} median {statistics.median(seconds):6.2f} s, most {max(seconds):6.2f} s {told or ''}")
+        count_by_word = {word: words[kind].count(word) for word in dict.fromkeys(words[kind])}
+        print(f"{kind:24} median {statistics.median(seconds):6.2f} s, most {max(seconds):6.2f} s {count_by_word or ''}")
 
 
 if __name__ == "__main__":

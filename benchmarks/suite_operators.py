@@ -48,8 +48,8 @@ def main() -> None:
         for option, values in (("--flow", arguments.flow), ("--filter", arguments.filter or PEER)):
             command += [word for value in values for word in (option, value)]
         for what in ("cold caches", "rerun"):
-            told = _run(command, Path(folder))
-            print(f"{what}: {told}")
+            result = _run(command, Path(folder))
+            print(f"{what}: {result}")
     print(
         f"goals on 2 idle cores: {COLD_S} s per case of executorch-xnnpack with cold caches, {RERUN_HZ:g} cases/s of a rerun"
     )

@@ -93,11 +93,11 @@ def _expected(run: Run, results: tuple[Result, ...], folder: Path) -> tuple[Run,
 
 
 def _judged(run: Run, results: Sequence[Result]) -> Iterator[Judged]:
-    found = judge(
+    judgement = judge(
         results, run.policy, planned=[job.key for job in run.jobs], today=datetime.now(UTC).date(), narrowed=True
     )
     by_key = {result.job_key: result for result in results}
-    for verdict in found.verdicts:
+    for verdict in judgement.verdicts:
         if verdict.job_key in by_key:
             yield by_key[verdict.job_key], verdict.word, verdict.reason
 

@@ -113,9 +113,9 @@ def openvino_tool(model: Path) -> float:
         "-nireq", "1", "-nthreads", "1", "-infer_precision", "f32", "-t", f"{SECONDS:.0f}",
     ]  # fmt: skip
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = re.search(r"Median:\s+([\d.]+) (us|ms)", said)
-    assert found, said
-    return float(found[1]) * {"us": 1e-6, "ms": 1e-3}[found[2]]
+    match = re.search(r"Median:\s+([\d.]+) (us|ms)", said)
+    assert match, said
+    return float(match[1]) * {"us": 1e-6, "ms": 1e-3}[match[2]]
 
 
 def openvino_latency(engine: Any, call: Call) -> tuple[float, float]:

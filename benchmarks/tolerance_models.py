@@ -142,8 +142,8 @@ def _odd(profile: DerivedTolerance | None) -> str:
         return ""
     header = profile.header
     blind = [attempt.defect.kind for attempt in header.selftest if not attempt.killed]
-    told = {"without a rule": header.without_rule, "self-test did not see": blind, "one by one": header.fallen}
-    return "".join(f"  {what}: {which}" for what, which in told.items() if which)
+    weak = {"without a rule": header.without_rule, "self-test did not see": blind, "one by one": header.fallen}
+    return "".join(f"  {what}: {which}" for what, which in weak.items() if which)
 
 
 def main() -> None:

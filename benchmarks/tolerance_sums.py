@@ -132,8 +132,8 @@ def main() -> None:
                     caught[defect][0] += _budget(judge_outputs([{"y": y}], None, profile)["y"]) > 1
             print(f"{name:12} {terms:6}  {', '.join(line)}", flush=True)
     print(f"correct kernels called wrong: {wrong} of {correct}, 4,096 elements each")
-    for defect, (found, total) in caught.items():
-        print(f"float32, {defect}: caught {found} of {total}")
+    for defect, (caught_count, total) in caught.items():
+        print(f"float32, {defect}: caught {caught_count} of {total}")
 
 
 def make_with(operator: str, x: Array, w: Array) -> onnx.ModelProto:

@@ -48,12 +48,12 @@ def main() -> None:
     extra, located = 0, {name: 0 for _, name, _ in STEPS}
     for _ in range(arguments.histories):
         values = list(history(rng, changed=True))
-        found = alarms(values)
+        positions = alarms(values)
         for name, first, last in windows:
-            inside = [place for place in found if first <= place < last]
+            inside = [place for place in positions if first <= place < last]
             if inside:
                 delays[name].append(inside[0] - first)
-        extra += sum(not any(first <= place < last for _, first, last in windows) for place in found)
+        extra += sum(not any(first <= place < last for _, first, last in windows) for place in positions)
         changes = [change.place for change in step_changes(values)]
         for place, name, _ in STEPS:
             located[name] += any(abs(change - place) <= 2 for change in changes)

@@ -92,10 +92,10 @@ def _tried(plan: dict[str, Any], site: list[str], path: Path, folder: Path) -> d
         history=str(folder / "history"),
         output=folder / "triage",
     )
-    found = run_triage(options, tell=lambda text: first.append(time.perf_counter() - begin))
+    triaged = run_triage(options, tell=lambda text: first.append(time.perf_counter() - begin))
     seconds = time.perf_counter() - begin
     return {
-        **judged(found.causes, site, plan),
+        **judged(triaged.causes, site, plan),
         "first_s": min(first, default=None),
         "seconds": seconds,
         "cpu_s": processor_s() - begin_cpu,

@@ -68,14 +68,16 @@ def main() -> None:
 
 
 def _single(case: Broken, whole: bool) -> bool:
-    found = _looked_at(case, GROUPS if whole else {*READING, case.group})
-    told = _told(found)
-    right = found.decision.answer == case.answer and case.check in told
+    inspection = _looked_at(case, GROUPS if whole else {*READING, case.group})
+    told = _told(inspection)
+    right = inspection.decision.answer == case.answer and case.check in told
     others = sorted(set(told) - {case.check, *case.also})
     if not right or others:
-        print(f"{case.name}: {found.decision.answer}, wanted {case.answer} by {case.check}; heard {told}", flush=True)
+        print(
+            f"{case.name}: {inspection.decision.answer}, wanted {case.answer} by {case.check}; heard {told}", flush=True
+        )
     else:
-        print(f"{case.name}: {found.decision.answer} by {case.check}", flush=True)
+        print(f"{case.name}: {inspection.decision.answer} by {case.check}", flush=True)
     return right
 
 
@@ -97,15 +99,15 @@ def _pairs(cases: list[Broken], most: int, seed: int, skip: int) -> tuple[int, i
         if count == most:
             break
         try:
-            found = _looked_at(_both(first, other), {*READING, first.group, other.group})
+            inspection = _looked_at(_both(first, other), {*READING, first.group, other.group})
         except NoPair:
             continue
         count += 1
-        heard = _told(found)
+        heard = _told(inspection)
         print(f"{at}: {first.name} and {other.name}", flush=True)
         missing = [case for case in (first, other) if case.check not in heard]
         for case in missing:
-            held = any(each.outcome is CheckOutcome.SKIPPED and each.group == case.group for each in found.checks)
+            held = any(each.outcome is CheckOutcome.SKIPPED and each.group == case.group for each in inspection.checks)
             text = "cannot be looked at before, and it says so" if held else "not heard"
             print(f"{first.name} and {other.name}: {case.name} {text}; {heard}", flush=True)
             wrong += not held
@@ -145,8 +147,10 @@ def _looked_at(case: Broken, groups: Iterable[str]) -> Inspection:
             return inspect(good.NAME, root, tools, groups=groups)
 
 
-def _told(found: Inspection) -> dict[str, str]:
-    return {check.name: f"{check.outcome}: {check.sentence[:120]}" for check in found.checks if check.outcome in BAD}
+def _told(inspection: Inspection) -> dict[str, str]:
+    return {
+        check.name: f"{check.outcome}: {check.sentence[:120]}" for check in inspection.checks if check.outcome in BAD
+    }
 
 
 if __name__ == "__main__":

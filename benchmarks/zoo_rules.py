@@ -35,10 +35,10 @@ def main() -> None:
     fires: Counter[str] = Counter()
     needed: dict[str, list[str]] = {}
     models = {**_crafted(), **_submitted()}
-    for name, found in models.items():
-        failed = [finding for finding in found if finding.severity is not Severity.REMARK]
+    for name, model in models.items():
+        failed = [finding for finding in model if finding.severity is not Severity.REMARK]
         parts = {finding.area for finding in failed}
-        for code in {finding.code for finding in found}:
+        for code in {finding.code for finding in model}:
             fires[code] += 1
             if parts != {finding.area for finding in failed if finding.code != code}:
                 needed.setdefault(code, []).append(name)
@@ -50,23 +50,23 @@ def main() -> None:
 
 
 def _crafted() -> dict[str, list[ModelFinding]]:
-    found = {}
+    findings = {}
     for name in CASES:
         with tempfile.TemporaryDirectory() as folder:
-            found[name] = _findings(built(name, Path(folder)), Request(""))
-    return found
+            findings[name] = _findings(built(name, Path(folder)), Request(""))
+    return findings
 
 
 def _submitted() -> dict[str, list[ModelFinding]]:
-    found = {}
+    findings = {}
     for name, case in TABLE.items():
         if case.group != "compliance":
             continue
         with tempfile.TemporaryDirectory() as folder:
             build(Path(folder), case)
             submission = Path(folder) / "submissions" / good.NAME
-            found[name] = _findings(submission / "model.onnx", _asked(submission))
-    return found
+            findings[name] = _findings(submission / "model.onnx", _asked(submission))
+    return findings
 
 
 def _asked(folder: Path) -> Request:

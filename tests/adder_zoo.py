@@ -54,8 +54,10 @@ def inspected(root: Path, name: str = "adder") -> Inspection:
     checks = [Check(name=f"{group}.x", outcome=CheckOutcome.PASSED, sentence="fine", executed=1) for group in EXECUTING]
     checks[-1] = msgspec.structs.replace(checks[-1], figures=figures)
     checks[-2] = msgspec.structs.replace(checks[-2], figures={"measured": 0.49})
-    found = tuple(checks)
-    return Inspection(name=name, digest=digest, checks=found, decision=decide(found), at="2026-11-22", version="1")
+    check_tuple = tuple(checks)
+    return Inspection(
+        name=name, digest=digest, checks=check_tuple, decision=decide(check_tuple), at="2026-11-22", version="1"
+    )
 
 
 def accepted(root: Path, *versions: str) -> list[Change]:

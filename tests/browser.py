@@ -20,7 +20,7 @@ PATIENCE_MS = 300_000
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    path = next((program for name in NAMES if (program := shutil.which(name))), None)
     if path is None:
         if os.environ.get("ASSAY_REQUIRE_BROWSER") == "1":
             pytest.fail(f"ASSAY_REQUIRE_BROWSER is 1, and none of {', '.join(NAMES)} is installed")

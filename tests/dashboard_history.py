@@ -44,9 +44,9 @@ def fill_history(store: SqlStore) -> None:
             commit=f"{number:040x}" if number < RUNS - 1 else COMMIT,
         )
         store.open_run(run)
-        found = [_result(job, number) for job in jobs]
-        store.record(run.id, found)
-        store.close_run(run.id, "complete", _judged(found, jobs))
+        results = [_result(job, number) for job in jobs]
+        store.record(run.id, results)
+        store.close_run(run.id, "complete", _judged(results, jobs))
 
 
 def _kinds(case: str) -> tuple[str, ...]:
@@ -77,9 +77,9 @@ def _result(job: AnyJob, number: int) -> Result:
             return made
 
 
-def _judged(found: list[Result], jobs: tuple[AnyJob, ...]) -> RunVerdict:
+def _judged(results: list[Result], jobs: tuple[AnyJob, ...]) -> RunVerdict:
     from datetime import date
 
-    verdict = judge(found, make_run("x", jobs).policy, planned=[job.key for job in jobs], today=date(2026, 11, 26))
+    verdict = judge(results, make_run("x", jobs).policy, planned=[job.key for job in jobs], today=date(2026, 11, 26))
     assert any(candidate.word is VerdictStatus.FAIL for candidate in verdict.verdicts)
     return replace(verdict, run=Verdict(VerdictStatus.FAIL, "1 job fails"))

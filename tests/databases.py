@@ -18,9 +18,9 @@ from free_port import free_port
 
 
 def _program(name: str) -> Path | None:
-    found = shutil.which(name)
-    if found:
-        return Path(found)
+    program = shutil.which(name)
+    if program:
+        return Path(program)
     versions = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
     return versions[-1] if versions else None
 

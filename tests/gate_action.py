@@ -34,7 +34,7 @@ class Ended:
 def run_action(folder: Path, inputs: Mapping[str, str], environment: Mapping[str, str]) -> Ended:
     """In `folder`, which is the checkout. Nothing is installed: the `assay` of these tests is the one on the PATH."""
     values = (
-        {name: str(one.get("default", "")) for name, one in ACTION["inputs"].items()}
+        {name: str(declared.get("default", "")) for name, declared in ACTION["inputs"].items()}
         | {"install": "false"}
         | dict(inputs)
     )
@@ -87,7 +87,7 @@ def _filled(text: str, inputs: Mapping[str, str], outputs: Mapping[str, str]) ->
     known = {f"inputs.{name}": value for name, value in inputs.items()}
     known |= {"steps.check.outputs.reports": "", "steps.check.outputs.exit-code": ""}
     known |= {f"steps.check.outputs.{name}": value for name, value in outputs.items()}
-    return re.sub(r"\$\{\{ (.*?) \}\}", lambda found: known[found[1]], text)
+    return re.sub(r"\$\{\{ (.*?) \}\}", lambda match: known[match[1]], text)
 
 
 def _outputs(path: Path) -> dict[str, str]:
@@ -129,12 +129,12 @@ def forge() -> Iterator[Forge]:
 
         def do_PATCH(self) -> None:
             kept.asked.append(f"PATCH {self.path}")
-            found = [comment for comment in kept.comments if str(comment["id"]) == self.path.rpartition("/")[2]]
-            if kept.refuses or found[0].get("foreign"):
+            comments = [comment for comment in kept.comments if str(comment["id"]) == self.path.rpartition("/")[2]]
+            if kept.refuses or comments[0].get("foreign"):
                 self.say(kept.refuses or 403, {"message": "Resource not accessible by integration"})
                 return
-            found[0].update(json.loads(self.sent))
-            self.say(200, found[0])
+            comments[0].update(json.loads(self.sent))
+            self.say(200, comments[0])
 
     with serving(Comments) as kept.url:
         yield kept

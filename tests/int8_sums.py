@@ -20,6 +20,6 @@ def skip_where_sums_saturate() -> None:
         parser.parse_model(_TEXT).SerializeToString(), providers=["CPUExecutionProvider"]
     )
     largest = {"x": np.full((1, _MANY), 255, np.uint8), "w": np.full((_MANY, 1), 127, np.int8)}
-    (found,) = session.run(None, largest)
-    if found.item() != _MANY * 255 * 127:
+    (total,) = session.run(None, largest)
+    if total.item() != _MANY * 255 * 127:
         pytest.skip("int8 engines saturate on this processor: it has no VNNI")

@@ -16,7 +16,7 @@ LABELS = ["cat", "dog", "eel"]
 def tree_attributes(role: str, classes: int, *, trees: int = 3, one_score: bool = False) -> dict[str, Any]:
     """Trees of depth two over four features, each leaf with a vote for every class; NaN goes down the left branch."""
     stream = np.random.default_rng(5)
-    found: dict[str, list[Any]] = {
+    columns: dict[str, list[Any]] = {
         name: []
         for name in (
             "treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids", "missing_value_tracks_true",
@@ -30,13 +30,13 @@ def tree_attributes(role: str, classes: int, *, trees: int = 3, one_score: bool 
                 tree, node, int(stream.integers(4)), 0.0 if leaf else float(np.float32(stream.normal())),
                 "LEAF" if leaf else "BRANCH_LEQ", 0 if leaf else 2 * node + 1, 0 if leaf else 2 * node + 2, int(not leaf),
             )  # fmt: skip
-            for name, value in zip(found, row, strict=True):
-                found[name].append(value)
+            for name, value in zip(columns, row, strict=True):
+                columns[name].append(value)
             for class_number in range(1 if one_score else classes) if leaf else ():
                 weight = float(np.float32(stream.normal() if one_score else stream.random() / trees))
                 for name, vote in zip(votes, (tree, node, class_number, weight), strict=True):
                     votes[name].append(vote)
-    return {f"nodes_{name}": value for name, value in found.items()} | {
+    return {f"nodes_{name}": value for name, value in columns.items()} | {
         f"{role}_{name}": value for name, value in votes.items()
     }
 

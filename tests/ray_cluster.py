@@ -98,8 +98,8 @@ def _ready(
 
 
 def _kill_tree(process: subprocess.Popen[bytes]) -> None:
-    for one in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
-        one.kill()
+    for child in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
+        child.kill()
     process.wait()
 
 

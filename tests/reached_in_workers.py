@@ -149,8 +149,8 @@ class Reached:
 
     def files(self) -> list[tuple[str, Path]]:
         """Of each module of which anything is reached."""
-        found = ((module, self._sources.path(module)) for module in sorted(self._modules))
-        return [(module, path) for module, path in found if path is not None]
+        rows = ((module, self._sources.path(module)) for module in sorted(self._modules))
+        return [(module, path) for module, path in rows if path is not None]
 
     def trees(self) -> dict[str, ast.Module]:
         """Of the same modules: each is parsed once."""

@@ -14,5 +14,5 @@ FUTURES = "import concurrent.futures as helper"
 def scanned(files: Mapping[str, str]) -> dict[str, list[str]]:
     """What each file reaches for, of those that reach for anything."""
     others = other_files({path: file_names(ast.parse(code), path) for path, code in files.items()})
-    found = {path: [reach.what for reach in reaches(code, PACKAGES, others[path])] for path, code in files.items()}
-    return {path: told for path, told in found.items() if told}
+    reached = {path: [reach.what for reach in reaches(code, PACKAGES, others[path])] for path, code in files.items()}
+    return {path: texts for path, texts in reached.items() if texts}

@@ -51,14 +51,14 @@ class WarmWorkers(Preforked):
             self._plain[kind] -= 1
             return None
         self._last = kind
-        found = self._servers.pop(kind, None)
-        if found is not None and found.is_gone:
-            found.end()
-            found = None
-        if found is None:
-            found = ForkServer((), same, (str(PROGRAM), kind[0]))
-        self._servers[kind] = found  # the last one used is the last
-        return found
+        server = self._servers.pop(kind, None)
+        if server is not None and server.is_gone:
+            server.end()
+            server = None
+        if server is None:
+            server = ForkServer((), same, (str(PROGRAM), kind[0]))
+        self._servers[kind] = server  # the last one used is the last
+        return server
 
     def give_up(self) -> None:
         """The last one that was asked did not do: another is started after some workers without."""

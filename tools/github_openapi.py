@@ -33,15 +33,15 @@ _WORDS = ("description", "example", "examples", "externalDocs", "deprecated", "t
 
 def main(source: Path) -> None:
     whole = json.loads(source.read_bytes())
-    told: dict[str, Any] = {"version": whole["info"]["version"], "license": whole["info"]["license"], "paths": {}}
+    document: dict[str, Any] = {"version": whole["info"]["version"], "license": whole["info"]["license"], "paths": {}}
     for path, methods in USED.items():
         for method in methods:
-            told["paths"].setdefault(path, {})[method] = _operation(whole, whole["paths"][path][method])
-    OUT.write_text(json.dumps(told, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+            document["paths"].setdefault(path, {})[method] = _operation(whole, whole["paths"][path][method])
+    OUT.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def _operation(whole: Any, operation: Any) -> dict[str, Any]:
-    parameters = [_plain(whole, one) for one in operation.get("parameters", ())]
+    parameters = [_plain(whole, parameter) for parameter in operation.get("parameters", ())]
     body = operation.get("requestBody", {})
     schema = body.get("content", {}).get("application/json", {}).get("schema")
     return {
@@ -54,7 +54,7 @@ def _operation(whole: Any, operation: Any) -> dict[str, Any]:
 def _plain(whole: Any, node: Any, named: bool = False) -> Any:
     """Without references and words; `named`: the keys are names of properties and no keywords."""
     if isinstance(node, list):
-        return [_plain(whole, one) for one in node]
+        return [_plain(whole, entry) for entry in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node and not named:
@@ -62,7 +62,7 @@ def _plain(whole: Any, node: Any, named: bool = False) -> Any:
         for part in node["$ref"].removeprefix("#/").split("/"):
             found = found[part]
         return _plain(whole, found)
-    kept = {key: _plain(whole, one, key == "properties") for key, one in node.items() if named or key not in _WORDS}
+    kept = {key: _plain(whole, entry, key == "properties") for key, entry in node.items() if named or key not in _WORDS}
     if not named and kept.pop("nullable", False) and isinstance(kept.get("type"), str):
         kept["type"] = [kept["type"], "null"]
     return kept

@@ -51,7 +51,7 @@ COLUMNS = (
 def main(out: Path) -> int:
     """Everything, each line written as soon as it is known."""
     out.mkdir(parents=True, exist_ok=True)
-    names = ", ".join(sorted({f"{one.name} (driver {one.driver})" for one in gpus()})) or "no GPU"
+    names = ", ".join(sorted({f"{gpu.name} (driver {gpu.driver})" for gpu in gpus()})) or "no GPU"
     rows: list[dict[str, Any]] = []
     with (out / "gpu.jsonl").open("w") as lines, tempfile.TemporaryDirectory() as scratch:
         for row in _rows(Path(scratch)):
@@ -77,7 +77,10 @@ def _rows(scratch: Path) -> Iterator[dict[str, Any]]:
 def _checked(scratch: Path, flow: str, options: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """All models in one command: a row for each."""
     config = scratch / "assay.toml"
-    models = "".join(_MODEL.format(model=DIGITS / "models" / one, golden=DIGITS / "goldens" / one) for one in MODELS)
+    models = "".join(
+        _MODEL.format(model=DIGITS / "models" / model_name, golden=DIGITS / "goldens" / model_name)
+        for model_name in MODELS
+    )
     config.write_text(f"{models}[measure]\nseconds = 0.5\n")
     began = time.monotonic()
     report, said = _assay(scratch, "check", "--config", config, "--flow", flow, *options, limit=CHECK_LIMIT_S)
@@ -104,14 +107,14 @@ def _taken(row: dict[str, Any], job: Mapping[str, Any]) -> None:
     if kind == "verify":
         row["verdict"] = job["word"]
         row["budget"] = max(
-            (one["observed"] for one in job["verdicts"] if one["metric"] == "budget_used"), default=None
+            (verdict["observed"] for verdict in job["verdicts"] if verdict["metric"] == "budget_used"), default=None
         )
-        row["placements"] = [one["operator"] for one in (result["facts"] or {}).get("placements", ())][:20]
+        row["placements"] = [placement["operator"] for placement in (result["facts"] or {}).get("placements", ())][:20]
     if result["outcome"] in ("unavailable", "unsupported"):
         row["verdict"] = result["outcome"]
         return
     if result["outcome"] != "ok" and not any(
-        one["cures"] for one in (result["facts"] or {}).get("numeric_defaults", ())
+        default["cures"] for default in (result["facts"] or {}).get("numeric_defaults", ())
     ):
         before = f"{row['differs']}; " if row["differs"] else ""
         row["differs"] = before + f"{kind}: {job['reason']}"[:600]
@@ -143,7 +146,9 @@ def _compared(scratch: Path, what: str, copy: str, flows: tuple[str, ...], expec
     }
     if report is None:
         return {**row, "verdict": "error", "differs": "no report was written"}
-    (job,) = [one for one in report["jobs"] if one["job"]["kind"] in ("compare", "speed")] or report["jobs"][-1:]
+    (job,) = [candidate for candidate in report["jobs"] if candidate["job"]["kind"] in ("compare", "speed")] or report[
+        "jobs"
+    ][-1:]
     reason = str(job["reason"])
     return {
         **row, "verdict": job["word"], "reason": reason,

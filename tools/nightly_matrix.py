@@ -151,14 +151,14 @@ def read_took(path: Path = TOOK) -> dict[tuple[str, str], float]:
     """Seconds of a whole suite on a flow. Raises SystemExit, naming the line."""
     if not path.exists():
         return {}
-    found: dict[tuple[str, str], float] = {}
+    seconds: dict[tuple[str, str], float] = {}
     with path.open(newline="", encoding="utf-8") as file:
         for number, row in enumerate(csv.DictReader(file), start=2):
             try:
-                found[row["suite"], row["flow"]] = float(row["seconds"])
+                seconds[row["suite"], row["flow"]] = float(row["seconds"])
             except (KeyError, TypeError, ValueError):
                 sys.exit(f"{path}: line {number} has no suite, flow and seconds; write it again with --took")
-    return found
+    return seconds
 
 
 def write_took(saved: Sequence[Path], path: Path = TOOK) -> None:
@@ -219,7 +219,7 @@ def gitlab(cells: Sequence[Cell], whole: Sequence[Cell]) -> Iterator[str]:
     jobs: dict[str, object] = {"stages": ["before", "run", "verdict"], "default": shared}
     if shared_out:
         jobs[SECONDS] = _seconds_job([cell for cell in whole if (cell.suite, cell.flow) in shared_out])
-    for cell in (one for one in cells if one.runner == linux):
+    for cell in (any_cell for any_cell in cells if any_cell.runner == linux):
         needs = [f"apt-get update && apt-get install --yes {cell.packages}"] if cell.packages else []
         needs += [f"assay env build {cell.environment}"] if cell.environment else []
         by_seconds = (cell.suite, cell.flow) in shared_out
@@ -233,8 +233,10 @@ def gitlab(cells: Sequence[Cell], whole: Sequence[Cell]) -> Iterator[str]:
             "timeout": "60m",
             "artifacts": kept,
         }
-    for cell in (one for one in whole if one.runner == linux):
-        shards = [f"run {one.name}" for one in cells if (one.suite, one.flow) == (cell.suite, cell.flow)]
+    for cell in (any_cell for any_cell in whole if any_cell.runner == linux):
+        shards = [
+            f"run {any_cell.name}" for any_cell in cells if (any_cell.suite, any_cell.flow) == (cell.suite, cell.flow)
+        ]
         reports = "--report suite-markdown=summary.md --report suite-csv=results.csv --report junit=junit.xml --report matrix=matrix.html"
         jobs[cell.name] = {
             "stage": "verdict",

@@ -126,16 +126,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for script in scripts:
         if not script.is_file():
             parser.error(f"{script.stem}: there is no such script in docs/findings")
-    found = []
+    findings = []
     for script in scripts:
-        found.append(shown := run(script, asked.python, asked.limit))
+        findings.append(shown := run(script, asked.python, asked.limit))
         mark = "" if shown.is_right else "NOT AS IT SAYS: "
         print(
             f"{mark}{shown.status} {shown.name} ({', '.join((*shown.other, f'{shown.seconds:.0f} s'))}): {shown.last_line[:160]}"
         )
         sys.stdout.flush()
-    wrong = [one.name for one in found if not one.is_right]
-    print(f"{len(found) - len(wrong)} of {len(found)} as they say{': not ' + ', '.join(wrong) if wrong else ''}")
+    wrong = [finding.name for finding in findings if not finding.is_right]
+    print(f"{len(findings) - len(wrong)} of {len(findings)} as they say{': not ' + ', '.join(wrong) if wrong else ''}")
     return int(bool(wrong))
 
 

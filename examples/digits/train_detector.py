@@ -69,12 +69,12 @@ def loss_of(net: Detector, image: Tensor, boxes: Tensor, classes: Tensor) -> Ten
     column, row = (((true[:, i] + true[:, i + 2]) / 2 / CELL).long() for i in (0, 1))
     heat = torch.zeros(len(image), GRID, GRID)
     heat[sample, row, column] = 1
-    found = nn.functional.binary_cross_entropy_with_logits(centre[:, 0], heat, reduction="sum")
+    presence_loss = nn.functional.binary_cross_entropy_with_logits(centre[:, 0], heat, reduction="sum")
     placed = nn.functional.smooth_l1_loss(net.decode(box)[sample, :, row, column], true, reduction="sum")
     named = nn.functional.cross_entropy(
         kind[sample, :, row, column], classes[sample, slot], reduction="sum", label_smoothing=0.05
     )
-    return (found + 0.1 * placed + named) / len(sample)
+    return (presence_loss + 0.1 * placed + named) / len(sample)
 
 
 def train(net: Detector, scenes: Scenes) -> None:

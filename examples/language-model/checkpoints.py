@@ -40,12 +40,12 @@ def named(weights: Weights, which: int) -> Weights:
         "tokens.weight": ("model.embed_tokens.weight", "token_embd.weight"),
         "last.weight": ("model.norm.weight", "output_norm.weight"),
     }
-    found = {tops[key][which]: weights[key] for key in tops}
+    tensors = {tops[key][which]: weights[key] for key in tops}
     for layer in range(LAYERS):
         for ours, theirs in _PARTS.items():
             before = (f"model.layers.{layer}.", f"blk.{layer}.")[which]
-            found[f"{before}{theirs[which]}.weight"] = weights[f"layers.{layer}.{ours}.weight"]
-    return found
+            tensors[f"{before}{theirs[which]}.weight"] = weights[f"layers.{layer}.{ours}.weight"]
+    return tensors
 
 
 def write_folder(weights: Weights, folder: Path) -> Path:
@@ -72,7 +72,7 @@ def write_folder(weights: Weights, folder: Path) -> Path:
         "torch_dtype": "float32",
     }
     (folder / "config.json").write_text(json.dumps(config, indent=1), "utf-8")
-    stored = {key: np.ascontiguousarray(one, np.float32) for key, one in named(weights, 0).items()}
+    stored = {key: np.ascontiguousarray(weight, np.float32) for key, weight in named(weights, 0).items()}
     save_file(stored, folder / "model.safetensors", {"format": "pt"})
     shutil.copy(HERE / "tokenizer.json", folder)
     return folder
@@ -93,8 +93,8 @@ def write_gguf(weights: Weights, path: Path, kind: str) -> Path:
     writer.add_vocab_size(VOCABULARY)
     _add_tokenizer(writer)
     quantized = gguf.GGMLQuantizationType[KINDS[kind]]
-    for name, one in named(weights, 1).items():
-        values = np.ascontiguousarray(one, np.float32)
+    for name, weight in named(weights, 1).items():
+        values = np.ascontiguousarray(weight, np.float32)
         if ".attn_q." in name or ".attn_k." in name:
             heads = HEADS if ".attn_q." in name else KEY_HEADS
             values = np.ascontiguousarray(values.reshape(heads, 2, -1, WIDTH).swapaxes(1, 2).reshape(values.shape))
@@ -110,7 +110,7 @@ def write_gguf(weights: Weights, path: Path, kind: str) -> Path:
 def _add_tokenizer(writer: gguf.GGUFWriter) -> None:
     said = json.loads((HERE / "tokenizer.json").read_text("utf-8"))["model"]
     tokens = sorted(said["vocab"], key=said["vocab"].get)
-    merges = [one if isinstance(one, str) else " ".join(one) for one in said["merges"]]
+    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in said["merges"]]
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
     writer.add_token_list(tokens)

@@ -23,7 +23,9 @@ def export(name: str, folder: Path) -> Path:
     model.load_state_dict({key: value.float() for key, value in load_file(HERE / f"{name}.safetensors").items()})
     layers = range(model.shape.layers)
     parts = [f"{layer}.{part}" for layer in layers for part in ("key", "value")]
-    past = [one.new_zeros(2, one.shape[1], CACHED, one.shape[3]) for one in model.empty(2)]
+    past = [
+        empty_cache.new_zeros(2, empty_cache.shape[1], CACHED, empty_cache.shape[3]) for empty_cache in model.empty(2)
+    ]
     inputs = (torch.zeros(2, 4, dtype=torch.int64), torch.ones(2, 4 + CACHED, dtype=torch.int64))
     positions = torch.arange(CACHED, 4 + CACHED).expand(2, -1).contiguous()
     batch, new = torch.export.Dim("batch"), torch.export.Dim("sequence")

@@ -44,7 +44,7 @@ class Attention(nn.Module):
             layer(x).unflatten(-1, (-1, self.head)).transpose(1, 2) for layer in (self.query, self.key, self.value)
         )
         if self.shape.base:
-            query, key = (rotated(one, positions, self.shape.base) for one in (query, key))
+            query, key = (rotated(projected, positions, self.shape.base) for projected in (query, key))
         keys, values = torch.cat([past[0], key], 2), torch.cat([past[1], value], 2)
         group = self.shape.heads // self.shape.key_heads
         wide, held = keys.repeat_interleave(group, 1), values.repeat_interleave(group, 1)
@@ -56,8 +56,8 @@ class Attention(nn.Module):
 def rotated(x: Tensor, positions: Tensor, base: float) -> Tensor:
     half = x.shape[-1] // 2
     angles = positions[:, None, :, None].to(x.dtype) * base ** (-torch.arange(half, dtype=x.dtype) / half)
-    one, other = x[..., :half], x[..., half:]
-    return torch.cat([one * angles.cos() - other * angles.sin(), other * angles.cos() + one * angles.sin()], -1)
+    first, other = x[..., :half], x[..., half:]
+    return torch.cat([first * angles.cos() - other * angles.sin(), other * angles.cos() + first * angles.sin()], -1)
 
 
 class Layer(nn.Module):

@@ -59,8 +59,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mail: MailServer, cha
 
 
 def check(*more: str) -> tuple[int, str]:
-    found = run_assay("check", *more)
-    return found.returncode, found.stdout + found.stderr
+    process = run_assay("check", *more)
+    return process.returncode, process.stdout + process.stderr
 
 
 def broken_model() -> None:
@@ -117,12 +117,12 @@ def test_a_cause_is_told_once_and_its_recovery(mail: MailServer, chat: Endpoint)
 
 def test_a_comparison_and_a_mutation_that_block_are_told(mail: MailServer) -> None:
     """The new engine dies; and what fails without any mutant is not mutated."""
-    found = run_assay("compare", "m.onnx", "--flow", "onnxruntime", "--flow", "faulty-abort", "--launches", "4")
-    assert found.returncode == 1, found.stdout + found.stderr
-    assert "alert sent to team" in found.stderr
-    found = run_assay("mutate", "m.onnx", "--golden", "golden", "--flow", "faulty-raise", "--limit", "1")
-    assert found.returncode == 1, found.stdout + found.stderr
-    assert "alert sent to team" in found.stderr
+    process = run_assay("compare", "m.onnx", "--flow", "onnxruntime", "--flow", "faulty-abort", "--launches", "4")
+    assert process.returncode == 1, process.stdout + process.stderr
+    assert "alert sent to team" in process.stderr
+    process = run_assay("mutate", "m.onnx", "--golden", "golden", "--flow", "faulty-raise", "--limit", "1")
+    assert process.returncode == 1, process.stdout + process.stderr
+    assert "alert sent to team" in process.stderr
     assert [str(one["subject"]) for one in mail.mails] == [
         "[assay] blocked: m on faulty-abort: crash",
         "[assay] blocked: m on faulty-raise: error",

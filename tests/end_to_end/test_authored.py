@@ -48,10 +48,10 @@ def test_programs_go_to_those_who_read_them_and_an_open_batch_is_tried_at_three_
     assert model_path(jobs["torch-eager"], "torch").name == "model.pt2"
     assert model_path(jobs["onnxruntime"], "onnx").name == "model.onnx"
     for name in ("onnxruntime", "torch-eager"):
-        found = execute(jobs[name], Stages(lambda stage: None))
-        assert found.outcome is Outcome.OK, found.detail
-        assert found.facts.transforms == ()
-        assert sorted(comparison.at for comparison in found.comparisons) == [
+        result = execute(jobs[name], Stages(lambda stage: None))
+        assert result.outcome is Outcome.OK, result.detail
+        assert result.facts.transforms == ()
+        assert sorted(comparison.at for comparison in result.comparisons) == [
             "",
             *(f"{next(iter(made.inputs.dims))}={n}" for n in (2, 5, 8)),
         ]
@@ -82,8 +82,8 @@ def test_each_flow_owes_the_types_that_its_own_form_of_the_model_declares() -> N
     assert made.program is not None
     assert [form.outputs[0].dtype for form in (made.program, made.model)] == ["float16", "float32"]
     for name in ("torch-eager", "onnxruntime"):
-        found = execute(VerifyJob(made, find_flow(name)), Stages(lambda stage: None))
-        assert found.outcome is Outcome.OK, found.detail
+        result = execute(VerifyJob(made, find_flow(name)), Stages(lambda stage: None))
+        assert result.outcome is Outcome.OK, result.detail
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_an_engine_is_fed_as_the_case_says(
         producer_version="", who="t", reason="t", created_at="",
     )  # fmt: skip
     case = Case("c", model, Inputs(golden=str(tmp_path / "golden"), layout=layout))
-    found = execute(VerifyJob(case, find_flow("reference")), Stages(lambda stage: None))
-    assert found.outcome is Outcome.OK, found.detail
+    result = execute(VerifyJob(case, find_flow("reference")), Stages(lambda stage: None))
+    assert result.outcome is Outcome.OK, result.detail
     assert all((array.flags.c_contiguous, array.flags.f_contiguous) == flags for array in seen)
     given = [np.array_equal(array, x) for array in seen]
     assert given[:2] == [True, False], "the sample, and other inputs to see whether they matter"
@@ -138,9 +138,9 @@ def test_a_case_of_a_suite_is_calibrated_on_resamplings_of_its_one_sample() -> N
         case for case in suite.cases(seed=0) if case.name == "operators/linear-float32-smoke-5x16-size=8,bias=True"
     ]
     ((made,), _) = make((suite,), asked, 1, SILENT)
-    found = execute(VerifyJob(made, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
-    assert found.outcome is Outcome.OK, found.detail
-    assert {comparison.output: comparison.at for comparison in found.against_float} == {"out0": ""}, (
+    result = execute(VerifyJob(made, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
+    assert result.outcome is Outcome.OK, result.detail
+    assert {comparison.output: comparison.at for comparison in result.against_float} == {"out0": ""}, (
         "the loss of quantizing is measured, too"
     )
     job = VerifyJob(made, find_flow("onnxruntime-int8-qdq-per-channel"))

@@ -56,8 +56,8 @@ def _speed_verdict(checked: Checked) -> tuple[VerdictStatus, str]:
 
 
 def _file(options: CheckOptions) -> Path:
-    (found,) = Path(options.history).glob("baselines/*/*/*/baseline.json")
-    return found
+    (path,) = Path(options.history).glob("baselines/*/*/*/baseline.json")
+    return path
 
 
 @three_tries

@@ -51,13 +51,13 @@ pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
 def test_a_job_whose_core_others_had_is_run_again_and_passes(tmp_path: Path) -> None:
     """They are gone soon after the clock has ended the first try."""
-    found = _check(tmp_path, busy_s=4 * LIMIT_S + 2.0)
-    assert found.returncode == 0, found.stdout + found.stderr
-    said = " ".join(found.stdout.split())
-    assert "it was run again, when no other job of this run was under way" in said, found.stdout
+    process = _check(tmp_path, busy_s=4 * LIMIT_S + 2.0)
+    assert process.returncode == 0, process.stdout + process.stderr
+    said = " ".join(process.stdout.split())
+    assert "it was run again, when no other job of this run was under way" in said, process.stdout
 
 
 def test_a_job_that_never_has_its_core_is_undecided_and_no_failure(tmp_path: Path) -> None:
-    found = _check(tmp_path, busy_s=120.0)
-    assert found.returncode == 3, found.stdout + found.stderr
-    assert "it was run twice" in " ".join(found.stdout.split()), found.stdout
+    process = _check(tmp_path, busy_s=120.0)
+    assert process.returncode == 3, process.stdout + process.stderr
+    assert "it was run twice" in " ".join(process.stdout.split()), process.stdout

@@ -74,9 +74,9 @@ def test_a_flow_of_a_gpu_is_measured_in_blocks_and_says_what_was_not_seen(here: 
     assert taken.gpu is not None
     assert taken.gpu.untold is not None
     assert taken.gpu.untold.code in (NoteCode.NVML_NOT_INSTALLED, NoteCode.NVML_SAYS)
-    told = next(verdict.reason for verdict in checked.judgement.verdicts if verdict.job_key == measured.job_key)
-    assert "by the wall clock: this engine does not hand out its stream" in told
-    assert "not seen: n" in told.casefold()
+    reason = next(verdict.reason for verdict in checked.judgement.verdicts if verdict.job_key == measured.job_key)
+    assert "by the wall clock: this engine does not hand out its stream" in reason
+    assert "not seen: n" in reason.casefold()
 
 
 @pytest.mark.parametrize("lie", [lie for lie in LIES if lie not in ONE_OUTPUT])

@@ -24,12 +24,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_healthy_flow_is_tried_and_its_versions_are_told(here: Path) -> None:
     done = run_assay("doctor", "mine")
     assert done.returncode == 0, done.stderr
-    told = dict(line.split(None, 1) for line in done.stdout.splitlines())
-    assert told["options"] == "optimization=basic"
+    row = dict(line.split(None, 1) for line in done.stdout.splitlines())
+    assert row["options"] == "optimization=basic"
     assert "onnxruntime>=" in done.stdout
     assert "ok in compare" in done.stdout
-    assert "on CPUExecutionProvider" in told["operators"]
-    stages = [part.split()[0] for part in told["stages"].split(", ")]
+    assert "on CPUExecutionProvider" in row["operators"]
+    stages = [part.split()[0] for part in row["stages"].split(", ")]
     assert stages == [*dict.fromkeys(stages)], "each once"
     assert {"import", "lower", "run", "compare"} <= {*stages}
     assert not (here / ".assay" / "history.db").exists()
@@ -51,10 +51,10 @@ def test_a_flow_that_answers_wrong_is_not_healthy(here: Path) -> None:
 
 
 def test_unknown_names_are_refused_with_the_nearest(here: Path) -> None:
-    for name, told in (("onnxruntim", "'onnxruntime'"), ("onnxruntime@owm", "'own'")):
+    for name, message in (("onnxruntim", "'onnxruntime'"), ("onnxruntime@owm", "'own'")):
         done = run_assay("doctor", name)
         assert done.returncode == 2
-        assert told in done.stderr
+        assert message in done.stderr
 
 
 def test_all_at_once(here: Path) -> None:

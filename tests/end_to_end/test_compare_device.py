@@ -50,9 +50,9 @@ def test_twice_the_work_of_the_device_is_twice_the_time(tmp_path: Path) -> None:
     )
     assert seen.clock == "device"
     assert sorted(launch.cpu for launch in seen.launches)[2] == pytest.approx(math.log(2), abs=0.25)
-    told = judge_comparison(seen, SpeedRule())
-    assert told.word is VerdictStatus.FAIL
-    assert "of the device's time" in told.text
+    decision = judge_comparison(seen, SpeedRule())
+    assert decision.word is VerdictStatus.FAIL
+    assert "of the device's time" in decision.text
 
 
 @three_tries

@@ -26,11 +26,11 @@ def save(path: Path, nodes: list[onnx.NodeProto], outputs: dict[str, list[int | 
 
 def test_a_wrong_declaration_is_told_and_the_graph_is_judged(tmp_path: Path) -> None:
     path = save(tmp_path / "m.onnx", [helper.make_node("Neg", ["x"], ["y"])], {"y": ["N", 8, 1]})
-    found = assay.check(path, flows=["onnxruntime"], measure=False, history=tmp_path / "h")
-    assert found.results[0].outcome is Outcome.OK
-    assert found.results[0].notes == ()
-    assert [contradiction.code for contradiction in found.results[0].contradictions] == ["declared-shape"]
-    assert notes_of(found.results[0]) == (
+    checked = assay.check(path, flows=["onnxruntime"], measure=False, history=tmp_path / "h")
+    assert checked.results[0].outcome is Outcome.OK
+    assert checked.results[0].notes == ()
+    assert [contradiction.code for contradiction in checked.results[0].contradictions] == ["declared-shape"]
+    assert notes_of(checked.results[0]) == (
         "the model contradicts itself: output 'y' is declared as [N, 8, 1], and its nodes give [N, 8]: judged as the nodes give it",
     )
 
@@ -41,13 +41,13 @@ def test_an_output_that_proves_nothing_does_not_discard_the_others(tmp_path: Pat
         helper.make_node("Less", ["x", "low"], ["b"]),
         helper.make_node("Cast", ["b"], ["z"], to=TensorProto.FLOAT),
     ]
-    found = assay.check(
+    checked = assay.check(
         save(tmp_path / "m.onnx", nodes, {"y": ["N", 8], "z": ["N", 8]}),
         flows=["onnxruntime"], measure=False, history=tmp_path / "h",
     )  # fmt: skip
-    assert found.results[0].outcome is Outcome.OK
-    assert found.judgement.exit_code == 0
-    assert notes_of(found.results[0]) == (
+    assert checked.results[0].outcome is Outcome.OK
+    assert checked.judgement.exit_code == 0
+    assert notes_of(checked.results[0]) == (
         "output 'z': the reference is all zero in all 32 elements: it was compared, and proves nothing; the answer rests on 'y'",
     )
 
@@ -73,8 +73,8 @@ def test_a_type_that_is_declared_wrongly_is_no_fault_of_a_flow(tmp_path: Path) -
     model = onnx.load(path)
     model.graph.output[0].type.tensor_type.elem_type = TensorProto.INT64
     onnx.save(model, path)
-    found = assay.check(path, flows=["onnxruntime"], measure=False, history=tmp_path / "h")
-    assert found.results[0].outcome is Outcome.OK
-    told, corrected = notes_of(found.results[0])
-    assert told.startswith("the model contradicts itself: output 'y' is declared int64, and its nodes give float32")
+    checked = assay.check(path, flows=["onnxruntime"], measure=False, history=tmp_path / "h")
+    assert checked.results[0].outcome is Outcome.OK
+    note, corrected = notes_of(checked.results[0])
+    assert note.startswith("the model contradicts itself: output 'y' is declared int64, and its nodes give float32")
     assert corrected.endswith("and took it with its declarations corrected")

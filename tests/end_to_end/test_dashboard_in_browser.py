@@ -80,10 +80,10 @@ def test_axe_finds_nothing(browser: Any, site: str, axe: str, size: tuple[int, i
             said = page.inner_text("main")
             assert [text in said for text in ("Earlier ones, too", "one that runs seldom")] == [True, True]
         page.evaluate(axe)
-        found = page.evaluate("axe.run()")
+        report = page.evaluate("axe.run()")
         said = [
             f"{violation['id']}: {node['html'][:120]}"
-            for violation in found["violations"]
+            for violation in report["violations"]
             for node in violation["nodes"]
         ]
         assert said == [], path

@@ -42,12 +42,12 @@ def stacked(samples: list[dict[str, Array]]) -> dict[str, Array]:
     return {name: np.concatenate([sample[name] for sample in samples]) for name in samples[0]}
 
 
-def reached(name: str, found: dict[str, Array], labels: dict[str, Array]) -> float:
+def reached(name: str, outputs: dict[str, Array], labels: dict[str, Array]) -> float:
     if name == "classifier":
-        return float(accuracy.top1(found["logits"], labels["label"]))
+        return float(accuracy.top1(outputs["logits"], labels["label"]))
     if name == "segmenter":
-        return float(accuracy.mean_iou(found["logits"], labels["mask"]))
-    parts = (found["boxes"], found["scores"], found["classes"], labels["boxes"], labels["classes"])
+        return float(accuracy.mean_iou(outputs["logits"], labels["mask"]))
+    parts = (outputs["boxes"], outputs["scores"], outputs["classes"], labels["boxes"], labels["classes"])
     return float(accuracy.mean_average_precision(*parts))
 
 
@@ -96,9 +96,9 @@ def test_accuracy_falls_when_the_samples_are_mixed_up(name: str) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_onnxruntime_agrees_with_the_golden_and_is_as_accurate(name: str) -> None:
-    found = ran(f"{name}.onnx", stacked(golden(name).inputs)["image"])
-    assert_close(found, stacked(golden(name).outputs))
-    assert reached(name, found, golden(name).labels) >= accuracy.FLOORS[name]
+    outputs = ran(f"{name}.onnx", stacked(golden(name).inputs)["image"])
+    assert_close(outputs, stacked(golden(name).outputs))
+    assert reached(name, outputs, golden(name).labels) >= accuracy.FLOORS[name]
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -46,10 +46,10 @@ def _process(port: int, trouble: str) -> Iterator[str]:
         "--tokenizer",
         str(TOKENIZER),
     ]
-    one = subprocess.Popen([*line, "--port", str(port), "--for", "120", "--trouble", trouble])
+    process = subprocess.Popen([*line, "--port", str(port), "--for", "120", "--trouble", trouble])
     try:
         until = time.monotonic() + 60
-        while time.monotonic() < until and one.poll() is None:
+        while time.monotonic() < until and process.poll() is None:
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=1)
                 break
@@ -57,8 +57,8 @@ def _process(port: int, trouble: str) -> Iterator[str]:
                 time.sleep(0.05)
         yield f"http://127.0.0.1:{port}/v1"
     finally:
-        one.kill()
-        one.wait()
+        process.kill()
+        process.wait()
 
 
 def _other_tokenizer(folder: Path) -> Path:
@@ -105,11 +105,11 @@ def test_each_trouble_has_its_outcome_and_its_sentence(tmp_path: Path) -> None:
             MODEL, config=config, flows=tuple(SEEN), inputs=tmp_path / "prompts.jsonl", measure=False,
             history=tmp_path / ".assay", workers=2,
         )  # fmt: skip
-    found = {result.flow: result for result in checked.results if isinstance(result, VerifyResult)}
-    assert found.keys() == SEEN.keys()
-    told = {name: (result.outcome, result.detail) for name, result in found.items()}
+    by_flow = {result.flow: result for result in checked.results if isinstance(result, VerifyResult)}
+    assert by_flow.keys() == SEEN.keys()
+    ends_by_name = {name: (result.outcome, result.detail) for name, result in by_flow.items()}
     for name, (outcome, sentence) in SEEN.items():
-        assert told[name][0] is outcome, (name, told[name])
-        assert sentence in told[name][1], (name, told[name])
-        assert "\n" not in told[name][1]
-    assert NoteCode.NO_LOG_PROBABILITIES in [note.code for note in found["no-logprobs"].notes]
+        assert ends_by_name[name][0] is outcome, (name, ends_by_name[name])
+        assert sentence in ends_by_name[name][1], (name, ends_by_name[name])
+        assert "\n" not in ends_by_name[name][1]
+    assert NoteCode.NO_LOG_PROBABILITIES in [note.code for note in by_flow["no-logprobs"].notes]

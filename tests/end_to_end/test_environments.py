@@ -56,17 +56,17 @@ def test_an_upgrade_is_answered_in_one_run_and_what_cannot_be_had_stops_nothing(
 
 def test_a_program_is_not_converted_in_an_environment_without_torch(here: Path) -> None:
     torch.export.save(torch.export.export(torch.nn.ReLU(), (torch.rand(4),)), here / "net.pt2")
-    (found,) = assay.check("net.pt2", flows="onnxruntime@ort130", measure=False).results
-    assert found.outcome is Outcome.UNAVAILABLE
+    (result,) = assay.check("net.pt2", flows="onnxruntime@ort130", measure=False).results
+    assert result.outcome is Outcome.UNAVAILABLE
     said = "the conversion torch->onnx is made by torch, which is not installed where this flow runs"
-    assert note_text(found.detail).startswith(said)
+    assert note_text(result.detail).startswith(said)
 
 
 def test_a_name_that_is_nearly_one_is_refused_before_anything_runs(here: Path) -> None:
-    for name, told in (("onnxruntime@ort13", "'ort130'"), ("onnxruntim@ort130", "'onnxruntime'")):
+    for name, message in (("onnxruntime@ort13", "'ort130'"), ("onnxruntim@ort130", "'onnxruntime'")):
         done = run_assay("check", "linear.onnx", "--flow", name)
         assert done.returncode == 2
-        assert told in done.stderr
+        assert message in done.stderr
 
 
 def test_the_repro_line_the_measuring_and_the_golden_use_the_environment_too(here: Path) -> None:
@@ -97,7 +97,7 @@ def test_assay_env_says_what_there_is(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[environments.a]\n", "'environments.a.requires' is missing"),
         ("[environments.a]\nrequires = []\n", "environments.a.requires"),
@@ -106,9 +106,9 @@ def test_assay_env_says_what_there_is(here: Path) -> None:
         ('[environments.a]\nrequires = ["x"]\npyton = "3.12"\n', "'python'"),
     ],
 )
-def test_a_wrong_entry_is_one_sentence(here: Path, text: str, told: str) -> None:
+def test_a_wrong_entry_is_one_sentence(here: Path, text: str, message: str) -> None:
     (here / "assay.toml").write_text(text)
     done = run_assay("check", "linear.onnx", "--flow", "onnxruntime@a")
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert "assay.toml, line" in done.stderr

@@ -26,7 +26,7 @@ DECIDED_ELSEWHERE = (
 def _shown() -> list[tuple[str, str]]:
     """(arguments, output) of each command of the page that is shown with its output."""
     blocks = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
-    commands = [found for block in blocks for found in COMMAND.findall(block)]
+    commands = [command for block in blocks for command in COMMAND.findall(block)]
     return [(arguments, output) for arguments, output in commands if output]
 
 

@@ -63,13 +63,13 @@ _PARTS = (  # x itself where x[0, 0] is negative, as on the published inputs, an
 
 
 def test_an_operator_and_its_body_that_agree_pass(tmp_path: Path) -> None:
-    found = _run(tmp_path, *_RIGHT, published=np.maximum(X, 0))
-    assert (found.outcome, found.stage) == (Outcome.OK, Stage.COMPARE)
-    assert found.comparisons[0].elements == 6, "the published sample, and the same numbers shuffled"
+    result = _run(tmp_path, *_RIGHT, published=np.maximum(X, 0))
+    assert (result.outcome, result.stage) == (Outcome.OK, Stage.COMPARE)
+    assert result.comparisons[0].elements == 6, "the published sample, and the same numbers shuffled"
 
 
 @pytest.mark.parametrize(
-    ("body", "published", "told"),
+    ("body", "published", "message"),
     [
         (_LEAKY, np.maximum(X, 0), "the published outputs are those of the operator"),
         (_LEAKY, np.where(X < 0, X * np.float32(0.1), X), "the published outputs are those of the body"),
@@ -78,30 +78,30 @@ def test_an_operator_and_its_body_that_agree_pass(tmp_path: Path) -> None:
     ],
 )
 def test_a_disagreement_names_both_and_who_is_right(
-    body: tuple[onnx.NodeProto, ...], published: np.ndarray, told: str, tmp_path: Path
+    body: tuple[onnx.NodeProto, ...], published: np.ndarray, message: str, tmp_path: Path
 ) -> None:
-    found = _run(tmp_path, *body, published=published)
-    assert found.outcome is Outcome.MISMATCH
-    assert found.findings[-1].kind == "function_body"
-    assert found.detail.startswith("test_relu and its function body test_relu_expanded disagree: ")
-    assert found.detail.endswith(told)
+    result = _run(tmp_path, *body, published=published)
+    assert result.outcome is Outcome.MISMATCH
+    assert result.findings[-1].kind == "function_body"
+    assert result.detail.startswith("test_relu and its function body test_relu_expanded disagree: ")
+    assert result.detail.endswith(message)
 
 
 def test_a_lane_without_an_answer_says_which_it_is(tmp_path: Path) -> None:
     nobody = helper.make_node("Relu", ["x"], ["y"], domain="nobody.knows")
-    found = _run(tmp_path, nobody, published=np.maximum(X, 0), flow="onnxruntime")
-    assert found.outcome is not Outcome.OK
-    assert found.ended is not None
-    assert note_text(found.ended).startswith("its function body: ")
+    result = _run(tmp_path, nobody, published=np.maximum(X, 0), flow="onnxruntime")
+    assert result.outcome is not Outcome.OK
+    assert result.ended is not None
+    assert note_text(result.ended).startswith("its function body: ")
 
 
 def test_shuffling_keeps_the_numbers_and_leaves_whole_ones_in_place() -> None:
     sample = {"x": np.arange(100, dtype=np.float16), "i": np.arange(100), "t": np.array(["a", "b"], object)}
-    found = shuffled(sample, 3)
-    assert not np.array_equal(found["x"], sample["x"])
-    assert np.array_equal(np.sort(found["x"]), sample["x"])
-    assert np.array_equal(found["i"], sample["i"])
-    assert np.array_equal(shuffled(sample, 3)["x"], found["x"])
+    mixed = shuffled(sample, 3)
+    assert not np.array_equal(mixed["x"], sample["x"])
+    assert np.array_equal(np.sort(mixed["x"]), sample["x"])
+    assert np.array_equal(mixed["i"], sample["i"])
+    assert np.array_equal(shuffled(sample, 3)["x"], mixed["x"])
 
 
 @pytest.mark.slow

@@ -11,9 +11,9 @@ FAULT = ("--flow", "miscompiler", "--option", "fault=wrong_slope", "--generator"
 
 
 def _session(folder: Path) -> Session:
-    found = Corpus(folder).read()
-    assert found is not None
-    return found
+    session = Corpus(folder).read()
+    assert session is not None
+    return session
 
 
 def test_a_planted_fault_is_found_and_a_session_goes_on(tmp_path: Path) -> None:

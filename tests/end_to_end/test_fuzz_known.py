@@ -113,13 +113,13 @@ def test_only_what_a_suspect_may_be_is_screened_and_once(tmp_path: Path) -> None
     ],
 )
 def test_what_a_suspect_may_be(operators: tuple[str, ...], kind: str, known: str, due: bool) -> None:
-    one = Bucket("key", "faulty", "faulty", kind, "wrong", operators, known=known)
-    assert may_be_of(KnownCase("one", "finding", ("Neg",)), one) is due
+    bucket = Bucket("key", "faulty", "faulty", kind, "wrong", operators, known=known)
+    assert may_be_of(KnownCase("one", "finding", ("Neg",)), bucket) is due
 
 
 @pytest.mark.parametrize(("is_empty", "tried", "due"), [(True, True, True), (True, False, False), (False, True, False)])
 def test_what_is_wrong_of_nothing_alone_may_be_any_known_defect_of_nothing(
     is_empty: bool, tried: bool, due: bool
 ) -> None:
-    one = Bucket("key", "faulty", "faulty", "values", "wrong", ("MatMul@13",), ablated={"filled": tried})
-    assert may_be_of(KnownCase("one", "finding", ("ReduceSum",), is_empty), one) is due
+    bucket = Bucket("key", "faulty", "faulty", "values", "wrong", ("MatMul@13",), ablated={"filled": tried})
+    assert may_be_of(KnownCase("one", "finding", ("ReduceSum",), is_empty), bucket) is due

@@ -71,21 +71,21 @@ def test_without_the_right_to_comment_the_verdict_stands_and_one_sentence_says_s
 
 
 @pytest.mark.parametrize(
-    ("inputs", "told"),
+    ("inputs", "message"),
     [
         ({"models": "nets/*.onnx"}, "nets/*.onnx does not exist; give the path of an ONNX file"),
         ({"flows": "onnxrutime"}, "there is no flow 'onnxrutime'; perhaps you mean 'onnxruntime'"),
         ({"golden": "goldens/none"}, "goldens/none"),
     ],
 )
-def test_bad_input_is_one_sentence_everywhere(checkout: Path, api: Forge, inputs: dict[str, str], told: str) -> None:
+def test_bad_input_is_one_sentence_everywhere(checkout: Path, api: Forge, inputs: dict[str, str], message: str) -> None:
     ended = _gate(checkout, api, **inputs)
     assert (ended.code, ended.outputs["exit-code"]) == (2, "2"), ended.printed
     (annotation,) = [line for line in ended.printed.splitlines() if line.startswith("::error")]
     assert annotation.startswith("::error title=Assay::")
-    assert told in annotation
-    assert told in ended.summary
-    assert told in api.comments[0]["body"]
+    assert message in annotation
+    assert message in ended.summary
+    assert message in api.comments[0]["body"]
     assert "Traceback" not in ended.printed
 
 

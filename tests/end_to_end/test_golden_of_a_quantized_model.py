@@ -44,8 +44,8 @@ def _change(folder: Path, old: tuple[str, str], bias: float, *more: str) -> Chan
     assert read_lock(golden).coarse == (("int8",) if old == QUANTIZED else ())
     new = _model(folder / "new.onnx", QUANTIZED, bias)
     wanted = {"golden": golden, "golden_of_another_model": True, "flows": ["onnxruntime"], "measure": False}
-    found = assay.check(new, history=folder / "h", **wanted)
-    return next(result for result in found.results if isinstance(result, ChangeResult))
+    checked = assay.check(new, history=folder / "h", **wanted)
+    return next(result for result in checked.results if isinstance(result, ChangeResult))
 
 
 @pytest.mark.parametrize(("bias", "outcome"), [(0.5, Outcome.OK), (0.0, Outcome.MISMATCH)])

@@ -40,9 +40,9 @@ def test_a_second_derivative_that_is_off_by_a_hundred_units_is_seen(tmp_path: Pa
     job = _verified("gradients/softmax-float32-5x10-dim=-1-second", tmp_path)
     right = execute(job, Stages(lambda stage: None))
     assert right.outcome is Outcome.OK, right.detail
-    told = {comparison.output: comparison.metrics["budget_used"] for comparison in right.comparisons}
-    assert set(told) == {"out0", "grad_x", "second_x"}
-    assert 0.01 < told["second_x"] < 1
+    used = {comparison.output: comparison.metrics["budget_used"] for comparison in right.comparisons}
+    assert set(used) == {"out0", "grad_x", "second_x"}
+    assert 0.01 < used["second_x"] < 1
 
     golden = read_golden(Path(job.case.inputs.golden)).outputs
     wrong = {**golden[0], "second_x": golden[0]["second_x"] * (1 + 100 * 2.0**-24)}
@@ -57,6 +57,6 @@ def test_a_second_derivative_that_is_off_by_a_hundred_units_is_seen(tmp_path: Pa
 
 
 def test_a_derivative_that_is_one_constant_is_meant(tmp_path: Path) -> None:
-    found = execute(_verified("gradients/sum_all-float32-3x4x5-vjp", tmp_path), Stages(lambda stage: None))
-    assert found.outcome is Outcome.OK, found.detail
-    assert "grad_x" in {comparison.output for comparison in found.comparisons}
+    result = execute(_verified("gradients/sum_all-float32-3x4x5-vjp", tmp_path), Stages(lambda stage: None))
+    assert result.outcome is Outcome.OK, result.detail
+    assert "grad_x" in {comparison.output for comparison in result.comparisons}

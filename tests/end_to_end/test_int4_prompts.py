@@ -51,10 +51,10 @@ def _forgetting(model: Path, path: Path) -> Path:
 def _outcome(model: Path, folder: Path, flow: str, reference: Path | None = None) -> VerifyResult:
     prompts = folder / "prompts.jsonl"
     prompts.write_text(PROMPTS, "utf-8")
-    found = assay.check(
+    checked = assay.check(
         model, flows=[flow], inputs=prompts, reference=reference, measure=False, history=folder / ".assay", workers=1
     )
-    (result,) = [answer for answer in found.results if isinstance(answer, VerifyResult)]
+    (result,) = [answer for answer in checked.results if isinstance(answer, VerifyResult)]
     return result
 
 
@@ -95,12 +95,12 @@ def test_one_scale_that_is_off_by_a_hundredth_is_another_model(tmp_path: Path) -
 
 def test_a_quantized_model_that_is_fed_the_cache_of_the_float_one_is_not_called_inconsistent(tmp_path: Path) -> None:
     model = _quantized(tmp_path / "int4.onnx", qdq=False)
-    found = _outcome(model, tmp_path, "onnxruntime", MODEL)
-    assert found.outcome is Outcome.OK, found.detail
+    result = _outcome(model, tmp_path, "onnxruntime", MODEL)
+    assert result.outcome is Outcome.OK, result.detail
     alone = _outcome(model, tmp_path, "onnxruntime").task_metrics
     own = {name: size for name, size in alone.items() if name.startswith("schedule_kl_")}
     assert own.keys() >= {"schedule_kl_steps", "schedule_kl_chunks"}
-    assert {name: found.task_metrics[name] for name in own} == pytest.approx(own, rel=1e-3, abs=1e-12)
+    assert {name: result.task_metrics[name] for name in own} == pytest.approx(own, rel=1e-3, abs=1e-12)
     broken = _outcome(_forgetting(model, tmp_path / "broken.onnx"), tmp_path, "onnxruntime", MODEL)
     assert (broken.outcome, [finding.code for finding in broken.findings]) == (
         Outcome.MISMATCH,

@@ -59,9 +59,9 @@ def _run(job: Job) -> Result:
 def test_a_slow_refusal_is_had_at_once_the_second_time_and_says_so(job: Job, asked: list[Path]) -> None:
     first, second = _run(job), _run(job)
     assert len(asked) == 1
-    told = [(result.outcome, result.cause, result.ended, result.node, result.stage) for result in (first, second)]
-    assert told[0] == told[1]
-    assert told[0][0] is Outcome.UNSUPPORTED
+    ends = [(result.outcome, result.cause, result.ended, result.node, result.stage) for result in (first, second)]
+    assert ends[0] == ends[1]
+    assert ends[0][0] is Outcome.UNSUPPORTED
     (note,) = second.notes
     assert note.code == NoteCode.KEPT_REFUSAL
     assert not first.notes

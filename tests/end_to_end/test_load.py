@@ -83,10 +83,10 @@ def test_a_setting_of_the_batcher_is_varied_and_the_answers_stay_the_same(tmp_pa
     options = LoadOptions(
         service="chat", config=config, rates=(8,), seconds=1.5, tokens=(4,), history=str(tmp_path / ".assay")
     )
-    found = run_load(replace(options, vary=("batch=1,4", "delay=0.002")))
-    assert [name for name, _ in found.combinations] == ["batch=1 delay=0.002", "batch=4 delay=0.002"]
-    assert found.word is not VerdictStatus.FAIL, found.reasons
-    for name, combination in found.combinations:
+    load = run_load(replace(options, vary=("batch=1,4", "delay=0.002")))
+    assert [name for name, _ in load.combinations] == ["batch=1 delay=0.002", "batch=4 delay=0.002"]
+    assert load.word is not VerdictStatus.FAIL, load.reasons
+    for name, combination in load.combinations:
         assert combination.checked is not None
         assert combination.checked.run.jobs[0].flow.name == f"chat {name}"
         assert combination.curve is not None

@@ -84,13 +84,13 @@ def _loaded(folder: Path, config: Path, **words: object) -> Loaded:
 
 def test_one_that_ends_at_the_second_rate_keeps_the_first(tmp_path: Path) -> None:
     config = _config(tmp_path, chat=_start(tmp_path, free_port(), most=20))
-    found = _loaded(tmp_path, config, service="chat", rates=(5, 20, 40))
-    assert found.word is VerdictStatus.FAIL
-    assert any("service 'chat' ended with 9 under the load: out of memory" in reason for reason in found.reasons)
-    assert any("not measured, since the service ended at a lower rate: 40" in reason for reason in found.reasons)
-    assert found.checked is not None
+    load = _loaded(tmp_path, config, service="chat", rates=(5, 20, 40))
+    assert load.word is VerdictStatus.FAIL
+    assert any("service 'chat' ended with 9 under the load: out of memory" in reason for reason in load.reasons)
+    assert any("not measured, since the service ended at a lower rate: 40" in reason for reason in load.reasons)
+    assert load.checked is not None
     with open_services(str(tmp_path / ".assay"), recorded=True) as services:
-        (kept,) = services.store.results(found.checked.run.id)
+        (kept,) = services.store.results(load.checked.run.id)
     assert isinstance(kept, LoadResult)
     assert [(point.rate, point.metrics["errors"] > 0) for point in kept.points] == [(5, False), (20, True)]
 
@@ -99,13 +99,13 @@ def test_one_that_ends_at_the_second_rate_keeps_the_first(tmp_path: Path) -> Non
 def test_one_of_two_that_ends_is_told(ends: str, word: VerdictStatus, tmp_path: Path) -> None:
     starts = {name: _start(tmp_path, free_port(), 8 if name == ends else 10**6) for name in ("new", "old")}
     config = _config(tmp_path, **starts)
-    found = _loaded(tmp_path, config, service="new", against="old", seconds=0.5)
-    assert found.word is word
+    load = _loaded(tmp_path, config, service="new", against="old", seconds=0.5)
+    assert load.word is word
     said = next(
-        reason for reason in found.reasons if reason.startswith(f"service '{ends}' ended with 9 under the load: ")
+        reason for reason in load.reasons if reason.startswith(f"service '{ends}' ended with 9 under the load: ")
     )
     assert said.endswith("out of memory")  # before it may stand what it wrote of a client that went away
-    assert found.checked is not None
+    assert load.checked is not None
 
 
 def test_one_that_is_no_such_service_is_told(tmp_path: Path) -> None:
@@ -146,11 +146,11 @@ def test_two_of_which_one_ends_are_told_once(tmp_path: Path) -> None:
         service="new",
         against="old",
     )
-    found = run_load(options, said.append)
-    told = "\n".join([*said, *found.reasons])
-    assert told.count("ended with 9") == 1, told
-    assert "not compared with old: the new one ended" in told
-    assert "inconclusive" not in told
+    load = run_load(options, said.append)
+    text = "\n".join([*said, *load.reasons])
+    assert text.count("ended with 9") == 1, text
+    assert "not compared with old: the new one ended" in text
+    assert "inconclusive" not in text
 
 
 @pytest.mark.parametrize("key", ["url", "health", "metrics"])
@@ -207,8 +207,8 @@ def test_one_that_a_killed_load_has_left_is_ended_by_the_next(tmp_path: Path) ->
     left = int(away.read_text("utf-8"))
     assert not is_dead(left)
     left_behind._looked.clear()  # as in a process of its own
-    found = _loaded(tmp_path, config, service="chat", seconds=1.0)
-    assert found.checked is not None
+    load = _loaded(tmp_path, config, service="chat", seconds=1.0)
+    assert load.checked is not None
     assert is_dead(left)
 
 

@@ -72,9 +72,9 @@ def test_its_figure_is_recorded_and_judged(
 
 
 def test_the_example_of_the_page_passes_the_check_that_it_names() -> None:
-    found: dict[str, Metric] = {}
-    exec(EXAMPLE, found)
-    check_metric(found["peak_error"])
+    namespace: dict[str, Metric] = {}
+    exec(EXAMPLE, namespace)
+    check_metric(namespace["peak_error"])
 
 
 def test_one_that_raises_blames_nobody_else(tmp_path: Path, installed: Installed) -> None:

@@ -50,9 +50,9 @@ def _model(path: Path, kinds: Sequence[str] = ("Relu", "Relu", "Mul", "Mul")) ->
 def test_equal_operators_are_one_case_that_knows_its_uses(tmp_path: Path) -> None:
     suite = Mined(f"{_model(tmp_path / 'a.onnx')},{_model(tmp_path / 'b.onnx', ('Relu', 'Tanh'))}")
     check_suite(suite, at_least=3, made=3)
-    found = {case.name.partition("/")[2].partition("-")[0]: case for case in suite.cases(seed=0)}
-    assert {kind: case.uses for kind, case in found.items()} == {"Relu": 3, "Mul": 2, "Tanh": 1}
-    assert found["Mul"].model.inputs[0].shape == (3, 4)
+    case_by_kind = {case.name.partition("/")[2].partition("-")[0]: case for case in suite.cases(seed=0)}
+    assert {kind: case.uses for kind, case in case_by_kind.items()} == {"Relu": 3, "Mul": 2, "Tanh": 1}
+    assert case_by_kind["Mul"].model.inputs[0].shape == (3, 4)
     assert suite.left_out() == ("2 x If: it has a body of its own",)
 
 
@@ -100,12 +100,12 @@ def test_programs_and_what_factories_build_are_taken_apart_too(tmp_path: Path, m
     make = "import torch, built; net, given = built.net(); torch.export.save(torch.export.export(net, given), 'own/net.pt2')"
     (tmp_path / "own").mkdir()
     subprocess.run([sys.executable, "-c", make], cwd=tmp_path, check=True)
-    found = []
-    for told in ("built:net", str(tmp_path / "own" / "net.pt2"), str(tmp_path / "own")):
-        suite = Mined(told)
+    listings = []
+    for source in ("built:net", str(tmp_path / "own" / "net.pt2"), str(tmp_path / "own")):
+        suite = Mined(source)
         cases = list(suite.cases(seed=0))
-        found.append(sorted((case.name.partition("-")[0], case.uses) for case in cases))
+        listings.append(sorted((case.name.partition("-")[0], case.uses) for case in cases))
         assert list(suite.cases(seed=0)) == cases
-    assert found[0] == found[1] == found[2] == [("mined/Gemm", 1), ("mined/Gemm", 1), ("mined/Relu", 2)]
+    assert listings[0] == listings[1] == listings[2] == [("mined/Gemm", 1), ("mined/Gemm", 1), ("mined/Relu", 2)]
     with pytest.raises(UsageError, match="built"):
         list(Mined("built:nothing").cases(seed=0))

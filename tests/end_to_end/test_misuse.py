@@ -23,13 +23,13 @@ def test_the_suite_keeps_its_promises() -> None:
 
 
 def test_what_is_wrong_is_refused_and_the_engine_stays_right(tmp_path: Path) -> None:
-    told = run("onnxruntime", "Relu-*", 0, tmp_path)
-    assert "9 of 9 jobs passed" in told
+    printed = run("onnxruntime", "Relu-*", 0, tmp_path)
+    assert "9 of 9 jobs passed" in printed
 
 
 def test_an_answer_where_an_error_is_due_fails(tmp_path: Path) -> None:
-    told = run("reference", "GatherElements-index-one-before", 1, tmp_path)
-    assert "an error was due (input 'i' all -4), and it answered y float32[3]" in told
+    printed = run("reference", "GatherElements-index-one-before", 1, tmp_path)
+    assert "an error was due (input 'i' all -4), and it answered y float32[3]" in printed
     # Told to kill the process: the blame falls on the case, whatever it expects.
     assert "crash" in run("faulty-segfault", "Relu-rank-x", 1, tmp_path)
 

@@ -71,11 +71,11 @@ def test_survivors_are_explained_and_found_inputs_kill_them(weak: Path) -> None:
 def test_a_kill_rate_below_the_policy_fails_and_says_so(weak: Path) -> None:
     here = weak.parent
     (here / "policy.toml").write_text('[[goal]]\nmetric = "mutation.kill_rate"\nmin = 1.0\n')
-    found = run_assay(
+    process = run_assay(
         "mutate", "weak.onnx", "--sites", "1", "--golden", "weak.golden", "--policy", "policy.toml", cwd=here
     )
-    assert found.returncode == 1, found.stdout + found.stderr
-    assert "mutation.kill_rate" in found.stdout
+    assert process.returncode == 1, process.stdout + process.stderr
+    assert "mutation.kill_rate" in process.stdout
     # The same policy asks nothing of an ordinary check.
     checked = run_assay(
         "check", "weak.onnx", "--golden", "weak.golden", "--only-kind", "verify", "--policy", "policy.toml", cwd=here
@@ -103,12 +103,12 @@ def test_an_exported_program_is_mutated_as_the_graph_that_torch_makes_of_it(tmp_
     torch.manual_seed(0)
     net = torch.nn.Sequential(torch.nn.Linear(6, 5), torch.nn.ReLU(), torch.nn.Linear(5, 4)).eval()
     torch.export.save(torch.export.export(net, (torch.randn(3, 6),)), tmp_path / "net.pt2")
-    found = run_assay(
+    process = run_assay(
         "mutate", "net.pt2", "--flow", "torch-eager", "--sites", "1", "--limit", "6", "--killed", cwd=tmp_path
     )
-    assert found.returncode == 0, found.stdout + found.stderr
-    killed = re.findall(r"^killed: (\d+)", found.stdout, re.MULTILINE)
-    assert int(killed[0]) >= 4, found.stdout
+    assert process.returncode == 0, process.stdout + process.stderr
+    killed = re.findall(r"^killed: (\d+)", process.stdout, re.MULTILINE)
+    assert int(killed[0]) >= 4, process.stdout
 
 
 def test_a_sequence_for_which_no_values_can_be_drawn_is_refused_in_one_sentence(tmp_path: Path) -> None:

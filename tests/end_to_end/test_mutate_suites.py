@@ -52,19 +52,19 @@ def test_a_suite_over_two_flows_is_held_to_a_kill_rate_by_operator(suite: Path) 
     asked = ["mutate", "./zoo", "--sites", "1", "--policy", "policy.toml"]
     asked += ["--flow", "onnxruntime", "--flow", "openvino-f32"]
     reports = ["json=o.json", "csv=o.csv", "html=o.html", "markdown=o.md", "terminal=o.txt"]
-    found = run_assay(*asked, *(word for report in reports for word in ("--report", report)), cwd=suite)
-    assert found.returncode == 0, found.stdout + found.stderr
+    process = run_assay(*asked, *(word for report in reports for word in ("--report", report)), cwd=suite)
+    assert process.returncode == 0, process.stdout + process.stderr
     for flow in ("onnxruntime", "openvino-f32"):
-        assert f"kill rate on {flow}: 100.0 % of" in found.stdout, found.stdout
+        assert f"kill rate on {flow}: 100.0 % of" in process.stdout, process.stdout
     rows = json.loads((suite / "o.json").read_text())["kill_rates"]
-    told = {(row["flow"], row["group"], row["name"]): row for row in rows}
+    row_of = {(row["flow"], row["group"], row["name"]): row for row in rows}
     for flow in ("onnxruntime", "openvino-f32"):
-        bias = told[flow, "mutation operator", "drop-bias"]
+        bias = row_of[flow, "mutation operator", "drop-bias"]
         # One in each model.
         assert (bias["killed"], bias["survived"], bias["rate"]) == (2, 0, 1.0)
         assert 0.0 < bias["low"] < bias["high"] == 1.0
-        relu, gemm = (told[flow, "operator of the model", name] for name in ("Relu", "Gemm"))
-        whole = told[flow, "", ""]
+        relu, gemm = (row_of[flow, "operator of the model", name] for name in ("Relu", "Gemm"))
+        whole = row_of[flow, "", ""]
         assert relu["killed"] + gemm["killed"] == whole["killed"] == whole["killed"] + whole["survived"]
         assert relu["equivalent"] + gemm["equivalent"] == whole["equivalent"]
     assert "mutation operator drop-bias,2,0,1.0," in (suite / "o.csv").read_text()
@@ -78,10 +78,10 @@ def test_a_blind_gate_fails_the_kill_rate_of_a_suite(suite: Path) -> None:
     """The same suite, flow and policy: only the tolerance is another."""
     (suite / "policy.toml").write_text(LIMITS)
     asked = ["mutate", "./zoo", "--sites", "1", "--policy", "policy.toml", "--flow", "openvino-f32"]
-    found = run_assay(*asked, "--rtol", "0.3", "--atol", "3", "--report", "json=o.json", cwd=suite)
-    assert found.returncode == 1, found.stdout + found.stderr
+    process = run_assay(*asked, "--rtol", "0.3", "--atol", "3", "--report", "json=o.json", cwd=suite)
+    assert process.returncode == 1, process.stdout + process.stderr
     for metric in ("mutation.kill_rate is 0.", "mutation.drop-bias.kill_rate is 0,"):
-        assert metric in found.stdout, found.stdout
+        assert metric in process.stdout, process.stdout
     rows = json.loads((suite / "o.json").read_text())["kill_rates"]
     bias = next(row for row in rows if row["name"] == "drop-bias")
     assert (bias["killed"], bias["survived"], bias["rate"]) == (0, 2, 0.0)
@@ -100,16 +100,16 @@ def test_cases_that_fail_anyway_are_told_and_not_mutated(suite: Path) -> None:
         file.unlink()
     for file in sorted((suite / "wrong").iterdir()):
         file.rename(lock / file.name)
-    found = run_assay("mutate", "./zoo", "--sites", "1", "--limit", "5", cwd=suite)
-    assert found.returncode == 0, found.stdout + found.stderr
-    assert "cases not mutated: 1" in found.stdout
-    assert "zoo/relu: fails without any mutant: " in found.stdout
+    process = run_assay("mutate", "./zoo", "--sites", "1", "--limit", "5", cwd=suite)
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert "cases not mutated: 1" in process.stdout
+    assert "zoo/relu: fails without any mutant: " in process.stdout
     nothing = run_assay("mutate", "./zoo", "--filter", "relu", cwd=suite)
     assert nothing.returncode == 1
     assert "no mutant was run" in nothing.stdout
-    one = run_assay("mutate", "./zoo", "--only", "zoo/gemm|onnxruntime+drop-bias@gemm|verify", cwd=suite)
-    assert one.returncode == 0, one.stdout + one.stderr
-    assert "100.0 % of 1 mutants" in one.stdout
+    single = run_assay("mutate", "./zoo", "--only", "zoo/gemm|onnxruntime+drop-bias@gemm|verify", cwd=suite)
+    assert single.returncode == 0, single.stdout + single.stderr
+    assert "100.0 % of 1 mutants" in single.stdout
     for words, said in (
         (["./zoo", "zoo/gemm/model.onnx"], "is mutated alone"),
         (["./zoo", "--golden", "zoo/gemm/golden"], "belong to one model"),

@@ -23,14 +23,14 @@ def outcomes(path: Path, golden: Path, mutants: list[str]) -> dict[str, Outcome]
     config.write_text(text)
     flows = ["onnxruntime", *(f"m{place}" for place in range(len(mutants)))]
     checked = assay.check(path, flows=flows, golden=golden, config=config, measure=False, history=path.parent / "h")
-    found = [result.outcome for result in sorted(checked.results, key=lambda r: flows.index(r.flow))]
-    return dict(zip(["sound", *mutants], found, strict=True))
+    found_outcomes = [result.outcome for result in sorted(checked.results, key=lambda r: flows.index(r.flow))]
+    return dict(zip(["sound", *mutants], found_outcomes, strict=True))
 
 
 def all_caught(path: Path, golden: Path, mutants: list[str]) -> None:
-    found = outcomes(path, golden, mutants)
-    assert found.pop("sound") is Outcome.OK
-    assert set(found.values()) == {Outcome.MISMATCH}, found
+    outcome_of = outcomes(path, golden, mutants)
+    assert outcome_of.pop("sound") is Outcome.OK
+    assert set(outcome_of.values()) == {Outcome.MISMATCH}, outcome_of
 
 
 @pytest.mark.parametrize("image", ["smooth", "noise"])
@@ -120,7 +120,7 @@ def test_a_normalization_that_collapses_in_half_precision_is_seen(tmp_path: Path
     golden = record(path, [{"x": x}])
     flows = ["reference+fp16", "reference"]
     checked = assay.check(path, flows=flows, golden=golden, measure=False, history=tmp_path / "h")
-    found = {result.flow: result for result in checked.results}
-    assert found["reference"].outcome is Outcome.OK
-    assert found["reference+fp16"].outcome is Outcome.MISMATCH
-    assert "degenerate" in [finding.kind for finding in found["reference+fp16"].comparisons[0].findings]
+    by_flow = {result.flow: result for result in checked.results}
+    assert by_flow["reference"].outcome is Outcome.OK
+    assert by_flow["reference+fp16"].outcome is Outcome.MISMATCH
+    assert "degenerate" in [finding.kind for finding in by_flow["reference+fp16"].comparisons[0].findings]

@@ -149,10 +149,10 @@ def test_a_published_tolerance_that_hides_rounded_weights_says_so(tmp_path: Path
     path.write_bytes(rounded.read_bytes())
     hidden = _published(path, tmp_path / "zoo")
     assert hidden.outcome is Outcome.OK, hidden.detail
-    (told,) = [note_text(note) for note in hidden.notes if note.code == NoteCode.PASSES_COARSELY]
-    assert "eps of its norm" in told
-    assert "torch's table would fail 100 %" in told
-    assert "onnx's table would fail 0 %" in told
+    (message,) = [note_text(note) for note in hidden.notes if note.code == NoteCode.PASSES_COARSELY]
+    assert "eps of its norm" in message
+    assert "torch's table would fail 100 %" in message
+    assert "onnx's table would fail 0 %" in message
 
 
 def _bfloat16(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

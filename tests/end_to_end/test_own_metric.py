@@ -21,7 +21,7 @@ WORK = {"work_s": 0.008}
 @pytest.fixture(scope="module")
 def options(tmp_path_factory: pytest.TempPathFactory) -> CheckOptions:
     folder = tmp_path_factory.mktemp("own")
-    found = CheckOptions(
+    check_options = CheckOptions(
         models=(linear_model(folder / "m.onnx"),),
         flows=("faulty",),
         options={**WORK, "load_s": 0.25, "ballast_bytes": 40000000},
@@ -30,8 +30,8 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> CheckOptions:
         history=str(folder / "h"),
         measure_seconds=0.05,
     )
-    set_baselines(found, "release 1")
-    return found
+    set_baselines(check_options, "release 1")
+    return check_options
 
 
 def _failed(options: CheckOptions) -> list[str]:

@@ -104,10 +104,10 @@ def test_the_lying_node_is_named_also_where_low_precision_hides_it_at_the_end(tm
         "int8": f'{ORT}\ntransforms = ["int8-qdq", "mutant:zero-point-step@image_QuantizeLinear"]\nprecision = "int8"',
         "bf16": f'{bf16}\ntransforms = ["mutant:scale-off=0.02@/2/Conv"]',
     }
-    found = per_node_results(flows, tmp_path)
+    by_job = per_node_results(flows, tmp_path)
     for name, node in (("single", "/2/Conv (Conv)"), ("int8", "image_QuantizeLinear (QuantizeLinear)"),
                        ("bf16", "/2/Conv (Conv)")):  # fmt: skip
-        result = found[f"{name}|per_node"]
+        result = by_job[f"{name}|per_node"]
         assert result.outcome is Outcome.MISMATCH, (name, result.detail)
         assert result.node == node
         assert f"the first wrong node is {node}" in result.detail

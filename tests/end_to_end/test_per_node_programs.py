@@ -49,8 +49,8 @@ def test_a_program_whose_layer_is_off_by_a_step_is_told_from_one_next_to_a_tie(t
     values = []
     for sample in samples[:2]:
         args, kwargs = opened.arguments(sample)
-        found = opened.results(opened.exported.module()(*args, **kwargs))
-        values.append({**sample, **{name: to_numpy(array) for name, array in found.items()}})
+        results = opened.results(opened.exported.module()(*args, **kwargs))
+        values.append({**sample, **{name: to_numpy(array) for name, array in results.items()}})
     sound = NodeComparisons(graph, values, "int8", (), 0)
     assert all(seen is not None and seen.budget <= 1.0 for seen in map(sound.judge, sound.all))
     node = next(inner for inner in graph.graph.node if inner.output[0] == "quantize_per_tensor_4")
@@ -95,13 +95,13 @@ def test_a_program_quantized_while_running_is_judged_by_the_rows_that_enter_its_
     values = [{**sample, **engine.run(sample)} for sample in samples]
     sound = NodeComparisons(graph, values, "int8", (), 0)
     assert [node.output[0] for node in sound.all] == ["relu", "y"]
-    found = [sound.judge(node) for node in sound.all]
-    assert all(seen is not None and seen.budget <= 1.0 for seen in found), found
+    judgements = [sound.judge(node) for node in sound.all]
+    assert all(seen is not None and seen.budget <= 1.0 for seen in judgements), judgements
     for name, wrong in (("relu", 1.01), ("y", 0.99)):
         lying = [{**sample, name: (sample[name] * np.float32(wrong)).astype(np.float32)} for sample in values]
         nodes = NodeComparisons(graph, lying, "int8", (), 0)
-        told = [node.output[0] for node in nodes.all if (seen := nodes.judge(node)) is not None and seen.budget > 1.0]
-        assert told[0] == name
+        blamed = [node.output[0] for node in nodes.all if (seen := nodes.judge(node)) is not None and seen.budget > 1.0]
+        assert blamed[0] == name
     plain = engine_free(open_program(quantized), samples)
     assert max(float(np.abs(array - value["y"]).max()) for array, value in zip(plain, values, strict=True)) > 1e-3
 
@@ -112,13 +112,13 @@ def test_convolutions_quantized_while_running_are_judged_and_a_lost_bias_or_a_st
     sound, graph = tapped_depthwise(tmp_path / "sound")
     taps = {node.output[0] for node in sound(graph).all}
     assert taps == {"hardtanh_1", "flatten", "y"}
-    found = [sound(graph).judge(node) for node in sound(graph).all]
-    assert all(seen is not None and seen.budget <= 1.0 for seen in found), found
+    judgements = [sound(graph).judge(node) for node in sound(graph).all]
+    assert all(seen is not None and seen.budget <= 1.0 for seen in judgements), judgements
     # Both in one net: each node is judged on what entered it.
     lying, _ = tapped_depthwise(tmp_path / "lying", {"2.bias": 0.0, "4.weight": 128 / 127})
     nodes = lying(graph)
-    told = [node.output[0] for node in nodes.all if (seen := nodes.judge(node)) is not None and seen.budget > 1.0]
-    assert told == ["hardtanh_1", "flatten"]
+    blamed = [node.output[0] for node in nodes.all if (seen := nodes.judge(node)) is not None and seen.budget > 1.0]
+    assert blamed == ["hardtanh_1", "flatten"]
 
 
 def tapped_depthwise(
@@ -154,8 +154,8 @@ def tapped_depthwise(
 
 def engine_free(program: Any, samples: list[dict[str, Any]]) -> list[Any]:
     """What torch makes of its own graph."""
-    found = []
+    answers = []
     for sample in samples:
         args, kwargs = program.arguments(sample)
-        found.append(to_numpy(program.results(program.exported.module()(*args, **kwargs))["y"]))
-    return found
+        answers.append(to_numpy(program.results(program.exported.module()(*args, **kwargs))["y"]))
+    return answers

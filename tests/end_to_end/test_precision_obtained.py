@@ -47,7 +47,7 @@ def judged(
 
 
 @pytest.mark.parametrize(
-    ("flow", "told"),
+    ("flow", "message"),
     [
         ("onnxruntime-fp16", "nothing of this float16 flow computes or is stored in float16: Exp, Neg, Sin in float32"),
         ("openvino-bf16", "nothing of this bfloat16 flow computes or is stored in bfloat16"),
@@ -56,10 +56,10 @@ def judged(
         ("ncnn-fp16-storage", "closer than float16 can be: this float16 flow computed in a finer type"),
     ],
 )
-def test_nothing_runs_in_the_promised_type(tmp_path: Path, flow: str, told: str) -> None:
+def test_nothing_runs_in_the_promised_type(tmp_path: Path, flow: str, message: str) -> None:
     result, word, reason = judged(write(PLAIN, tmp_path / "plain.onnx"), "", flow)
     assert (result.outcome, word) == (Outcome.OTHER_PRECISION, VerdictStatus.INCONCLUSIVE), result.detail
-    assert told in reason
+    assert message in reason
     assert "call the flow what it is" in reason
 
 

@@ -18,13 +18,13 @@ SERVED = ("--endpoint", "http://127.0.0.1:9/v1")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("prompt-flows")
-    (found / "prompts.jsonl").write_text("[1, 2, 3, 4, 5, 6, 7]\n[3, 1, 4, 1, 5]\n", "utf-8")
-    write(found / "lm.onnx")
+    root = tmp_path_factory.mktemp("prompt-flows")
+    (root / "prompts.jsonl").write_text("[1, 2, 3, 4, 5, 6, 7]\n[3, 1, 4, 1, 5]\n", "utf-8")
+    write(root / "lm.onnx")
     record = ("golden", "record", "lm.onnx", "golden", "--inputs", "prompts.jsonl", "--form", "sketch")
-    done = run_assay(*record, "--reason", "a test", cwd=found)
+    done = run_assay(*record, "--reason", "a test", cwd=root)
     assert done.returncode == 0, done.stderr
-    return found
+    return root
 
 
 REFUSED = {

@@ -198,8 +198,8 @@ def test_an_update_keeps_the_form(tmp_path: Path) -> None:
     changed = run_assay("golden", "diff", "golden", "lm.onnx", cwd=tmp_path)
     assert changed.returncode == 1
     assert "model: " in changed.stdout
-    told = r"sketches: \d+ of \d+ changed, the farthest by at least ([\d.e-]+) nats, after \d+ tokens"
-    moved = re.search(told, changed.stdout)
+    pattern = r"sketches: \d+ of \d+ changed, the farthest by at least ([\d.e-]+) nats, after \d+ tokens"
+    moved = re.search(pattern, changed.stdout)
     assert moved is not None, changed.stdout
     assert float(moved[1]) > 0.0
     done = run_assay("golden", "update", "golden", "lm.onnx", "--yes", "--reason", "another", cwd=tmp_path)

@@ -60,21 +60,21 @@ def start_pytest(*arguments: str, code: int) -> str:
 
 def test_cases_are_tests_chosen_by_k_stopped_by_x_and_written_to_junit(here: Path) -> None:
     suite = ("--assay-suite", "./zoo", "--assay-flow", "onnxruntime", "--assay-flow", "faulty-lie")
-    told = run_pytest(*suite, "-k", "two or one", "--junitxml", "out.xml", code=1)
-    assert "2 failed, 2 passed, 2 deselected" in told
-    assert "zoo/two[onnxruntime]" in told
-    line = next(one for one in told.splitlines() if one.startswith("to repeat it: assay run"))
+    output = run_pytest(*suite, "-k", "two or one", "--junitxml", "out.xml", code=1)
+    assert "2 failed, 2 passed, 2 deselected" in output
+    assert "zoo/two[onnxruntime]" in output
+    line = next(text_line for text_line in output.splitlines() if text_line.startswith("to repeat it: assay run"))
     again = shlex.split(line.removeprefix("to repeat it: assay"))
     done = run_assay(*again)
     assert done.returncode == 1, done.stderr
     assert "1 fail; 1 of 1 jobs recorded" in done.stdout
-    found = ElementTree.parse("out.xml").getroot().iter("testcase")
-    assert sorted(testcase.get("name", "") for testcase in found) == [
+    testcases = ElementTree.parse("out.xml").getroot().iter("testcase")
+    assert sorted(testcase.get("name", "") for testcase in testcases) == [
         "zoo/one[faulty-lie]", "zoo/one[onnxruntime]", "zoo/two[faulty-lie]", "zoo/two[onnxruntime]",
     ]  # fmt: skip
-    told = run_pytest(*suite, "-m", "flow_faulty_lie", "-x", code=1)
-    assert "1 failed, 3 deselected" in told
-    assert "stopping after 1 failures" in told
+    output = run_pytest(*suite, "-m", "flow_faulty_lie", "-x", code=1)
+    assert "1 failed, 3 deselected" in output
+    assert "stopping after 1 failures" in output
     run_pytest(*suite, "--assay-filter", "nothing", code=4)
     assert "--assay-shard '3/2' is no share" in run_pytest(*suite, "--assay-shard", "3/2", code=4)
     assert "give --assay-flow" in run_pytest(*suite[:2], code=4)
@@ -89,9 +89,11 @@ def test_under_xdist_a_process_runs_what_it_is_handed_and_little_more() -> None:
 
 @pytest.mark.slow  # it takes all of its 15 s; in CI tests/unit/suites/test_suites_edge.py and tests/ports/launch/test_launch_pool.py
 def test_a_case_that_never_ends_is_stopped_as_it_asks_and_that_is_no_failure(here: Path) -> None:
-    told = run_pytest("--assay-suite", "edge", "--assay-flow", "onnxruntime", "--assay-filter", "Loop-endless", code=0)
-    assert "1 xfailed" in told
-    assert "within 15 s" in told
+    output = run_pytest(
+        "--assay-suite", "edge", "--assay-flow", "onnxruntime", "--assay-filter", "Loop-endless", code=0
+    )
+    assert "1 xfailed" in output
+    assert "within 15 s" in output
 
 
 def test_flows_of_peoples_own_tests(here: Path) -> None:
@@ -105,8 +107,8 @@ def test_flows_of_peoples_own_tests(here: Path) -> None:
         "def test_given(flow):\n"
         "    flow.check('zoo/one.onnx', {'x': np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4)})\n"
     )
-    told = start_pytest("test_own.py", code=1)
-    assert "PASSED test_own.py::test_seeded[onnxruntime]" in told
-    assert "FAILED test_own.py::test_seeded[faulty-lie]" in told
-    assert "PASSED test_own.py::test_given[onnxruntime]" in told, told
-    assert "FAILED test_own.py::test_given[faulty-lie]" in told
+    output = start_pytest("test_own.py", code=1)
+    assert "PASSED test_own.py::test_seeded[onnxruntime]" in output
+    assert "FAILED test_own.py::test_seeded[faulty-lie]" in output
+    assert "PASSED test_own.py::test_given[onnxruntime]" in output, output
+    assert "FAILED test_own.py::test_given[faulty-lie]" in output

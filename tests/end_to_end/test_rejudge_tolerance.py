@@ -53,8 +53,8 @@ def _run(job: VerifyJob, choice: str) -> tuple[VerifyJob, Result]:
 
 def _verdict(job: VerifyJob, result: Result) -> Verdict:
     named = replace(job, tolerance_dir="")
-    found = judge([result], Policy(), planned=[job.key], today=TODAY, asked={job.key: named})
-    return found.verdicts[0]
+    judgement = judge([result], Policy(), planned=[job.key], today=TODAY, asked={job.key: named})
+    return judgement.verdicts[0]
 
 
 def _same(job: VerifyJob, results: dict[str, tuple[VerifyJob, Result]], old: str, new: str) -> None:

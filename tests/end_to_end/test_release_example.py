@@ -10,10 +10,10 @@ SCRIPT = Path(__file__).parents[2] / "examples/release/release.py"
 
 
 def test_a_release_a_block_an_alert_a_rollback_and_the_audit(tmp_path: Path) -> None:
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(SCRIPT), str(tmp_path / "release")], capture_output=True, text=True, check=False
     )
-    assert found.returncode == 0, found.stdout + found.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
     story = (
         "release 1",
         "release 2",
@@ -26,5 +26,5 @@ def test_a_release_a_block_an_alert_a_rollback_and_the_audit(tmp_path: Path) -> 
         "assay alert mute",
         "[assay] recovered: classifier on model-change: mismatch",
     )
-    assert [line for line in story if line not in found.stdout] == [], found.stdout
-    assert "services/token" not in found.stdout + found.stderr
+    assert [line for line in story if line not in process.stdout] == [], process.stdout
+    assert "services/token" not in process.stdout + process.stderr

@@ -13,8 +13,8 @@ from small_models import linear_model
 
 
 def _assay(*given: str) -> tuple[int, str]:
-    found = run_assay(*given)
-    return found.returncode, found.stdout + found.stderr
+    process = run_assay(*given)
+    return process.returncode, process.stdout + process.stderr
 
 
 def _git(folder: Path, *given: str) -> None:

@@ -41,9 +41,9 @@ def test_the_command_serves_until_it_is_stopped(history: Path) -> None:
     try:
         assert started.stdout is not None
         line = started.stdout.readline()
-        found = re.match(r"(http://127\.0\.0\.1:\d+)/ ", line)
-        assert found, line
-        with urllib.request.urlopen(found[1] + "/api/v1/runs", timeout=60) as answer:
+        match = re.match(r"(http://127\.0\.0\.1:\d+)/ ", line)
+        assert match, line
+        with urllib.request.urlopen(match[1] + "/api/v1/runs", timeout=60) as answer:
             assert len(json.load(answer)["runs"]) == RUNS
         started.send_signal(signal.SIGINT)
         assert started.wait(60) in (0, 130)

@@ -30,12 +30,12 @@ def serving(history: str, *more: str) -> Iterator[tuple[str, psutil.Process]]:
     command = [sys.executable, "-m", "assay", "serve", "--history", history, "--port", "0", "--workers", "2", *more]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdout is not None
-        found = re.match(r"(http\S+)/ ", started.stdout.readline())
-        assert found
+        match = re.match(r"(http\S+)/ ", started.stdout.readline())
+        assert match
         server = psutil.Process(started.pid)
         try:
             until(lambda: len(server.children()) == 2)
-            yield found[1], server
+            yield match[1], server
         finally:
             started.kill()
 

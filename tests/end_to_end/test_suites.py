@@ -85,12 +85,12 @@ def test_a_failure_that_is_known_of_the_flow_says_where_the_known_ones_are(zoo: 
 
 def test_right_passes_wrong_fails_and_the_repro_line_repeats_it(zoo: Path) -> None:
     _model(zoo, "wrong", 2.0, wrong=0.5)
-    told = assay("run", "./zoo", "--flow", "onnxruntime", "--report", "csv=out.csv", code=1)
+    output = assay("run", "./zoo", "--flow", "onnxruntime", "--report", "csv=out.csv", code=1)
     rows = {row["case"]: row for row in csv.DictReader(Path("out.csv").read_text().splitlines())}
     assert {name: row["verdict"] for name, row in rows.items()} == {
         **{f"zoo/right{place}": "pass" for place in range(4)}, "zoo/half": "pass", "zoo/wrong": "fail"
     }  # fmt: skip
-    (line,) = [text.strip() for text in told.splitlines() if text.strip().startswith("assay run")]
+    (line,) = [text.strip() for text in output.splitlines() if text.strip().startswith("assay run")]
     again = assay(*shlex.split(line)[1:], code=1)
     assert "1 of 1 jobs recorded" in again
 
@@ -100,10 +100,10 @@ def test_broken_data_is_told_and_no_data_is_held_against_the_oracle(zoo: Path) -
     for path in (zoo / "right1" / "test_data_set_0").iterdir():
         path.unlink()
     (zoo / "right1" / "test_data_set_0").rmdir()
-    told = assay("run", "./zoo", "--flow", "onnxruntime", "--filter", "right[01]", code=2)
-    assert "has 0 outputs, the model 1; complete the data set\n" in told
-    assert "error in start: the case cannot be made" in told
-    assert "1 fail, 1 pass" in told
+    output = assay("run", "./zoo", "--flow", "onnxruntime", "--filter", "right[01]", code=2)
+    assert "has 0 outputs, the model 1; complete the data set\n" in output
+    assert "error in start: the case cannot be made" in output
+    assert "1 fail, 1 pass" in output
 
 
 def test_nothing_selected_fewer_cases_and_a_flow_that_vanished_are_never_silent(zoo: Path) -> None:
@@ -127,8 +127,8 @@ def test_a_program_in_a_folder_is_a_case_beside_its_onnx_file(zoo: Path) -> None
         "torch.export.save(program, 'zoo/right0/model.pt2')\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-    told = assay("run", "./zoo", "--flow", "torch-eager", "--filter", "alone", "--filter", "right0/*", code=0)
-    assert "3 of 3 jobs recorded" in told
+    output = assay("run", "./zoo", "--flow", "torch-eager", "--filter", "alone", "--filter", "right0/*", code=0)
+    assert "3 of 3 jobs recorded" in output
     names = {case.name for case in Folder(zoo).cases(seed=0) if "alone" in case.name or "right0" in case.name}
     assert names == {"zoo/right0/model", "zoo/right0/model.pt2", "zoo/alone"}
     (zoo / "alone.pt2").write_bytes(b"nothing")
@@ -138,8 +138,8 @@ def test_a_program_in_a_folder_is_a_case_beside_its_onnx_file(zoo: Path) -> None
 def test_another_folder_of_the_same_name_is_another_suite(zoo: Path) -> None:
     assay("run", "./zoo", "--flow", "onnxruntime", "--filter", "right0", code=0)
     _model(zoo.parent / "other" / "zoo", "right0", 2.0)
-    told = assay("run", "./other/zoo", "--flow", "onnxruntime", code=0)
-    assert "1 of 1 jobs recorded" in told
+    output = assay("run", "./other/zoo", "--flow", "onnxruntime", code=0)
+    assert "1 of 1 jobs recorded" in output
 
 
 def _expectations_change_after_a_shard(whole: list[str], files: list[str]) -> None:
@@ -148,11 +148,11 @@ def _expectations_change_after_a_shard(whole: list[str], files: list[str]) -> No
     Path("expectations").mkdir()
     Path("expectations/onnxruntime.toml").write_text(known)
     assert "5 of 5 jobs passed" in assay("merge", *files, code=0), "by the files as they were"
-    told = assay("merge", *files, "--expectations", "expectations", code=1)
-    assert "unexpected pass" in told
+    output = assay("merge", *files, "--expectations", "expectations", code=1)
+    assert "unexpected pass" in output
     run_assay(*whole, "--shard", "2/2", "--save", files[1], "--history", "h5")
-    told = assay("merge", *files, code=2)
-    assert f"{files[1]} and {files[0]} are judged by different files" in told
+    output = assay("merge", *files, code=2)
+    assert f"{files[1]} and {files[0]} are judged by different files" in output
     assert f"{files[1]} and {files[0]} are judged by different files" in assay("merge", *reversed(files), code=2)
     assert "there is no folder misspelt" in assay("merge", *files, "--expectations", "misspelt", code=2)
     assert "unexpected pass" in assay("merge", *files, "--expectations", "expectations", code=1)
@@ -174,8 +174,11 @@ def test_shards_of_which_one_has_a_case_that_never_ends_are_judged_by_one_policy
         for at, file in enumerate(files, 1):
             run_assay(*asked, "--shard", f"{at}/2", "--save", file)
         Path("expectations").mkdir()
-        for told in (assay("merge", *files, code=0), assay("merge", *files, "--expectations", "expectations", code=0)):
-            assert "1 xfail" in told
+        for output in (
+            assay("merge", *files, code=0),
+            assay("merge", *files, "--expectations", "expectations", code=0),
+        ):
+            assert "1 xfail" in output
 
 
 def test_shards_merge_into_the_whole_run_and_without_all_it_is_no_pass(zoo: Path) -> None:
@@ -272,14 +275,14 @@ def test_expectations_are_written_from_a_run_and_an_unexpected_pass_fails(zoo: P
 def test_what_was_ok_and_is_not_is_newly_failing_also_between_saved_runs(zoo: Path) -> None:
     run = ("run", "./zoo", "--flow", "onnxruntime")
     assay(*run, "--save", "before.assay", code=0)
-    told = assay("diff", "before.assay", "last", "--check", code=0)
-    assert "newly failing" not in told
+    output = assay("diff", "before.assay", "last", "--check", code=0)
+    assert "newly failing" not in output
     shutil.rmtree(zoo / "right0")
     _model(zoo, "right0", 2.0, wrong=0.5)
     assay(*run, "--save", "after.assay", code=1)
-    told = assay("diff", "before.assay", "after.assay", "--check", code=1)
-    assert "zoo/right0|onnxruntime|verify: ok -> mismatch" in told
-    assert "1 newly failing, 0 newly passing, 1 outcomes changed" in told
+    output = assay("diff", "before.assay", "after.assay", "--check", code=1)
+    assert "zoo/right0|onnxruntime|verify: ok -> mismatch" in output
+    assert "1 newly failing, 0 newly passing, 1 outcomes changed" in output
     assert "0 newly failing, 1 newly passing" in assay("diff", "after.assay", "before.assay", "--check", code=0)
 
 
@@ -292,5 +295,5 @@ def test_newer_opsets_are_converted_in_a_lane_of_their_own_and_the_converted_mod
     (applied,) = results["onnxruntime+opset-14"]["facts"]["transforms"]
     assert applied["transform"] == "opset:14"
     assert len(applied["digest"]) == 64
-    told = assay(*run, "--adapt-opset", "14", "--only", "zoo/right0|onnxruntime+opset-14|verify", code=0)
-    assert "1 of 1 job" in told
+    output = assay(*run, "--adapt-opset", "14", "--only", "zoo/right0|onnxruntime+opset-14|verify", code=0)
+    assert "1 of 1 job" in output

@@ -106,13 +106,16 @@ def test_a_model_without_an_evaluation_in_double_is_judged_by_what_perturbed_run
         '[flows]\nuse = ["onnxruntime", "lying"]\n[[model]]\npath = "pools.onnx"\n'
         '[flow.lying]\nbackend = "onnxruntime"\ntransforms = ["mutant:scale-off=1e-4@root"]\n'
     )
-    found = _by_flow(assay.check(measure=False))
-    assert found["onnxruntime"].outcome is Outcome.OK, found["onnxruntime"].detail
+    by_flow = _by_flow(assay.check(measure=False))
+    assert by_flow["onnxruntime"].outcome is Outcome.OK, by_flow["onnxruntime"].detail
     assert any(
-        "learnt from 16 perturbed runs of onnxruntime-disable" in note_text(note) for note in found["onnxruntime"].notes
+        "learnt from 16 perturbed runs of onnxruntime-disable" in note_text(note)
+        for note in by_flow["onnxruntime"].notes
     )
-    assert {comparison.tolerance for comparison in found["onnxruntime"].comparisons if not comparison.at} == {"learnt"}
-    assert found["lying"].outcome is Outcome.MISMATCH, found["lying"].detail
+    assert {comparison.tolerance for comparison in by_flow["onnxruntime"].comparisons if not comparison.at} == {
+        "learnt"
+    }
+    assert by_flow["lying"].outcome is Outcome.MISMATCH, by_flow["lying"].detail
 
 
 def test_a_model_whose_noise_cannot_be_learnt_either_says_so(here: Path) -> None:
@@ -144,11 +147,11 @@ def test_an_exported_program_is_judged_by_the_graph_that_torch_makes_of_it(here:
         '[flows]\nuse = ["torch-eager", "lying"]\n[[model]]\npath = "net.pt2"\n'
         '[flow.lying]\nbackend = "torch"\ntransforms = ["mutant:scale-off=2e-5@node_linear"]\n'
     )
-    found = _by_flow(assay.check(measure=False))
-    assert found["torch-eager"].outcome is Outcome.OK, found["torch-eager"].detail
-    assert 0 < found["torch-eager"].comparisons[0].metrics["budget_norm"] < 1
-    assert NoteCode.NO_TOLERANCE not in {note.code for note in found["torch-eager"].notes}
-    assert found["lying"].outcome is Outcome.MISMATCH, found["lying"].detail
+    by_flow = _by_flow(assay.check(measure=False))
+    assert by_flow["torch-eager"].outcome is Outcome.OK, by_flow["torch-eager"].detail
+    assert 0 < by_flow["torch-eager"].comparisons[0].metrics["budget_norm"] < 1
+    assert NoteCode.NO_TOLERANCE not in {note.code for note in by_flow["torch-eager"].notes}
+    assert by_flow["lying"].outcome is Outcome.MISMATCH, by_flow["lying"].detail
 
 
 def test_a_logarithm_of_what_float32_rounds_to_zero_is_the_models_own(here: Path) -> None:
@@ -168,12 +171,12 @@ def test_an_error_that_grew_below_its_limit_is_told(here: Path) -> None:
     first = assay.check("classifier.onnx", flows=["onnxruntime"], measure=False)
     (result,) = first.results
     with open_services(str(here / ".assay")) as services:
-        (one,) = result.comparisons
-        worse = msgspec.structs.replace(one, metrics={**one.metrics, "budget_norm": 0.9})
+        (comparison,) = result.comparisons
+        worse = msgspec.structs.replace(comparison, metrics={**comparison.metrics, "budget_norm": 0.9})
         grown = msgspec.structs.replace(result, comparisons=(worse,))
         later = msgspec.structs.replace(first.run, id="99991231T235959-ffffff")
-        told = judge_run(later, [grown], services)
-        assert told.verdicts[0].word is VerdictStatus.PASS
-        assert "changed: the norm error of output 'logits' is 3.6 noise widths" in told.verdicts[0].reason
-        assert first.run.id in told.verdicts[0].reason
+        judgement = judge_run(later, [grown], services)
+        assert judgement.verdicts[0].word is VerdictStatus.PASS
+        assert "changed: the norm error of output 'logits' is 3.6 noise widths" in judgement.verdicts[0].reason
+        assert first.run.id in judgement.verdicts[0].reason
         assert "changed" not in judge_run(later, [result], services).verdicts[0].reason

@@ -90,11 +90,11 @@ def test_without_a_golden_calibration_draws_samples_of_its_own() -> None:
 def test_too_few_samples_to_calibrate_are_bad_input_and_name_the_option() -> None:
     with pytest.raises(UsageError) as caught:
         checked("onnxruntime", "onnxruntime-int8-qdq-per-tensor", calibration=256)
-    told = str(caught.value)
-    assert told.startswith(
+    message = str(caught.value)
+    assert message.startswith(
         f"flow 'onnxruntime-int8-qdq-per-tensor': {GOLDEN} has 256 samples, calibration takes 256 and leaves none"
     )
-    assert told.endswith(", or ask for fewer with --calibration")
+    assert message.endswith(", or ask for fewer with --calibration")
 
 
 def test_one_given_sample_is_too_few_to_calibrate_and_called_by_its_file() -> None:
@@ -174,7 +174,7 @@ def test_transforms_that_do_not_go_together_are_told_and_the_others_go_on() -> N
 
 
 @pytest.mark.parametrize(
-    ("flows", "options", "kind", "told"),
+    ("flows", "options", "kind", "message"),
     [
         (("onnxruntime+int8-qdp",), {}, UnknownName, "perhaps you mean 'int8-qdq'"),
         (
@@ -190,11 +190,11 @@ def test_transforms_that_do_not_go_together_are_told_and_the_others_go_on() -> N
     ],
 )
 def test_bad_input_is_refused_before_anything_runs(
-    flows: tuple[str, ...], options: dict[str, list[str]], kind: type[Exception], told: str
+    flows: tuple[str, ...], options: dict[str, list[str]], kind: type[Exception], message: str
 ) -> None:
     with pytest.raises(kind) as caught:
         checked(*flows, **values_from_arguments(CheckOptions, options))
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_an_engine_that_promises_int8_and_runs_float_is_shown() -> None:

@@ -46,38 +46,38 @@ def _noisy(rng: np.random.Generator, level: float, count: int) -> list[float]:
 def test_a_step_is_found_with_the_commits_around_it(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     store = _fill(tmp_path, _noisy(rng, 0.002, 60) + _noisy(rng, 0.0021, 20))
-    found = trend(store, "net", "onnxruntime", "latency")
-    (change,) = found.changes
+    series = trend(store, "net", "onnxruntime", "latency")
+    (change,) = series.changes
     assert change.place == 60
     assert change.worse
     assert change.percent == pytest.approx(5, abs=1)
     assert (int(change.last_commit, 16), int(change.first_commit, 16)) == (59, 60)
-    assert found.alarms
-    assert 60 <= found.alarms[0] <= 70
+    assert series.alarms
+    assert 60 <= series.alarms[0] <= 70
 
 
 def test_no_change_no_alarm(tmp_path: Path) -> None:
     store = _fill(tmp_path, _noisy(np.random.default_rng(4), 0.002, 80))
-    found = trend(store, "net", "onnxruntime", "latency")
-    assert (found.alarms, found.changes) == ((), ())
+    series = trend(store, "net", "onnxruntime", "latency")
+    assert (series.alarms, series.changes) == ((), ())
 
 
 def test_what_falls_is_worse_for_throughput(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     store = _fill(tmp_path, _noisy(rng, 0.002, 40) + _noisy(rng, 0.0024, 20))
-    found = trend(store, "net", "onnxruntime", "throughput")
-    (change,) = found.changes
+    series = trend(store, "net", "onnxruntime", "throughput")
+    (change,) = series.changes
     assert change.worse
     assert change.after < change.before
-    assert found.alarms
+    assert series.alarms
 
 
 def test_runs_of_other_machines_are_left_out_and_counted(tmp_path: Path) -> None:
     store = _fill(tmp_path, [0.002] * 5)
     store.close()
     store = _fill(tmp_path, [0.004] * 3, msgspec.structs.replace(this_machine(), cpu="Another"), first=5)
-    found = trend(store, "net", "onnxruntime", "latency")
-    assert (len(found.points), found.elsewhere) == (5, 3)
+    series = trend(store, "net", "onnxruntime", "latency")
+    assert (len(series.points), series.elsewhere) == (5, 3)
 
 
 @pytest.mark.parametrize(

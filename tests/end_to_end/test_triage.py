@@ -161,17 +161,17 @@ def test_a_job_that_was_lost_or_asks_no_answer_is_named_and_the_others_are_triag
         services.store.open_run(killed)
         wrong_use = replace(result, job_key=misused.key, case="misused", outcome=Outcome.CRASH, signal="SIGSEGV")
         services.store.record(killed.id, [result, wrong_use])
-    found = run_triage(TriageOptions(target=killed.id, history=history, output=tmp_path / "again"))
-    assert [cause.job_key for cause in found.causes] == [job.key]
-    assert len(found.left) == 2
-    assert re.search(r"lost.* is red \(lost: .*`assay resume`\): there is no answer to look into yet", found.left[0])
-    assert found.left[1].endswith("this one asks what comes of a wrong use")
+    triaged = run_triage(TriageOptions(target=killed.id, history=history, output=tmp_path / "again"))
+    assert [cause.job_key for cause in triaged.causes] == [job.key]
+    assert len(triaged.left) == 2
+    assert re.search(r"lost.* is red \(lost: .*`assay resume`\): there is no answer to look into yet", triaged.left[0])
+    assert triaged.left[1].endswith("this one asks what comes of a wrong use")
     asked = TriageOptions(target=killed.id, job=lost.key, history=history, output=tmp_path / "again")
     assert "`assay resume`" in run_triage(asked).left[0]
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind", "told"),
+    ("fault", "kind", "message"),
     [
         ("born_nan", "nan", "a NaN is born by Softplus"),
         ("born_infinity", "range", "an infinity on one side by Softplus"),
@@ -179,27 +179,27 @@ def test_a_job_that_was_lost_or_asks_no_answer_is_named_and_the_others_are_triag
     ],
 )
 def test_what_is_no_steady_number_is_told_at_the_node_where_it_is_born(
-    fault: str, kind: str, told: str, tmp_path: Path
+    fault: str, kind: str, message: str, tmp_path: Path
 ) -> None:
     net = PlantedNet(NODES, seed=3)
     ((born,), *_) = net.sites["wrong_function"]
     (cause,) = causes_of(net.model, tmp_path, "miscompiler", fault=fault, site=born)
     assert [node.partition(" ")[0] for node in cause.nodes] == [born]
     assert (cause.symptom.kind, cause.where) == (kind, Where.NODE)
-    assert told in title_of(cause)
+    assert message in title_of(cause)
 
 
 def test_without_time_the_best_so_far_is_told(tmp_path: Path) -> None:
     net = PlantedNet(2 * NODES, seed=3)
     onnx.save(net.model, tmp_path / "net.onnx")
-    told: list[float] = []
+    moments: list[float] = []
     asked = TriageOptions(
         target=str(tmp_path / "net.onnx"), flows=("miscompiler",), options={"fault": "lost_middle"}, time_limit_s=1.0,
         history=str(tmp_path / "history"), output=tmp_path / "triage",
     )  # fmt: skip
-    (cause, *_) = run_triage(asked, tell=lambda text: told.append(time.monotonic())).causes
+    (cause, *_) = run_triage(asked, tell=lambda text: moments.append(time.monotonic())).causes
     assert Doubt.OUT_OF_TIME in cause.doubts
-    assert time.monotonic() - told[0] < 15.0, "no question goes on beyond it"
+    assert time.monotonic() - moments[0] < 15.0, "no question goes on beyond it"
 
 
 def test_what_more_instructions_of_the_processor_make_wrong_is_the_hardware_s(tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ def test_a_cause_of_the_same_nodes_that_another_pass_brings_is_not_told_as_known
     site = net.sites["swapped_scale"][0]
     (first,) = causes_of(net.model, tmp_path, "miscompiler", fault="swapped_scale", site=site[-1])
     page = Path(first.folder) / "cause.json"
-    told = from_json(page.read_bytes(), Cause)
-    other = replace(told, cures=(replace(told.cures[0], options={"disabled": "lost_relu"}),))
+    cause = from_json(page.read_bytes(), Cause)
+    other = replace(cause, cures=(replace(cause.cures[0], options={"disabled": "lost_relu"}),))
     page.write_bytes(to_json(other))
     net = PlantedNet(NODES, seed=4)
     site = net.sites["swapped_scale"][0]

@@ -51,9 +51,9 @@ def test_a_red_comparison_of_speed_ends_at_the_operator(tmp_path: Path) -> None:
     history = str(tmp_path / "history")
     compared = run_compare(CompareOptions(models=tuple(paths), flows=("onnxruntime",), history=history))
     assert compared.judgement.exit_code == 1
-    found = run_triage(TriageOptions(target="last", history=history, output=tmp_path / "triage"))
-    assert found.left == ()
-    (cause,) = found.causes
+    triaged = run_triage(TriageOptions(target="last", history=history, output=tmp_path / "triage"))
+    assert triaged.left == ()
+    (cause,) = triaged.causes
     assert (cause.symptom.kind, cause.operators) == ("slower", ("MatMul",))
     assert (Path(cause.folder) / "cause.md").is_file()
 
@@ -98,10 +98,10 @@ def red_in_three_ways(tmp_path: Path, *goals: Goal, measured: Outcome = Outcome.
 
 def test_what_is_wrong_and_slow_has_a_page_of_each(tmp_path: Path) -> None:
     history = red_in_three_ways(tmp_path, Goal("latency.median_ms", max=1e-6))
-    found = run_triage(TriageOptions(target="last", history=history, output=tmp_path / "triage"))
-    assert [one.job_key.rpartition("|")[2] for one in found.causes] == ["verify", "measure", "compare_speed"]
-    assert len({one.folder for one in found.causes}) == 3
-    for cause in found.causes:
+    triaged = run_triage(TriageOptions(target="last", history=history, output=tmp_path / "triage"))
+    assert [one.job_key.rpartition("|")[2] for one in triaged.causes] == ["verify", "measure", "compare_speed"]
+    assert len({one.folder for one in triaged.causes}) == 3
+    for cause in triaged.causes:
         page = msgspec.json.decode((Path(cause.folder) / "cause.json").read_bytes())
         assert page["job_key"] == cause.job_key
 
@@ -125,7 +125,7 @@ def test_only_what_breaks_a_rule_about_time_is_slow(
 ) -> None:
     history = red_in_three_ways(tmp_path, *goals, measured=measured)
     asked = TriageOptions(target="last", job="net|miscompiler|measure", history=history, output=tmp_path / "triage")
-    found = run_triage(asked)
-    assert [cause.symptom.kind for cause in found.causes] == ["too_slow"] * slow
-    told = ["broke no limit on the time of a call" in line for line in found.left]
-    assert told == [True] * (not slow)
+    triaged = run_triage(asked)
+    assert [cause.symptom.kind for cause in triaged.causes] == ["too_slow"] * slow
+    is_told = ["broke no limit on the time of a call" in line for line in triaged.left]
+    assert is_told == [True] * (not slow)

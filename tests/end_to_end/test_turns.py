@@ -139,13 +139,13 @@ def test_an_engine_that_is_altered_while_it_is_timed_has_decided_nothing(
     job = replace(job, flow=plain, baseline=rival, scratch=str(tmp_path), rule=SpeedRule(looks=(4,)))
 
     def altering(*arguments: Any) -> SpeedComparison:
-        found = time_interleaved(*arguments)
+        comparison = time_interleaved(*arguments)
         (artifact / "identity").write_text("y = 2 * x\n")
-        return found
+        return comparison
 
     monkeypatch.setattr("assay.worker.timing.compare_speed.time_interleaved", altering)
-    told = compare_speed(job, Stages(lambda stage: None)).speeds[0]
-    assert told is not None
-    assert told.launches == ()
-    assert told.trouble is not None
-    assert told.trouble.code == NoteCode.ARTIFACT_CHANGED
+    speed = compare_speed(job, Stages(lambda stage: None)).speeds[0]
+    assert speed is not None
+    assert speed.launches == ()
+    assert speed.trouble is not None
+    assert speed.trouble.code == NoteCode.ARTIFACT_CHANGED

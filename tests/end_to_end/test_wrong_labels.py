@@ -81,7 +81,7 @@ def test_the_original_of_a_changed_model_may_name_its_outputs_otherwise() -> Non
     onnx.save(parser.parse_model(MODEL.replace("logits", "scores")), "old.onnx")
     np.savez("x.npz", x=np.eye(3, dtype=np.float32)[:1], label=0)
     task = MetricChoice("classification", {"output": "logits"})
-    found = assay.check(
+    checked = assay.check(
         "m.onnx",
         reference="old.onnx",
         map_outputs={"logits": "scores"},
@@ -90,7 +90,7 @@ def test_the_original_of_a_changed_model_may_name_its_outputs_otherwise() -> Non
         measure=False,
         task_metric=task,
     )
-    assert {result.task_metrics["top1_agreement"] for result in found.results if isinstance(result, LossResult)} == {
+    assert {result.task_metrics["top1_agreement"] for result in checked.results if isinstance(result, LossResult)} == {
         1.0
     }
 

@@ -52,8 +52,8 @@ def said(here: SubmissionContext, sandbox: Bubblewrap, output: Path) -> tuple[Ch
     done = execute("accuracy.validation", "validation.ipynb", file_wanted(read), here, sandbox, output)
     if done.report is None:
         return done.check, ""
-    found = read_metric(read, done.report, output)
-    return done.check, found.sentence if found.value is None else found.value
+    reading = read_metric(read, done.report, output)
+    return done.check, reading.sentence if reading.value is None else reading.value
 
 
 def told(checks: list[Check]) -> dict[str, CheckOutcome]:
@@ -233,7 +233,7 @@ def test_without_a_sandbox_a_data_set_decides_where_the_policy_lets_it(
 
 
 @pytest.mark.parametrize(
-    ("told", "outcome", "words"),
+    ("message", "outcome", "words"),
     [
         ("No module named 'helpers_of_mine.more'", CheckOutcome.FAILED, "'helpers_of_mine', which is neither in the submission nor"),
         ("No module named 'numpy.nothing'", CheckOutcome.FAILED, "cell 1 of validation.ipynb: ModuleNotFoundError: No module"),
@@ -242,13 +242,13 @@ def test_without_a_sandbox_a_data_set_decides_where_the_policy_lets_it(
     ],
 )  # fmt: skip
 def test_a_missing_module_is_the_submissions_fault_unless_the_zoo_allows_it(
-    told: str, outcome: CheckOutcome, words: str, tmp_path: Path
+    message: str, outcome: CheckOutcome, words: str, tmp_path: Path
 ) -> None:
     class Importing(Nowhere):
         def run(self, *command: object, **more: object) -> Sandboxed:
             output = Path(str(more["output"]))
             output.mkdir()
-            trouble = Trouble(kind="exception", cell=1, sentence=f"ModuleNotFoundError: {told}")
+            trouble = Trouble(kind="exception", cell=1, sentence=f"ModuleNotFoundError: {message}")
             (output / REPORT).write_bytes(msgspec.json.encode(Report(trouble=trouble)))
             return Sandboxed(ending=Ending.ERROR, sentence="exit code 3", exit_code=3)
 

@@ -42,19 +42,19 @@ def checked(folder: Path) -> list[Check]:
             intake=intake,
             name=folder.name,
         )
-        found = check_artifacts(place, tools)
-    assert {check.name for check in found} >= {"artifacts.parts", "artifacts.metadata", "artifacts.sources"}
-    return [check for check in found if check.outcome is not CheckOutcome.PASSED]
+        checks = check_artifacts(place, tools)
+    assert {check.name for check in checks} >= {"artifacts.parts", "artifacts.metadata", "artifacts.sources"}
+    return [check for check in checks if check.outcome is not CheckOutcome.PASSED]
 
 
 def told(folder: Path) -> list[tuple[str, str, int]]:
     return [(check.name.partition(".")[2], check.path, check.line) for check in checked(folder)]
 
 
-def change(file: Path, found: str, put: str) -> None:
+def change(file: Path, old: str, put: str) -> None:
     text = file.read_text()
-    assert found in text
-    file.write_text(text.replace(found, put))
+    assert old in text
+    file.write_text(text.replace(old, put))
 
 
 def line_of(text: str) -> int:
@@ -82,7 +82,7 @@ def test_without_metadata_the_usual_names_are_looked_for(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "put", "line", "says"),
+    ("old", "put", "line", "says"),
     [
         ('version = "1.0"', 'version = "one"', line_of('version = "1.0"'), "must match"),
         ("opset = 17", 'opset = "seventeen"', line_of("opset = 17"), "must be a whole number"),
@@ -100,31 +100,31 @@ def test_without_metadata_the_usual_names_are_looked_for(folder: Path) -> None:
     ],
 )  # fmt: skip
 def test_metadata_are_held_against_the_schema_with_their_line(
-    folder: Path, found: str, put: str, line: int, says: str
+    folder: Path, old: str, put: str, line: int, says: str
 ) -> None:
-    change(folder / "metadata.toml", found, put)
-    (one,) = [found_check for found_check in checked(folder) if found_check.name == "artifacts.metadata"]
-    assert says in one.sentence
-    assert (one.path, one.line) == ("metadata.toml", line)
-    assert str(folder.parents[1]) not in one.sentence
+    change(folder / "metadata.toml", old, put)
+    (check,) = [found_check for found_check in checked(folder) if found_check.name == "artifacts.metadata"]
+    assert says in check.sentence
+    assert (check.path, check.line) == ("metadata.toml", line)
+    assert str(folder.parents[1]) not in check.sentence
 
 
 def test_several_mistakes_are_told_in_the_order_of_their_lines(folder: Path) -> None:
-    for found, put in (
+    for old, put in (
         ('version = "1.0"', "version = 1"),
         ("opset = 17", "opset = 0"),
         ('title = "Adds"', 'title = ""'),
     ):
-        change(folder / "metadata.toml", found, put)
+        change(folder / "metadata.toml", old, put)
     lines = [check.line for check in checked(folder) if check.name == "artifacts.metadata"]
     assert lines == [2, 3, line_of("opset = 17")]
 
 
 def test_a_section_of_the_readme_that_differs_is_named(folder: Path) -> None:
     change(folder / "README.md", "Adds a number to itself.", "Multiplies.")
-    (one,) = checked(folder)
-    assert "section 'Description' what metadata.toml says" in one.sentence
-    assert (one.path, one.line) == ("README.md", 3)
+    (check,) = checked(folder)
+    assert "section 'Description' what metadata.toml says" in check.sentence
+    assert (check.path, check.line) == ("README.md", 3)
 
 
 @pytest.mark.parametrize(
@@ -141,9 +141,9 @@ def test_a_section_of_the_readme_that_differs_is_named(folder: Path) -> None:
 def test_an_import_that_nothing_answers_to_is_told(folder: Path, source: str, says: str) -> None:
     with (folder / "preprocess.py").open("a") as file:
         file.write(f"\n{source}\n")
-    (one,) = (each for each in checked(folder) if each.name == "artifacts.sources")
-    assert says in one.sentence
-    assert source.splitlines()[-1] in (folder / "preprocess.py").read_text().splitlines()[one.line - 1]
+    (check,) = (each for each in checked(folder) if each.name == "artifacts.sources")
+    assert says in check.sentence
+    assert source.splitlines()[-1] in (folder / "preprocess.py").read_text().splitlines()[check.line - 1]
 
 
 def test_what_is_python_s_own_allowed_or_handed_in_is_none(folder: Path) -> None:
@@ -171,9 +171,9 @@ def test_the_cells_of_a_notebook_are_read_and_the_line_is_that_of_the_file(folde
     lines = [f"{line}\n" for line in ["# a comment", *code.splitlines()]]
     content["cells"].insert(1, {**content["cells"][1], "id": "between", "source": lines})
     notebook.write_text(json.dumps(content, indent=1))
-    (one,) = checked(folder)
-    assert says in one.sentence
-    assert code.splitlines()[0] in notebook.read_text().splitlines()[one.line - 1]
+    (check,) = checked(folder)
+    assert says in check.sentence
+    assert code.splitlines()[0] in notebook.read_text().splitlines()[check.line - 1]
 
 
 def test_harmless_magics_are_harmless(folder: Path) -> None:

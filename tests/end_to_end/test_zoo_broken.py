@@ -68,16 +68,16 @@ def looked_at(root: Path, case: Broken | None, groups: Iterable[str] = GROUPS) -
         return inspect(good.NAME, root, tools, groups=groups)
 
 
-def held_against(found: Inspection) -> dict[str, str]:
+def held_against(inspection: Inspection) -> dict[str, str]:
     """Every check that is not content, with what it says."""
-    return {entry.name: f"{entry.outcome}: {entry.sentence}" for entry in found.checks if entry.outcome in BAD}
+    return {entry.name: f"{entry.outcome}: {entry.sentence}" for entry in inspection.checks if entry.outcome in BAD}
 
 
-def check(found: Inspection, case: Broken) -> None:
-    told = held_against(found)
-    assert {case.check} <= set(told) <= {case.check, *case.also}, told
-    assert found.decision.answer == case.answer
-    assert any(reason.startswith(f"{case.check}: ") for reason in found.decision.reasons)
+def check(inspection: Inspection, case: Broken) -> None:
+    sentences = held_against(inspection)
+    assert {case.check} <= set(sentences) <= {case.check, *case.also}, sentences
+    assert inspection.decision.answer == case.answer
+    assert any(reason.startswith(f"{case.check}: ") for reason in inspection.decision.reasons)
 
 
 def test_there_are_enough_and_every_group_has_some() -> None:
@@ -99,18 +99,18 @@ def test_a_broken_submission_is_declined_for_its_own_reason(case: Broken, tmp_pa
 )
 def test_a_group_waits_for_the_part_that_it_could_only_stumble_over(name: str, tmp_path: Path) -> None:
     of_notebooks = {"accuracy"} if name == "no-validation-notebook" else set()
-    found = looked_at(tmp_path, TABLE[name], {"artifacts", "functionality", "performance", *of_notebooks})
-    check(found, TABLE[name])
+    inspection = looked_at(tmp_path, TABLE[name], {"artifacts", "functionality", "performance", *of_notebooks})
+    check(inspection, TABLE[name])
     waits = f"not executed: it waits for {TABLE[name].check}, which must hold first"
-    assert waits in {entry.sentence for entry in found.checks if entry.outcome is CheckOutcome.SKIPPED}
+    assert waits in {entry.sentence for entry in inspection.checks if entry.outcome is CheckOutcome.SKIPPED}
 
 
 @pytest.mark.slow  # in CI tests/robot/test_robot_end_to_end.py pushes the same one, and asks the same of its checks
 def test_the_good_one_from_which_they_are_made_is_promoted(tmp_path: Path) -> None:
-    found = looked_at(tmp_path, None)
-    assert held_against(found) == {}
-    assert found.decision.answer is Answer.PROMOTE, found.decision.reasons
-    assert {entry.group for entry in found.checks if entry.executed} >= set(EXECUTING)
+    inspection = looked_at(tmp_path, None)
+    assert held_against(inspection) == {}
+    assert inspection.decision.answer is Answer.PROMOTE, inspection.decision.reasons
+    assert {entry.group for entry in inspection.checks if entry.executed} >= set(EXECUTING)
 
 
 @pytest.mark.parametrize("name", ["claim-too-high", "notebook-opens-network"])

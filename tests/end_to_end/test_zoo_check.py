@@ -40,9 +40,9 @@ def records(root: Path) -> list[Path]:
 
 def test_some_groups_are_not_enough_to_promote(zoo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert assay("check", "submissions/adder", *FAST, "--json", "out.json") == 3
-    told = capsys.readouterr().out
-    assert "needs a person\n  compliance: nothing was executed" in told
-    assert "exit 3 = a person decides" in told
+    printed = capsys.readouterr().out
+    assert "needs a person\n  compliance: nothing was executed" in printed
+    assert "exit 3 = a person decides" in printed
     (record,) = records(zoo)
     found = read_record(Path("out.json"))
     assert found == read_record(record)
@@ -71,8 +71,8 @@ def test_a_failure_declines_and_the_place_is_one_that_can_be_opened(
     readme = zoo / "submissions" / "adder" / "README.md"
     readme.write_text(readme.read_text().replace("MIT", "BSD-3-Clause"))
     assert assay("check", "submissions/adder", *FAST) == 1
-    told = capsys.readouterr().out
-    (place,) = {word for word in told.split() if word.startswith("submissions/adder/README.md:") and "4" in word}
+    printed = capsys.readouterr().out
+    (place,) = {word for word in printed.split() if word.startswith("submissions/adder/README.md:") and "4" in word}
     path, _, line = place.partition(":")
     assert Path(path).read_text().splitlines()[int(line) - 1] == "## License"
 
@@ -82,12 +82,12 @@ def test_a_model_that_was_not_taken_is_not_opened(zoo: Path) -> None:
     model.unlink()
     model.symlink_to("/etc/passwd")
     assert assay("check", "submissions/adder") == 1
-    found = read_record(records(zoo)[0])
-    assert {check.name: check.outcome.value for check in found.checks if check.group not in ("files", "artifacts")} == {
-        f"{group}.all": "skipped" for group in ("compliance", "functionality", "accuracy", "performance")
-    }
-    assert found.decision.answer is Answer.DECLINE
-    assert all(reason.startswith("files.links: ") for reason in found.decision.reasons)
+    record = read_record(records(zoo)[0])
+    assert {
+        check.name: check.outcome.value for check in record.checks if check.group not in ("files", "artifacts")
+    } == {f"{group}.all": "skipped" for group in ("compliance", "functionality", "accuracy", "performance")}
+    assert record.decision.answer is Answer.DECLINE
+    assert all(reason.startswith("files.links: ") for reason in record.decision.reasons)
 
 
 def test_an_accepted_version_carries_the_name_of_its_model(
@@ -131,10 +131,10 @@ def test_a_mistake_is_one_sentence(
     zoo: Path, words: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert assay(*words) == 2
-    told = capsys.readouterr()
-    assert says in told.err
-    assert told.err.startswith("assay: ")
-    assert told.err.count("\n") == 1
+    printed = capsys.readouterr()
+    assert says in printed.err
+    assert printed.err.startswith("assay: ")
+    assert printed.err.count("\n") == 1
 
 
 def test_a_zoo_toml_that_is_wrong_is_told_with_its_line(zoo: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -184,13 +184,13 @@ def test_what_changed_since_a_commit_is_checked_by_another_zoo(zoo: Path, capsys
     (zoo / "zoo.toml").write_text('name = "z"\n[decision]\nrequired = []\nperson = ["files", "artifacts"]\n')
     commit(zoo)
     assert assay("check", "--since", "main", "--zoo", judge, *FAST) == 1
-    told = capsys.readouterr().out
-    assert "submissions/one/metadata.toml" in told
-    assert "submissions/two words/metadata.toml" in told
-    assert "adder" not in told
-    assert "link is a link: hand in the file itself (it points to /etc)" in " ".join(told.split())
+    printed = capsys.readouterr().out
+    assert "submissions/one/metadata.toml" in printed
+    assert "submissions/two words/metadata.toml" in printed
+    assert "adder" not in printed
+    assert "link is a link: hand in the file itself (it points to /etc)" in " ".join(printed.split())
     assert len(records(judge)) == 3
-    assert "the same change touches zoo.toml: nothing here judges that" in told
+    assert "the same change touches zoo.toml: nothing here judges that" in printed
 
 
 def commit(root: Path) -> None:
@@ -208,8 +208,8 @@ def test_init_writes_a_zoo_and_never_over_what_is_there(
     root.mkdir()
     (root / "README.md").write_text("mine")
     assert assay("init", root) == 0
-    told = capsys.readouterr().out
-    assert f"kept  {root}/README.md" in told
+    printed = capsys.readouterr().out
+    assert f"kept  {root}/README.md" in printed
     assert (root / "README.md").read_text() == "mine"
     for path in ("zoo.toml", ".github/workflows/zoo.yml", ".gitlab-ci.yml", "scenarios/image-classification.toml"):
         assert (root / path).is_file()
@@ -218,12 +218,12 @@ def test_init_writes_a_zoo_and_never_over_what_is_there(
     assert assay("new", "digits") == 0
     assert 'name = "digits"' in (root / "submissions" / "digits" / "metadata.toml").read_text()
     assert assay("readme", "submissions/digits") == 2
-    told = capsys.readouterr().err
-    assert "still has the template's words in title, description" in told
+    printed = capsys.readouterr().err
+    assert "still has the template's words in title, description" in printed
     assert not (root / "submissions/digits/README.md").exists(), "placeholders are not frozen"
     assert assay("check", "submissions/digits", *FAST) == 1
-    found: Inspection = read_record(records(root)[0])
-    assert {check.name for check in found.checks if check.outcome.value == "failed"} == {
+    inspection: Inspection = read_record(records(root)[0])
+    assert {check.name for check in inspection.checks if check.outcome.value == "failed"} == {
         "artifacts.parts",
         "artifacts.samples",
         "artifacts.template",

@@ -59,10 +59,10 @@ def test_a_served_model_is_promoted_again(name: str, zoo: Path) -> None:
     version = SERVED[name]
     shutil.copytree(ZOO / "models" / name / version.version, zoo / "submissions" / name)
     with open_tools(zoo) as tools:
-        found = inspect(name, zoo, tools)
-    bad = {check.name: check.sentence for check in found.checks if check.outcome is not CheckOutcome.PASSED}
-    assert found.decision.answer is Answer.PROMOTE, (found.decision.reasons, bad)
-    assert found.digest == version.digest
-    assert {check.group for check in found.checks if check.executed} >= set(EXECUTING)
-    recomputed = next(check for check in found.checks if check.name == "accuracy.recomputed")
+        inspection = inspect(name, zoo, tools)
+    bad = {check.name: check.sentence for check in inspection.checks if check.outcome is not CheckOutcome.PASSED}
+    assert inspection.decision.answer is Answer.PROMOTE, (inspection.decision.reasons, bad)
+    assert inspection.digest == version.digest
+    assert {check.group for check in inspection.checks if check.executed} >= set(EXECUTING)
+    recomputed = next(check for check in inspection.checks if check.name == "accuracy.recomputed")
     assert recomputed.executed >= 96

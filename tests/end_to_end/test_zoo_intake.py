@@ -20,10 +20,10 @@ def folder(tmp_path: Path) -> Path:
 def test_what_is_taken_is_ours_and_has_its_digest(folder: Path) -> None:
     (folder / "data").mkdir()
     (folder / "data" / "a.txt").write_text("a")
-    found = taken(folder)
-    assert [entry.path for entry in found.taken] == ["README.md", "data/a.txt"]
-    for entry in found.taken:
-        copy, original = found.folder / entry.path, folder / entry.path
+    intake = taken(folder)
+    assert [entry.path for entry in intake.taken] == ["README.md", "data/a.txt"]
+    for entry in intake.taken:
+        copy, original = intake.folder / entry.path, folder / entry.path
         assert copy.read_bytes() == original.read_bytes()
         assert copy.stat().st_ino != original.stat().st_ino
 
@@ -53,40 +53,40 @@ def test_links_and_special_files_are_told_and_never_opened(folder: Path) -> None
             listener.bind("socket")
         finally:
             os.chdir(here)
-        found = taken(folder)
-    assert problems(found) == {
+        intake = taken(folder)
+    assert problems(intake) == {
         "link": Problem.LINK,
         "folder": Problem.LINK,
         "hard": Problem.HARD_LINK,
         "pipe": Problem.SPECIAL,
         "socket": Problem.SPECIAL,
     }
-    assert [path.name for path in found.folder.rglob("*")] == ["README.md"]
-    assert "points to /etc/passwd" in str(found.entries)
+    assert [path.name for path in intake.folder.rglob("*")] == ["README.md"]
+    assert "points to /etc/passwd" in str(intake.entries)
 
 
 def test_a_link_in_the_place_of_the_folder_is_not_followed(folder: Path) -> None:
     (folder.parent / "link").symlink_to("/etc")
-    found = take_in(folder.parent / "link", folder.parent / "copy")
-    assert problems(found) == {"link": Problem.LINK}
-    assert list(found.folder.iterdir()) == []
+    intake = take_in(folder.parent / "link", folder.parent / "copy")
+    assert problems(intake) == {"link": Problem.LINK}
+    assert list(intake.folder.iterdir()) == []
 
 
 def test_a_sparse_file_counts_as_large_as_it_seems(folder: Path) -> None:
     with (folder / "sparse.bin").open("wb") as file:
         file.truncate(10_000_000_000)
-    (one,) = checked(folder)
-    assert one.name == "files.sizes"
-    assert "10000000000 bytes" in one.sentence
+    (check,) = checked(folder)
+    assert check.name == "files.sizes"
+    assert "10000000000 bytes" in check.sentence
 
 
 def test_ten_thousand_files_are_one_finding_with_a_number(folder: Path) -> None:
     for number in range(10_000):
         (folder / f"{number}.txt").touch()
-    found = checked(folder)
-    assert {check.name for check in found} == {"files.sizes"}
-    assert len(found) < 30
-    assert found[-1].sentence == "and 9481 more"
+    checks = checked(folder)
+    assert {check.name for check in checks} == {"files.sizes"}
+    assert len(checks) < 30
+    assert checks[-1].sentence == "and 9481 more"
 
 
 def test_folders_in_folders_end(folder: Path) -> None:
@@ -95,8 +95,8 @@ def test_folders_in_folders_end(folder: Path) -> None:
         place = place / "d"
         place.mkdir()
     (place / "deep.txt").touch()
-    (found,) = problems(taken(folder)).values()
-    assert found is Problem.TOO_DEEP
+    (problem,) = problems(taken(folder)).values()
+    assert problem is Problem.TOO_DEEP
 
 
 def test_the_total_is_what_counts(folder: Path) -> None:
@@ -108,14 +108,14 @@ def test_the_total_is_what_counts(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["a\nb", "a\x1b[2Jb", "a\u202eb", "a\\..\\b", "c:b", "blank ", "\udcff"])
 def test_a_hostile_name_is_not_taken_and_is_shown_harmless(folder: Path, name: str) -> None:
     (folder / name).write_text("x")
-    found = taken(folder)
-    (path,) = problems(found)
-    assert problems(found)[path] is Problem.NAME
+    intake = taken(folder)
+    (path,) = problems(intake)
+    assert problems(intake)[path] is Problem.NAME
     assert path.isprintable()
-    assert [entry.path for entry in found.taken] == ["README.md"]
+    assert [entry.path for entry in intake.taken] == ["README.md"]
 
 
 def test_names_that_are_one_elsewhere_are_told(folder: Path) -> None:
     (folder / "readme.md").write_text("another")
-    (one,) = checked(folder)
-    assert one.name == "files.names"
+    (check,) = checked(folder)
+    assert check.name == "files.names"

@@ -47,10 +47,10 @@ def test_external_data_stay_inside(folder: Path, location: str, offset: int, len
     (folder / "weights.bin").write_bytes(bytes(16))
     (folder.parent / "outside.bin").write_bytes(bytes(16))
     external(folder, location, offset=offset, length=length)
-    (one,) = checked(folder)
-    assert one.name == "files.external_data"
-    assert says in one.sentence
-    assert str(folder.parent) not in one.sentence
+    (check,) = checked(folder)
+    assert check.name == "files.external_data"
+    assert says in check.sentence
+    assert str(folder.parent) not in check.sentence
 
 
 def test_external_data_that_hold_are_taken(folder: Path) -> None:
@@ -63,8 +63,8 @@ def test_external_data_behind_a_hard_link_are_told_once(folder: Path) -> None:
     (folder.parent / "outside.bin").write_bytes(bytes(16))
     os.link(folder.parent / "outside.bin", folder / "weights.bin")
     external(folder, "weights.bin")
-    (one,) = checked(folder)
-    assert (one.name, one.path, one.stops) == ("files.links", "weights.bin", True)
+    (check,) = checked(folder)
+    assert (check.name, check.path, check.stops) == ("files.links", "weights.bin", True)
 
 
 @pytest.mark.parametrize("location", ["data/it's.bin", "./data/../data/w.bin"])
@@ -73,8 +73,8 @@ def test_a_file_of_weights_is_known_by_its_path_and_not_by_words(folder: Path, l
     (folder / "data").mkdir()
     os.link(folder.parent / "outside.bin", folder / location)
     external(folder, location)
-    (one,) = checked(folder)
-    assert (one.name, one.path, one.stops) == ("files.links", os.path.normpath(location), True)
+    (check,) = checked(folder)
+    assert (check.name, check.path, check.stops) == ("files.links", os.path.normpath(location), True)
 
 
 def test_a_tensor_that_is_called_like_a_refused_file_does_not_hide_what_is_wrong(folder: Path) -> None:
@@ -96,9 +96,9 @@ def test_a_model_nested_without_end_is_a_finding(folder: Path) -> None:
         attribute = _field(5, b"then") + _field(6, data)  # name, g
         data = _field(1, _field(4, b"If") + _field(5, attribute))  # node: op_type, attribute
     (folder / "model.onnx").write_bytes(b"\x08\x08" + _field(7, data))
-    (one,) = checked(folder)
-    assert one.name == "files.readable"
-    assert "nested too deeply" in one.sentence
+    (check,) = checked(folder)
+    assert check.name == "files.readable"
+    assert "nested too deeply" in check.sentence
 
 
 def _field(number: int, data: bytes) -> bytes:
@@ -113,8 +113,8 @@ def _field(number: int, data: bytes) -> bytes:
 def test_text_nested_without_end_costs_one_file(folder: Path, name: str) -> None:
     (folder / name).write_text(("x = " if name.endswith(("toml", "py")) else "") + "[" * 100_000)
     (folder / "z.json").write_text("{")
-    found = checked(folder)
-    assert [(check.name, check.path) for check in found] == [("files.readable", name), ("files.readable", "z.json")]
+    checks = checked(folder)
+    assert [(check.name, check.path) for check in checks] == [("files.readable", name), ("files.readable", "z.json")]
 
 
 class Dangerous:

@@ -19,15 +19,15 @@ def endings(target: str, *items: object, seconds: float = 300.0) -> list[Ending]
 
 
 def test_an_answer_for_each_item_in_their_order() -> None:
-    found = run_limited("builtins:len", ["a", "abc", ""], seconds=300, memory_bytes=GIB)
-    assert [answer.value for answer in found] == [1, 3, 0]
+    lookeds = run_limited("builtins:len", ["a", "abc", ""], seconds=300, memory_bytes=GIB)
+    assert [answer.value for answer in lookeds] == [1, 3, 0]
     assert run_limited("builtins:len", [], seconds=300, memory_bytes=GIB) == []
 
 
 def test_one_that_computes_for_ever_costs_its_time_and_no_other() -> None:
-    found = run_limited("builtins:eval", ["1", "sum(iter(int, 1))", "1"], seconds=1, memory_bytes=GIB)
-    assert [answer.ending for answer in found] == [Ending.OK, Ending.TIMEOUT, Ending.OK]
-    assert "more than 1 s of a processor" in found[1].sentence
+    lookeds = run_limited("builtins:eval", ["1", "sum(iter(int, 1))", "1"], seconds=1, memory_bytes=GIB)
+    assert [answer.ending for answer in lookeds] == [Ending.OK, Ending.TIMEOUT, Ending.OK]
+    assert "more than 1 s of a processor" in lookeds[1].sentence
 
 
 NOW = "__import__('time').process_time"
@@ -48,9 +48,9 @@ def test_one_that_is_killed_by_another_blames_no_file() -> None:
 
 
 def test_one_that_crashes_is_named_by_its_signal() -> None:
-    (found,) = run_limited("signal:raise_signal", [int(signal.SIGSEGV)], seconds=300, memory_bytes=GIB)
-    assert found.ending is Ending.CRASH
-    assert "SIGSEGV" in found.sentence
+    (ending,) = run_limited("signal:raise_signal", [int(signal.SIGSEGV)], seconds=300, memory_bytes=GIB)
+    assert ending.ending is Ending.CRASH
+    assert "SIGSEGV" in ending.sentence
     assert endings("os:_exit", 3) == [Ending.CRASH]
 
 
@@ -59,9 +59,9 @@ def test_one_that_eats_the_memory_is_told_so() -> None:
 
 
 def test_one_that_raises_says_what() -> None:
-    (found,) = run_limited("builtins:int", ["x"], seconds=300, memory_bytes=GIB)
-    assert found.ending is Ending.ERROR
-    assert "ValueError" in found.sentence
+    (ending,) = run_limited("builtins:int", ["x"], seconds=300, memory_bytes=GIB)
+    assert ending.ending is Ending.ERROR
+    assert "ValueError" in ending.sentence
 
 
 def test_a_process_that_never_comes_up_blames_no_item() -> None:
@@ -83,9 +83,9 @@ for one in run_limited(target, items, seconds=seconds, memory_bytes=4 << 30):
 
 def under_hard_limit(name: str, most: int, target: str, *items: object, seconds: float = 300.0) -> list[list[object]]:
     """Ending, value and sentence of each item, where the machine has a hard limit."""
-    told = json.dumps([name, most, target, items, seconds])
+    request = json.dumps([name, most, target, items, seconds])
     done = subprocess.run(
-        [sys.executable, "-c", UNDER_HARD_LIMIT, told], capture_output=True, text=True, timeout=600, check=True
+        [sys.executable, "-c", UNDER_HARD_LIMIT, request], capture_output=True, text=True, timeout=600, check=True
     )
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -96,8 +96,8 @@ def test_a_hard_limit_of_the_machine_hinders_nothing_that_keeps_it(name: str, mo
 
 
 def test_under_a_hard_limit_on_time_each_still_has_its_own() -> None:
-    found = under_hard_limit("RLIMIT_CPU", 100_000, "builtins:eval", "sum(iter(int, 1))", "1", seconds=1)
-    assert [pair[0] for pair in found] == [Ending.TIMEOUT, Ending.OK]
+    pairs = under_hard_limit("RLIMIT_CPU", 100_000, "builtins:eval", "sum(iter(int, 1))", "1", seconds=1)
+    assert [pair[0] for pair in pairs] == [Ending.TIMEOUT, Ending.OK]
 
 
 def test_one_that_the_machine_gives_less_than_it_may_have_is_not_to_blame() -> None:
@@ -110,12 +110,12 @@ def test_one_that_the_machine_gives_less_than_it_may_have_is_not_to_blame() -> N
 
 
 def test_an_answer_that_cannot_be_told_is_an_error_of_the_reader() -> None:
-    found = run_limited("builtins:eval", ["object()", "int('\\udc80')", "1"], seconds=300, memory_bytes=GIB)
-    assert [answer.ending for answer in found] == [Ending.ERROR, Ending.ERROR, Ending.OK]
+    lookeds = run_limited("builtins:eval", ["object()", "int('\\udc80')", "1"], seconds=300, memory_bytes=GIB)
+    assert [answer.ending for answer in lookeds] == [Ending.ERROR, Ending.ERROR, Ending.OK]
 
 
 def test_what_fails_outside_the_look_blames_no_file() -> None:
     spoilt = "__import__('resource').__dict__.update(getrusage=None)"
-    found = run_limited("builtins:eval", [spoilt, "1", "2"], seconds=300, memory_bytes=GIB)
-    assert [answer.ending for answer in found] == [Ending.OK, Ending.HARNESS, Ending.OK]
-    assert "the process that opens files failed, not the file: TypeError" in found[1].sentence
+    lookeds = run_limited("builtins:eval", [spoilt, "1", "2"], seconds=300, memory_bytes=GIB)
+    assert [answer.ending for answer in lookeds] == [Ending.OK, Ending.HARNESS, Ending.OK]
+    assert "the process that opens files failed, not the file: TypeError" in lookeds[1].sentence

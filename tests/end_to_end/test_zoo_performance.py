@@ -37,16 +37,16 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SubmissionServic
 
 
 def looked_at(here: SubmissionContext, tools: SubmissionServices, scratch: Path) -> dict[str, list[Check]]:
-    found: dict[str, list[Check]] = {}
+    by_name: dict[str, list[Check]] = {}
     for check in check_performance(here, replace(tools, scratch=scratch)):
-        found.setdefault(check.name.partition(".")[2], []).append(check)
-    return found
+        by_name.setdefault(check.name.partition(".")[2], []).append(check)
+    return by_name
 
 
 def test_every_limit_is_a_check_of_its_own(tools: SubmissionServices, tmp_path: Path) -> None:
     here = place(tmp_path, measures=LIMITS)
-    found = looked_at(here, tools, tmp_path / "scratch")
-    outcomes = {name: [check.outcome for check in checks] for name, checks in found.items()}
+    by_name = looked_at(here, tools, tmp_path / "scratch")
+    outcomes = {name: [check.outcome for check in checks] for name, checks in by_name.items()}
     passed, failed, skipped = CheckOutcome.PASSED, CheckOutcome.FAILED, CheckOutcome.SKIPPED
     restless = outcomes.pop("throughput_per_s")
     assert restless in ([failed], [CheckOutcome.UNDECIDED])
@@ -54,22 +54,22 @@ def test_every_limit_is_a_check_of_its_own(tools: SubmissionServices, tmp_path: 
         "measured": [passed], "latency_ms": [passed, skipped], "size_bytes": [failed], "load_s": [passed],
         "peak_memory_bytes": [passed], "slower": [skipped],
     }  # fmt: skip
-    figures = found["measured"][0].figures
-    assert found["measured"][0].executed == 1
+    figures = by_name["measured"][0].figures
+    assert by_name["measured"][0].executed == 1
     assert figures["size_bytes"] == (here.folder / "model.onnx").stat().st_size
     assert 0.0 < float(figures["latency_ms"]) < 1000.0
     assert float(figures["throughput_per_s"]) == pytest.approx(1000.0 / float(figures["latency_ms"]), rel=0.5)
     assert figures["flow"] == "onnxruntime"
-    assert "asked of machines of the kind 'no-such-processor'" in found["latency_ms"][1].sentence
+    assert "asked of machines of the kind 'no-such-processor'" in by_name["latency_ms"][1].sentence
 
 
 def test_where_every_limit_is_for_another_machine_nothing_is_executed(
     tools: SubmissionServices, tmp_path: Path
 ) -> None:
     here = place(tmp_path, measures=[{"metric": "load_s", "at_most": 9.0, "machine": "no-such-processor"}])
-    found = looked_at(here, tools, tmp_path / "scratch")
-    assert [check.executed for checks in found.values() for check in checks] == [0, 0]
-    assert found["load_s"][0].outcome is CheckOutcome.SKIPPED
+    by_name = looked_at(here, tools, tmp_path / "scratch")
+    assert [check.executed for checks in by_name.values() for check in checks] == [0, 0]
+    assert by_name["load_s"][0].outcome is CheckOutcome.SKIPPED
 
 
 def test_a_limit_of_this_kind_of_machine_holds_here(tools: SubmissionServices, tmp_path: Path) -> None:
@@ -87,9 +87,9 @@ def test_a_flow_that_is_not_here_blames_nobody(
     flow: str, outcome: CheckOutcome, tools: SubmissionServices, tmp_path: Path
 ) -> None:
     here = place(tmp_path, measures=[{"metric": "size_bytes", "at_most": 1, "flow": flow}])
-    found = looked_at(here, tools, tmp_path / "scratch")
-    assert [(check.outcome, check.executed) for check in found["measured"]] == [(outcome, 0)]
-    assert "size_bytes" not in found
+    by_name = looked_at(here, tools, tmp_path / "scratch")
+    assert [(check.outcome, check.executed) for check in by_name["measured"]] == [(outcome, 0)]
+    assert "size_bytes" not in by_name
 
 
 def slow_down(folder: Path) -> None:
@@ -139,8 +139,8 @@ def test_the_same_engine_is_not_slower(tools: SubmissionServices, tmp_path: Path
 
 def test_the_version_that_is_served_is_not_held_against_itself(tools: SubmissionServices, tmp_path: Path) -> None:
     here = place(tmp_path)
-    (found,) = against_previous(replace(here, previous=here.folder), tmp_path, tools)
-    assert (found.outcome, found.sentence) == (CheckOutcome.SKIPPED, "1.0 is the version that is served now")
+    (check,) = against_previous(replace(here, previous=here.folder), tmp_path, tools)
+    assert (check.outcome, check.sentence) == (CheckOutcome.SKIPPED, "1.0 is the version that is served now")
 
 
 @pytest.mark.parametrize(
@@ -159,6 +159,6 @@ def test_a_served_version_that_cannot_be_run_asks_a_person(
 ) -> None:  # type: ignore[no-untyped-def]
     here = beside(place(tmp_path), tmp_path)
     change(here.previous)
-    (found,) = against_previous(here, tmp_path / "no-golden", tools)
-    assert found.outcome is CheckOutcome.UNDECIDED
-    assert found.sentence.startswith(words)
+    (check,) = against_previous(here, tmp_path / "no-golden", tools)
+    assert check.outcome is CheckOutcome.UNDECIDED
+    assert check.sentence.startswith(words)

@@ -66,14 +66,14 @@ def test_a_rollback_serves_the_version_before_and_keeps_both(zoo: Path) -> None:
 def test_a_withdrawn_version_is_served_again_for_a_reason_alone(zoo: Path) -> None:
     accepted(zoo, "1.0", "1.1")
     rollback(zoo, "adder", "you", reason="slow on phones")
-    found = submitted(zoo, "1.1")
+    inspection = submitted(zoo, "1.1")
     with pytest.raises(UsageError, match=r"--reason.*version 1\.1, which was withdrawn \(slow on phones\)"):
-        promote(zoo, "adder", found, "me")
+        promote(zoo, "adder", inspection, "me")
     entry = read_manifest(zoo).models["adder"]
     assert entry.current == "1.0"
     assert [path.name for path in (zoo / "models" / "adder").glob(".*")] == []
 
-    again = promote(zoo, "adder", found, "me", reason="phones are faster now")
+    again = promote(zoo, "adder", inspection, "me", reason="phones are faster now")
     assert again.sentence == "adder 1.1 is served; it was 1.0"
     rollback(zoo, "adder", "you", reason="not all of them")
     promote(zoo, "adder", submitted(zoo, "1.1"), "me", reason="they are replaced")
@@ -81,30 +81,30 @@ def test_a_withdrawn_version_is_served_again_for_a_reason_alone(zoo: Path) -> No
     assert version is not None
     assert version.withdrawn is None
     assert version.reason == "they are replaced"
-    told = [(withdrawal.by, withdrawal.reason) for withdrawal in version.earlier_withdrawals]
-    assert told == [("you", "slow on phones"), ("you", "not all of them")]
+    withdrawals = [(withdrawal.by, withdrawal.reason) for withdrawal in version.earlier_withdrawals]
+    assert withdrawals == [("you", "slow on phones"), ("you", "not all of them")]
 
 
 def test_an_older_version_is_served_again_for_a_reason_alone(zoo: Path) -> None:
     accepted(zoo, "1.0", "1.1")
-    found = submitted(zoo, "1.0")
+    inspection = submitted(zoo, "1.0")
     with pytest.raises(
         UsageError,
         match=r"--reason.*artifacts\.metadata: metadata\.toml says version 1\.0, and this zoo serves 1\.1 by now",
     ):
-        promote(zoo, "adder", found, "me")
+        promote(zoo, "adder", inspection, "me")
     assert read_manifest(zoo).models["adder"].current == "1.1"
     assert [path.name for path in (zoo / "models" / "adder").glob(".*")] == []
-    assert promote(zoo, "adder", found, "me", reason="1.1 is wrong on Mondays").current == "1.0"
+    assert promote(zoo, "adder", inspection, "me", reason="1.1 is wrong on Mondays").current == "1.0"
 
 
 def test_a_lower_version_that_was_checked_before_a_higher_one_was_served(zoo: Path) -> None:
-    found = submitted(zoo, "1.0")
+    inspection = submitted(zoo, "1.0")
     (zoo / "submissions" / "adder").rename(zoo / "aside")
     accepted(zoo, "1.1")
     (zoo / "aside").rename(zoo / "submissions" / "adder")
     with pytest.raises(UsageError, match=r"version 1\.0, and this zoo has had 1\.1"):
-        promote(zoo, "adder", found, "me")
+        promote(zoo, "adder", inspection, "me")
 
 
 def test_of_two_with_the_same_weights_that_were_checked_at_once_one_is_served(zoo: Path) -> None:
@@ -150,26 +150,26 @@ def waive(root: Path, model: str, check: str, match: str, expires: str = "2999-1
 
 def checked_before(root: Path, version: str, *served: str) -> Inspection:
     """A submission of a version that was checked before others were served; one of its findings was waived."""
-    found = submitted(root, version)
+    inspection = submitted(root, version)
     (root / "submissions" / "adder").rename(root / "aside")
     accepted(root, *served)
     (root / "aside").rename(root / "submissions" / "adder")
     sentence = "metadata.toml says a description that is short"
     waived = Check(name="artifacts.metadata", outcome=CheckOutcome.WAIVED, sentence=sentence)
-    return msgspec.structs.replace(found, checks=(*found.checks, waived))
+    return msgspec.structs.replace(inspection, checks=(*inspection.checks, waived))
 
 
 def test_a_waiver_for_one_sentence_lets_no_lower_version_pass(zoo: Path) -> None:
-    found = checked_before(zoo, "1.5", "2.0")
+    inspection = checked_before(zoo, "1.5", "2.0")
     waive(zoo, "adder", "artifacts.metadata", "description that is short")
     waive(zoo, "other", "artifacts.metadata", "version 1.5")
     waive(zoo, "adder", "artifacts.name", "version 1.5")
     waive(zoo, "adder", "artifacts.metadata", "version 1.5", expires="2020-01-01")
     with pytest.raises(UsageError, match=r"artifacts\.metadata: metadata\.toml says version 1\.5.*has had 2\.0"):
-        promote(zoo, "adder", found, "me")
+        promote(zoo, "adder", inspection, "me")
     assert read_manifest(zoo).models["adder"].current == "2.0"
     waive(zoo, "adder", "artifacts.metadata", "metadata.toml says version 1.5, and this zoo has had 2.0")
-    assert promote(zoo, "adder", found, "me").current == "1.5"
+    assert promote(zoo, "adder", inspection, "me").current == "1.5"
 
 
 def test_a_waiver_for_one_name_lets_no_other_pass(zoo: Path) -> None:
@@ -191,14 +191,14 @@ def test_a_waiver_for_one_name_lets_no_other_pass(zoo: Path) -> None:
 
 
 def test_a_title_that_another_model_got_meanwhile_needs_a_person(zoo: Path) -> None:
-    found = submitted(zoo, "1.1")
+    inspection = submitted(zoo, "1.1")
     other = renamed(zoo, "small-sum", "1.2", title="ADDS | <b>one</b>")
     promote(zoo, "small-sum", other, "me", reason="it is another")
     with pytest.raises(UsageError, match=r"artifacts\.name: metadata\.toml has the title of small-sum"):
-        promote(zoo, "adder", found, "me")
+        promote(zoo, "adder", inspection, "me")
     waive(zoo, "adder", "artifacts.name", "the title of small-sum")
     waive(zoo, "adder", "artifacts.copy", "its weights are those of small-sum")
-    assert promote(zoo, "adder", found, "me").current == "1.1"
+    assert promote(zoo, "adder", inspection, "me").current == "1.1"
 
 
 def renamed(root: Path, name: str, version: str = "1.0", title: str = "") -> Inspection:
@@ -215,19 +215,21 @@ def renamed(root: Path, name: str, version: str = "1.0", title: str = "") -> Ins
 
 
 def test_what_is_refused(zoo: Path) -> None:
-    found = submitted(zoo, "1.0")
-    declined = msgspec.structs.replace(found, decision=Decision(answer=Answer.DECLINE, reasons=("files.links: l",)))
+    inspection = submitted(zoo, "1.0")
+    declined = msgspec.structs.replace(
+        inspection, decision=Decision(answer=Answer.DECLINE, reasons=("files.links: l",))
+    )
     with pytest.raises(UsageError, match=r"decided 'decline' .files.links: l.*--reason"):
         promote(zoo, "adder", declined, "me")
     with pytest.raises(UsageError, match="--by"):
-        promote(zoo, "adder", found, "")
+        promote(zoo, "adder", inspection, "")
     with pytest.raises(UsageError, match="not of 'other'"):
-        promote(zoo, "other", found, "me")
+        promote(zoo, "other", inspection, "me")
     with pytest.raises(UsageError, match="give --by and --reason"):
         rollback(zoo, "adder", "me", reason="")
     (zoo / "submissions" / "adder" / "more.txt").write_text("added later")
     with pytest.raises(UsageError, match="not those that were inspected"):
-        promote(zoo, "adder", found, "me")
+        promote(zoo, "adder", inspection, "me")
     assert not (zoo / "manifest.json").exists()
     promote(zoo, "adder", inspected(zoo), "me")
     other = submitted(zoo, "1.0")
@@ -239,17 +241,17 @@ def test_what_is_refused(zoo: Path) -> None:
 
 
 def test_a_person_may_promote_for_a_reason_that_is_kept(zoo: Path) -> None:
-    found = submitted(zoo, "1.0")
-    asked = msgspec.structs.replace(found, decision=decide(found.checks, Rules(human=True)))
+    inspection = submitted(zoo, "1.0")
+    asked = msgspec.structs.replace(inspection, decision=decide(inspection.checks, Rules(human=True)))
     promote(zoo, "adder", asked, "a person", reason="looked at it")
     (version,) = read_manifest(zoo).models["adder"].versions
     assert (version.by, version.reason, version.decision) == ("a person", "looked at it", "needs a person")
 
 
 def test_a_record_is_judged_again_by_the_policy_of_today(zoo: Path, tmp_path: Path) -> None:
-    found = submitted(zoo, "1.0")
+    inspection = submitted(zoo, "1.0")
     bad = Check(name="files.secrets", outcome=CheckOutcome.FAILED, sentence="a.py looks like a secret")
-    record = msgspec.structs.replace(found, checks=(bad, *found.checks))
+    record = msgspec.structs.replace(inspection, checks=(bad, *inspection.checks))
     path = write_record(tmp_path / "record.json", record)
     assert decide_again(read_record(path), ZooPolicy(name="z")).decision.answer is Answer.DECLINE
     assert (
@@ -264,5 +266,5 @@ def test_a_record_is_judged_again_by_the_policy_of_today(zoo: Path, tmp_path: Pa
     assert decide_again(read_record(path), over).decision.answer is Answer.DECLINE
     figures = {"waived_until": "2020-01-01"}
     old = msgspec.structs.replace(bad, outcome=CheckOutcome.WAIVED, figures=figures)
-    past = msgspec.structs.replace(found, checks=(old, *found.checks))
+    past = msgspec.structs.replace(inspection, checks=(old, *inspection.checks))
     assert decide_again(past, ZooPolicy(name="z")).decision.answer is Answer.DECLINE

@@ -78,8 +78,8 @@ def changing(root: Path, what: str) -> Iterator[Callable[[int], bool]]:
 
 def test_a_kill_at_any_step_leaves_the_old_or_the_new(zoo: Path, tmp_path: Path) -> None:
     accepted(zoo, "1.0")
-    found = submitted(zoo, "1.1")
-    write_record(tmp_path / "record.json", found)
+    inspection = submitted(zoo, "1.1")
+    write_record(tmp_path / "record.json", inspection)
     before = tmp_path / "before"
     shutil.copytree(zoo, before)
     seen = set()
@@ -94,7 +94,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new(zoo: Path, tmp_path: Path)
             assert folder is not None
             assert {path.name for path in folder.iterdir()} == {"model.onnx", "metadata.toml"}
             assert f'version = "{served}"' in (folder / "metadata.toml").read_text()
-            change = promote(zoo, "adder", found, "me")
+            change = promote(zoo, "adder", inspection, "me")
             assert change.current == "1.1"
             _whole(zoo)
             if not cut:
@@ -118,9 +118,9 @@ def _whole(root: Path) -> None:
 
 def test_a_kill_within_a_rollback_leaves_the_old_or_the_new(zoo: Path, tmp_path: Path) -> None:
     accepted(zoo, "1.0")
-    found = submitted(zoo, "1.1")
-    write_record(tmp_path / "record.json", found)
-    promote(zoo, "adder", found, "me")
+    inspection = submitted(zoo, "1.1")
+    write_record(tmp_path / "record.json", inspection)
+    promote(zoo, "adder", inspection, "me")
     before = tmp_path / "before"
     shutil.copytree(zoo, before)
     seen = set()

@@ -97,8 +97,8 @@ def test_the_tokens_that_followed_have_the_shape_of_each_call(
     tokens = np.random.default_rng(0).integers(0, 4, (20, 2, 3))
     save_file({"tokens": tokens}, folder / "inputs.safetensors")
     save_file({"next_token": np.resize((tokens + 1) % 4, shape)}, folder / "labels.safetensors")
-    told = {"task": "language", "metric": "perplexity", "direction": "lower", "range": (1.0, 9.0)}
-    here = place(tmp_path, _language, dataset="datasets/words", **told)
+    declared = {"task": "language", "metric": "perplexity", "direction": "lower", "range": (1.0, 9.0)}
+    here = place(tmp_path, _language, dataset="datasets/words", **declared)
     (check,) = recompute(here, replace(tools, scratch=tmp_path / "scratch"))
     assert check.outcome is outcome, check.sentence
     assert check.sentence.startswith(

@@ -24,8 +24,8 @@ def taken(folder: Path, **limits: int) -> Intake:
     return take_in(folder, folder.parent / "copy", FileLimits(**limits))
 
 
-def problems(found: Intake) -> dict[str, Problem]:
-    return {entry.path: entry.problem for entry in found.entries if entry.problem}
+def problems(intake: Intake) -> dict[str, Problem]:
+    return {entry.path: entry.problem for entry in intake.entries if entry.problem}
 
 
 def checked(folder: Path, policy: ZooPolicy = ZooPolicy(name="zoo")) -> list[Check]:
@@ -35,6 +35,6 @@ def checked(folder: Path, policy: ZooPolicy = ZooPolicy(name="zoo")) -> list[Che
     with open_tools(folder.parent, str(history)) as tools:
         intake = take_in(folder, tools.scratch / "in", policy.files)
         place = SubmissionContext(folder=intake.folder, root=folder.parent, policy=policy, metadata=None, intake=intake)
-        found = check_files(place, tools)
-    assert any(check.name == "files.digest" for check in found)
-    return [check for check in found if check.outcome is not CheckOutcome.PASSED]
+        checks = check_files(place, tools)
+    assert any(check.name == "files.digest" for check in checks)
+    return [check for check in checks if check.outcome is not CheckOutcome.PASSED]

@@ -18,8 +18,8 @@ DATASETS = Path(__file__).parents[2] / "examples" / "zoo" / "datasets"
 
 
 def scenario(**more: object) -> Scenario:
-    told = {"name": "image-classification", "title": "Digits", "task": "classification", "metric": "top1_accuracy"}
-    return Scenario.model_validate({**told, **more})
+    declared = {"name": "image-classification", "title": "Digits", "task": "classification", "metric": "top1_accuracy"}
+    return Scenario.model_validate({**declared, **more})
 
 
 def place(root: Path, change: Callable[[Path], None] = lambda folder: None, **more: object) -> SubmissionContext:

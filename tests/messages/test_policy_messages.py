@@ -129,13 +129,13 @@ def test_a_file_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     Path("folder").mkdir()
     Path("latin.toml").write_bytes(b"history = '\xe9'")
-    told = {
+    messages = {
         "none.toml": "none.toml: there is no such file; write one with `assay init`",
         "latn.toml": "latn.toml: there is no such file; perhaps you mean latin.toml",
         "folder": "folder is a folder; name the file in it, such as folder/assay.toml",
         "latin.toml": "latin.toml: byte 11 is not UTF-8; TOML must be saved as UTF-8",
     }
-    for name, message in told.items():
+    for name, message in messages.items():
         with pytest.raises(BadPolicy) as error:
             load_config(Path(name))
         assert str(error.value) == message

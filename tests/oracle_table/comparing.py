@@ -34,8 +34,8 @@ def _lists(mine: Any, theirs: Any, **options: Any) -> str:
     if len(mine) != len(theirs):
         return f"{len(mine)} values where {len(theirs)}"
     for left, other in zip(mine, theirs, strict=True):
-        if found := difference(left, other, **options):
-            return found
+        if difference_text := difference(left, other, **options):
+            return difference_text
     return ""
 
 

@@ -140,11 +140,11 @@ def _judge_wide(row: Row, case: OpCase, own: Any, theirs: Any, name: str) -> Non
         default="",
     )
     answer = theirs if theirs is not None else own
-    found = difference(
+    wrong = difference(
         wide, answer, dtype=False, precision=precision or "float32", only_kind=case.random, level=_level(case)
     )
-    if found and not _saturated(answer) and not excused(case, found, f"{name} in double"):
-        row.wrong.append(f"{case}: in double: {found} ({name})")
+    if wrong and not _saturated(answer) and not excused(case, wrong, f"{name} in double"):
+        row.wrong.append(f"{case}: in double: {wrong} ({name})")
     narrow = [array for array in wide if isinstance(array, np.ndarray) and array.dtype.name in _REAL]
     if narrow:
         row.wrong.append(f"{case}: in double an output is {narrow[0].dtype}")
@@ -164,7 +164,7 @@ def _judge_rows(row: Row, case: OpCase, evaluator: WideEvaluator, feeds: dict[st
         try:
             each = [evaluator.evaluate(other) for other in others]
             given = {**feeds, **{key: np.stack([other[key] for other in others]) for key in some}}
-            found = evaluate_rows(evaluator, given, some, 2, _Quiet(), evaluator.output_names)
+            answers = evaluate_rows(evaluator, given, some, 2, _Quiet(), evaluator.output_names)
         except (NotBatchable, Unsupported):
             continue
         except Lowering as error:
@@ -176,7 +176,7 @@ def _judge_rows(row: Row, case: OpCase, evaluator: WideEvaluator, feeds: dict[st
             return
         row.rows += 1
         for at in range(2):
-            if wrong := difference(list(found[at]), each[at], precision="float64"):
+            if wrong := difference(list(answers[at]), each[at], precision="float64"):
                 row.wrong.append(f"{case}: in rows {some}: {wrong}")
                 return
 

@@ -42,7 +42,7 @@ def earlier(case: OpCase) -> list[Any]:
         for one in onnx.defs.get_all_schemas_with_history()
         if (one.domain, one.name) == (case.domain, case.operator)
     ]
-    for schema in sorted(known, key=lambda one: -one.since_version):
+    for schema in sorted(known, key=lambda schema_of_version: -schema_of_version.since_version):
         fits = (
             set(case.attributes) <= set(schema.attributes) and schema.min_input <= len(case.inputs) <= schema.max_input
         )
@@ -111,10 +111,10 @@ def torch(case: OpCase) -> list[Any]:
         import torch as library
 
         with library.no_grad(), redirect_stderr(io.StringIO()):
-            found = torch_graph_of(case.model())(*(from_numpy(feed) for feed in case.feeds().values()))
+            answers = torch_graph_of(case.model())(*(from_numpy(feed) for feed in case.feeds().values()))
     except Exception as error:
         raise Refused(str(error)) from error
-    values = found if isinstance(found, tuple | list) else [found]
+    values = answers if isinstance(answers, tuple | list) else [answers]
     return [_to_numpy(value) if isinstance(value, Tensor) else value for value in values]
 
 
@@ -129,8 +129,8 @@ def by_hand(case: OpCase) -> list[Any]:
     if function is None:
         raise Refused("not written by hand")
     with np.errstate(all="ignore"):
-        found = function(case)
-    return list(found)
+        outputs = function(case)
+    return list(outputs)
 
 
 WITNESSES: dict[str, Witness] = {

@@ -91,9 +91,9 @@ class FakeGithub:
                     return fault[2]
             sent = await request.body()
             body = json.loads(sent) if sent else None
-            if told := refusal(request.method, request.url.path, request.query_params, body):
-                self.refused.append(told)
-                return JSONResponse({"message": told}, 422)
+            if why := refusal(request.method, request.url.path, request.query_params, body):
+                self.refused.append(why)
+                return JSONResponse({"message": why}, 422)
             if request.headers.get("x-github-api-version") != "2022-11-28":
                 return JSONResponse({"message": "no version"}, 400)
             given = request.headers.get("authorization", "").removeprefix("Bearer ")

@@ -36,12 +36,12 @@ def refusal(method: str, what: str, query: Mapping[str, str], body: object) -> s
     if unknown := set(query) - set(_QUERIES):
         return f"{method} {what} has no parameter {', '.join(sorted(unknown))}"
     known = _KNOWN.get((method, what), {})
-    told = body if isinstance(body, dict) else {}
-    if unknown := set(told) - set(known):
+    fields = body if isinstance(body, dict) else {}
+    if unknown := set(fields) - set(known):
         return f"{method} {what} has no attribute {', '.join(sorted(unknown))}"
-    if missing := [name for name, (_, must) in known.items() if must and name not in told]:
+    if missing := [name for name, (_, must) in known.items() if must and name not in fields]:
         return f"{', '.join(missing)} is missing"
-    if wrong := [name for name, value in told.items() if type(value) is not known[name][0]]:
+    if wrong := [name for name, value in fields.items() if type(value) is not known[name][0]]:
         return f"{wrong[0]} is invalid"
     return ""
 
@@ -80,20 +80,20 @@ class FakeGitlab:
 
     async def _requests(self, request: Request) -> Response:
         wanted = (request.query_params["state"], request.query_params["target_branch"])
-        found = [
+        candidates = [
             candidate
             for candidate in self.requests.values()
             if (candidate["state"], candidate["target_branch"]) == wanted
         ]
-        return _paged(request, found)
+        return _paged(request, candidates)
 
     async def _request(self, request: Request) -> Response:
-        one = self.requests.get(request.path_params["number"])
-        if one is None:
+        merge_request = self.requests.get(request.path_params["number"])
+        if merge_request is None:
             return JSONResponse({"message": "404 Not found"}, 404)
         if request.method == "PUT" and (await request.json())["state_event"] == "close":
-            one["state"] = "closed"
-        return JSONResponse(one)
+            merge_request["state"] = "closed"
+        return JSONResponse(merge_request)
 
     async def _notes(self, request: Request) -> Response:
         number = request.path_params["number"]
@@ -109,20 +109,20 @@ class FakeGitlab:
         return JSONResponse(note)
 
     async def _status(self, request: Request) -> Response:
-        told = await request.json()
+        status = await request.json()
         if (
-            told["state"] not in ("pending", "running", "success", "failed", "canceled")
-            or len(told["description"]) > 255
+            status["state"] not in ("pending", "running", "success", "failed", "canceled")
+            or len(status["description"]) > 255
         ):
             return JSONResponse({"message": "state does not have a valid value"}, 400)
-        key = (request.path_params["sha"], told["name"])
+        key = (request.path_params["sha"], status["name"])
         before = self.statuses.get(key, {}).get("state", "")
         # The state machine of GitLab: not to the state it is in, not back to pending.
-        if before == told["state"] or (before == "running" and told["state"] == "pending"):
+        if before == status["state"] or (before == "running" and status["state"] == "pending"):
             words = f'Cannot transition status via :run from :{before} (Reason(s): Status cannot transition via "run")'
             return JSONResponse({"message": words}, 400)
-        self.statuses[key] = told
-        return JSONResponse({"id": 1, **told}, 201)
+        self.statuses[key] = status
+        return JSONResponse({"id": 1, **status}, 201)
 
 
 class _Guarded(Route):
@@ -137,9 +137,9 @@ class _Guarded(Route):
                 return JSONResponse({"message": "404 Project Not Found"}, 404)
             sent = await request.body()
             what = route.endpoint.__name__.removeprefix("_")
-            if told := refusal(request.method, what, request.query_params, json.loads(sent) if sent else None):
-                fake.refused.append(told)
-                return JSONResponse({"error": told}, 400)
+            if why := refusal(request.method, what, request.query_params, json.loads(sent) if sent else None):
+                fake.refused.append(why)
+                return JSONResponse({"error": why}, 400)
             answer: Response = await route.endpoint(request)
             return answer
 

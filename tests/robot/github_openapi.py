@@ -55,7 +55,7 @@ def _operation(method: str, path: str) -> Any:
 
 @cache
 def _paths() -> list[tuple[re.Pattern[str], Any]]:
-    told = json.loads(_FILE.read_text(encoding="utf-8"))["paths"]
+    paths = json.loads(_FILE.read_text(encoding="utf-8"))["paths"]
     return [
-        (re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path))), operations) for path, operations in told.items()
+        (re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path))), operations) for path, operations in paths.items()
     ]

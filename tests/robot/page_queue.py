@@ -64,14 +64,18 @@ UNSURE = (
 def head(which: int, title: str = "", author: str = "mira", **values: Any) -> Head:
     sha = f"{which:02x}" * 20
     branch = f"submission/model-{which}"
-    told = {"branch": branch, "ref": f"refs/heads/{branch}", "url": f"https://forge.example/zoo/commit/{sha}"} | values
-    return Head(sha=sha, author=author, title=title, **told)
+    fields = {
+        "branch": branch,
+        "ref": f"refs/heads/{branch}",
+        "url": f"https://forge.example/zoo/commit/{sha}",
+    } | values
+    return Head(sha=sha, author=author, title=title, **fields)
 
 
 def decided(queue: Queue, lease: Lease, checks: tuple[Check, ...]) -> None:
-    found = decide(checks)
+    decision = decide(checks)
     answer = Decided(
-        answer=found.answer, reasons=found.reasons, checks=checks, digest="5f" * 32, base="ab" * 20,
+        answer=decision.answer, reasons=decision.reasons, checks=checks, digest="5f" * 32, base="ab" * 20,
         record=".assay/zoo/model-5f5f5f5f5f5f5f5f.json",
     )  # fmt: skip
     assert queue.decide(lease, answer, ())

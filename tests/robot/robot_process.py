@@ -141,8 +141,8 @@ class Repository:
 
     def shown(self, branch: str, path: str) -> str:
         """A file of a branch of the bare repository, "" where it is not."""
-        found = subprocess.run(["git", "show", f"{branch}:{path}"], cwd=self.bare, capture_output=True, check=False)
-        return found.stdout.decode() if found.returncode == 0 else ""
+        process = subprocess.run(["git", "show", f"{branch}:{path}"], cwd=self.bare, capture_output=True, check=False)
+        return process.stdout.decode() if process.returncode == 0 else ""
 
     def commits(self, branch: str, path: str) -> int:
         """How many commits of a branch changed a path."""
@@ -151,8 +151,8 @@ class Repository:
     def status(self, sha: str, name: str = NAME) -> dict[str, Any]:
         """What the robot says of a commit on its status branch, {} for nothing yet."""
         text = self.shown("assay-status", f"{name}/{sha}.json")
-        found: dict[str, Any] = json.loads(text) if text else {}
-        return found
+        document: dict[str, Any] = json.loads(text) if text else {}
+        return document
 
 
 class Robot:
@@ -206,24 +206,24 @@ class Robot:
     def queue(self) -> list[dict[str, Any]]:
         """Every submission that the robot knows; [] while it does not answer."""
         try:
-            found = self.get("/queue.json").json()
+            queue = self.get("/queue.json").json()
         except (httpx.HTTPError, ValueError):
             return []
-        return [*found["running"], *found["waiting"], *found["closed"]]
+        return [*queue["running"], *queue["waiting"], *queue["closed"]]
 
-    def until(self, told: str, holds: Callable[[], Any], seconds: float = 600.0) -> Any:
+    def until(self, what: str, holds: Callable[[], Any], seconds: float = 600.0) -> Any:
         """Wait for a condition; the robot's log is shown where it does not come, or where the robot died. On a machine whose cores
         others want, too, `seconds` pass as much more slowly."""
         cores, last, left = len(os.sched_getaffinity(0)), time.monotonic(), seconds
-        while not (found := holds()):
+        while not (result := holds()):
             assert self.process is not None
             assert self.process.poll() is None, f"the robot ended:\n{self.log()[-4000:]}"
             now = time.monotonic()
             left -= (now - last) * cores / max(cores, os.getloadavg()[0])
             last = now
-            assert left > 0, f"{told}: not within {seconds:g} s\n{self.queue()}\n{self.log()[-4000:]}"
+            assert left > 0, f"{what}: not within {seconds:g} s\n{self.queue()}\n{self.log()[-4000:]}"
             time.sleep(0.2)
-        return found
+        return result
 
     def decided(self, sha: str, seconds: float = 600.0) -> dict[str, Any]:
         """The submission of a commit, once it is neither waiting nor running."""

@@ -23,14 +23,14 @@ def whole(
     trouble: str = "",
     identity: int = 1,
 ) -> Whole:
-    one = Submission(
+    submission = Submission(
         id=identity, repository="zoo/models", name=name, sha=sha, branch="octocat:patch-1", ref="refs/pull/1/head",
         number=number, author="octocat", title="A model", url="", state=state or (State.DECIDED if answer else State.QUEUED),
         answer=answer, promoted=promoted, trouble=trouble, attempts=0, round=1, received_at=1.0, queued_at=1.0,
         started_at=2.0, decided_at=3.0 if answer else 0.0,
     )  # fmt: skip
     decided = Decided(answer=answer, reasons=tuple(reasons), checks=tuple(checks), at=3.0)
-    return Whole(submission=one, decisions=(decided,) if answer else (), log=())
+    return Whole(submission=submission, decisions=(decided,) if answer else (), log=())
 
 
 def failed(count: int, sentence: str = "the readme lacks a section") -> list[Check]:

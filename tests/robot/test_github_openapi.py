@@ -10,7 +10,7 @@ RUN = {"name": "a", "head_sha": "0" * 40}
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "query", "body", "told"),
+    ("method", "path", "query", "body", "message"),
     [
         ("POST", f"{AT}/check-runs", {}, {**RUN, "status": "queued"}, ""),
         ("POST", f"{AT}/check-runs", {}, {"name": "a"}, "head_sha"),
@@ -25,7 +25,7 @@ RUN = {"name": "a", "head_sha": "0" * 40}
     ],
 )
 def test_what_the_description_does_not_allow_is_refused(
-    method: str, path: str, query: dict[str, str], body: object, told: str
+    method: str, path: str, query: dict[str, str], body: object, message: str
 ) -> None:
-    found = refusal(method, path, query, body)
-    assert told in found if told else found == ""
+    text = refusal(method, path, query, body)
+    assert message in text if message else text == ""

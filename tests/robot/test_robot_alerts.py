@@ -69,8 +69,8 @@ def declined(check: str, identity: int, name: str = "digits") -> Whole:
 
 
 def broken(identity: int, name: str) -> Whole:
-    found = Check(name="robot.inspection", outcome=CheckOutcome.INFRASTRUCTURE, sentence="the disk is full")
-    return whole("retry", checks=[found], reasons=["robot.inspection: the disk is full"], identity=identity, name=name)
+    check = Check(name="robot.inspection", outcome=CheckOutcome.INFRASTRUCTURE, sentence="the disk is full")
+    return whole("retry", checks=[check], reasons=["robot.inspection: the disk is full"], identity=identity, name=name)
 
 
 def test_a_cause_is_told_once_and_its_recovery(team: Team, tmp_path: Path) -> None:

@@ -62,19 +62,19 @@ def submitted(running: tuple[Repository, Robot]) -> str:
 def test_a_pushed_branch_becomes_a_model_of_the_zoo(running: tuple[Repository, Robot], submitted: str) -> None:
     repository, robot = running
     sha = submitted
-    found = robot.decided(sha)
-    page = f"/submissions/{found['id']}"
-    told = robot.get(f"{page}.json").json()["decisions"][0]
-    assert found["answer"] == "promote", told["reasons"]
+    submission = robot.decided(sha)
+    page = f"/submissions/{submission['id']}"
+    decision = robot.get(f"{page}.json").json()["decisions"][0]
+    assert submission["answer"] == "promote", decision["reasons"]
     bad = (CheckOutcome.FAILED, CheckOutcome.UNDECIDED, CheckOutcome.INFRASTRUCTURE)
-    assert [check["name"] for check in told["checks"] if check["outcome"] in bad] == []
-    assert {check["name"].partition(".")[0] for check in told["checks"] if check.get("executed")} >= set(EXECUTING)
+    assert [check["name"] for check in decision["checks"] if check["outcome"] in bad] == []
+    assert {check["name"].partition(".")[0] for check in decision["checks"] if check.get("executed")} >= set(EXECUTING)
 
     promoted = robot.until("the merge", lambda: robot.get(f"{page}.json").json()["submission"]["promoted"])
     manifest = json.loads(repository.shown("main", "manifest.json"))
     version = manifest["models"][NAME]["versions"][0]
     assert manifest["models"][NAME]["current"] == version["version"] == "1.0"
-    assert version["digest"] == told["digest"]
+    assert version["digest"] == decision["digest"]
     assert version["accuracy"]["measured"] == pytest.approx(version["accuracy"]["claimed"], abs=1e-3)
     assert repository.shown("main", f"models/{NAME}/1.0/metadata.toml")
     assert not repository.shown("main", f"submissions/{NAME}/metadata.toml")
@@ -108,15 +108,15 @@ def test_a_broken_one_is_declined_with_its_reason_on_every_side(running: tuple[R
     repository, robot = running
     before = repository.shown("main", "manifest.json")
     sha = repository.submit("cut-off", "model-is-cut-off", name=OTHER)
-    found = robot.decided(sha)
-    assert found["answer"] == "decline"
+    submission = robot.decided(sha)
+    assert submission["answer"] == "decline"
     status = robot.until(
         "the status", lambda: repository.status(sha, OTHER) if repository.status(sha, OTHER).get("answer") else {}
     )
     assert status["answer"] == "decline"
     assert [check["name"] for check in status["checks"] if check["outcome"] == "failed"] == ["files.readable"]
     assert "model.onnx" in repository.shown("assay-status", f"{OTHER}/{sha}.md")
-    assert "model.onnx" in robot.get(f"/submissions/{found['id']}").text
+    assert "model.onnx" in robot.get(f"/submissions/{submission['id']}").text
     assert repository.shown("main", "manifest.json") == before
 
 
@@ -125,8 +125,8 @@ def test_a_new_push_takes_the_place_of_the_one_before(running: tuple[Repository,
     first = repository.submit("again", "pickle", extra="first")
     robot.until("the first to be seen", lambda: [entry for entry in robot.queue() if entry["sha"] == first])
     second = repository.submit("again", "model-is-cut-off", extra="second")
-    found = robot.decided(second)
-    assert found["answer"] == "decline"
+    submission = robot.decided(second)
+    assert submission["answer"] == "decline"
     assert robot.decided(first)["state"] in ("superseded", "decided")
     closed = [entry["sha"] for entry in robot.queue() if entry["name"] == NAME]
     assert closed[:2] == [second, first]
@@ -154,13 +154,13 @@ def test_a_model_of_a_scenario_with_data_is_promoted(with_data: tuple[Repository
     assert not [check for check in waits["checks"] if check["name"].startswith(executing) and check.get("executed")]
     assert robot.approve(first["id"]) == 202
     robot.until("the second look", lambda: any(entry["sha"] == sha and entry["round"] == 2 for entry in robot.queue()))
-    found = robot.decided(sha)
+    submission = robot.decided(sha)
     assert robot.approve(first["id"]) == 409
-    told = robot.get(f"/submissions/{found['id']}.json").json()["decisions"][0]
-    assert found["answer"] == "promote", told["reasons"]
-    checks = {check["name"]: check for check in told["checks"]}
+    decision = robot.get(f"/submissions/{submission['id']}.json").json()["decisions"][0]
+    assert submission["answer"] == "promote", decision["reasons"]
+    checks = {check["name"]: check for check in decision["checks"]}
     assert checks["accuracy.recomputed"]["outcome"] == "passed"
-    address = f"/submissions/{found['id']}.json"
+    address = f"/submissions/{submission['id']}.json"
     promoted = robot.until("the merge", lambda: robot.get(address).json()["submission"]["promoted"])
     (version,) = json.loads(repository.shown("main", "manifest.json"))["models"][name]["versions"]
     assert version["author"] == "mira@example.org"
@@ -172,7 +172,7 @@ def test_another_author_needs_a_person(running: tuple[Repository, Robot]) -> Non
     repository, robot = running
     repository.write_as("tom@example.org")
     sha = repository.submit("taken-over", extra="mine now")
-    found = robot.decided(sha)
-    told = robot.get(f"/submissions/{found['id']}.json").json()["decisions"][0]
-    assert found["answer"] in ("decline", "needs a person")
-    assert any("tom@example.org submits it" in check["sentence"] for check in told["checks"])
+    submission = robot.decided(sha)
+    decision = robot.get(f"/submissions/{submission['id']}.json").json()["decisions"][0]
+    assert submission["answer"] in ("decline", "needs a person")
+    assert any("tom@example.org submits it" in check["sentence"] for check in decision["checks"])

@@ -45,14 +45,14 @@ def test_open_requests_of_every_page_against_the_zoos_branch(fake: FakeGitlab, g
     assert (heads[0].ref, heads[0].sha) == ("refs/merge-requests/1/head", SHA)
     assert gitlab.head("", 200) is None
     assert gitlab.head("", 999) is None
-    found = gitlab.head("", 1)
-    assert found is not None
-    assert found.sha == SHA
+    head = gitlab.head("", 1)
+    assert head is not None
+    assert head.sha == SHA
 
 
 def test_a_status_and_one_note_that_is_edited(fake: FakeGitlab, gitlab: Gitlab) -> None:
-    for told in (whole(), whole(), whole(state=State.RUNNING), whole(state=State.RUNNING), whole()):
-        gitlab.report(told, "https://zoo.example/submissions/1")
+    for submission in (whole(), whole(), whole(state=State.RUNNING), whole(state=State.RUNNING), whole()):
+        gitlab.report(submission, "https://zoo.example/submissions/1")
     (status,) = fake.statuses.values()
     assert (status["state"], status["pipeline_id"], status["name"]) == ("running", 77, "assay zoo: digits")
     assert fake.notes == []

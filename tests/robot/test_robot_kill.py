@@ -23,13 +23,13 @@ GENTLE = "\n[decision]\nrequired = []\n"
 def workers(robot: Robot) -> list[psutil.Process]:
     """The processes in which the robot looks at submissions now."""
     assert robot.process is not None
-    found = []
+    children = []
     with contextlib.suppress(psutil.NoSuchProcess):
         for child in psutil.Process(robot.process.pid).children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):
                 if WORKER in child.cmdline():
-                    found.append(child)
-    return found
+                    children.append(child)
+    return children
 
 
 def killed_again_and_again(robot: Robot, kills: int, seed: int) -> dict[str, int]:
@@ -81,19 +81,19 @@ def survives(folder: Path, kinds: list[str], kills: int, seed: int, seconds: flo
         assert min(hit.values()) > 0, hit
         for sha in wanted:
             robot.decided(sha, seconds)
-        found = {entry["sha"]: entry for entry in robot.queue()}
-        assert set(found) == set(wanted)
+        by_sha = {entry["sha"]: entry for entry in robot.queue()}
+        assert set(by_sha) == set(wanted)
         for sha, kind in wanted.items():
-            whole = robot.get(f"/submissions/{found[sha]['id']}.json").json()
+            whole = robot.get(f"/submissions/{by_sha[sha]['id']}.json").json()
             assert len(whole["decisions"]) == 1, (sha, whole["log"])
             assert sum(line["text"].startswith("decision:") for line in whole["log"]) == 1
             answer = "promote" if kind == "good" else "decline"
             assert whole["decisions"][0]["answer"] == answer, whole["decisions"][0]["reasons"]
-            status = robot.until("its status", lambda at=sha: repository.status(at, found[at]["name"]).get("answer"))  # type: ignore[misc]
+            status = robot.until("its status", lambda at=sha: repository.status(at, by_sha[at]["name"]).get("answer"))  # type: ignore[misc]
             assert status == answer
         for sha, kind in wanted.items():
             if kind == "good":
-                name = found[sha]["name"]
+                name = by_sha[sha]["name"]
                 robot.until("the merge", lambda at=name: repository.shown("main", f"models/{at}/1.0/metadata.toml"))  # type: ignore[misc]
                 assert repository.commits("main", f"models/{name}") == 1
         print(f"{len(wanted)} submissions, kills {hit}, {time.monotonic() - began:.0f} s")

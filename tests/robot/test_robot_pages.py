@@ -183,15 +183,17 @@ def test_a_group_is_skipped_only_where_all_of_it_was() -> None:
 
 
 def test_a_figure_has_the_unit_of_its_name() -> None:
-    told = dict(figures({"throughput_per_s": 45284.0, "latency_p50_ms": 0.0221, "size_bytes": 61828, "machine": "x86"}))
-    assert told == {
+    shown = dict(
+        figures({"throughput_per_s": 45284.0, "latency_p50_ms": 0.0221, "size_bytes": 61828, "machine": "x86"})
+    )
+    assert shown == {
         "throughput_per_s": "45284/s", "latency_p50_ms": "0.0221 ms", "size_bytes": "61.8 kB", "machine": "x86",
     }  # fmt: skip
 
 
 def test_times_are_in_the_unit_of_a_person() -> None:
-    told = [ago(1000.0, 1000.0 + passed) for passed in (-5, 4, 300, 9000, 500000)]
-    assert told == ["0 s ago", "4 s ago", "5 min ago", "2 h ago", "6 days ago"]
+    shown = [ago(1000.0, 1000.0 + passed) for passed in (-5, 4, 300, 9000, 500000)]
+    assert shown == ["0 s ago", "4 s ago", "5 min ago", "2 h ago", "6 days ago"]
     assert ago(0.0, 5.0) == ""
     assert took(0.0, 5.0) == ""
     assert took(10.0, 75.0) == "1 min 5 s"

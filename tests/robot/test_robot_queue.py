@@ -139,14 +139,16 @@ def test_a_branch_that_is_gone_and_a_rerun(queue: Queue) -> None:
 
 
 def test_a_commit_that_another_request_hands_in_is_that_ones(queue: Queue) -> None:
-    one, other = (structs.replace(head("1", f"fork-{number}", number), author=f"author-{number}") for number in (1, 2))
-    identity, _ = queue.enqueue("zoo", one, "a")
+    first, other = (
+        structs.replace(head("1", f"fork-{number}", number), author=f"author-{number}") for number in (1, 2)
+    )
+    identity, _ = queue.enqueue("zoo", first, "a")
     queue.withdraw("zoo", "fork-1", 1, "closed")
     assert queue.enqueue("zoo", other, "a") == (identity, True)
     lease = queue.lease("w1")
     assert lease is not None
     assert (lease.submission.number, lease.submission.author) == (2, "author-2"), "who was there first is gone"
-    assert not queue.take_over(identity, one), "it is worked on"
+    assert not queue.take_over(identity, first), "it is worked on"
     assert queue.decide(lease, PROMOTE, [])
     assert queue.approve(identity, "zoo.toml (author-2)")
     lease = queue.lease("w1")
@@ -157,7 +159,7 @@ def test_a_commit_that_another_request_hands_in_is_that_ones(queue: Queue) -> No
     assert lease is not None
     assert lease.submission.approved == "zoo.toml (author-2)", "the same author"
     assert queue.decide(lease, PROMOTE, [])
-    assert queue.take_over(identity, one)
+    assert queue.take_over(identity, first)
     lease = queue.lease("w1")
     assert lease is not None
     assert (lease.submission.number, lease.submission.author) == (1, "author-1")

@@ -19,7 +19,7 @@ SECRET = "/srv/robot"
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("message", "shown"),
     [
         ("/srv/robot/data/records/a-1.json", "records/a-1.json"),
         ("cannot read '/srv/robot/data': full", "cannot read 'data': full"),
@@ -33,9 +33,9 @@ SECRET = "/srv/robot"
         ("/srv/robot/data//a", "a"),
     ],
 )
-def test_a_file_is_named_from_the_robots_folder_on(told: str, shown: str) -> None:
+def test_a_file_is_named_from_the_robots_folder_on(message: str, shown: str) -> None:
     hides = hides_folders([SECRET, "/srv/robot/data", Path("/srv/robot/zoo.git"), "/", "", "git@host:zoo.git"])
-    assert hides(told) == shown
+    assert hides(message) == shown
 
 
 def test_no_page_and_no_twin_for_machines_names_a_folder_of_the_server(tmp_path: Path) -> None:
@@ -43,9 +43,9 @@ def test_no_page_and_no_twin_for_machines_names_a_folder_of_the_server(tmp_path:
     identity, _ = queue.enqueue(f"{SECRET}/zoo.git", head(1, f"see {SECRET}/title"), "a")
     lease = queue.lease("w")
     assert lease is not None
-    told = Check(name="files.all", outcome=CheckOutcome.FAILED, sentence=f"{SECRET}/data/x.onnx", path=f"{SECRET}/y")
+    check = Check(name="files.all", outcome=CheckOutcome.FAILED, sentence=f"{SECRET}/data/x.onnx", path=f"{SECRET}/y")
     queue.note(identity, f"cannot be fetched now: '{SECRET}/zoo.git' is no repository")
-    decided(queue, lease, (told,))
+    decided(queue, lease, (check,))
     queue.promoted(identity, "", f"not merged: {SECRET}/data is full")
     addresses = ["/", "/queue.json", f"/submissions/{identity}", f"/submissions/{identity}.json"]
     with TestClient(Starlette(routes=page_routes(queue, hides=hides_folders([SECRET])))) as client:

@@ -55,8 +55,8 @@ class Forge:
 
     def run_of(self, sha: str) -> dict[str, Any]:
         """The newest check run of a commit, {} while it is not completed."""
-        found = [run for run in self.fake.runs if run["head_sha"] == sha]
-        return found[-1] if found and found[-1]["status"] == "completed" else {}
+        runs = [run for run in self.fake.runs if run["head_sha"] == sha]
+        return runs[-1] if runs and runs[-1]["status"] == "completed" else {}
 
     def comment(self, number: int) -> str:
         there = [str(comment["body"]) for comment in self.fake.comments if comment["number"] == number]
@@ -66,8 +66,8 @@ class Forge:
 
 def executed(robot: Robot, sha: str) -> set[str]:
     """The groups of which something was executed in the newest round."""
-    (one,) = [each for each in robot.queue() if each["sha"] == sha]
-    checks = robot.get(f"/submissions/{one['id']}.json").json()["decisions"][0]["checks"]
+    (entry,) = [each for each in robot.queue() if each["sha"] == sha]
+    checks = robot.get(f"/submissions/{entry['id']}.json").json()["decisions"][0]["checks"]
     return {check["name"].partition(".")[0] for check in checks if check.get("executed")}
 
 
@@ -91,8 +91,8 @@ def test_a_model_from_its_fork_to_its_rollback(tmp_path: Path) -> None:
 
 def lives(repository: Repository, forge: Forge, robot: Robot) -> None:
     first = forge.request(1, "octocat", "1.0")
-    told = robot.until("the first look", lambda: forge.run_of(first))
-    assert told["conclusion"] == "action_required"
+    run = robot.until("the first look", lambda: forge.run_of(first))
+    assert run["conclusion"] == "action_required"
     robot.until("the reason", lambda: "submits for the first time" in forge.comment(1))
     assert not executed(robot, first) & set(EXECUTING), "code of a stranger is not run before somebody read it"
 
@@ -111,8 +111,8 @@ def lives(repository: Repository, forge: Forge, robot: Robot) -> None:
     robot.until("the dispute", lambda: forge.run_of(taken))
     forge.approve(2, "maintainer")  # that its code is run, not that the model is his
     robot.until("the second look", lambda: executed(robot, taken) >= {"functionality"})
-    told = robot.until("its answer", lambda: forge.run_of(taken))
-    assert told["conclusion"] == "action_required"
+    run = robot.until("its answer", lambda: forge.run_of(taken))
+    assert run["conclusion"] == "action_required"
     robot.until("the reason", lambda: "belongs to octocat, and tom submits it" in forge.comment(2))
     assert served(repository, "1.1") == ""
     forge.fake.pulls[2]["state"] = "closed"
@@ -128,8 +128,8 @@ def lives(repository: Repository, forge: Forge, robot: Robot) -> None:
     assert [version["version"] for version in manifest["versions"]] == ["1.0", "1.1"], "nothing is removed"
     assert repository.shown("main", f"models/{NAME}/1.1/metadata.toml")
     late = forge.request(4, "sam", "1.1")  # nothing of a new author is executed: the answer waits for no notebook
-    told = robot.until("the version that is taken", lambda: forge.run_of(late))
-    assert told["conclusion"] == "failure"
+    run = robot.until("the version that is taken", lambda: forge.run_of(late))
+    assert run["conclusion"] == "failure"
     robot.until("the reason", lambda: "which was withdrawn" in forge.comment(4))
     assert served(repository, "1.0")
 

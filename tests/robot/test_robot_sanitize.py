@@ -88,7 +88,7 @@ def test_a_comment_as_people_see_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "line"),
+    ("state", "line"),
     [
         (whole(), "digits waits in the queue"),
         (whole("promote", promoted="b" * 40), "accepted and in the zoo by commit bbbbbbbbbbbb"),
@@ -98,5 +98,5 @@ def test_a_comment_as_people_see_it() -> None:
         (whole("needs a person", reasons=["x: y"]), "needs a person: x: y"),
     ],
 )
-def test_one_line_for_every_state(told: object, line: str) -> None:
-    assert report.line(told) == line  # type: ignore[arg-type]
+def test_one_line_for_every_state(state: object, line: str) -> None:
+    assert report.line(state) == line  # type: ignore[arg-type]

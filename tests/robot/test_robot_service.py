@@ -22,8 +22,8 @@ from assay_zoo.robot.service import Service
 
 
 def decisions(service: Service, identity: int) -> tuple[Decided, ...]:
-    found = service.queue.whole(identity)
-    return found.decisions if found else ()
+    submission = service.queue.whole(identity)
+    return submission.decisions if submission else ()
 
 
 def test_a_pull_request_from_webhook_to_check_run(tmp_path: Path) -> None:
@@ -48,24 +48,29 @@ def test_a_pull_request_from_webhook_to_check_run(tmp_path: Path) -> None:
             until_true(lambda: [status["state"] for status in fake.statuses[-1:]] == ["failure"], seconds=120)
             until_true(lambda: len(fake.comments) == 1)
             until_true(lambda: service.queue.counts().unsent == 0)
-            (one,) = service.queue.submissions()
-            assert (one.answer, one.state, one.number, one.author) == ("decline", State.DECIDED, 1, "octocat")
+            (submission,) = service.queue.submissions()
+            assert (submission.answer, submission.state, submission.number, submission.author) == (
+                "decline",
+                State.DECIDED,
+                1,
+                "octocat",
+            )
             assert {status["state"] for status in fake.statuses} == {"pending", "failure"}
-            assert fake.statuses[-1]["target_url"] == f"https://zoo.example/submissions/{one.id}"
+            assert fake.statuses[-1]["target_url"] == f"https://zoo.example/submissions/{submission.id}"
             assert "artifacts" in fake.comments[0]["body"]
-            whole = service.queue.whole(one.id)
+            whole = service.queue.whole(submission.id)
             assert whole is not None
             assert whole.decision is not None
             assert Path(whole.decision.record).is_file()
             assert fake.faults == [], "the forge was down twice, and nothing was lost"
             assert client.get("/healthz").json() == {"alive": True}
             assert "<title>Queue · tiny</title>" in client.get("/").text
-            assert client.get(f"/submissions/{one.id}").status_code == 200
-            again = {"action": "rerequested", "check_run": {"head_sha": sha, "external_id": f"{one.id}.1"}}
+            assert client.get(f"/submissions/{submission.id}").status_code == 200
+            again = {"action": "rerequested", "check_run": {"head_sha": sha, "external_id": f"{submission.id}.1"}}
             body = json.dumps(again).encode()
             hook = client.post("/hooks/github", content=body, headers=signed(body, NEW, "guid-2", "check_run"))
             assert hook.status_code == 202
-            until_true(lambda: len(decisions(service, one.id)) == 2, seconds=120)
+            until_true(lambda: len(decisions(service, submission.id)) == 2, seconds=120)
             until_true(lambda: service.queue.counts().unsent == 0)
             assert len(fake.comments) == 1
     assert TOKEN not in (tmp_path / "robot" / "robot.db").read_bytes().decode("latin-1")
@@ -103,15 +108,15 @@ def test_an_inspection_that_cannot_be_blames_nobody_and_can_be_asked_for_again(t
     put(zoo, "refs/heads/submission/a", {"submissions/a/README.md": "# x\n"})
     with robot(robot_toml(tmp_path)) as (service, client):
         until_true(lambda: service.queue.submissions(state="decided"), seconds=120)
-        (one,) = service.queue.submissions()
-        whole = service.queue.whole(one.id)
+        (submission,) = service.queue.submissions()
+        whole = service.queue.whole(submission.id)
         assert whole is not None
         assert whole.decision is not None
-        assert (one.answer, one.attempts) == ("retry", 1), "two attempts, the second one decided"
+        assert (submission.answer, submission.attempts) == ("retry", 1), "two attempts, the second one decided"
         assert [check.outcome for check in whole.decision.checks] == [CheckOutcome.INFRASTRUCTURE]
         assert "'name' must be a text" in whole.decision.reasons[0]
         put(zoo, "refs/heads/main", {"zoo.toml": "name = 'fixed'\n"})
-        path = f"/submissions/{one.id}/rerun"
+        path = f"/submissions/{submission.id}/rerun"
         assert client.post(path).status_code == 401
         assert client.post(path, headers={"authorization": "Bearer wrong"}).status_code == 401
         assert client.post(path, data={"token": OPERATOR[:-1]}).status_code == 401
@@ -120,8 +125,8 @@ def test_an_inspection_that_cannot_be_blames_nobody_and_can_be_asked_for_again(t
         assert client.post(path, headers={"authorization": f"Bearer {OPERATOR}"}).status_code == 202
         until_true(lambda: service.queue.submissions(answer="decline"), seconds=120)
         until_true(lambda: service.queue.counts().unsent == 0)
-    told = json.loads(git(zoo, "show", f"assay-status:a/{one.sha}.json"))
-    assert (told["answer"], told["state"]) == ("decline", "decided")
+    document = json.loads(git(zoo, "show", f"assay-status:a/{submission.sha}.json"))
+    assert (document["answer"], document["state"]) == ("decline", "decided")
 
 
 def test_a_folder_that_is_a_link_is_never_followed(tmp_path: Path) -> None:
@@ -134,8 +139,8 @@ def test_a_folder_that_is_a_link_is_never_followed(tmp_path: Path) -> None:
     put_entries(zoo, "refs/heads/submission/a", [f"120000 {link}\tsubmissions/a"])
     with robot(robot_toml(tmp_path)) as (service, _):
         until_true(lambda: service.queue.submissions(state="decided"))
-        (one,) = service.queue.submissions()
-        whole = service.queue.whole(one.id)
+        (submission,) = service.queue.submissions()
+        whole = service.queue.whole(submission.id)
         assert whole is not None
         assert whole.decision is not None
         assert whole.decision.reasons == ("files.links: submissions/a is a link: a submission is a folder",)
@@ -147,8 +152,8 @@ def test_a_branch_without_its_folder_is_declined_without_a_child(tmp_path: Path,
     put(zoo, "refs/heads/submission/nothing", {"elsewhere/x": "1"})
     with robot(robot_toml(tmp_path, more=f'database = "{location}"\n')) as (service, _):
         until_true(lambda: service.queue.submissions(answer="decline"))
-        (one,) = service.queue.submissions()
-        whole = service.queue.whole(one.id)
+        (submission,) = service.queue.submissions()
+        whole = service.queue.whole(submission.id)
         assert whole is not None
         assert whole.decision is not None
         assert "the commit has no folder submissions/nothing" in whole.decision.reasons[0]
@@ -167,15 +172,15 @@ def test_a_push_that_rules_refuse_is_told_once_and_not_repeated(tmp_path: Path) 
     with robot(robot_toml(tmp_path)) as (service, _):
         until_true(lambda: service.queue.submissions(answer="decline"))
         until_true(lambda: service.queue.counts().unsent == 0)
-        (one,) = service.queue.submissions()
-        whole = service.queue.whole(one.id)
+        (submission,) = service.queue.submissions()
+        whole = service.queue.whole(submission.id)
         assert whole is not None
-        told = [
+        lines = [
             line for line in whole.log if "assay-status takes no commit of the robot: let it push there" in line.text
         ]
-        assert told
-        assert {line.level for line in told} == {Level.ERROR}
-        assert len(pushes.read_text().splitlines()) == len(told), "one push for each news, and no more"
+        assert lines
+        assert {line.level for line in lines} == {Level.ERROR}
+        assert len(pushes.read_text().splitlines()) == len(lines), "one push for each news, and no more"
 
 
 def test_a_head_that_cannot_be_fetched_is_told_to_its_author_and_left(tmp_path: Path) -> None:
@@ -184,9 +189,9 @@ def test_a_head_that_cannot_be_fetched_is_told_to_its_author_and_left(tmp_path: 
     sha = commit_tree(zoo, "refs/heads/submission/broken", tree_of(zoo, ("40000", "submissions", climbing)))
     with robot(robot_toml(tmp_path)) as (service, _):
         until_true(lambda: service.queue.submissions(state="decided"), seconds=120)
-        (one,) = service.queue.submissions()
-        assert (one.name, one.answer, one.attempts) == ("broken", "retry", 1)
-        (reason,) = decisions(service, one.id)[0].reasons
+        (submission,) = service.queue.submissions()
+        assert (submission.name, submission.answer, submission.attempts) == ("broken", "retry", 1)
+        (reason,) = decisions(service, submission.id)[0].reasons
         assert reason.startswith(f"files.commit: {sha[:12]} of submission/broken cannot be fetched: git fetch failed")
         assert reason.endswith("make the commit again and push it")
         until_true(lambda: service.queue.counts().unsent == 0)

@@ -57,10 +57,10 @@ def test_packages_that_the_zoo_allows_and_the_machine_lacks_are_told_at_the_chec
     make_zoo(tmp_path / "zoo.git", {"zoo.toml": f'name = "tiny"\n{policy}\n'})
     with pytest.raises(SystemExit) as ended:
         main(["zoo", "robot", "--config", str(robot_toml(tmp_path)), "--check"])
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert not ended.value.code
-    assert told.splitlines()[-1].startswith("ready: ")
-    assert ("packages: no_such_package: zoo.toml allows them" in told) == missing
+    assert printed.splitlines()[-1].startswith("ready: ")
+    assert ("packages: no_such_package: zoo.toml allows them" in printed) == missing
 
 
 def test_locks_of_a_killed_git_do_not_stop_the_next_robot(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_only_json_is_taken(github: Hooked) -> None:
 
 def test_a_rerun_that_was_asked_for_at_github_is_a_hint(github: Hooked) -> None:
     sha = "a" * 40
-    for number, (event, told) in enumerate(
+    for number, (event, message) in enumerate(
         (
             ("check_run", {"action": "rerequested", "check_run": {"head_sha": sha, "external_id": "12.3"}}),
             ("check_suite", {"action": "rerequested", "check_suite": {"head_sha": sha}}),
@@ -167,7 +167,7 @@ def test_a_rerun_that_was_asked_for_at_github_is_a_hint(github: Hooked) -> None:
             ("check_run", {"action": "rerequested", "check_run": None}),
         )
     ):
-        body = json.dumps(told).encode()
+        body = json.dumps(message).encode()
         assert post(github, body, signed(body, event=event, delivery=f"again-{number}")) == 202
     assert [(delivery.sha, delivery.number) for delivery in github.deliveries.waiting()] == [(sha, 12), (sha, 0)]
 

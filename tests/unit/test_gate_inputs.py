@@ -44,8 +44,8 @@ def test_both_have_the_inputs_of_the_script_and_hand_over_each() -> None:
 def test_every_option_of_the_script_is_one_of_assay_check_and_every_report_is_one() -> None:
     group: Any = get_command(app)
     known = {option for parameter in group.commands["check"].params for option in parameter.opts}
-    told = set(re.findall(r"(?<=[\s(])--[a-z-]+", SCRIPT))
-    assert {"--flow", "--golden", "--policy", "--config", "--report"} <= told <= known
+    options_used = set(re.findall(r"(?<=[\s(])--[a-z-]+", SCRIPT))
+    assert {"--flow", "--golden", "--policy", "--config", "--report"} <= options_used <= known
     assert set(re.findall(r"--report (\w+)=", SCRIPT)) <= set(plugins.names("assay.reports"))
 
 
@@ -56,11 +56,11 @@ def test_an_input_with_the_name_of_an_option_is_that_option() -> None:
 
 
 def test_the_page_has_a_row_for_each_input_with_its_default() -> None:
-    rows = {name: told.strip(" `") for name, told in re.findall(r"^\| `([a-z-]+)` \|(.*?)\|", PAGE, re.M)}
+    rows = {name: sentence.strip(" `") for name, sentence in re.findall(r"^\| `([a-z-]+)` \|(.*?)\|", PAGE, re.M)}
     for name, field in [*ACTION["inputs"].items(), *COMPONENT.items()]:
-        told = str(field.get("default", "")).replace("${{ github.token }}", "the job's")
+        default = str(field.get("default", "")).replace("${{ github.token }}", "the job's")
         assert name in rows, name
-        assert rows[name] == told, name
+        assert rows[name] == default, name
 
 
 def test_every_step_of_the_action_names_a_file_that_there_is() -> None:
@@ -103,7 +103,7 @@ def test_a_container_of_the_gate_is_made_of_what_there_is_and_runs_as_an_ordinar
 def test_a_container_has_what_links_in_the_packages_lead_to(name: str) -> None:
     """Without it no wheel is built in the image: the known outcomes are a link."""
     copied = re.findall(r"^COPY (?!--from)(?:--chmod=\d+ )?(.+) \S+$", (ROOT / "deploy" / name).read_text(), re.M)
-    found = {ROOT / part for line in copied for part in line.split()}
+    paths_copied = {ROOT / part for line in copied for part in line.split()}
     links = [path for folder in (ROOT / "packages").glob("*/src/*") for path in folder.iterdir() if path.is_symlink()]
     assert links
-    assert {link.resolve() for link in links} <= found
+    assert {link.resolve() for link in links} <= paths_copied

@@ -67,21 +67,21 @@ def _variables(source: str) -> set[str]:
 
 
 def test_no_top_level_name_is_a_word_that_was_replaced() -> None:
-    found = [
+    lines = [
         f"{path.relative_to(SOURCE)}: {name}"
         for path in SOURCE.rglob("*.py")
         for name in _top_level(path.read_text(encoding="utf-8"))
     ]
-    assert not found
+    assert not lines
 
 
 def test_no_parameter_attribute_or_local_is_a_word_that_was_replaced() -> None:
-    found = [
+    lines = [
         f"{path.relative_to(SOURCE)}: {name}"
         for path in SOURCE.glob("*/src/**/*.py")
         for name in _variables(path.read_text(encoding="utf-8"))
     ]
-    assert not found
+    assert not lines
 
 
 def test_such_a_name_is_found() -> None:
@@ -108,13 +108,13 @@ def test_no_page_of_the_documentation_uses_a_word_that_was_replaced() -> None:
     root = DOCS.parent
     pages = [*DOCS.rglob("*.md"), root / "README.md", root / "CHANGELOG.md"]
     assert len(pages) > 50
-    found = [
+    lines = [
         f"{page.relative_to(root)}:{number}: {word[0]}"
         for page in pages
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1)
         if (word := IN_SENTENCES.search(line))
     ]
-    assert not found
+    assert not lines
 
 
 def _said(source: str) -> Iterator[str]:
@@ -135,13 +135,13 @@ def _said(source: str) -> Iterator[str]:
 
 
 def test_no_text_that_a_user_reads_uses_a_word_that_was_replaced() -> None:
-    found = [
+    lines = [
         f"{path.relative_to(SOURCE)}: {text}"
         for path in SOURCE.glob("*/src/**/*.py")
         for text in _said(path.read_text(encoding="utf-8"))
         if IN_SENTENCES.search(text) and "import " not in text
     ]
-    assert not found
+    assert not lines
 
 
 @pytest.mark.parametrize("text", ["It is told once.", "Mended since.", "two engines fight"])
@@ -161,10 +161,10 @@ def test_no_source_uses_a_word_of_nobodys_field() -> None:
         for room in ("packages", "tests", "benchmarks", "examples", "tools")
         for path in (root / room).rglob("*.py")
     ]
-    found = [
+    lines = [
         f"{path.relative_to(root)}: {word[0]}"
         for path in paths
         if path != Path(__file__) and ".venv" not in path.parts
         for word in NOWHERE.finditer(path.read_text(encoding="utf-8"))
     ]
-    assert not found
+    assert not lines

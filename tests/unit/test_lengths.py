@@ -37,12 +37,12 @@ def test_a_long_function_is_found() -> None:
 def test_every_function_fits_a_screen() -> None:
     paths = sources()
     assert len(paths) > 1000
-    found = [
+    lines = [
         f"{path.relative_to(ROOT)}: {function}"
         for path in paths
         for function in long_functions(path.read_text(encoding="utf-8"))
     ]
-    assert not found, f"find the second idea in it, and its name: {found}"
+    assert not lines, f"find the second idea in it, and its name: {lines}"
 
 
 def test_every_file_has_one_idea() -> None:

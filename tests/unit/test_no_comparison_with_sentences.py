@@ -58,7 +58,10 @@ def decided_by_words(source: str) -> Iterator[int]:
                 asked, known = any(map(_is_sentence, given)), set()
             case ast.Match(subject=subject, cases=cases):
                 values = [
-                    one.value for case in cases for one in ast.walk(case.pattern) if isinstance(one, ast.MatchValue)
+                    pattern_node.value
+                    for case in cases
+                    for pattern_node in ast.walk(case.pattern)
+                    if isinstance(pattern_node, ast.MatchValue)
                 ]
                 asked, known = _is_sentence(subject), {text for value in values for text in _texts(value)}
             case ast.Subscript(value=ast.Dict(), slice=place):
@@ -124,11 +127,11 @@ def test_no_source_decides_by_the_words_of_a_sentence() -> None:
     sources = sorted(PACKAGES.glob("*/src/**/*.py"))
     assert len(sources) > 500
     inside = {str(path.relative_to(PACKAGES)).partition("/src/")[2].partition("/")[2]: path for path in sources}
-    found = {
+    by_name = {
         name: lines
         for name, path in inside.items()
         if not name.startswith(OF_OTHERS) and (lines := list(decided_by_words(path.read_text(encoding="utf-8"))))
     }
-    assert BY_DESIGN.keys() <= found.keys(), "what does so no more is taken off the list"
-    new = [f"{name}:{line}" for name, lines in found.items() if name not in BY_DESIGN for line in lines]
+    assert BY_DESIGN.keys() <= by_name.keys(), "what does so no more is taken off the list"
+    new = [f"{name}:{line}" for name, lines in by_name.items() if name not in BY_DESIGN for line in lines]
     assert not new, f"record a code, and make the words of it: {new}"

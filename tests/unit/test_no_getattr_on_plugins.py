@@ -62,12 +62,12 @@ def asked_of_plugins(source: str) -> Iterator[int]:
         return
     tree = ast.parse(source)
     called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    found = {
+    line_numbers = {
         node.lineno
         for node in ast.walk(tree)
         if isinstance(node, ast.Name) and node.id in ("getattr", "hasattr", "vars", "dir") and id(node) not in called
     }
-    found |= {
+    line_numbers |= {
         alias.lineno
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
@@ -77,10 +77,10 @@ def asked_of_plugins(source: str) -> Iterator[int]:
     for scope in ast.walk(tree):
         if isinstance(scope, Scope):
             names = _plugins_in(scope)
-            found |= {
+            line_numbers |= {
                 node.lineno for node in _own(scope) if isinstance(node, ast.stmt | ast.expr) and _asks(node, names)
             }
-    yield from sorted(found)
+    yield from sorted(line_numbers)
 
 
 def _own(scope: Scope) -> Iterator[ast.AST]:
@@ -131,7 +131,12 @@ def _asks(node: ast.AST, names: set[str]) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr in ("__dict__", "__getattribute__", "__getattr__") and _is_plugin(node.value, names)
     if isinstance(node, ast.Match):
-        patterns = [one for case in node.cases for one in ast.walk(case) if isinstance(one, ast.MatchClass)]
+        patterns = [
+            pattern_node
+            for case in node.cases
+            for pattern_node in ast.walk(case)
+            if isinstance(pattern_node, ast.MatchClass)
+        ]
         return any(
             pattern.kwd_attrs and (_is_plugin(node.subject, names) or set(pattern.kwd_attrs) & ABILITIES)
             for pattern in patterns

@@ -36,7 +36,7 @@ def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
     waiting: list[str] = []
-    found: list[list[str]] = []
+    rings: list[list[str]] = []
 
     def visit(name: str) -> None:
         number[name] = lowest[name] = len(number)
@@ -50,12 +50,12 @@ def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
             group = waiting[waiting.index(name) :]
             del waiting[waiting.index(name) :]
             if len(group) > 1:
-                found.append(sorted(group))
+                rings.append(sorted(group))
 
     for name in graph:
         if name not in number:
             visit(name)
-    return found
+    return rings
 
 
 def test_a_cycle_is_found() -> None:
@@ -69,5 +69,5 @@ def test_no_module_leads_back_to_itself() -> None:
     known = modules()
     assert len(known) > 700
     graph = {name: set(imported(path.read_text(encoding="utf-8"), known)) - {name} for name, path in known.items()}
-    found = cycles(graph)
-    assert not found, "move what both need into a module of its own: " + "; ".join(", ".join(cycle) for cycle in found)
+    rings = cycles(graph)
+    assert not rings, "move what both need into a module of its own: " + "; ".join(", ".join(cycle) for cycle in rings)

@@ -54,17 +54,17 @@ LEFT = {
 """Fields that hold a sentence all the same."""
 
 
-def structs_of(kind: object, found: set[type]) -> set[type]:
+def structs_of(kind: object, known_types: set[type]) -> set[type]:
     """The types of all values inside of `kind`, however deep."""
     info = kind if isinstance(kind, msgspec.inspect.Type) else msgspec.inspect.type_info(kind)
     parts = [*getattr(info, "types", ()), *getattr(info, "item_types", ())]
     parts += [getattr(info, name) for name in ("item_type", "value_type") if hasattr(info, name)]
-    if isinstance(info, msgspec.inspect.StructType) and info.cls not in found:
-        found.add(info.cls)
+    if isinstance(info, msgspec.inspect.StructType) and info.cls not in known_types:
+        known_types.add(info.cls)
         parts += [field.type for field in info.fields]
     for part in parts:
-        structs_of(part, found)
-    return found
+        structs_of(part, known_types)
+    return known_types
 
 
 FREE = {
@@ -148,8 +148,8 @@ def test_codes_and_names_are_right(line: str) -> None:
 def test_no_worker_makes_a_sentence_of_what_it_notes() -> None:
     sources = [path for room in IN_WORKERS for path in (SOURCE / room).rglob("*.py")]
     assert len(sources) > 300
-    found = [f"{path}:{line}" for path in sources for line in sentences(path.read_text(encoding="utf-8"))]
-    assert not found, f"note a code, and add its sentence to judge/note_text.py: {found}"
+    places = [f"{path}:{line}" for path in sources for line in sentences(path.read_text(encoding="utf-8"))]
+    assert not places, f"note a code, and add its sentence to judge/note_text.py: {places}"
 
 
 @pytest.mark.parametrize(
@@ -174,8 +174,8 @@ def test_a_caught_error_that_is_made_a_text_is_found(made: str) -> None:
 
 def test_no_error_of_ours_is_made_a_text_in_a_worker() -> None:
     sources = [path for room in IN_WORKERS for path in (SOURCE / room).rglob("*.py")]
-    found = [f"{path}:{line}" for path in sources for line in worded_errors(path.read_text(encoding="utf-8"))]
-    assert not found, f"hand on its `reason`, which is a note or its words: {found}"
+    places = [f"{path}:{line}" for path in sources for line in worded_errors(path.read_text(encoding="utf-8"))]
+    assert not places, f"hand on its `reason`, which is a note or its words: {places}"
 
 
 def test_a_raised_note_is_right() -> None:
@@ -203,8 +203,8 @@ def test_no_worker_raises_a_sentence() -> None:
         for path in ((SOURCE / room).rglob("*.py") if (SOURCE / room).is_dir() else [SOURCE / room])
     ]
     assert len(sources) > 150
-    found = [f"{path}:{line}" for path in sources for line in raised_words(path.read_text(encoding="utf-8"))]
-    assert not found, f"raise a note, and add its sentence to judge/refusals: {found}"
+    places = [f"{path}:{line}" for path in sources for line in raised_words(path.read_text(encoding="utf-8"))]
+    assert not places, f"raise a note, and add its sentence to judge/refusals: {places}"
 
 
 def test_no_refusal_of_our_own_arithmetic_is_a_sentence() -> None:
@@ -213,8 +213,8 @@ def test_no_refusal_of_our_own_arithmetic_is_a_sentence() -> None:
     assert not list(raised_words('raise UsageError(f"unknown precision {name}")', OUTCOMES))
     sources = [path for room in REFUSE_WITH_NOTES for path in (SOURCE / room).rglob("*.py")]
     assert len(sources) > 150
-    found = [f"{path}:{line}" for path in sources for line in raised_words(path.read_text(encoding="utf-8"), OUTCOMES)]
-    assert not found, f"raise a note, and add its sentence to judge/refusals: {found}"
+    places = [f"{path}:{line}" for path in sources for line in raised_words(path.read_text(encoding="utf-8"), OUTCOMES)]
+    assert not places, f"raise a note, and add its sentence to judge/refusals: {places}"
 
 
 def test_no_rule_of_shapes_makes_a_sentence() -> None:
@@ -257,8 +257,8 @@ def texts_of(kind: object, at: str = "", seen: set[type] | None = None) -> Itera
 
 
 def test_every_text_of_a_result_is_a_name_or_the_words_of_others() -> None:
-    found = set(texts_of(AnyResult))
-    assert LEFT.keys() <= found, "what holds no sentence any more is taken off the list"
-    assert found >= NAMES | OF_OTHERS, "what is no field any more is taken off the list"
-    new = found - NAMES - OF_OTHERS - LEFT.keys()
+    names_seen = set(texts_of(AnyResult))
+    assert LEFT.keys() <= names_seen, "what holds no sentence any more is taken off the list"
+    assert names_seen >= NAMES | OF_OTHERS, "what is no field any more is taken off the list"
+    new = names_seen - NAMES - OF_OTHERS - LEFT.keys()
     assert not new, f"record a code, and make the words of it; a name is added to NAMES: {sorted(new)}"

@@ -28,8 +28,8 @@ def modules(room: str) -> list[str]:
 
 
 def plugins() -> list[tuple[str, str]]:
-    told = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
-    pairs = (point.partition(":")[::2] for group in GROUPS for point in told[group].values())
+    entry_points = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    pairs = (point.partition(":")[::2] for group in GROUPS for point in entry_points[group].values())
     return [(module, name) for module, name in pairs]
 
 
@@ -44,13 +44,13 @@ def trees(reached: Reached) -> dict[str, ast.Module]:
 
 
 def test_no_function_that_a_worker_reaches_raises_a_sentence(reached: Reached, trees: dict[str, ast.Module]) -> None:
-    found = [
+    places = [
         f"{module}:{line}"
         for module, tree in trees.items()
         for line in raised_words(tree)
         if reached.runs(module, line)
     ]
-    assert not found, f"raise a note, and add its sentence to judge/refusals: {found}"
+    assert not places, f"raise a note, and add its sentence to judge/refusals: {places}"
 
 
 FOR_READERS = {
@@ -69,25 +69,27 @@ NO_SENTENCES = {
 
 def test_no_record_that_a_worker_makes_has_a_sentence(reached: Reached, trees: dict[str, ast.Module]) -> None:
     records = {name: record for tree in trees.values() for name, record in records_of(tree).items()}
-    found: dict[str, list[str]] = {}
+    lines_by_field: dict[str, list[str]] = {}
     for module, tree in trees.items():
         for field, line in worded_fields(tree, records):
             if reached.runs(module, line):
-                found.setdefault(field, []).append(f"{module}:{line}")
+                lines_by_field.setdefault(field, []).append(f"{module}:{line}")
     known = FOR_READERS | NO_SENTENCES.keys()
-    assert not (new := found.keys() - known), f"give a note or a code: {[(name, found[name]) for name in sorted(new)]}"
-    assert known == found.keys(), "what holds no words any more is taken off the list"
+    assert not (new := lines_by_field.keys() - known), (
+        f"give a note or a code: {[(name, lines_by_field[name]) for name in sorted(new)]}"
+    )
+    assert known == lines_by_field.keys(), "what holds no words any more is taken off the list"
 
 
 def test_no_note_is_given_words_of_a_table(reached: Reached, trees: dict[str, ast.Module]) -> None:
     fields = {name.partition(".")[2] for name in FOR_READERS}
-    found = [
+    places = [
         f"{module}:{line}"
         for module, tree in trees.items()
         for line in handed_on(tree, fields)
         if reached.runs(module, line)
     ]
-    assert not found, f"give the name, and make the words of it in judge/refusals: {found}"
+    assert not places, f"give the name, and make the words of it in judge/refusals: {places}"
 
 
 def test_words_in_a_record_are_found() -> None:
@@ -127,9 +129,9 @@ def test_a_function_is_reached_however_it_is_named(tmp_path: Path) -> None:
     }.items():
         (tmp_path / f"{name}.py").write_text(text)
     (tmp_path / "__init__.py").write_text("")
-    found = Reached(Sources(tmp_path, "p"), [("p.root", "main")]).units
-    names = {f"{module}.{name}".removeprefix("p.") for module, name in found if name}
+    units = Reached(Sources(tmp_path, "p"), [("p.root", "main")]).units
+    names = {f"{module}.{name}".removeprefix("p.") for module, name in units if name}
     assert names == {"root.main", "b.f", "b.TABLE", "b.in_table", "c.h", "c.k", "d.Kind", "d.Kind.method"}
-    assert ("p.c", "") in found
+    assert ("p.c", "") in units
     (tmp_path / "root.py").write_text("from p import c\n\ndef main():\n    use([c])\n")
     assert ("p.c", "alone") in Reached(Sources(tmp_path, "p"), [("p.root", "main")]).units

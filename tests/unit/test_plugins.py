@@ -139,10 +139,10 @@ def test_load_refuses_with_this_sentence(group: str, name: str, kind: type[Excep
 
 
 def test_broken_plugins_do_not_break_the_listing() -> None:
-    found = plugins.catalogue()
-    assert isinstance(found.backends["fast"], Fast)
-    assert set(found.flows) >= {"fast", "fast-f16"}
-    strangers = {name: found.broken[name] for name in ("aaa", "absent", "angry", "gone", "twin")}
+    catalogue = plugins.catalogue()
+    assert isinstance(catalogue.backends["fast"], Fast)
+    assert set(catalogue.flows) >= {"fast", "fast-f16"}
+    strangers = {name: catalogue.broken[name] for name in ("aaa", "absent", "angry", "gone", "twin")}
     assert strangers == {
         "aaa": "backend 'aaa' offers the flow 'reference', which 'reference' has; remove one of them",
         "absent": "backend 'absent' of stranger is broken (ModuleNotFoundError: No module named 'stranger_absent'); "
@@ -180,9 +180,9 @@ def test_a_broken_suite_is_listed_beside_the_others(capsys: pytest.CaptureFixtur
     from assay.cli.suite import list_suites
 
     list_suites()
-    told = " ".join(capsys.readouterr().out.split())
-    assert "lost cannot be used: suite 'lost' of stranger is broken (ModuleNotFoundError" in told
-    assert "onnx-node every node case" in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert "lost cannot be used: suite 'lost' of stranger is broken (ModuleNotFoundError" in output
+    assert "onnx-node every node case" in output
 
 
 @pytest.mark.parametrize(

@@ -35,20 +35,20 @@ def test_what_a_flow_has_already_is_not_done_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "nearest"),
     [
         ("onnxruntime+int8-qdp", "there is no transform 'int8-qdp'; perhaps you mean 'int8-qdq'"),
         ("onnxrunntime+fp16", "perhaps you mean 'onnxruntime'"),
     ],
 )
-def test_an_unknown_name_has_a_nearest(name: str, told: str) -> None:
+def test_an_unknown_name_has_a_nearest(name: str, nearest: str) -> None:
     with pytest.raises(UnknownName) as caught:
         find_flow(name)
-    assert told in str(caught.value)
+    assert nearest in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("flow", "told"),
+    ("flow", "message"),
     [
         (
             Flow("x", "onnxruntime", transforms=("fp16", "int8-dynamic")),
@@ -60,8 +60,8 @@ def test_an_unknown_name_has_a_nearest(name: str, told: str) -> None:
         ),
     ],
 )
-def test_contradictions_are_one_sentence(flow: Flow, told: str) -> None:
-    assert contradiction(flow) == told
+def test_contradictions_are_one_sentence(flow: Flow, message: str) -> None:
+    assert contradiction(flow) == message
     assert check_flow(flow) == flow
 
 
@@ -81,8 +81,8 @@ def test_a_precision_that_the_user_declared_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "needs"),
+    ("argument", "needs"),
     [("int8-qdq", True), ("int8-dynamic", False), ("xnnpack-int8", True), ("xnnpack-int8:dynamic-per-channel", False)],
 )
-def test_the_argument_too_decides_whether_samples_are_needed(told: str, needs: bool) -> None:
-    assert is_calibrated(told) is needs
+def test_the_argument_too_decides_whether_samples_are_needed(argument: str, needs: bool) -> None:
+    assert is_calibrated(argument) is needs

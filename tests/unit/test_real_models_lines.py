@@ -156,8 +156,8 @@ def test_later_lines_replace_earlier_ones(lines: Any, tmp_path: Path) -> None:
 
 def test_a_reason_names_no_folder_of_the_machine_and_no_address(lines: Any) -> None:
     home = Path.home()
-    told = f"died in {home}/work/model.onnx of\n <function f at 0x7f630e908ae0>"
-    assert lines.portable(told) == "died in model.onnx of <function f at 0x…>"
+    death = f"died in {home}/work/model.onnx of\n <function f at 0x7f630e908ae0>"
+    assert lines.portable(death) == "died in model.onnx of <function f at 0x…>"
     assert lines.portable("try `assay check /models/of/me/net.onnx --flow f`") == "try `assay check net.onnx --flow f`"
     assert (
         lines.portable("no shape for If '/model/decoder/If_output_0'") == "no shape for If '/model/decoder/If_output_0'"

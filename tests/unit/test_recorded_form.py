@@ -36,21 +36,21 @@ def form(kinds: Sequence[Any]) -> Iterator[str]:
     """A line for each struct with its tag, each of its fields, and each value of an enumeration."""
     waiting, seen = list(inspect.multi_type_info(kinds)), set()
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, inspect.StructType | inspect.EnumType):
-            if one.cls in seen:
+        kind = waiting.pop()
+        if isinstance(kind, inspect.StructType | inspect.EnumType):
+            if kind.cls in seen:
                 continue
-            seen.add(one.cls)
-        if isinstance(one, inspect.EnumType):
-            yield from (f"{one.cls.__name__} = {member.value!r}" for member in one.cls)
-        if isinstance(one, inspect.StructType):
-            tagged = f" {one.tag_field}={one.tag}" if one.tag_field else ""
-            yield f"{one.cls.__name__}{tagged}{' as an array' if one.array_like else ''}"
-            for field in one.fields:
+            seen.add(kind.cls)
+        if isinstance(kind, inspect.EnumType):
+            yield from (f"{kind.cls.__name__} = {member.value!r}" for member in kind.cls)
+        if isinstance(kind, inspect.StructType):
+            tagged = f" {kind.tag_field}={kind.tag}" if kind.tag_field else ""
+            yield f"{kind.cls.__name__}{tagged}{' as an array' if kind.array_like else ''}"
+            for field in kind.fields:
                 end = "" if field.required else OPTIONAL
-                yield f"{one.cls.__name__}.{field.encode_name}: {written(field.type)}{end}"
+                yield f"{kind.cls.__name__}.{field.encode_name}: {written(field.type)}{end}"
                 waiting.append(field.type)
-        waiting += parts(one)
+        waiting += parts(kind)
 
 
 def parts(kind: Any) -> list[Any]:
@@ -74,23 +74,27 @@ def written(kind: Any) -> str:
 
 def breaking(before: Sequence[str], now: Sequence[str]) -> list[str]:
     """What was there and is not so any more, and what has to be there and was not recorded."""
-    structs = {one.split()[0] for one in before if "." not in one.split()[0]}
+    structs = {line.split()[0] for line in before if "." not in line.split()[0]}
     lost = [
-        one for one in before if one not in now and f"{one}{OPTIONAL}" not in now and not still_read(one, before, now)
+        line
+        for line in before
+        if line not in now and f"{line}{OPTIONAL}" not in now and not still_read(line, before, now)
     ]
-    fields = [one for one in now if ": " in one and not one.endswith(OPTIONAL) and one.partition(".")[0] in structs]
-    widened = {f"{one.partition(': ')[0]}: str" for one in before if ": " in one and still_read(one, before, now)}
+    fields = [
+        line for line in now if ": " in line and not line.endswith(OPTIONAL) and line.partition(".")[0] in structs
+    ]
+    widened = {f"{line.partition(': ')[0]}: str" for line in before if ": " in line and still_read(line, before, now)}
     return [*lost, *(field for field in fields if field not in before and field not in widened)]
 
 
-def still_read(one: str, before: Sequence[str], now: Sequence[str]) -> bool:
+def still_read(line: str, before: Sequence[str], now: Sequence[str]) -> bool:
     """A text that was one of an enumeration is any text now; the values of an enumeration that no field has any more are none's."""
-    field, _, kind = one.removesuffix(OPTIONAL).partition(": ")
+    field, _, kind = line.removesuffix(OPTIONAL).partition(": ")
     if not kind:
-        name = one.partition(" = ")[0]
-        return name != one and not any(re.search(rf": .*\b{name}\b", other) for other in now)
+        name = line.partition(" = ")[0]
+        return name != line and not any(re.search(rf": .*\b{name}\b", other) for other in now)
     texts = any(other.startswith(f"{kind} = '") for other in before)
-    return texts and (f"{field}: str{OPTIONAL}" if one.endswith(OPTIONAL) else f"{field}: str") in now
+    return texts and (f"{field}: str{OPTIONAL}" if line.endswith(OPTIONAL) else f"{field}: str") in now
 
 
 def test_the_recorded_form_and_the_number_of_the_schema_belong_together() -> None:

@@ -92,8 +92,10 @@ def _on_old_runtimes(path: Path) -> list[str]:
     for use in _uses(path):
         name, _, version = use.removeprefix("actions/").partition("@")
         # By a digest: the version stands in the comment behind it.
-        told = version if version.startswith("v") else next(line for line in lines if use in line).partition("# ")[2]
-        if int(told.strip().removeprefix("v").partition(".")[0]) < OLD_RUNTIME[name.partition("/")[0]]:
+        use_version = (
+            version if version.startswith("v") else next(line for line in lines if use in line).partition("# ")[2]
+        )
+        if int(use_version.strip().removeprefix("v").partition(".")[0]) < OLD_RUNTIME[name.partition("/")[0]]:
             old.append(use)
     return old
 

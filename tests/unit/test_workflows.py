@@ -28,8 +28,8 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 def _child_pipeline() -> dict[str, Any]:
     (text,) = nightly_matrix.gitlab(MATRIX, WHOLE)
-    found: dict[str, Any] = yaml.safe_load(text)
-    return found
+    workflow: dict[str, Any] = yaml.safe_load(text)
+    return workflow
 
 
 def _steps(path: Path) -> list[dict[str, Any]]:
@@ -38,13 +38,13 @@ def _steps(path: Path) -> list[dict[str, Any]]:
 
 
 def _commands() -> list[str]:
-    told = [step["run"] for path in WORKFLOWS for step in _steps(path) if "run" in step]
+    commands = [step["run"] for path in WORKFLOWS for step in _steps(path) if "run" in step]
     jobs = [
         job
         for name, job in _child_pipeline().items()
         if isinstance(job, dict) and "script" in job and name != "seconds"
     ]
-    return [*told, *(line for job in (jobs[0], jobs[-1]) for line in job["script"])]
+    return [*commands, *(line for job in (jobs[0], jobs[-1]) for line in job["script"])]
 
 
 def test_there_are_two_and_each_step_runs_or_uses_something() -> None:
@@ -115,16 +115,16 @@ def test_every_command_and_option_of_assay_is_one() -> None:
     seen = set()
     for command in re.findall(r"assay (runs|run|diff|merge|report)\b((?:[^\n|;}]|\\\n)*)", "\n".join(_commands())):
         known = {option for parameter in group.commands[command[0]].params for option in parameter.opts}
-        told = set(re.findall(r"(?<=\s)--[a-z-]+", command[1]))
-        assert told <= known, command
-        seen |= {command[0]} | told
+        flags = set(re.findall(r"(?<=\s)--[a-z-]+", command[1]))
+        assert flags <= known, command
+        seen |= {command[0]} | flags
     assert seen >= {"run", "diff", "merge", "report", "--save", "--check", "--report", "--against"}
 
 
 def test_every_report_of_the_workflows_is_one() -> None:
-    told = set(re.findall(r"--report ([a-z-]+)=", "\n".join(_commands())))
-    assert told
-    assert told <= set(plugins.names("assay.reports"))
+    reports = set(re.findall(r"--report ([a-z-]+)=", "\n".join(_commands())))
+    assert reports
+    assert reports <= set(plugins.names("assay.reports"))
 
 
 @pytest.mark.parametrize("command", _commands())

@@ -28,9 +28,9 @@ def test_it_conforms() -> None:
 def test_assay_finds_it() -> None:
     from assay import plugins
 
-    found = plugins.catalogue()
-    assert found.backends["plain-numpy"].availability().available
-    assert {"plain-numpy", "plain-numpy-wide"} <= set(found.flows)
+    catalogue = plugins.catalogue()
+    assert catalogue.backends["plain-numpy"].availability().available
+    assert {"plain-numpy", "plain-numpy-wide"} <= set(catalogue.flows)
 
 
 def _model(path: Path, operator: str, **attributes: object) -> Path:

@@ -148,9 +148,9 @@ def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monke
     monkeypatch.setattr(OnnxRuntime, "lower", refusing)
     first, second = (execute(job, Stages(lambda stage: None)) for _ in range(2))
     assert len(asked) == 1
-    told = [(result.outcome, result.cause, result.ended, result.node, result.stage) for result in (first, second)]
-    assert told[0] == told[1]
-    assert told[0][0] is Outcome.UNSUPPORTED
+    ends = [(result.outcome, result.cause, result.ended, result.node, result.stage) for result in (first, second)]
+    assert ends[0] == ends[1]
+    assert ends[0][0] is Outcome.UNSUPPORTED
     assert (first.facts.reused, second.facts.reused) == ("", _entry().parent.name + _entry().name)
     assert NoteCode.KEPT_REFUSAL in {note.code for note in second.notes}
     assert execute(another_option(job), Stages(lambda stage: None)).facts.reused == ""
@@ -195,12 +195,12 @@ def test_one_command_lists_them_and_one_removes_them(job: Job) -> None:
     run(job)
     half = _entry().parent / ".part-killed"
     shutil.copytree(_entry(), half)
-    told = CliRunner().invoke(app, ["cache", "list"])
-    assert told.exit_code == 0
-    lines = told.stdout.splitlines()
+    process = CliRunner().invoke(app, ["cache", "list"])
+    assert process.exit_code == 0
+    lines = process.stdout.splitlines()
     assert any(line.startswith("1 artifacts, ") for line in lines)
     assert lines[-1].endswith("of 20000.0 MB at most (max-size of [cache] in assay.toml)")
-    assert "onnxruntime" in told.stdout
+    assert "onnxruntime" in process.stdout
     assert CliRunner().invoke(app, ["cache", "clear", "--flow", "tvm*"]).stdout.startswith("removed 0 artifacts")
     assert CliRunner().invoke(app, ["cache", "clear", "--unused", "1"]).stdout.startswith("removed 0 artifacts")
     assert CliRunner().invoke(app, ["cache", "clear"]).stdout.startswith("removed 1 artifacts")

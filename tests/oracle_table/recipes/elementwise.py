@@ -107,19 +107,19 @@ def _pair(g: Gen, left: tuple[int, ...], right: tuple[int, ...], dtype: Any) -> 
 
 def _attributes(g: Gen) -> list[dict[str, Any]]:
     """All at their defaults, then each at values of its own."""
-    found: list[dict[str, Any]] = [{}]
+    choices: list[dict[str, Any]] = [{}]
     if g.schema.name == "Mod":
         return [{"fmod": 1 if g.first.kind == "f" else 0}]
     if g.schema.name == "BitShift":
         return [{"direction": "LEFT"}, {"direction": "RIGHT"}]
     for name, attribute in g.schema.attributes.items():
         if attribute.type == defs.OpSchema.AttrType.FLOAT:
-            found += [{name: 0.3}, {name: 1.7}]
+            choices += [{name: 0.3}, {name: 1.7}]
         if name == "approximate":
-            found.append({name: "tanh"})
+            choices.append({name: "tanh"})
     if g.schema.name == "IsInf":
-        found += [{"detect_positive": 0}, {"detect_negative": 0}, {"detect_positive": 0, "detect_negative": 0}]
-    return found
+        choices += [{"detect_positive": 0}, {"detect_negative": 0}, {"detect_positive": 0, "detect_negative": 0}]
+    return choices
 
 
 def modulo(g: Gen) -> Iterator[OpCase]:
@@ -171,7 +171,7 @@ def clip(g: Gen) -> Iterator[OpCase]:
 
 def cast(g: Gen) -> Iterator[OpCase]:
     """Every type into every type."""
-    targets = [one for text in g.schema.outputs[0].types if (one := _code(text))]
+    targets = [type_code for text in g.schema.outputs[0].types if (type_code := _code(text))]
     if g.version < 6:
         targets = []
         for name in ("FLOAT", "INT32", "BOOL", "INT64", "DOUBLE", "UINT8"):

@@ -40,9 +40,9 @@ def chat() -> Iterator[Endpoint]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqlStore]:
-    found = SqlStore(str(tmp_path / "history.db"))
-    yield found
-    found.close()
+    sql_store = SqlStore(str(tmp_path / "history.db"))
+    yield sql_store
+    sql_store.close()
 
 
 def target(name: str, url: str, **more: object) -> AlertTarget:

@@ -129,10 +129,10 @@ def test_flows_that_contradict_themselves(flows: tuple[Flow, ...], words: str) -
 
 
 def test_a_missing_library_says_how_to_get_it() -> None:
-    found = installed("no-such-distribution", "no_such_module", "toy")
-    assert not found.available
-    assert reason_text(found) == "no-such-distribution is not installed"
-    assert found.install == "pip install 'assay[toy]'"
+    availability = installed("no-such-distribution", "no_such_module", "toy")
+    assert not availability.available
+    assert reason_text(availability) == "no-such-distribution is not installed"
+    assert availability.install == "pip install 'assay[toy]'"
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def test_a_product_and_a_sum_are_rounded_once(backend: Any, tmp_path: Path) -> N
     model, fed = _file(PRODUCT, tmp_path), _product()
     engine = backend.lower(model, Flow("x", backend.name))
     contracted = bool(engine.run(fed)["y"].any())
-    told = engine.facts().numeric_defaults
-    assert [(default.effect, default.option, default.off) for default in told] == (
+    numeric_defaults = engine.facts().numeric_defaults
+    assert [(default.effect, default.option, default.off) for default in numeric_defaults] == (
         [("fused-multiply-add", "cpu", "generic")] if contracted else []
     )
     other = backend.lower(model, Flow("x", backend.name, {"cpu": "generic"}))
@@ -61,8 +61,8 @@ def test_iree_computes_doubles_in_float32_unless_told(tmp_path: Path) -> None:
     x = np.full(4, 1e-9, np.float32)
     engine = IREE().lower(model, Flow("x", "iree"))
     assert not engine.run({"x": x})["y"].any()
-    told = [default for default in engine.facts().numeric_defaults if default.effect == "narrowed-doubles"]
-    assert [(default.name, default.option, default.off) for default in told] == [
+    defaults = [default for default in engine.facts().numeric_defaults if default.effect == "narrowed-doubles"]
+    assert [(default.name, default.option, default.off) for default in defaults] == [
         ("--iree-input-demote-f64-to-f32", "demote_f64_to_f32", False)
     ]
     kept = IREE().lower(model, Flow("x", "iree", {"demote_f64_to_f32": False}))
@@ -85,8 +85,8 @@ def test_inductor_keeps_float32_between_fused_operators_of_float16(tmp_path: Pat
     assert (engine.run(fed)["y"] != eager).any()
     # Compiling leaves nothing behind by which the next job would need a new process.
     assert (sys.getrecursionlimit(), os.environ.keys() | {VARIABLE}) == (limit, variables)
-    (told,) = engine.facts().numeric_defaults
-    assert (told.effect, told.option, told.off) == ("unrounded-intermediates", "emulate_precision_casts", True)
+    (default,) = engine.facts().numeric_defaults
+    assert (default.effect, default.option, default.off) == ("unrounded-intermediates", "emulate_precision_casts", True)
     other = Torch().lower(path, Flow("x", "torch", {"compiler": "inductor", "emulate_precision_casts": True}))
     assert (other.run(fed)["y"] == eager).all()
     assert other.facts().numeric_defaults == ()

@@ -162,9 +162,9 @@ def test_artifacts_are_those_of_executorch_itself(
     monkeypatch.setattr(executorch_patches, "FEWEST", 0)
     plain = backend.lower(made, _XNNPACK)
     assert _get_bilinear_2d_graphs.cache_info().currsize == 1
-    for place, one in enumerate((engine, plain)):
+    for place, built in enumerate((engine, plain)):
         (tmp_path / str(place)).mkdir()
-        one.save(tmp_path / str(place))
+        built.save(tmp_path / str(place))
     assert (tmp_path / "0" / "model.pte").read_bytes() == (tmp_path / "1" / "model.pte").read_bytes()
     x = np.random.default_rng(1).normal(size=shape).astype(np.float32)
     np.testing.assert_array_equal(engine.run({"x": x})["y"], plain.run({"x": x})["y"])

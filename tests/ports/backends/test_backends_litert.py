@@ -40,10 +40,10 @@ def test_wrong_options_are_refused_first(tmp_path: Path) -> None:
     ],
 )
 def test_the_converters_words_become_an_outcome(text: str, kind: type[Exception], node: str) -> None:
-    told = failure(RuntimeError(text))
-    assert type(told) is kind
-    assert told.node == node
-    assert text in str(told)
+    error = failure(RuntimeError(text))
+    assert type(error) is kind
+    assert error.node == node
+    assert text in str(error)
 
 
 def test_arguments_are_put_in_the_order_of_their_numbers() -> None:

@@ -79,9 +79,9 @@ class _Faulty:
             sampling = replace(sampling, temperature=sampling.temperature * 1.3)
         if self._fault == "sampler-greedy":
             sampling = replace(sampling, temperature=0.0)
-        found = self._inner.generate(rows, tokens, sampling, keep=keep and self._fault != "stale-prefix")
+        decodings = self._inner.generate(rows, tokens, sampling, keep=keep and self._fault != "stale-prefix")
         self._before = rows[0]
-        return [self._changed(decoded) for decoded in found]
+        return [self._changed(decoded) for decoded in decodings]
 
     def _read(self, rows: Sequence[Prompt], at: int, keep: bool) -> Prompt:
         row, alone = rows[at], len(rows) == 1

@@ -92,9 +92,9 @@ def _off_by(write: Any, **options: Any) -> float:
     model.graph.initializer.append(onnx.numpy_helper.from_array(w, "w"))
     onnx.save(model, path)
     feeds = {"x": random.standard_normal((1, 16, 32, 32)).astype(np.float32)}
-    found = MNN().lower(path, Flow("mnn", "mnn", options)).run(feeds)["y"]
+    answer = MNN().lower(path, Flow("mnn", "mnn", options)).run(feeds)["y"]
     right = evaluate(path, [feeds])[0]["y"].astype(np.float64)
-    return float(np.linalg.norm(found - right) / np.linalg.norm(right))
+    return float(np.linalg.norm(answer - right) / np.linalg.norm(right))
 
 
 def test_winograd_can_be_forbidden(write: Any) -> None:
@@ -147,8 +147,8 @@ def test_integers_that_it_does_not_have(write: Any) -> None:
     y = engine.run({"x": np.array([-3, 5], np.int64)})["y"]
     assert y.dtype == np.int64
     assert y.tolist() == [-6, 10]
-    told = engine.facts().options
-    assert (told["cast.x"], told["cast.y"]) == ("int64 -> int32 on the way in", "int32 -> int64 on the way out")
+    options = engine.facts().options
+    assert (options["cast.x"], options["cast.y"]) == ("int64 -> int32 on the way in", "int32 -> int64 on the way out")
     with pytest.raises(ValueError, match="beyond int32"):
         engine.run({"x": np.array([-(2**31) - 1, 0], np.int64)})
     with pytest.raises(ValueError, match="beyond int32"):

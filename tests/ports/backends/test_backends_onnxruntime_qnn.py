@@ -178,6 +178,6 @@ try:
 except Unsupported as error:
     print(error)
 """
-    told = _inside(qnn, program)
-    assert "(2, 3)" in told
-    assert "It was compiled for N=2" in told
+    text = _inside(qnn, program)
+    assert "(2, 3)" in text
+    assert "It was compiled for N=2" in text

@@ -189,10 +189,10 @@ def test_a_flow_that_was_not_asked_for_float32_is_told_by_what_it_got(
     compiled = core.compile_model(core.read_model(str(model)), "CPU")
     default = {openvino.Type.bf16: "bfloat16", openvino.Type.f32: "float32", openvino.Type.f16: "float16"}
     monkeypatch.setattr(backend, "_config", lambda options, flow: {"INFERENCE_NUM_THREADS": 1})
-    told = OpenVINO().lower(model, _FLOWS["openvino-f32"]).facts()
-    assert told.precision == default[compiled.get_property("INFERENCE_PRECISION_HINT")]
-    assert {placement.precision for placement in told.placements if placement.operator == "Convolution"} == {
-        told.precision
+    facts = OpenVINO().lower(model, _FLOWS["openvino-f32"]).facts()
+    assert facts.precision == default[compiled.get_property("INFERENCE_PRECISION_HINT")]
+    assert {placement.precision for placement in facts.placements if placement.operator == "Convolution"} == {
+        facts.precision
     }
 
 
@@ -219,6 +219,6 @@ def test_a_mask_is_no_quantized_number(write: Any, tmp_path: Path, text: str, op
     """OpenVINO splits Trilu into a comparison and a selection, and calls the mask u8, as it does what a quantizer made."""
     model = write(text)
     for engine in (OpenVINO().lower(model, _FLOW), _reloaded(model, tmp_path / "saved")):
-        told = {placement.operator: placement.precision for placement in engine.facts().placements}
-        assert told[operator] == ran_in
-        assert ran_in == "uint8" or "uint8" not in told.values()
+        by_operator = {placement.operator: placement.precision for placement in engine.facts().placements}
+        assert by_operator[operator] == ran_in
+        assert ran_in == "uint8" or "uint8" not in by_operator.values()

@@ -54,8 +54,8 @@ def test_a_check_leaves_no_trace_of_a_sender(
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CI", raising=False)
     linear_model(tmp_path / "m.onnx")
-    found = run_assay("check", "m.onnx", "--flow", flow, "--only-kind", "verify", cwd=tmp_path)
-    assert found.returncode == 0, found.stdout + found.stderr
+    process = run_assay("check", "m.onnx", "--flow", flow, "--only-kind", "verify", cwd=tmp_path)
+    assert process.returncode == 0, process.stdout + process.stderr
     assert not (tmp_path / left).exists()
 
 
@@ -76,8 +76,8 @@ def _of_triage(place: Path) -> None:
 
 
 def _of_another_release(place: Path) -> None:
-    found = releases.run_with_release(str(place / "script.py"), ["engine"], "1.0", 60.0, "")
-    assert found.exit_code == 0, found
+    run = releases.run_with_release(str(place / "script.py"), ["engine"], "1.0", 60.0, "")
+    assert run.exit_code == 0, run
 
 
 def _of_a_suite(place: Path) -> None:
@@ -99,8 +99,8 @@ def test_each_process_that_may_import_a_library_has_no_sender(
 ) -> None:
     for name in SWITCHES:
         monkeypatch.delenv(name, raising=False)
-    told = tmp_path / "told"
-    script = _TELLS.format(senders=SENDERS, switches=SWITCHES, told=str(told))
+    report_file = tmp_path / "told"
+    script = _TELLS.format(senders=SENDERS, switches=SWITCHES, told=str(report_file))
     (tmp_path / "script.py").write_text(script)
     uv = tmp_path / "uv"
     uv.write_text(f'#!/bin/sh\nwhile [ "$1" != python ]; do shift; done\nshift\nexec {sys.executable} "$@"\n')
@@ -108,7 +108,7 @@ def test_each_process_that_may_import_a_library_has_no_sender(
     monkeypatch.setattr(releases, "find_uv", lambda: str(uv))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     start(tmp_path)
-    assert told.read_text().startswith("True ")
+    assert report_file.read_text().startswith("True ")
 
 
 def test_a_switch_that_a_user_has_set_stays() -> None:
@@ -122,5 +122,5 @@ def test_a_switch_that_a_user_has_set_stays() -> None:
 def test_a_script_has_its_own_name_and_arguments(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import sys\nprint('relative error', sys.argv, __name__)\nsys.exit(3)\n")
-    found = run_script(str(script), Interpreter(sys.executable), "cured")
-    assert (found.exit_code, found.output) == (3, f"relative error {[str(script), 'cured']} __main__{os.linesep}")
+    run = run_script(str(script), Interpreter(sys.executable), "cured")
+    assert (run.exit_code, run.output) == (3, f"relative error {[str(script), 'cured']} __main__{os.linesep}")

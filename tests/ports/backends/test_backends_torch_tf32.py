@@ -36,8 +36,8 @@ def test_else_nothing_is_touched(options: dict[str, str]) -> None:
 
 
 def test_what_torch_chooses_is_named_with_the_option_against_it() -> None:
-    told = tf32_defaults({"tf32": "default", "device": "cuda"}, CONVOLUTION)
-    assert told == (NumericDefault("cudnn.conv.fp32_precision", "tf32", "coarse-products", "tf32", "off"),)
+    numeric_defaults = tf32_defaults({"tf32": "default", "device": "cuda"}, CONVOLUTION)
+    assert numeric_defaults == (NumericDefault("cudnn.conv.fp32_precision", "tf32", "coarse-products", "tf32", "off"),)
 
 
 @pytest.mark.parametrize(

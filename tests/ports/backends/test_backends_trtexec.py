@@ -126,17 +126,17 @@ def test_a_plan_cut_or_of_another_version(script: Path, tmp_path: Path, monkeypa
 def test_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     find.cache_clear()
-    found = Trtexec().availability()
-    assert not found.available
-    assert "not on PATH" in reason_text(found)
+    availability = Trtexec().availability()
+    assert not availability.available
+    assert "not on PATH" in reason_text(availability)
 
 
 def test_without_a_device_it_is_not_available(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _program(path, f'#!/bin/sh\nexec {sys.executable} {SCRIPT} "$@"\n')
     monkeypatch.setattr(trtexec_backend, "device_missing", lambda: noted(AvailabilityCode.DRIVER_COUNTS_NONE))
-    found = Trtexec().availability()
-    assert (found.available, found.version) == (False, "10.16.0")
-    assert reason_text(found) == "no CUDA device: the driver counts no device"
+    availability = Trtexec().availability()
+    assert (availability.available, availability.version) == (False, "10.16.0")
+    assert reason_text(availability) == "no CUDA device: the driver counts no device"
 
 
 def test_another_program_of_that_name(path: Path) -> None:
@@ -183,10 +183,10 @@ def test_the_worker_measures_by_the_programs_own_clock_with_a_script(script: Pat
     assert written.outcome is Outcome.OK, written.detail
     measuring = Measuring(seconds=0.1)
     job = MeasureJob(made, flow, measuring=measuring, reference_dir=str(reference))
-    found = execute(job, Stages(lambda stage: None))
-    assert found.outcome is Outcome.OK, found.detail
-    assert found.measurements == (Measurement(2, (pytest.approx(0.0015),) * 7, ()),)
-    assert found.memory == Memory(), "what this process holds is nothing of the engine's"
-    assert {time.operator for time in found.operator_times} >= {"Conv", "MatMul"}
+    result = execute(job, Stages(lambda stage: None))
+    assert result.outcome is Outcome.OK, result.detail
+    assert result.measurements == (Measurement(2, (pytest.approx(0.0015),) * 7, ()),)
+    assert result.memory == Memory(), "what this process holds is nothing of the engine's"
+    assert {time.operator for time in result.operator_times} >= {"Conv", "MatMul"}
     with pytest.raises(Unsupported, check=says("cannot be timed from outside")):
         bound_call(Trtexec().lower(tiny_model(tmp_path / "n.onnx"), FLOW), {INPUT: IMAGE})

@@ -121,8 +121,8 @@ def test_names_order_and_what_is_not_read(write: Any) -> None:
         "g (float[n] a, float[m] unread, float[n] b) => (float[n] z, float[n] a2) { z = Sub(a, b)\n a2 = Identity(a) }"
     )
     engine = TVM().lower(write(text), _FLOW)
-    one, two = np.array([1, 2], np.float32), np.array([5, 5], np.float32)
-    outputs = engine.run({"b": two, "a": one, "unread": np.ones(3, np.float32)})
+    first, two = np.array([1, 2], np.float32), np.array([5, 5], np.float32)
+    outputs = engine.run({"b": two, "a": first, "unread": np.ones(3, np.float32)})
     assert {name: array.tolist() for name, array in outputs.items()} == {"z": [-4, -3], "a2": [1, 2]}
     assert list(outputs) == ["z", "a2"]
 

@@ -39,7 +39,7 @@ def test_a_kernel_has_the_schedule_of_its_record_and_the_same_answer(tmp_path: P
     assert np.array_equal(engine.run({"x": _VALUES})["y"], np.maximum(_VALUES, 0))
     engine.save(tmp_path)
     loaded = TVM().load(tmp_path, _flow(_RECORDS))
-    assert [one.facts().options["records"] for one in (engine, loaded)] == ["1 of 1 kernels"] * 2
+    assert [engine_at.facts().options["records"] for engine_at in (engine, loaded)] == ["1 of 1 kernels"] * 2
     assert "records" not in TVM().lower(model, Flow(name="x", backend="tvm")).facts().options
 
 
@@ -59,8 +59,8 @@ def test_a_kernel_without_a_record_is_a_warning_that_names_it(
     )
     engine = TVM().lower(tmp_path / "two.onnx", _flow(_RECORDS))
     assert engine.facts().options["records"] == "1 of 2 kernels"
-    (found,) = TVM().read_warnings("".join(capfd.readouterr()))
-    assert (found.code, found.node) == (WarningCode.FALLBACK, "tir_tan")
+    (warning,) = TVM().read_warnings("".join(capfd.readouterr()))
+    assert (warning.code, warning.node) == (WarningCode.FALLBACK, "tir_tan")
 
 
 def test_records_of_which_none_fits_are_told(tmp_path: Path) -> None:

@@ -120,11 +120,13 @@ def infer(given: dict[str, str], command: str) -> int:
 
 def dump(names: Sequence[Any], outputs: Sequence[Any]) -> None:
     for value, array in zip(names, outputs, strict=True):
-        told = {"float32": "fp32", "int64": "int64"}[array.dtype.name]
+        type_name = {"float32": "fp32", "int64": "int64"}[array.dtype.name]
         dims = ".".join(map(str, array.shape))
-        file = f"{value.name}.output.{dims}.{told}.raw"
+        file = f"{value.name}.output.{dims}.{type_name}.raw"
         Path(file).write_bytes(array.tobytes())
-        print(f"Writing file for output binding {value.name} (with datatype {told} and dimensions {dims}) to {file}")
+        print(
+            f"Writing file for output binding {value.name} (with datatype {type_name} and dimensions {dims}) to {file}"
+        )
 
 
 def sizes(text: str) -> dict[str, list[int]]:

@@ -24,9 +24,9 @@ MINOR = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def _uv() -> Installer:
-    found = find_installer()
-    assert isinstance(found, Uv), "uv is a development dependency of assay"
-    return found
+    installer_found = find_installer()
+    assert isinstance(installer_found, Uv), "uv is a development dependency of assay"
+    return installer_found
 
 
 @pytest.fixture
@@ -68,9 +68,9 @@ def test_without_uv_the_way_to_it_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_what_cannot_be_resolved_has_its_reason(installer: Installer, wheels: Path) -> None:
-    with pytest.raises(EnvironmentFailed, match="tiny") as told:
+    with pytest.raises(EnvironmentFailed, match="tiny") as caught:
         installer.resolve(("picky", "tiny==2.0"), sys.executable)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
     with pytest.raises(EnvironmentFailed, match="nowhere-to-be-found"):
         installer.resolve(("nowhere-to-be-found",), sys.executable)
     with pytest.raises(EnvironmentFailed, match="no such thing"):
@@ -88,7 +88,7 @@ def test_a_wheel_that_is_not_the_one_locked_is_refused(installer: Installer, whe
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
+    ("damage", "message"),
     [
         ("lib/python*/site-packages/tiny.py", "tiny.py is gone"),
         ("lib/python*/site-packages/tiny-1.0.dist-info", "tiny is gone"),
@@ -97,15 +97,15 @@ def test_a_wheel_that_is_not_the_one_locked_is_refused(installer: Installer, whe
         ("lib", "it has no packages"),
     ],
 )
-def test_what_is_broken_is_seen_and_built_again(wheels: Path, tmp_path: Path, damage: str, told: str) -> None:
+def test_what_is_broken_is_seen_and_built_again(wheels: Path, tmp_path: Path, damage: str, message: str) -> None:
     installer, cache, said = _uv(), Cache(tmp_path / "cache"), []
     lock = _lock(installer, "tiny==1.0")
     place = cache.build(lock, installer, sys.executable, pytest.fail)
     (victim,) = place.glob(damage)
     shutil.rmtree(victim) if victim.is_dir() else victim.unlink()
-    assert broken(place, lock) == told
+    assert broken(place, lock) == message
     cache.build(lock, installer, sys.executable, said.append)
-    assert told in said[0]
+    assert message in said[0]
     assert broken(place, lock) == ""
     assert _say(place) == "1.0"
     assert size_bytes(place) > 100

@@ -27,8 +27,8 @@ TWO = (Gpu("one", "GPU-1"), Gpu("two", "GPU-2"))
 def seen(tmp_path: Path) -> Path:
     """Where each worker that is started writes what it sees of the GPUs."""
     script = tmp_path / "python"
-    told = f'echo "${{CUDA_VISIBLE_DEVICES-unset}}" >> {tmp_path / "seen"}'
-    script.write_text(f'#!/bin/sh\n{told}\nexec {sys.executable} "$@"\n')
+    text = f'echo "${{CUDA_VISIBLE_DEVICES-unset}}" >> {tmp_path / "seen"}'
+    script.write_text(f'#!/bin/sh\n{text}\nexec {sys.executable} "$@"\n')
     script.chmod(0o755)
     return tmp_path / "seen"
 
@@ -77,11 +77,11 @@ def test_without_gpus_nothing_is_set(seen: Path, linear: Path, golden: Path) -> 
 
 @pytest.mark.gpu
 def test_the_gpus_of_this_machine_are_told_apart() -> None:
-    found = gpus()
-    if not found:
+    listed = gpus()
+    if not listed:
         pytest.skip("no GPU here")
-    assert len({gpu.visible for gpu in found}) == len(found)
-    assert all(gpu.visible.startswith(("GPU-", "MIG-")) and gpu.memory_bytes > 1e9 and gpu.driver for gpu in found)
+    assert len({gpu.visible for gpu in listed}) == len(listed)
+    assert all(gpu.visible.startswith(("GPU-", "MIG-")) and gpu.memory_bytes > 1e9 and gpu.driver for gpu in listed)
 
 
 def test_a_machine_without_nvidias_tools_has_none_and_says_nothing(

@@ -230,6 +230,6 @@ def test_an_environment_that_is_not_to_be_had_hurts_its_own_jobs_only(make, line
     outcomes = {result.flow: (result.outcome, result.cause) for result in results}
     missing = (Outcome.UNAVAILABLE, Cause.NO_ENVIRONMENT)
     assert outcomes == {"faulty@gone": missing, "faulty@dead": missing, "faulty@fine": (Outcome.OK, Cause.NONE)}
-    told = {result.flow: result.detail for result in results}
-    assert "'gone' is not to be had" in told["faulty@gone"]
-    assert "assay env build dead" in told["faulty@dead"]
+    by_flow = {result.flow: result.detail for result in results}
+    assert "'gone' is not to be had" in by_flow["faulty@gone"]
+    assert "assay env build dead" in by_flow["faulty@dead"]

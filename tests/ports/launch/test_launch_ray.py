@@ -35,8 +35,8 @@ pytest.importorskip(
 
 @pytest.fixture
 def nodes() -> Iterator[RayNodes]:
-    with ray_cluster() as found:
-        yield found
+    with ray_cluster() as addresses:
+        yield addresses
 
 
 def _let_all_join(cluster: RayCluster, number: int = 2) -> None:
@@ -59,9 +59,9 @@ def _taken(nodes: RayNodes, *addresses: str) -> Iterator[list[Any]]:
     ray.init(address=nodes.address, log_to_driver=False, configure_logging=False, _node_ip_address=ADDRESS)
     try:
         others = []
-        for found in ray.nodes():
-            if found["NodeManagerAddress"] in addresses:
-                there = NodeAffinitySchedulingStrategy(found["NodeID"], soft=False)
+        for node in ray.nodes():
+            if node["NodeManagerAddress"] in addresses:
+                there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
                 others.append(ray.remote(Other).options(num_cpus=1, scheduling_strategy=there).remote())
         assert ray.get([other.is_there.remote() for other in others]) == [True for _ in addresses]
         yield others
@@ -114,9 +114,9 @@ def test_a_node_that_cannot_be_used_is_named_and_the_others_are_used(
     nodes.start_second()
     with closing(RayCluster(nodes.address, workers=1)) as cluster:
         _let_all_join(cluster, 1)
-    told = capsys.readouterr().err
-    assert "assay: not all nodes of the Ray cluster are used: " in told
-    assert "it has assay 999, Python" in told
+    printed = capsys.readouterr().err
+    assert "assay: not all nodes of the Ray cluster are used: " in printed
+    assert "it has assay 999, Python" in printed
 
 
 def test_a_node_is_lost_and_nothing_else(nodes: RayNodes) -> None:

@@ -76,8 +76,8 @@ touch {tmp_path}/$SLURM_ARRAY_TASK_ID.run
     from assay.pipeline.progress import SILENT
 
     monkeypatch.setattr(command, "saved_run", lambda path: (None, ()))
-    found = command._run(array, script, tmp_path, 2, SILENT)
-    assert [path.name for path in found] == ["1.run", "2.run"]
+    files = command._run(array, script, tmp_path, 2, SILENT)
+    assert [path.name for path in files] == ["1.run", "2.run"]
     assert sorted((tmp_path / "begun").read_text().split()) == ["1", "2", "2"]
     assert array.waiting() == set()
 

@@ -180,8 +180,8 @@ def test_a_fault_of_the_code_alone_is_its_own_under_a_lower_hard_limit(
     sandbox: Bubblewrap, tmp_path: Path, name: str
 ) -> None:
     del sandbox
-    told = _ended_under(name, _LOWER[name][0], "raise ValueError('a wrong shape')", tmp_path)
-    assert told == "error exit code 1: ValueError: a wrong shape"
+    text = _ended_under(name, _LOWER[name][0], "raise ValueError('a wrong shape')", tmp_path)
+    assert text == "error exit code 1: ValueError: a wrong shape"
 
 
 def _ended_under(name: str, most: int, code: str, folder: Path) -> str:
@@ -200,11 +200,11 @@ def test_descriptors_are_given_back(cell: Cell) -> None:
 
 def _descriptors() -> set[tuple[str, str]]:
     """Numbers and what they lead to; that of the listing itself is gone by then."""
-    found = set()
+    links = set()
     for number in os.listdir("/proc/self/fd"):
         with contextlib.suppress(FileNotFoundError):
-            found.add((number, os.readlink(f"/proc/self/fd/{number}")))
-    return found
+            links.add((number, os.readlink(f"/proc/self/fd/{number}")))
+    return links
 
 
 def _spin(seconds: float) -> subprocess.Popen[bytes]:

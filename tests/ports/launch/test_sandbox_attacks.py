@@ -24,7 +24,7 @@ __all__ = ["cell", "sandbox"]
 
 def living(marker: str) -> list[str]:
     """Processes of this machine with `marker` in their command line."""
-    found = []
+    lines = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and entry.name != str(os.getpid()):
             try:
@@ -32,8 +32,8 @@ def living(marker: str) -> list[str]:
             except OSError:
                 continue
             if marker in line:
-                found.append(line)
-    return found
+                lines.append(line)
+    return lines
 
 
 def test_it_sees_no_secret_of_the_harness(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

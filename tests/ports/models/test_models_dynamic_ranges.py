@@ -86,8 +86,8 @@ def test_each_reader_of_a_value_has_ranges_of_its_own(tmp_path: Path) -> None:
     product, window = torch.nn.Conv2d(16, 8, 1), torch.nn.Conv2d(16, 8, 3, padding=1)
     x = _pictures()
     layers = {"product": product, "window": window, "both": _Branches(product, window)}
-    found = {
+    by_name = {
         name: evaluate(_quantized(layer, x, tmp_path / name), [{"x": x}], oracles=QUANTIZED)[0]["y"]
         for name, layer in layers.items()
     }
-    np.testing.assert_allclose(found["both"], found["product"] + found["window"], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(by_name["both"], by_name["product"] + by_name["window"], rtol=0, atol=1e-5)

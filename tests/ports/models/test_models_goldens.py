@@ -91,11 +91,11 @@ def test_a_model_without_inputs(tmp_path: Path) -> None:
 
 
 def test_equal_content_gives_equal_bytes_and_a_lock_for_git(tmp_path: Path) -> None:
-    one, two = write(tmp_path / "one"), write(tmp_path / "two")
+    first, two = write(tmp_path / "one"), write(tmp_path / "two")
     names = ["golden.lock", "inputs.safetensors", "labels.safetensors", "outputs.safetensors"]
-    assert sorted(file.name for file in one.iterdir()) == names
-    assert all((one / name).read_bytes() == (two / name).read_bytes() for name in names)
-    text = (one / "golden.lock").read_text()
+    assert sorted(file.name for file in first.iterdir()) == names
+    assert all((first / name).read_bytes() == (two / name).read_bytes() for name in names)
+    text = (first / "golden.lock").read_text()
     assert text == json.dumps(json.loads(text), indent=2, sort_keys=True) + "\n"
 
 
@@ -198,8 +198,8 @@ def test_parts_of_a_sequence_may_be_in_some_samples_alone(tmp_path: Path) -> Non
 
 def test_diff_of_equal_goldens_is_empty(tmp_path: Path) -> None:
     outputs = [{"y": np.array([np.nan, 1.0]), "t": np.array(["a", "b"])}] * 3
-    one = read_golden(write(tmp_path / "g", outputs=outputs))
-    assert diff_goldens(one, one) == []
+    golden = read_golden(write(tmp_path / "g", outputs=outputs))
+    assert diff_goldens(golden, golden) == []
 
 
 def test_diff_says_what_changed(tmp_path: Path) -> None:

@@ -123,8 +123,8 @@ class Branching(torch.nn.Module):
 def test_what_branches_and_loops_read(tmp_path: Path) -> None:
     whole = [torch.ones(3, dtype=torch.long) for _ in range(4)]
     plan = _plan(tmp_path, Branching().requires_grad_(False), torch.randn(3, 4), *whole)
-    found = {name: (interval.low, interval.high) for name, interval in plan.ranges.items()}
-    assert found == {"ids": (0, 49), "kinds": (0, 4), "steps": (0, 8), "later": (0, 48)}
+    by_name = {name: (interval.low, interval.high) for name, interval in plan.ranges.items()}
+    assert by_name == {"ids": (0, 49), "kinds": (0, 4), "steps": (0, 8), "later": (0, 48)}
     assert plan.ranges["kinds"].node.startswith("cond/1/")
 
 
@@ -163,6 +163,6 @@ class Applied(torch.nn.Module):
 def test_whole_numbers_that_are_numbers(
     tmp_path: Path, dtype: torch.dtype, function: Any, held: tuple[float, float] | None
 ) -> None:
-    found = _plan(tmp_path, Applied(function), torch.ones(2, 6, dtype=dtype)).ranges.get("x")
-    numbers = found is not None and found.source in (RangeSource.TYPE, RangeSource.NUMBERS)
-    assert ((found.low, found.high) if found is not None and numbers else None) == held
+    input_range = _plan(tmp_path, Applied(function), torch.ones(2, 6, dtype=dtype)).ranges.get("x")
+    numbers = input_range is not None and input_range.source in (RangeSource.TYPE, RangeSource.NUMBERS)
+    assert ((input_range.low, input_range.high) if input_range is not None and numbers else None) == held

@@ -33,9 +33,9 @@ def test_a_namespace_is_looked_through_again_when_something_was_registered() -> 
     state = [1]
     namespace = Namespace(["one"])
 
-    def found(one: Any) -> set[Any]:
-        looked.append(len(one))
-        return set(one)
+    def found(members: Any) -> set[Any]:
+        looked.append(len(members))
+        return set(members)
 
     finding = _once(found, lambda: tuple(state))
     assert finding(namespace) == finding(namespace) == {"one"}
@@ -86,48 +86,48 @@ class Overridden:
 def test_an_operator_is_overridden_from_memory_and_left_as_it_was() -> None:
     plain = Overridden()
     override = overriding(plain, "composite", plain.rules)
-    one, other = Operator(), Operator(cuda=kernel("mine"))
+    operator, other = Operator(), Operator(cuda=kernel("mine"))
     first, second = kernel("first"), kernel("second")
     for place, replacement in enumerate((first, second)):
-        one._dispatch_cache["stale"] = other._dispatch_cache["stale"] = True
-        with override({one: replacement, other: replacement}):
-            assert one.py_kernels["composite"] is other.py_kernels["composite"] is replacement
-            assert set(one.py_kernels) == {"cpu", "composite"}
+        operator._dispatch_cache["stale"] = other._dispatch_cache["stale"] = True
+        with override({operator: replacement, other: replacement}):
+            assert operator.py_kernels["composite"] is other.py_kernels["composite"] is replacement
+            assert set(operator.py_kernels) == {"cpu", "composite"}
             assert set(other.py_kernels) == {"cpu", "cuda", "composite"}
-            assert set(plain.rules) == {one, other}
-            assert place == 0 or not one._dispatch_cache
-            one._dispatch_cache["inside"] = True
-        assert one.py_kernels == {}
+            assert set(plain.rules) == {operator, other}
+            assert place == 0 or not operator._dispatch_cache
+            operator._dispatch_cache["inside"] = True
+        assert operator.py_kernels == {}
         assert set(other.py_kernels) == {"cuda"}
         assert not plain.rules
-        assert place == 0 or not one._dispatch_cache
+        assert place == 0 or not operator._dispatch_cache
     assert plain.asked == [2, 0]
 
 
 def test_an_operator_that_changed_is_asked_for_again() -> None:
     plain = Overridden()
     override = overriding(plain, "composite", plain.rules)
-    one = Operator()
-    wanted = {one: kernel("first")}
+    operator = Operator()
+    wanted = {operator: kernel("first")}
     with override(wanted):
         pass
-    one.py_kernels["cuda"] = kernel("late")
+    operator.py_kernels["cuda"] = kernel("late")
     with override(wanted):
-        assert one.py_kernels["cuda"]() == "late"
-    plain.rules[one] = kernel("foreign")
+        assert operator.py_kernels["cuda"]() == "late"
+    plain.rules[operator] = kernel("foreign")
     with override(wanted):
-        assert plain.rules[one]() == "foreign"
+        assert plain.rules[operator]() == "foreign"
     assert plain.asked == [1, 1, 1]
 
 
 def test_it_is_left_as_it_was_after_an_error_too() -> None:
     plain = Overridden()
     override = overriding(plain, "composite", plain.rules)
-    one = Operator()
+    operator = Operator()
     for _ in range(2):
-        with pytest.raises(RuntimeError), override({one: kernel("first")}):
+        with pytest.raises(RuntimeError), override({operator: kernel("first")}):
             raise RuntimeError
-        assert one.py_kernels == {}
+        assert operator.py_kernels == {}
         assert not plain.rules
 
 

@@ -109,13 +109,13 @@ class _Branches(torch.nn.Module):
 
 
 def test_the_digest_of_a_program_with_branches_is_kept_in_a_file_and_is_of_its_branches(tmp_path: Path) -> None:
-    found = []
+    digests = []
     for factor in (2.0, 2.0, 3.0):
         exported = torch.export.export(_Branches(factor), (torch.ones(2, 3),))
         torch.export.save(exported, tmp_path / "branches.pt2")
-        found += [program_digest(describe(exported)), program_digest(open_program(tmp_path / "branches.pt2"))]
-    assert found[:4] == [found[0]] * 4
-    assert found[4] == found[5] != found[0]
+        digests += [program_digest(describe(exported)), program_digest(open_program(tmp_path / "branches.pt2"))]
+    assert digests[:4] == [digests[0]] * 4
+    assert digests[4] == digests[5] != digests[0]
 
 
 class _Complex(torch.nn.Module):

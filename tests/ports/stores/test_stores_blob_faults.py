@@ -89,9 +89,9 @@ def test_a_server_that_cannot_now_or_stops_in_the_middle(
 ) -> None:
     with _server(answer) as address:
         monkeypatch.setenv("AWS_ENDPOINT_URL", address)
-        with pytest.raises(StoreUnreachable, match=sentence) as told:
+        with pytest.raises(StoreUnreachable, match=sentence) as caught:
             ObjectBlobs(bucket).fetch(DIGEST, tmp_path / "back")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -37,8 +37,8 @@ def test_the_newest_run_of_each_branch(location: str) -> None:
     try:
         for number, branch in enumerate(("main", "fix", "main", "")):
             store.open_run(make_run(run_id(number), branch=branch))
-        assert [(one.branch, one.id) for one in store.branches(9)] == [("main", run_id(2)), ("fix", run_id(1))]
-        assert [one.branch for one in store.branches(1)] == ["main"]
+        assert [(row.branch, row.id) for row in store.branches(9)] == [("main", run_id(2)), ("fix", run_id(1))]
+        assert [row.branch for row in store.branches(1)] == ["main"]
     finally:
         store.close()
 
@@ -57,16 +57,16 @@ def test_what_stands_is_the_same_in_a_database_that_sorts_as_a_language_does(pos
 
 
 def _standing(store: SqlStore) -> None:
-    found = store.standing(days=7.0, looked_at=30, limit=25)
-    assert found.recent == run_id(RUNS - 8)
-    assert {cell.case for cell in found.red} == {RED, FLAKY, HOSTILE}
-    assert {cell.case for cell in found.newly_red} == {RED, FLAKY}
-    assert {(cell.case, cell.flow) for cell in found.newly_green} == {(GREEN, flow) for flow in FLOWS}
-    assert {cell.case for cell in found.inconclusive} == {UNDECIDED}
-    assert [(cell.case, cell.turns, cell.results) for cell in found.turning] == [(FLAKY, RUNS - 1, RUNS)]
-    assert sum(count.jobs for count in found.counts) == len(FLOWS) * (len(CASES) + 1)
-    assert found.cases == len(CASES) == len({count.case for count in found.of_cases})
-    assert sum(count.jobs for count in found.of_cases) == len(FLOWS) * (len(CASES) + 1)
+    standing = store.standing(days=7.0, looked_at=30, limit=25)
+    assert standing.recent == run_id(RUNS - 8)
+    assert {cell.case for cell in standing.red} == {RED, FLAKY, HOSTILE}
+    assert {cell.case for cell in standing.newly_red} == {RED, FLAKY}
+    assert {(cell.case, cell.flow) for cell in standing.newly_green} == {(GREEN, flow) for flow in FLOWS}
+    assert {cell.case for cell in standing.inconclusive} == {UNDECIDED}
+    assert [(cell.case, cell.turns, cell.results) for cell in standing.turning] == [(FLAKY, RUNS - 1, RUNS)]
+    assert sum(count.jobs for count in standing.counts) == len(FLOWS) * (len(CASES) + 1)
+    assert standing.cases == len(CASES) == len({count.case for count in standing.of_cases})
+    assert sum(count.jobs for count in standing.of_cases) == len(FLOWS) * (len(CASES) + 1)
     worst = store.standing(days=7.0, looked_at=30, limit=4)
     assert {count.case for count in worst.of_cases} == {RED, FLAKY, HOSTILE, UNDECIDED}, (
         "red ones first, then undecided"
@@ -100,11 +100,11 @@ def _matrix(store: SqlStore) -> None:
 
 
 def _cells(store: SqlStore) -> None:
-    run, found = store.cell("", WELL, "tvm")
+    run, results = store.cell("", WELL, "tvm")
     assert run.id == run_id(RUNS - 1)
     assert (
         [job.key for job in run.jobs]
-        == [result.job_key for result in found]
+        == [result.job_key for result in results]
         == [f"{WELL}|tvm|verify", f"{WELL}|tvm|measure"]
     )
     earlier, _ = store.cell(run_id(3), WELL, "tvm")

@@ -90,8 +90,8 @@ def test_what_could_not_be_sent_is_in_the_journal(cut: Cut, tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     for name in ("BATCH_S", "AGAIN_S", "PATIENCE_S"):
         monkeypatch.setattr(opening, name, 0.0)
-    told = rf"every result of the run is in .*journal: `assay resume {RUN.id}` sends them"
-    with open_services(cut.address) as services, pytest.raises(StoreUnreachable, match=told):
+    text = rf"every result of the run is in .*journal: `assay resume {RUN.id}` sends them"
+    with open_services(cut.address) as services, pytest.raises(StoreUnreachable, match=text):
         _run_and_lose_the_server(cut, services)
     cut.on()
     with open_services(cut.address) as services:
@@ -105,16 +105,16 @@ def test_what_could_not_be_sent_is_in_the_journal(cut: Cut, tmp_path: Path, monk
 def _fill(store: SqlStore) -> None:
     run, results, judgement = standard_run()
     for number in range(3):
-        one = make_run(f"2026010{number}", jobs=run.jobs)
-        store.open_run(one)
-        store.record(one.id, results)
+        later_run = make_run(f"2026010{number}", jobs=run.jobs)
+        store.open_run(later_run)
+        store.record(later_run.id, results)
         if number != 1:
-            store.close_run(one.id, "complete", judgement)
+            store.close_run(later_run.id, "complete", judgement)
 
 
 def _all(store: SqlStore) -> tuple[object, ...]:
-    found: dict[str, list[Result]] = {line.id: store.results(line.id) for line in store.runs()}
-    return store.runs(), store.states(), found, store.run("last")
+    results: dict[str, list[Result]] = {line.id: store.results(line.id) for line in store.runs()}
+    return store.runs(), store.states(), results, store.run("last")
 
 
 def test_a_copy_is_the_same_history_and_goes_on_where_it_was_cut_off(

@@ -42,10 +42,10 @@ def _as_schema_5(tables: dict[str, Rows]) -> None:
     names = {row["number"]: row for row in tables["constants"] if row["number"] in numbers}
     spreads = {}
     for number, row in names.items():
-        found = msgpack.decode(row["payload"], type=Names)
-        assert found.spread_first
-        spreads[number] = 8 * found.spread
-        row["payload"] = msgpack.encode(replace(found, spread_first=False))
+        patterns = msgpack.decode(row["payload"], type=Names)
+        assert patterns.spread_first
+        spreads[number] = 8 * patterns.spread
+        row["payload"] = msgpack.encode(replace(patterns, spread_first=False))
     for row in tables["metric_values"]:
         whole, spread = row["numbers"] + (row.pop("more_numbers") or b""), spreads[row["names"]]
         row["numbers"] = whole[spread:] + whole[:spread]
@@ -103,7 +103,7 @@ def test_on_postgresql_what_is_migrated_has_the_indexes_and_settings_of_what_is_
     )
     engine, _ = connect(postgresql, busy_s=5.0)
     SqlStore(postgresql).close()
-    found = []
+    dumps = []
     for again in (False, True):
         with engine.execution_options(**ALONE).begin() as connection:
             if again:
@@ -111,7 +111,7 @@ def test_on_postgresql_what_is_migrated_has_the_indexes_and_settings_of_what_is_
                 connection.execute(text(f"DROP TABLE {VERSION_TABLE}"))
                 _migrate(connection)
             rows = [[tuple(row) for row in connection.execute(text(query))] for query in asked]
-            found.append([[row for row in some if row[0] != VERSION_TABLE] for some in rows])
+            dumps.append([[row for row in some if row[0] != VERSION_TABLE] for some in rows])
     engine.dispose()
-    assert found[0] == found[1]
-    assert any("INCLUDE" in row[2] for row in found[0][0])
+    assert dumps[0] == dumps[1]
+    assert any("INCLUDE" in row[2] for row in dumps[0][0])

@@ -53,10 +53,10 @@ def test_what_a_copied_old_run_leaves_of_the_standing(location: str, tmp_path: P
             results = [make_result("late", outcome=outcome), make_result("red", outcome=CRASH)]
             _run(old, f"2026010{number}", *results)
         copy_history(old, store, lambda *_: None)
-        found = store.standing(days=3.0, looked_at=3, limit=9)
-        assert (found.recent, [cell.case for cell in found.red]) == ("20260105", ["red"])
-        assert [cell.case for cell in found.newly_green] == ["a"]
-        assert [(cell.case, cell.turns, cell.results) for cell in found.turning] == [("a", 2, 3)]
+        standing = store.standing(days=3.0, looked_at=3, limit=9)
+        assert (standing.recent, [cell.case for cell in standing.red]) == ("20260105", ["red"])
+        assert [cell.case for cell in standing.newly_green] == ["a"]
+        assert [(cell.case, cell.turns, cell.results) for cell in standing.turning] == [("a", 2, 3)]
         whole = store.standing(days=300.0, looked_at=30, limit=9)
         assert {(cell.case, cell.turns, cell.results) for cell in whole.turning} == {("a", 2, 3), ("late", 2, 4)}
 

@@ -115,10 +115,10 @@ def clients(
     apps = [make_app(Site(store, folder, title="Assay"), {"testserver"}) for store in stores]
     try:
         with (
-            TestClient(apps[0], raise_server_exceptions=False) as one,
+            TestClient(apps[0], raise_server_exceptions=False) as client,
             TestClient(apps[1], raise_server_exceptions=False) as other,
         ):
-            yield one, other
+            yield client, other
     finally:
         for store in stores:
             store.close()
@@ -144,18 +144,18 @@ def test_a_page_is_the_same_on_both(clients: tuple[TestClient, TestClient], path
 
 def test_a_cause_and_an_upgrade_are_the_same_on_both(clients: tuple[TestClient, TestClient]) -> None:
     for path, listed in (("/cause", "causes"), ("/upgrades", "upgrades")):
-        found = [client.get(f"/api/v1/{listed}").json()[listed][0]["id"] for client in clients]
-        answers = [client.get(address(f"/api/v1{path}", id=found[0])) for client in clients]
-        assert found[0] == found[1]
+        identities = [client.get(f"/api/v1/{listed}").json()[listed][0]["id"] for client in clients]
+        answers = [client.get(address(f"/api/v1{path}", id=identities[0])) for client in clients]
+        assert identities[0] == identities[1]
         assert [answer.status_code for answer in answers] == [200, 200]
         assert answers[0].json() == answers[1].json()
 
 
 @pytest.mark.parametrize("path", PICTURES)
 def test_a_badge_and_the_feed_are_the_same_on_both(clients: tuple[TestClient, TestClient], path: str) -> None:
-    one, other = (client.get(path) for client in clients)
-    assert one.status_code < 500
-    assert (one.status_code, _without_place(one.text)) == (other.status_code, _without_place(other.text))
+    first, other = (client.get(path) for client in clients)
+    assert first.status_code < 500
+    assert (first.status_code, _without_place(first.text)) == (other.status_code, _without_place(other.text))
 
 
 def _without_place(text: str) -> str:

@@ -35,8 +35,8 @@ ANSWERS = [make_result(f"case-{number}") for number in range(COUNT)]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
-    with running_postgres() as found:
-        yield found
+    with running_postgres() as postgres_servers:
+        yield postgres_servers
 
 
 def _all_are_there_once(address: str, expected: list[Result]) -> None:

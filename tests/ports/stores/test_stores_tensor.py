@@ -53,14 +53,17 @@ def shared(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     second.mkdir()
     with closing(kind(address)) as blobs, closing(SqlStore(str(second / "history.db"))) as store:
         SharedFiles(first, blobs, store).keep(NAME)
-        found = Shared(str(second), blobs, first / NAME / "golden.lock")
+        shared_golden = Shared(str(second), blobs, first / NAME / "golden.lock")
         whole = kind.read
         monkeypatch.setattr(
             kind,
             "read",
-            lambda self, digest, first, last: (found.read.append(last - first), whole(self, digest, first, last))[1],
+            lambda self, digest, first, last: (
+                shared_golden.read.append(last - first),
+                whole(self, digest, first, last),
+            )[1],
         )
-        yield found
+        yield shared_golden
 
 
 def test_of_a_large_file_only_its_bytes_are_read(shared: Shared) -> None:

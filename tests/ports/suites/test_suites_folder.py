@@ -62,23 +62,23 @@ def test_what_breaks_its_reader_is_named_read_again_and_costs_no_other(tmp_path:
     _complete(_model(root / "d"))
 
     suite = Folder(root, Limits(memory_bytes=2 << 30))
-    told = _whys(suite)
-    assert list(told) == ["zoo/a", "zoo/b", "zoo/c", "zoo/d"]
-    assert (told["zoo/a"], told["zoo/d"]) == ("", "")
-    assert told["zoo/b"].startswith(f"{root / 'b' / 'model.onnx'} and its data cannot be read: RecursionError")
-    assert told["zoo/c"].endswith("cannot be read: it needs more memory than the limit of 2147 MB")
+    reason_of = _whys(suite)
+    assert list(reason_of) == ["zoo/a", "zoo/b", "zoo/c", "zoo/d"]
+    assert (reason_of["zoo/a"], reason_of["zoo/d"]) == ("", "")
+    assert reason_of["zoo/b"].startswith(f"{root / 'b' / 'model.onnx'} and its data cannot be read: RecursionError")
+    assert reason_of["zoo/c"].endswith("cannot be read: it needs more memory than the limit of 2147 MB")
 
     kept = _written(tmp_path / "cache", "ad")
     assert len(kept) == 2
-    assert _whys(suite) == told
+    assert _whys(suite) == reason_of
     assert _written(tmp_path / "cache", "ad") == kept
 
 
 def test_a_file_that_never_ends_is_stopped(tmp_path: Path) -> None:
     data = _model(tmp_path / "zoo" / "pipe")
     os.mkfifo(data / "input_0.pb")
-    (told,) = _whys(Folder(tmp_path / "zoo", Limits(timeout_s=1.0))).values()
-    assert told.endswith("cannot be read: it took more than 1 s")
+    (reason,) = _whys(Folder(tmp_path / "zoo", Limits(timeout_s=1.0))).values()
+    assert reason.endswith("cannot be read: it took more than 1 s")
 
 
 def test_two_models_that_would_be_one_case_are_refused(tmp_path: Path) -> None:

@@ -47,9 +47,9 @@ def test_all_but_the_first_are_forked_from_it_and_end_with_their_requests(
     monkeypatch.setenv("OWN_TORCH", "1")
     started = start_makers(module, 3)
     answers = [maker.make(_asked(tmp_path, f"c{place}")) for place, maker in enumerate(started)]
-    told = [answer.reason.split() for answer in answers if answer]
-    numbers = [int(words[1]) for words in told]
-    assert [words[-1] for words in told] == [f"own/c{place}" for place in range(3)]
+    words_of_reasons = [answer.reason.split() for answer in answers if answer]
+    numbers = [int(words[1]) for words in words_of_reasons]
+    assert [words[-1] for words in words_of_reasons] == [f"own/c{place}" for place in range(3)]
     assert [psutil.Process(number).ppid() for number in numbers] == [os.getpid(), numbers[0], numbers[0]]
     assert [maker.end() for maker in started] == ["exit code 0", "", ""]
 

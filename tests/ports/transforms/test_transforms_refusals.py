@@ -42,7 +42,7 @@ def apply(tmp_path: Path) -> Apply:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("fp16", INTEGERS, "fp16 finds no float32 input or weight to convert"),
         ("int8-qdq", SHAPES, "int8-qdq finds nothing to quantize in this model (it has Shape)"),
@@ -50,10 +50,10 @@ def apply(tmp_path: Path) -> Apply:
         ("int8-qdq", SIZES, "int8-qdq finds nothing to quantize: no operator is left of this model"),
     ],
 )
-def test_nothing_to_do_is_no_success(apply: Apply, name: str, text: str, told: str) -> None:
+def test_nothing_to_do_is_no_success(apply: Apply, name: str, text: str, message: str) -> None:
     with pytest.raises(Unsupported) as caught:
         apply(name, text)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_the_model_that_calibrates_says_nothing(apply: Apply, capfd: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +124,9 @@ def test_fp16_converts_the_stored_number_that_a_branch_answers_with(apply: Apply
     )
     model = onnx.load(apply("fp16", branches, samples=[{"c": np.asarray(True), "x": np.ones(2, np.float32)}]))
     onnx.checker.check_model(model, full_check=True)
-    branch = next(one.g for node in model.graph.node for one in node.attribute if one.name == "then_branch")
+    branch = next(
+        attribute.g for node in model.graph.node for attribute in node.attribute if attribute.name == "then_branch"
+    )
     assert [tensor.data_type for tensor in branch.initializer] == [onnx.TensorProto.FLOAT16]
 
 
@@ -134,7 +136,9 @@ def test_fp16_keeps_a_finite_number_of_a_branch_finite(apply: Apply) -> None:
         "<float[3] a = {-1e9, 1e9, 1e-12}> { }, else_branch = e () => (float[3] b) { b = Add(x, x) }> }"
     )
     model = onnx.load(apply("fp16", branches, samples=[{"c": np.asarray(True), "x": np.ones(3, np.float32)}]))
-    branch = next(one.g for node in model.graph.node for one in node.attribute if one.name == "then_branch")
+    branch = next(
+        attribute.g for node in model.graph.node for attribute in node.attribute if attribute.name == "then_branch"
+    )
     stored = onnx.numpy_helper.to_array(branch.initializer[0])
     largest = np.finfo(np.float16).max
     assert (stored.dtype, stored[:2].tolist()) == (np.float16, [-largest, largest])

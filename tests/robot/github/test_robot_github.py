@@ -78,16 +78,16 @@ def test_more_annotations_than_github_takes_at_once(fake: FakeGithub, github: Gi
 
 
 def test_a_report_that_was_cut_off_is_finished_without_doubles(fake: FakeGithub, github: Github) -> None:
-    told = whole("decline", checks=failed(127), reasons=["bad"])
+    decision_page = whole("decline", checks=failed(127), reasons=["bad"])
     github.report(whole(), "")
     fake.faults = [("PATCH", "/check-runs/", JSONResponse({"message": "Server Error"}, 502))]
     with pytest.raises(SourceFailed, match="502"):
-        github.report(told, "")
+        github.report(decision_page, "")
     fake.faults = [("POST", "/issues/1/comments", JSONResponse({"message": "Server Error"}, 500))]
     with pytest.raises(SourceFailed, match="500"):
-        github.report(told, "")
-    github.report(told, "")
-    github.report(told, "")
+        github.report(decision_page, "")
+    github.report(decision_page, "")
+    github.report(decision_page, "")
     assert len(fake.runs) == 1
     assert len(fake.annotations[fake.runs[0]["id"]]) == 127
     assert len(fake.comments) == 1

@@ -62,12 +62,12 @@ def test_who_hands_it_in_is_never_nobody(mirror: Mirror, zoo: Path) -> None:
     for commit in (sha, nameless):
         git(zoo, "update-ref", REF, commit)
         fetched(mirror, commit)
-    one = whole(sha=sha, number=0).submission
-    assert mirror.author_of(one) == "octocat"
-    one = structs.replace(one, author="")
-    assert mirror.author_of(one) == "m@x"
-    assert mirror.author_of(structs.replace(one, sha=nameless)) == "nobody by name (branch octocat:patch-1)"
-    assert mirror.author_of(structs.replace(one, number=7)) == "an account that is gone (request 7)"
+    submission = whole(sha=sha, number=0).submission
+    assert mirror.author_of(submission) == "octocat"
+    submission = structs.replace(submission, author="")
+    assert mirror.author_of(submission) == "m@x"
+    assert mirror.author_of(structs.replace(submission, sha=nameless)) == "nobody by name (branch octocat:patch-1)"
+    assert mirror.author_of(structs.replace(submission, number=7)) == "an account that is gone (request 7)"
 
 
 def test_files_come_byte_for_byte_whatever_attributes_say(mirror: Mirror, zoo: Path, tmp_path: Path) -> None:
@@ -165,10 +165,10 @@ def test_a_push_that_is_forbidden_is_told_at_once(mirror: Mirror, zoo: Path) -> 
     hook.write_text("#!/bin/sh\necho only maintainers push here >&2\nexit 1\n")
     hook.chmod(0o755)
     calls = []
-    told = (
+    text = (
         r"main takes no commit of the robot: let it push there.*only maintainers push here.*pre-receive hook declined"
     )
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=text):
         mirror.commit("main", lambda onto: (calls.append(onto), Change(files={"x": b"1"}, message="m"))[1])
     assert len(calls) == 1
 

@@ -40,9 +40,9 @@ KEY = "net|onnxruntime|verify"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Any:
-    found = SqlStore(str(tmp_path / "history.db"))
-    yield found
-    found.close()
+    sql_store = SqlStore(str(tmp_path / "history.db"))
+    yield sql_store
+    sql_store.close()
 
 
 def record(store: SqlStore, number: int, outcome: Outcome, digest: str = "a", **more: Any) -> Any:
@@ -80,7 +80,7 @@ def test_since_when_and_what_changed_between(store: SqlStore) -> None:
 
 def test_a_metric_that_leaves_its_level_is_told_at_that_run_alone(store: SqlStore) -> None:
     job = make_job("net", "onnxruntime", "measure")
-    told = []
+    alarms = []
     for number in range(30):
         level = 0.002 * (1 + 0.002 * (number % 3)) * (1.0 if number < 22 else 1.3)
         run = make_run(f"20261121T0000{number:02d}-aaaaaa", (job,), machine=this_machine())
@@ -88,8 +88,8 @@ def test_a_metric_that_leaves_its_level_is_told_at_that_run_alone(store: SqlStor
         store.open_run(run)
         store.record(run.id, [result])
         services: Any = SimpleNamespace(store=store)
-        told += [(number, alarm) for alarm in trend_alarms(run, [result], ["latency"], services)]
-    (number, red), *_ = told
+        alarms += [(number, alarm) for alarm in trend_alarms(run, [result], ["latency"], services)]
+    (number, red), *_ = alarms
     assert 22 < number < 30
     assert red.key == "net|onnxruntime|trend:latency.median_ms"
     assert "+30.0 % beside its median" in red.reason or "+29" in red.reason or "+30" in red.reason
@@ -97,7 +97,7 @@ def test_a_metric_that_leaves_its_level_is_told_at_that_run_alone(store: SqlStor
 
 def test_a_trend_of_what_was_verified_alone_is_told_too(store: SqlStore) -> None:
     job = make_job("net", "onnxruntime", "verify")
-    told: list[str] = []
+    messages: list[str] = []
     for number in range(30):
         run = make_run(f"20261121T0000{number:02d}-aaaaaa", (job,), machine=this_machine())
         size = 1000 if number < 22 else 1500
@@ -105,8 +105,10 @@ def test_a_trend_of_what_was_verified_alone_is_told_too(store: SqlStore) -> None
         store.open_run(run)
         store.record(run.id, [result])
         services: Any = SimpleNamespace(store=store)
-        told += [alarm.key for alarm in trend_alarms(run, [result], ["size", "artifact.bytes", "latency"], services)]
-    assert told == ["net|onnxruntime|trend:artifact.bytes"]
+        messages += [
+            alarm.key for alarm in trend_alarms(run, [result], ["size", "artifact.bytes", "latency"], services)
+        ]
+    assert messages == ["net|onnxruntime|trend:artifact.bytes"]
 
 
 def test_a_run_behind_many_newer_ones_of_other_machines_has_no_alarm(

@@ -29,8 +29,8 @@ def step(
 ) -> tuple[list[Alert], list[tuple[AlertKind, int]]]:
     """As a run does it: all news is told."""
     after, news = update(alerts, jobs, set(passed), run, NOW)
-    told = {new.alert.id: new for new in news}
-    after = [as_told(alert, told[alert.id]) if alert.id in told else alert for alert in after]
+    by_id = {new.alert.id: new for new in news}
+    after = [as_told(alert, by_id[alert.id]) if alert.id in by_id else alert for alert in after]
     return kept(after, NOW), [(new.kind, len(new.red)) for new in news]
 
 
@@ -57,9 +57,9 @@ def test_a_cause_is_told_once_then_its_spread_then_its_recovery() -> None:
 def test_an_alert_has_one_id_in_every_run_and_no_two_have_the_same() -> None:
     """What a dry run shows is muted by that id in the run that records it."""
     jobs = [red("a|f|verify"), red("b|f|verify")]
-    shown, told = (update([], jobs, set(), run, NOW)[0] for run in ("dry", "r1"))
-    assert [alert.id for alert in shown] == [alert.id for alert in told]
-    left = [replace(told[0], jobs={"b|g|verify": 1}, told=("b|g|verify",))]
+    shown, sent = (update([], jobs, set(), run, NOW)[0] for run in ("dry", "r1"))
+    assert [alert.id for alert in shown] == [alert.id for alert in sent]
+    left = [replace(sent[0], jobs={"b|g|verify": 1}, told=("b|g|verify",))]
     both, _ = update(left, [red("a|f|verify")], set(), "r2", NOW)
     assert len({alert.id for alert in both}) == 2, "the first job of an open alert may show the cause again elsewhere"
 
@@ -186,12 +186,12 @@ def test_red_jobs_of_verdicts() -> None:
     nan = make_comparison(findings=(Finding("nan", "scores"),))
     result = make_result("net", "onnxruntime", "verify", outcome=Outcome.MISMATCH, comparisons=(nan,))
     fail = Verdict(VerdictStatus.FAIL, "output 'scores' has NaN", job.key)
-    (found,), passed = red_jobs([fail, Verdict(VerdictStatus.PASS, "", "b|f|verify")], [result], [job], "assay check")
-    assert (found.kind, found.short, found.backend) == (AlertKind.BLOCK, "mismatch", "onnxruntime")
+    (red_job,), passed = red_jobs([fail, Verdict(VerdictStatus.PASS, "", "b|f|verify")], [result], [job], "assay check")
+    assert (red_job.kind, red_job.short, red_job.backend) == (AlertKind.BLOCK, "mismatch", "onnxruntime")
     assert passed == {"b|f|verify", run_key("assay check")}
     crash = make_result("net", "onnxruntime", "verify", outcome=Outcome.CRASH, signal="SIGSEGV")
     (other,), _ = red_jobs([fail], [crash], [job], "assay check")
-    assert other.symptom != found.symptom
+    assert other.symptom != red_job.symptom
     ok = make_result("net", "onnxruntime", "verify")
     open_ = Verdict(
         VerdictStatus.INCONCLUSIVE, f"not comparable: the artifact is gone ({'/a' * 40}); restore it", job.key
@@ -204,8 +204,8 @@ def test_red_jobs_of_verdicts() -> None:
 
 
 def _symptom(reason: str, result: Result) -> str:
-    (found,), _ = red_jobs([Verdict(VerdictStatus.INCONCLUSIVE, reason, result.job_key)], [result], [], "")
-    return found.symptom
+    (red_job,), _ = red_jobs([Verdict(VerdictStatus.INCONCLUSIVE, reason, result.job_key)], [result], [], "")
+    return red_job.symptom
 
 
 def test_no_word_of_a_reason_makes_another_cause() -> None:

@@ -25,8 +25,8 @@ def report(*texts: str) -> Report:
     ],
 )
 def test_a_printed_line(text: str, value: float, tmp_path: Path) -> None:
-    found = read_metric("output:top1", report("", text), tmp_path)
-    assert (found.value, found.line) == (value, 20)
+    reading = read_metric("output:top1", report("", text), tmp_path)
+    assert (reading.value, reading.line) == (value, 20)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_a_printed_line(text: str, value: float, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_metric(texts: tuple[str, ...], sentence: str, tmp_path: Path) -> None:
-    found = read_metric("output:top1", report(*texts), tmp_path)
-    assert (found.value, found.sentence) == (None, sentence)
+    reading = read_metric("output:top1", report(*texts), tmp_path)
+    assert (reading.value, reading.sentence) == (None, sentence)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_a_file(content: str, key: str, value: float, tmp_path: Path) -> None:
 def test_a_file_that_is_none(content: str | None, sentence: str, tmp_path: Path) -> None:
     if content is not None:
         (tmp_path / METRIC).write_text(content)
-    found = read_metric("file:m.json#a", report(), tmp_path)
-    assert (found.value, found.sentence) == (None, sentence)
+    reading = read_metric("file:m.json#a", report(), tmp_path)
+    assert (reading.value, reading.sentence) == (None, sentence)
 
 
 def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
@@ -82,5 +82,5 @@ def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("read", ["file:../m.json#a", "file:/etc/m.json#a", "file:#a", "output:", "top1", "cell:3"])
 def test_a_place_that_is_none(read: str, tmp_path: Path) -> None:
     assert file_wanted(read) == ""
-    found = read_metric(read, report("top1 = 1"), tmp_path)
-    assert found.sentence.startswith(f"read = {read!r} names no place: write output:NAME")
+    reading = read_metric(read, report("top1 = 1"), tmp_path)
+    assert reading.sentence.startswith(f"read = {read!r} names no place: write output:NAME")

@@ -25,10 +25,10 @@ def test_there_is_one_for_each_use() -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_it_can_be_followed(path) -> None:  # type: ignore[no-untyped-def]
-    found = Scenario.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    assert f"{found.name}.toml" == path.name
-    if found.task:
-        check_task(found.task, found.task_options)
-    assert found.minimum is not None
-    assert {"latency_ms", "size_bytes"} <= {measure.metric for measure in found.measures}
-    assert all((measure.at_most is None) != (measure.at_least is None) for measure in found.measures)
+    scenario = Scenario.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    assert f"{scenario.name}.toml" == path.name
+    if scenario.task:
+        check_task(scenario.task, scenario.task_options)
+    assert scenario.minimum is not None
+    assert {"latency_ms", "size_bytes"} <= {measure.metric for measure in scenario.measures}
+    assert all((measure.at_most is None) != (measure.at_least is None) for measure in scenario.measures)

@@ -12,15 +12,17 @@ from assay_zoo.check_order import NOTEBOOKS, drop_consequential_failures, waits_
 def made(
     name: str, outcome: CheckOutcome = CheckOutcome.FAILED, path: str = "", *, stops: bool = False, costly: bool = False
 ) -> Check:
-    told = f"{name} says so"
-    return Check(name=name, outcome=outcome, sentence=told, path=path, line=7, executed=1, stops=stops, costly=costly)
+    sentence = f"{name} says so"
+    return Check(
+        name=name, outcome=outcome, sentence=sentence, path=path, line=7, executed=1, stops=stops, costly=costly
+    )
 
 
 ALL = ("compliance", "functionality", NOTEBOOKS, "performance")
 
 
 @pytest.mark.parametrize(
-    ("found", "held_up"),
+    ("check", "held_up"),
     [
         (made("files.links", path="figure.png"), ()),
         (made("files.links", path="model.onnx"), ALL),
@@ -45,9 +47,9 @@ ALL = ("compliance", "functionality", NOTEBOOKS, "performance")
     ],
     ids=lambda value: f"{value.name} {value.path}".strip() if isinstance(value, Check) else "",
 )
-def test_a_finding_holds_up_only_those_that_cannot_run(found: Check, held_up: tuple[str, ...]) -> None:
-    assert tuple(group for group in ALL if waits_for(group, [found])) == held_up
-    waived = msgspec.structs.replace(found, outcome=CheckOutcome.WAIVED)
+def test_a_finding_holds_up_only_those_that_cannot_run(check: Check, held_up: tuple[str, ...]) -> None:
+    assert tuple(group for group in ALL if waits_for(group, [check])) == held_up
+    waived = msgspec.structs.replace(check, outcome=CheckOutcome.WAIVED)
     assert not any(waits_for(group, [waived]) for group in ALL)
 
 
@@ -55,8 +57,8 @@ def test_the_sentence_names_the_check_and_not_only_its_group() -> None:
     assert waits_for(NOTEBOOKS, [made("artifacts.license"), made("artifacts.sources")]) == "artifacts.sources"
 
 
-def _outcomes(found: list[Check], before: Check) -> list[CheckOutcome]:
-    return [failure.outcome for failure in drop_consequential_failures(found, [before])]
+def _outcomes(checks: list[Check], before: Check) -> list[CheckOutcome]:
+    return [failure.outcome for failure in drop_consequential_failures(checks, [before])]
 
 
 def test_what_a_broken_model_explains_is_no_second_fault() -> None:
@@ -88,7 +90,7 @@ def test_what_wrong_test_data_explain_is_no_second_fault() -> None:
 
 def test_a_part_that_was_not_taken_is_no_second_fault() -> None:
     before = [made("files.links", path="data"), made("files.secrets", path="README.md")]
-    found = [
+    checks = [
         made("artifacts.samples", path="data/input_0.pb"),
         made("artifacts.samples", path="data/input_0.pb"),
         made("artifacts.parts", CheckOutcome.PASSED, path="data"),
@@ -96,11 +98,11 @@ def test_a_part_that_was_not_taken_is_no_second_fault() -> None:
         made("artifacts.readme", path="README.md"),
         made("artifacts.index"),
     ]
-    first, *others = drop_consequential_failures(found, before)
+    first, *others = drop_consequential_failures(checks, before)
     assert (first.outcome, first.executed) == (CheckOutcome.SKIPPED, 0)
     assert first.sentence == "not judged: it may follow from files.links, which must hold first"
-    assert others == found[2:]
-    assert drop_consequential_failures(found[2:], []) == found[2:]
+    assert others == checks[2:]
+    assert drop_consequential_failures(checks[2:], []) == checks[2:]
 
 
 def test_what_metadata_claim_of_a_model_explains_no_refusal_of_a_runtime() -> None:

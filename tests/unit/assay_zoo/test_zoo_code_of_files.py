@@ -62,9 +62,9 @@ from assay_zoo.artifacts.code_scan import reaches
     ],
 )
 def test_what_another_file_can_change_or_give(code: str, what: str) -> None:
-    found = reaches(code)
-    assert any(what in reached.what for reached in found)
-    assert found[-1][0] == len(code.splitlines())
+    reacheds = reaches(code)
+    assert any(what in reached.what for reached in reacheds)
+    assert reacheds[-1][0] == len(code.splitlines())
 
 
 @pytest.mark.parametrize(

@@ -165,9 +165,9 @@ from assay_zoo.artifacts.code_scan import reaches
     ],
 )
 def test_what_code_reaches_for(code: str, what: str) -> None:
-    found = reaches(code)
-    assert any(what in reached.what for reached in found)
-    assert found[-1][0] == len(code.splitlines())
+    reacheds = reaches(code)
+    assert any(what in reached.what for reached in reacheds)
+    assert reacheds[-1][0] == len(code.splitlines())
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_sets_are_numbered_and_outputs_are_those_of_the_model(folder: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("arrays", "told"),
+    ("arrays", "message"),
     [
         ({"a": A}, "no array for the input b"),
         ({"a": A, "b": A, "summ": A}, "no input or output 'summ'.*sum"),
@@ -56,9 +56,9 @@ def test_sets_are_numbered_and_outputs_are_those_of_the_model(folder: Path) -> N
     ],
 )
 def test_what_does_not_fit_is_said_and_nothing_is_written(
-    folder: Path, arrays: dict[str, np.ndarray], told: str
+    folder: Path, arrays: dict[str, np.ndarray], message: str
 ) -> None:
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         write_data_set(folder, folder / "model.onnx", arrays)
     assert not list(folder.glob("test_data_set_*"))
 
@@ -99,7 +99,7 @@ def _of_words(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "told"),
+    ("make", "message"),
     [
         (_damaged, "CRC-32"),
         (_squeezed, "decompressing"),
@@ -110,9 +110,9 @@ def _of_words(file: Path) -> None:
     ],
     ids=["damaged", "squeezed", "objects", "one object", "words", "cut off"],
 )
-def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, make: Callable[[Path], Any], told: str) -> None:
+def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path, make: Callable[[Path], Any], message: str) -> None:
     make(tmp_path / "x.npz")
-    with pytest.raises(UsageError, match=rf"x.npz is no .npz or .npy of numbers that can be read \(.*{told}"):
+    with pytest.raises(UsageError, match=rf"x.npz is no .npz or .npy of numbers that can be read \(.*{message}"):
         read_arrays(tmp_path / "x.npz")
 
 

@@ -121,8 +121,8 @@ def test_the_licence_that_a_model_says_of_itself(
     model = onnx.ModelProto(doc_string=doc)
     onnx.helper.set_model_props(model, {key: value})
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
-    found = inspect_published({"kind": "model", "copy": str(tmp_path / "m.onnx"), "path": "m.onnx"})
-    assert (found["stated"], bool(found["restricted"])) == (stated, restricted)
+    facts = inspect_published({"kind": "model", "copy": str(tmp_path / "m.onnx"), "path": "m.onnx"})
+    assert (facts["stated"], bool(facts["restricted"])) == (stated, restricted)
 
 
 def test_answers_that_differ_by_a_rounding_are_one() -> None:

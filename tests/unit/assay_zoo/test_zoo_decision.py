@@ -31,9 +31,9 @@ GOOD = (CheckOutcome.PASSED, CheckOutcome.WAIVED)
 
 @given(CHECKS, RULES)
 def test_only_a_failure_declines(checks: list[Check], rules: Rules) -> None:
-    told = decide(checks, rules)
+    decision = decide(checks, rules)
     failed = [check for check in checks if check.outcome is CheckOutcome.FAILED and check.group not in rules.person]
-    assert (told.answer is Answer.DECLINE) == bool(failed)
+    assert (decision.answer is Answer.DECLINE) == bool(failed)
 
 
 @given(CHECKS, RULES)
@@ -65,7 +65,7 @@ def test_a_promotion_has_nothing_against_it(checks: list[Check], rules: Rules) -
 def test_there_is_always_a_reason_and_the_order_of_the_checks_does_not_matter(
     checks: list[Check], rules: Rules
 ) -> None:
-    told, again = decide(checks, rules), decide(checks[::-1], rules)
-    assert told.reasons
-    assert told.answer is again.answer
-    assert sorted(told.reasons) == sorted(again.reasons)
+    decision, again = decide(checks, rules), decide(checks[::-1], rules)
+    assert decision.reasons
+    assert decision.answer is again.answer
+    assert sorted(decision.reasons) == sorted(again.reasons)

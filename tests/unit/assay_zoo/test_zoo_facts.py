@@ -32,14 +32,14 @@ def _in_a_list(path: Path, seed: int) -> None:
 
 
 def test_weights_as_a_list_are_weights(tmp_path: Path) -> None:
-    found = []
+    facts = []
     for seed in (1, 2):
         _in_a_list(tmp_path / "list.onnx", seed)
-        found.append(read_facts(tmp_path, "list.onnx", memory_bytes=MEMORY_BYTES))
+        facts.append(read_facts(tmp_path, "list.onnx", memory_bytes=MEMORY_BYTES))
     matmul(tmp_path / "model.onnx", 1, "first")
     same = read_facts(tmp_path, "model.onnx", memory_bytes=MEMORY_BYTES)
-    assert same.largest == found[0].largest != found[1].largest
-    assert found[0].weights != found[1].weights
+    assert same.largest == facts[0].largest != facts[1].largest
+    assert facts[0].weights != facts[1].weights
 
 
 def test_weights_beside_a_model_in_a_folder_are_read_there(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def _texts(path: Path, texts: list[str], *, node: bool, listed: bool = False) ->
 
 def test_constants_of_texts_are_known_by_their_words_and_by_nothing_else(tmp_path: Path) -> None:
     words = [f"word {number}" for number in range(100)]
-    found = []
+    digests = []
     for texts, node in (
         (words, False),
         (words, True),
@@ -74,11 +74,11 @@ def test_constants_of_texts_are_known_by_their_words_and_by_nothing_else(tmp_pat
         ([*words[:-2], "wo", "rd"], False),
     ):
         _texts(tmp_path, texts, node=node)
-        found.append(read_facts(tmp_path, "model.onnx", memory_bytes=MEMORY_BYTES).weights)
+        digests.append(read_facts(tmp_path, "model.onnx", memory_bytes=MEMORY_BYTES).weights)
     _texts(tmp_path, words, node=True, listed=True)
-    found.append(read_facts(tmp_path, "model.onnx", memory_bytes=MEMORY_BYTES).weights)
-    assert found[0] == found[1] == found[4] != ""
-    assert len(set(found)) == 3
+    digests.append(read_facts(tmp_path, "model.onnx", memory_bytes=MEMORY_BYTES).weights)
+    assert digests[0] == digests[1] == digests[4] != ""
+    assert len(set(digests)) == 3
 
 
 def test_the_largest_weights_are_found_in_little_memory(tmp_path: Path) -> None:

@@ -70,29 +70,29 @@ def test_a_mask_of_ones_beside_real_values_is_no_fault() -> None:
 
 def test_fresh_inputs_have_values_of_the_published_ones() -> None:
     axis = np.array([3, 1])
-    (one,) = drawn_again([{"x": ROWS, "axis": axis}])
-    assert set(one["x"].reshape(-1)) <= set(ROWS.reshape(-1))
-    assert (one["x"].dtype, one["x"].shape) == (ROWS.dtype, ROWS.shape)
-    assert not np.array_equal(one["x"], ROWS)
-    assert np.array_equal(one["axis"], axis), "few numbers are a setting, not data"
+    (sample,) = drawn_again([{"x": ROWS, "axis": axis}])
+    assert set(sample["x"].reshape(-1)) <= set(ROWS.reshape(-1))
+    assert (sample["x"].dtype, sample["x"].shape) == (ROWS.dtype, ROWS.shape)
+    assert not np.array_equal(sample["x"], ROWS)
+    assert np.array_equal(sample["axis"], axis), "few numbers are a setting, not data"
 
 
 def test_columns_keep_their_own_values() -> None:
     users_and_items = np.stack([np.arange(100, 120), np.arange(20)], axis=1)
-    (one,) = drawn_again([{"x": users_and_items}], seed=1)
-    assert one["x"][:, 0].min() >= 100
-    assert set(one["x"][:, 1]) <= set(range(20))
+    (sample,) = drawn_again([{"x": users_and_items}], seed=1)
+    assert sample["x"][:, 0].min() >= 100
+    assert set(sample["x"][:, 1]) <= set(range(20))
 
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("kind", ["float32", "int64", "float16", "bool", "complex64", "object"])
 def test_what_an_input_has_in_any_order_is_another(kind: str, seed: int) -> None:
     values = (np.arange(2000) % 251).astype(kind).reshape(2, 1000)
-    (one,) = drawn_again([{"x": values.astype(str).astype(object) if kind == "object" else values}], seed)
-    assert one["x"].shape == values.shape
+    (sample,) = drawn_again([{"x": values.astype(str).astype(object) if kind == "object" else values}], seed)
+    assert sample["x"].shape == values.shape
     if kind in ("float32", "int64", "float16"):
-        assert abs(float(one["x"].mean(dtype=np.float64)) - 124.5) > 10
-        assert 0 < one["x"].min() < one["x"].max() < 250
+        assert abs(float(sample["x"].mean(dtype=np.float64)) - 124.5) > 10
+        assert 0 < sample["x"].min() < sample["x"].max() < 250
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -105,17 +105,17 @@ def test_what_an_input_has_in_any_order_is_another(kind: str, seed: int) -> None
     ids=["one-hot", "mask of one", "mask", "words", "nothing"],
 )  # fmt: skip
 def test_of_a_few_kinds_there_are_as_many_as_before(values: np.ndarray, seed: int) -> None:
-    (one,) = drawn_again([{"x": values}], seed)
-    assert sorted(one["x"].reshape(-1)) == sorted(values.reshape(-1))
-    assert (one["x"].dtype, one["x"].shape) == (values.dtype, values.shape)
+    (sample,) = drawn_again([{"x": values}], seed)
+    assert sorted(sample["x"].reshape(-1)) == sorted(values.reshape(-1))
+    assert (sample["x"].dtype, sample["x"].shape) == (values.dtype, values.shape)
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_of_many_each_kind_keeps_its_share_and_their_sum_is_another(seed: int) -> None:
     letters = np.eye(4, dtype=np.float32)[:, np.arange(1000) % 4][np.newaxis]
-    (one,) = drawn_again([{"x": letters}], seed)
-    assert np.array_equal(one["x"].sum(axis=1), np.ones((1, 1000))), "still one letter at each place"
-    assert 0 < np.abs(one["x"].sum(axis=2) - 250).max() <= 250 / 50
+    (sample,) = drawn_again([{"x": letters}], seed)
+    assert np.array_equal(sample["x"].sum(axis=1), np.ones((1, 1000))), "still one letter at each place"
+    assert 0 < np.abs(sample["x"].sum(axis=2) - 250).max() <= 250 / 50
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -220,9 +220,11 @@ def test_inputs_that_nobody_has_seen_cost_what_the_published_ones_cost(
     published = msgspec.structs.replace(case, name="published")
     left = iter(fresh_ms)
     speed = Speed(case, lambda: [case, case], lambda: published, dependent, 1)
-    found, check = on_fresh_inputs(lambda chosen: _measured(known_ms if chosen is published else next(left)), speed)
+    check_found, check = on_fresh_inputs(
+        lambda chosen: _measured(known_ms if chosen is published else next(left)), speed
+    )
     assert (check.outcome if check else None) is outcome
-    assert found.figures.get("latency_ms") == counted_ms
+    assert check_found.figures.get("latency_ms") == counted_ms
 
 
 def test_inputs_are_looked_at_where_the_model_cannot_be_run(tmp_path: Path) -> None:
@@ -231,8 +233,8 @@ def test_inputs_are_looked_at_where_the_model_cannot_be_run(tmp_path: Path) -> N
     data = tmp_path / "test_data_set_0"
     data.mkdir()
     file = data / "input_0.pb"
-    for values, found in ((np.zeros((4, 8)), ["functionality.inputs"]), (np.arange(32.0).reshape(4, 8), [])):
+    for values, names in ((np.zeros((4, 8)), ["functionality.inputs"]), (np.arange(32.0).reshape(4, 8), [])):
         file.write_bytes(numpy_helper.from_array(values.astype(np.float32), "x").SerializeToString())
-        assert [tensor.name for tensor in inputs_alone(tmp_path, memory_bytes=4_000_000_000)] == found
+        assert [tensor.name for tensor in inputs_alone(tmp_path, memory_bytes=4_000_000_000)] == names
     file.write_bytes(b"no tensor")
     assert inputs_alone(tmp_path, memory_bytes=4_000_000_000) == []

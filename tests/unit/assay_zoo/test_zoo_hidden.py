@@ -91,8 +91,8 @@ _BITS = "".join(f"a{mark}" for mark in "\u200b\u200c" * 4) + "b"
 )
 def test_letters_that_are_shown_in_another_order(tmp_path: Path, name: str, text: str, line: int) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
-    found = text_problem(Item(copy=str(tmp_path / name), path=name))
-    assert (found.line if found else 0) == line
+    problem = text_problem(Item(copy=str(tmp_path / name), path=name))
+    assert (problem.line if problem else 0) == line
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
@@ -103,8 +103,8 @@ def test_letters_that_are_shown_in_another_order(tmp_path: Path, name: str, text
 def test_text_is_read_as_its_mark_says(tmp_path: Path, name: str, text: str, line: int, encoding: str) -> None:
     mark = "\ufeff" if encoding == "utf-16-be" else ""
     (tmp_path / name).write_text(mark + text, encoding=encoding)
-    found = text_problem(Item(copy=str(tmp_path / name), path=name))
-    assert (found.line if found else 0) == line
+    problem = text_problem(Item(copy=str(tmp_path / name), path=name))
+    assert (problem.line if problem else 0) == line
 
 
 @pytest.mark.parametrize(
@@ -124,8 +124,8 @@ def test_text_is_read_as_its_mark_says(tmp_path: Path, name: str, text: str, lin
 )
 def test_a_mark_is_seen_anywhere_in_a_long_file(tmp_path: Path, name: str, mark: str, at: int, line: int) -> None:
     (tmp_path / name).write_bytes(b"\n\n" + b"a" * (at - 2) + mark.encode() + b"\n")
-    found = text_problem(Item(copy=str(tmp_path / name), path=name))
-    assert (found.line if found else 0) == line
+    problem = text_problem(Item(copy=str(tmp_path / name), path=name))
+    assert (problem.line if problem else 0) == line
 
 
 def test_a_file_that_ends_within_a_character_is_no_text(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_file_that_ends_within_a_character_is_no_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "head", "told"),
+    ("name", "head", "message"),
     [
         ("run.sh", b"ls", "script by its name"),
         ("run", b"#!/usr/bin/perl\n", "begins with '#!/usr/bin/perl'"),
@@ -146,9 +146,9 @@ def test_a_file_that_ends_within_a_character_is_no_text(tmp_path: Path) -> None:
         ("notes.txt", b"# words\n", ""),
     ],
 )
-def test_scripts_of_other_languages(name: str, head: bytes, told: str) -> None:
-    found = program_problem(Item(copy=name, path=name), head)
-    assert told in found.sentence if found and told else not found
+def test_scripts_of_other_languages(name: str, head: bytes, message: str) -> None:
+    problem = program_problem(Item(copy=name, path=name), head)
+    assert message in problem.sentence if problem and message else not problem
 
 
 def test_a_key_between_the_numbers_of_a_model(tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ def _troubles(tmp_path: Path, source: str) -> list[str]:
     ],
 )
 def test_a_magic_that_runs_or_imports_what_is_not_read(tmp_path: Path, magic: str) -> None:
-    (told,) = _troubles(tmp_path, magic)
-    assert "asks a shell or IPython" in told
+    (trouble,) = _troubles(tmp_path, magic)
+    assert "asks a shell or IPython" in trouble
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,10 @@ from zoo_submission import METADATA
 )
 def test_what_no_claim_can_be(right: str, wrong: str, where: str) -> None:
     Metadata.model_validate(tomllib.loads(METADATA))
-    with pytest.raises(ValidationError) as told:
+    with pytest.raises(ValidationError) as caught:
         Metadata.model_validate(tomllib.loads(METADATA.replace(right, wrong)))
-    (one,) = told.value.errors()
-    assert ".".join(map(str, one["loc"])) == where
+    (problem,) = caught.value.errors()
+    assert ".".join(map(str, problem["loc"])) == where
 
 
 def test_a_description_may_be_long_and_tags_may_be_many() -> None:

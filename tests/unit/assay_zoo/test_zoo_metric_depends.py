@@ -93,8 +93,8 @@ def asked(
         metadata=Metadata.model_construct(accuracy=claim),
     )  # fmt: skip
     sandbox = _Ran(metric, ending, trouble)
-    found = depends_check(place, value, sandbox, folder)  # type: ignore[arg-type]
-    return found, sandbox.model
+    check = depends_check(place, value, sandbox, folder)  # type: ignore[arg-type]
+    return check, sandbox.model
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,8 @@ TABLE = "KINDS = {'tensor(float)': 'float32'}\ndef of(kind): return getattr(x, K
     ],
 )  # fmt: skip
 def test_what_one_file_hands_on_to_another(files: dict[str, str], what: str) -> None:
-    found = scanned(files)
-    assert any(what in text for told in found.values() for text in told), found
+    texts_by_file = scanned(files)
+    assert any(what in text for texts in texts_by_file.values() for text in texts), texts_by_file
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_what_one_file_hands_on_to_another(files: dict[str, str], what: str) -> 
     ],
 )  # fmt: skip
 def test_a_module_that_is_lost_sight_of(code: str, what: str) -> None:
-    found = scanned({"a.py": code})
-    assert any(what in text for told in found.values() for text in told), found
+    by_file = scanned({"a.py": code})
+    assert any(what in text for texts in by_file.values() for text in texts), by_file
 
 
 @pytest.mark.parametrize(
@@ -171,10 +171,10 @@ def test_files_that_only_compute_together(files: dict[str, str]) -> None:
 
 def test_more_than_can_be_read_is_told_where_it_is_met() -> None:
     many = "import math\n" + "".join(f"f = math.a{at}\n" for at in range(300)) + "print(1)\nf(2)"
-    told = [(line, what) for line, what, _ in reaches(many) if "more than can be read: f stands for" in what]
-    assert [line for line, _ in told] == [2], told
-    found = reaches("".join(f"import json as n{at}\n" for at in range(6000)))
-    assert [reached.what for reached in found] == ["more than can be read: over 5000 names of modules and tables"]
+    rows = [(line, what) for line, what, _ in reaches(many) if "more than can be read: f stands for" in what]
+    assert [line for line, _ in rows] == [2], rows
+    reacheds = reaches("".join(f"import json as n{at}\n" for at in range(6000)))
+    assert [reached.what for reached in reacheds] == ["more than can be read: over 5000 names of modules and tables"]
 
 
 def test_files_that_have_all_names_of_one_another_are_read_in_little_time() -> None:

@@ -116,13 +116,13 @@ def test_names_that_are_written_somewhere(files: dict[str, str]) -> None:
     ],
 )  # fmt: skip
 def test_names_that_may_be_others(files: dict[str, str], what: str) -> None:
-    found = scanned(files)
-    assert any(what in text for told in found.values() for text in told), found
+    by_file = scanned(files)
+    assert any(what in text for texts in by_file.values() for text in texts), by_file
 
 
 def test_a_long_sum_of_texts_is_read_in_little_time() -> None:
     begin = time.process_time()
     assert scanned({"a.py": "x = " + " + ".join("'a{'" for _ in range(800))}) == {}
-    found = scanned({"a.py": "x = '{0.__glo' + 'bals__}'" + " + 'b'" * 800})
-    assert "insides" in found["a.py"][0]
+    by_file = scanned({"a.py": "x = '{0.__glo' + 'bals__}'" + " + 'b'" * 800})
+    assert "insides" in by_file["a.py"][0]
     assert time.process_time() - begin < 4

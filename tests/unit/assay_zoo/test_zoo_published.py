@@ -65,8 +65,8 @@ def test_stored_outputs_and_words_of_a_notebook_act_too(tmp_path: Path) -> None:
     item = _notebook(
         tmp_path, words, _code("x = 1", **{"text/html": "<b onclick=x>y</b>", "application/javascript": "x"})
     )
-    found = inspect_published({"kind": "notebook", **item})
-    assert [told for _, told in found["active"]] == [
+    inspection = inspect_published({"kind": "notebook", **item})
+    assert [sentence for _, sentence in inspection["active"]] == [
         "<script>",
         "onclick of <b>",
         "a stored output of the kind application/javascript",
@@ -80,8 +80,8 @@ def test_what_a_notebook_keeps_beside_its_cells_acts_too(tmp_path: Path) -> None
     whole["metadata"]["widgets"] = {"state": {}}
     whole["cells"].append(_code("1", **{"application/vnd.bokehjs_exec.v0+json": "", "image/png": "aGk="}))
     Path(str(item["copy"])).write_text(json.dumps(whole))
-    told = [told for _, told in inspect_published({"kind": "notebook", **item})["active"]]
-    assert told == [
+    sentences = [sentence for _, sentence in inspect_published({"kind": "notebook", **item})["active"]]
+    assert sentences == [
         "widgets with a state of their own",
         "onload of <svg>",
         "a stored output of the kind application/vnd.bokehjs_exec.v0+json",
@@ -90,22 +90,22 @@ def test_what_a_notebook_keeps_beside_its_cells_acts_too(tmp_path: Path) -> None
 
 def test_code_behind_a_magic_is_read(tmp_path: Path) -> None:
     item = _notebook(tmp_path, _code("%timeit -n 10 -r3 eval('1')\n%time f(1)\n%%time\n%timeit\n%%timeit -n1\nx = 1"))
-    found = inspect_source({"kind": "source", **item})
-    (one,) = found["reaches"]
-    assert "code that is made while it runs (eval)" in one["sentence"]
-    assert not found["troubles"]
+    inspection = inspect_source({"kind": "source", **item})
+    (reach,) = inspection["reaches"]
+    assert "code that is made while it runs (eval)" in reach["sentence"]
+    assert not inspection["troubles"]
 
 
 def test_names_in_letters_of_another_alphabet_are_told(tmp_path: Path) -> None:
     item = _notebook(tmp_path, _code("x = 'größe'\ndef pr\u0435process(): ..."))
-    (one,) = inspect_source({"kind": "source", **item})["troubles"]
-    assert "letters that are easily taken for others" in one["sentence"]
+    (trouble,) = inspect_source({"kind": "source", **item})["troubles"]
+    assert "letters that are easily taken for others" in trouble["sentence"]
 
 
 def test_a_picture_that_hides_a_tag_in_its_style_is_active() -> None:
     """A browser reads tags there, this reader words."""
-    (found,) = active_html("<svg><style><img src=x onerror=alert(1)></style></svg>")
-    assert found[1] == "a <style> that holds or loads something"
+    (problem,) = active_html("<svg><style><img src=x onerror=alert(1)></style></svg>")
+    assert problem[1] == "a <style> that holds or loads something"
     assert active_html("<style>.dataframe tr > td {color: red}</style>") == []
 
 
@@ -113,16 +113,16 @@ def test_a_notebook_that_is_too_long_is_no_notebook_without_findings(tmp_path: P
     item = _notebook(
         tmp_path, {"cell_type": "markdown", "source": "<script>x</script>" + " " * (17 << 20), "metadata": {}}
     )
-    found = inspect_published({"kind": "notebook", **item})
-    assert found["too_long"] == "it has more than 16 MiB, and is not read"
+    inspection = inspect_published({"kind": "notebook", **item})
+    assert inspection["too_long"] == "it has more than 16 MiB, and is not read"
 
 
 def test_code_of_a_notebook_is_read_with_its_lines(tmp_path: Path) -> None:
     item = _notebook(tmp_path, _code("x = 1"), _code("%matplotlib inline\nimport socket"))
-    found = inspect_source({"kind": "source", **item})
-    (one,) = found["reaches"]
-    assert "import socket" in (tmp_path / "n.ipynb").read_text().splitlines()[one["line"] - 1]
-    assert found["statements"] == 1
+    inspection = inspect_source({"kind": "source", **item})
+    (reach,) = inspection["reaches"]
+    assert "import socket" in (tmp_path / "n.ipynb").read_text().splitlines()[reach["line"] - 1]
+    assert inspection["statements"] == 1
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ OPEN = "session = InferenceSession('model.onnx')\n"
 def test_a_validation_notebook_computes_what_it_prints(tmp_path: Path, code: str, words: str) -> None:
     item = _notebook(tmp_path, *(_code(cell) for cell in code.split("\n")))
     read = {"validation.ipynb": msgspec.convert(inspect_source({"kind": "source", **item}), SourceText)}
-    found = [finding.sentence for finding in notebook_findings(read, Metadata.model_validate(METADATA))]
-    assert [words in sentence for sentence in found] == ([True] if words else [])
+    sentences = [finding.sentence for finding in notebook_findings(read, Metadata.model_validate(METADATA))]
+    assert [words in sentence for sentence in sentences] == ([True] if words else [])
 
 
 def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path) -> None:

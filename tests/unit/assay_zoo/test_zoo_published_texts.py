@@ -46,9 +46,9 @@ def test_a_licence_may_be_one_of_an_expression() -> None:
 
 def test_requirements_are_packages_of_the_zoo_and_not_nearly_so() -> None:
     text = "numpy==2.0  # arrays\nPillow>=10\nnunpy\nrequests\n--index-url https://evil\nx @ https://evil/x.whl\n???\n"
-    found = list(requirement_problems(text, ("numpy", "PIL")))
-    assert [line for line, _ in found] == [3, 4, 5, 6, 7]
-    assert "nearly 'numpy'" in found[0][1]
+    problems = list(requirement_problems(text, ("numpy", "PIL")))
+    assert [line for line, _ in problems] == [3, 4, 5, 6, 7]
+    assert "nearly 'numpy'" in problems[0][1]
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_what_an_address_gives_is_not_run(command: str, is_run: bool) -> None:
     ],
 )
 def test_a_requirement_that_goes_on_hides_nothing(text: str, line: int, words: str) -> None:
-    ((found, told),) = requirement_problems(text, ("numpy", "PIL"))
-    assert found == line
-    assert words in told
+    ((number, sentence),) = requirement_problems(text, ("numpy", "PIL"))
+    assert number == line
+    assert words in sentence
 
 
 def test_what_a_readme_tells_its_readers_to_install_is_looked_at() -> None:
@@ -139,32 +139,32 @@ def test_what_a_readme_tells_its_readers_to_install_is_looked_at() -> None:
         "Use pip install as you like.\n\n    pip install -r requirements.txt\n\nor `pip3 install -U numpy nunpy` and\n\n"
         "```sh\nconda install left-pad; ls\n```\n"
     )
-    found = list(asked_for_in(text, ("numpy",)))
-    assert [line for line, _ in found] == [5, 7]
-    assert "nearly 'numpy'" in found[0][1]
-    assert "'left-pad'" in found[1][1]
+    commands = list(asked_for_in(text, ("numpy",)))
+    assert [line for line, _ in commands] == [5, 7]
+    assert "nearly 'numpy'" in commands[0][1]
+    assert "'left-pad'" in commands[1][1]
 
 
 def test_words_of_the_template_are_found_and_others_are_not(tmp_path: Path) -> None:
-    told = {
+    fields = {
         "title": "A title for people",
         "description": "TODO",
         "use_cases": ["sums"],
         "dataset": {"name": "The data set"},
     }
-    assert [key for key, _ in left_in_metadata(tmp_path, told)] == ["title", "description", "dataset.name"]
+    assert [key for key, _ in left_in_metadata(tmp_path, fields)] == ["title", "description", "dataset.name"]
     assert left_in_text("# Sums\n\nWhat it is good for\n\nadds numbers", tmp_path) == [(3, "What it is good for")]
 
 
 def test_links_to_files_are_followed_and_addresses_only_where_the_zoo_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.png").touch()
     links = links_in_markdown("![a](a.png) [b](b.png) [c](#d) [e](https://e.example/x)")
-    found = list(check_links(tmp_path, links, None, network=False))
-    assert [check.outcome for check in found] == [CheckOutcome.FAILED, CheckOutcome.SKIPPED]
-    assert "'b.png'" in found[0].sentence
+    checks = list(check_links(tmp_path, links, None, network=False))
+    assert [check.outcome for check in checks] == [CheckOutcome.FAILED, CheckOutcome.SKIPPED]
+    assert "'b.png'" in checks[0].sentence
     asked = {"https://e.example/x": "it is gone (404)"}
-    found = list(check_links(tmp_path, links, None, network=True, ask=lambda page: asked[page]))
-    assert [check.outcome for check in found] == [CheckOutcome.FAILED, CheckOutcome.FAILED]
+    checks = list(check_links(tmp_path, links, None, network=True, ask=lambda page: asked[page]))
+    assert [check.outcome for check in checks] == [CheckOutcome.FAILED, CheckOutcome.FAILED]
 
 
 def test_addresses_are_taken_without_the_marks_behind_them_and_none_ends_the_checks(tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ def test_so_does_one_of_any_words(first: str, second: str, third: str) -> None:
 
 
 def test_every_section_is_missed_by_name() -> None:
-    (one,) = missing_sections("# Digits\n")
-    assert all(repr(name) in one.sentence for name in TITLES)
+    (difference,) = missing_sections("# Digits\n")
+    assert all(repr(name) in difference.sentence for name in TITLES)
     for name in TITLES:
         without = TEXT.replace(f"## {name}\n", "## Something else\n")
         assert without != TEXT
@@ -56,7 +56,7 @@ def test_every_section_is_missed_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "put", "section"),
+    ("original", "put", "section"),
     [
         ("Apache-2.0", "MIT", "License"),
         ("0.9532", "0.95321", "Accuracy"),
@@ -68,12 +68,12 @@ def test_every_section_is_missed_by_name() -> None:
         ("Reads a digit.", "Reads a digit. Its accuracy is 0.99.", "Description"),
     ],
 )
-def test_a_section_that_says_anything_else_is_named_with_its_line(found: str, put: str, section: str) -> None:
-    text = TEXT.replace(found, put)
+def test_a_section_that_says_anything_else_is_named_with_its_line(original: str, put: str, section: str) -> None:
+    text = TEXT.replace(original, put)
     assert text != TEXT
-    (one,) = differences(text, METADATA)
-    assert repr(section) in one.sentence
-    assert text.splitlines()[one.line - 1] == f"## {section}"
+    (difference,) = differences(text, METADATA)
+    assert repr(section) in difference.sentence
+    assert text.splitlines()[difference.line - 1] == f"## {section}"
 
 
 def test_the_title_stands_first_and_alone() -> None:
@@ -126,8 +126,8 @@ def test_badges_below_the_title_stay_where_they_say_nothing_else(badges: str, co
 
 @pytest.mark.parametrize("heading", ["## License", "##   **license** ", "License\n-------"])
 def test_a_section_is_there_once(heading: str) -> None:
-    (one,) = differences(f"{TEXT}\n{heading}\n\nMIT\n", METADATA)
-    assert "'License'" in one.sentence
+    (difference,) = differences(f"{TEXT}\n{heading}\n\nMIT\n", METADATA)
+    assert "'License'" in difference.sentence
     twice = f"{TEXT}\n## License\n\nApache-2.0\n"
     assert told(twice) == ["has section 'License' a second time"]
 

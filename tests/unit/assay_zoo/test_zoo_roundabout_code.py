@@ -72,8 +72,8 @@ DISPATCH = "import functools\nf = functools.singledispatch(print)\n@f.register\n
     ],
 )  # fmt: skip
 def test_what_roundabout_code_reaches_for(code: str, what: str) -> None:
-    found = reaches(code)
-    assert any(what in reached.what for reached in found), found
+    reacheds = reaches(code)
+    assert any(what in reached.what for reached in reacheds), reacheds
 
 
 @pytest.mark.parametrize(

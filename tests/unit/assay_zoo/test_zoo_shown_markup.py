@@ -25,8 +25,8 @@ _SHOWING = "from IPython.display import HTML, SVG, display, publish_display_data
     ],
 )
 def test_markup_that_runs_something_asks(code: str) -> None:
-    found = reaches(f"{_SHOWING}{code}", ("IPython",))
-    assert any("the browser of who runs it" in each.what for each in found)
+    reached = reaches(f"{_SHOWING}{code}", ("IPython",))
+    assert any("the browser of who runs it" in each.what for each in reached)
 
 
 @pytest.mark.parametrize(
@@ -41,5 +41,5 @@ def test_markup_that_runs_something_asks(code: str) -> None:
     ],
 )
 def test_markup_that_only_shows_something_does_not(code: str) -> None:
-    found = reaches(f"{_SHOWING}{code}", ("IPython", "pandas"))
-    assert not any("the browser of who runs it" in each.what for each in found)
+    reached = reaches(f"{_SHOWING}{code}", ("IPython", "pandas"))
+    assert not any("the browser of who runs it" in each.what for each in reached)

@@ -45,8 +45,8 @@ def test_the_template_of_a_submission_fits_the_schema() -> None:
 
 
 def test_every_scenario_of_the_package_fits_the_schema() -> None:
-    found = [path for path in (DATA / "scenarios").iterdir() if path.name.endswith(".toml")]
-    names = [Scenario.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).name for path in found]
+    paths = [path for path in (DATA / "scenarios").iterdir() if path.name.endswith(".toml")]
+    names = [Scenario.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).name for path in paths]
     assert "image-classification" in names
     assert len(set(names)) == len(names)
 

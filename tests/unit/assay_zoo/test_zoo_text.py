@@ -62,7 +62,7 @@ def test_at_80_columns() -> None:
 
 def test_at_200_columns_the_place_stands_beside_the_sentence() -> None:
     text = inspection_text(FOUND, folder="submissions/digits", width=200)
-    (line,) = [one for one in text.splitlines() if "FAIL" in one]
+    (line,) = [fail_line for fail_line in text.splitlines() if "FAIL" in fail_line]
     assert line.endswith("where it is valid  submissions/digits/preprocess.py:12") or "preprocess.py:12" in line
     assert len(text.splitlines()) == len(NARROW.splitlines()) - 4
 
@@ -74,8 +74,8 @@ def test_a_reason_is_told_once() -> None:
     )
     reasons = ("artifacts.parts: a is missing", "artifacts.parts: b is missing", "performance: nothing was executed")
     decided = Decision(answer=Answer.DECLINE, reasons=reasons)
-    found = Inspection(name="n", digest="d", checks=twice, decision=decided, at="")
-    text = inspection_text(found, folder="f", width=100)
+    inspection = Inspection(name="n", digest="d", checks=twice, decision=decided, at="")
+    text = inspection_text(inspection, folder="f", width=100)
     assert text.endswith("decline\n  artifacts.parts (2)\n  performance: nothing was executed\nexit 1 = decline\n")
     assert text.count("b is missing") == 1
 
@@ -102,5 +102,7 @@ def test_no_line_is_wider_and_no_escape_of_a_stranger_gets_through(width: int, c
 )
 def test_the_exit_code_says_the_decision(answer: Answer, executed: int, code: int) -> None:
     checks = (check("files.links", CheckOutcome.SKIPPED, "x", executed=executed),)
-    found = Inspection(name="n", digest="d", checks=checks, decision=Decision(answer=answer, reasons=("r",)), at="")
-    assert exit_code(found) == code
+    inspection = Inspection(
+        name="n", digest="d", checks=checks, decision=Decision(answer=answer, reasons=("r",)), at=""
+    )
+    assert exit_code(inspection) == code

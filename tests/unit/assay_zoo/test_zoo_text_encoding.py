@@ -39,14 +39,14 @@ def _troubles(tmp_path: Path, name: str, data: bytes) -> list[str]:
     if name.endswith(".py"):
         source = inspect_source({"kind": "source", **item})
         return [trouble["sentence"].removeprefix("a.py ") for trouble in source["troubles"]]
-    return [told for _, told in inspect_published({"kind": "requirements", **item})["requirements"]]
+    return [sentence for _, sentence in inspect_published({"kind": "requirements", **item})["requirements"]]
 
 
 @pytest.mark.parametrize("name", ["a.py", "requirements.txt", "constraints.txt"])
 @pytest.mark.parametrize(("data", "encoding"), OTHERS)
 def test_another_encoding_is_refused(tmp_path: Path, name: str, data: bytes, encoding: str) -> None:
-    told = _troubles(tmp_path, name, data)
-    assert told[:1] == [f"says that it is written in {encoding!r}: write it in UTF-8, as it is looked at"]
+    troubles = _troubles(tmp_path, name, data)
+    assert troubles[:1] == [f"says that it is written in {encoding!r}: write it in UTF-8, as it is looked at"]
 
 
 @pytest.mark.parametrize("name", ["a.py", "requirements.txt"])
@@ -58,6 +58,6 @@ def test_utf_8_and_ascii_are_read(tmp_path: Path, name: str, data: bytes) -> Non
 def test_what_a_mark_stands_before_is_read(tmp_path: Path) -> None:
     """Python takes the mark of UTF-8 off, and runs the rest."""
     (tmp_path / "a.py").write_bytes(codecs.BOM_UTF8 + b"import socket\n")
-    found = inspect_source({"kind": "source", "copy": str(tmp_path / "a.py"), "path": "a.py"})
-    assert ["socket" in reached["sentence"] for reached in found["reaches"]] == [True]
+    inspection = inspect_source({"kind": "source", "copy": str(tmp_path / "a.py"), "path": "a.py"})
+    assert ["socket" in reached["sentence"] for reached in inspection["reaches"]] == [True]
     assert _troubles(tmp_path, "requirements.txt", codecs.BOM_UTF8 + b"numpy\n") == []

@@ -26,7 +26,7 @@ def waiver(model: str, match: str, *, days: int = 30, check: str = "compliance.g
 
 
 @pytest.mark.parametrize(
-    ("one", "outcome", "told"),
+    ("one", "outcome", "number"),
     [
         (waiver("m", "NaN"), CheckOutcome.WAIVED, 1),
         (waiver("m", "NaN", days=0), CheckOutcome.WAIVED, 1),
@@ -37,11 +37,11 @@ def waiver(model: str, match: str, *, days: int = 30, check: str = "compliance.g
         (waiver("m", "NaN", check="functionality.golden"), CheckOutcome.FAILED, 1),
     ],
 )
-def test_what_a_waiver_speaks_of(one: Waiver, outcome: CheckOutcome, told: int) -> None:
+def test_what_a_waiver_speaks_of(one: Waiver, outcome: CheckOutcome, number: int) -> None:
     checks = apply_waivers([FAILED], [one], "m", "compliance", TODAY)
     assert checks[0].outcome is outcome
-    assert len(checks) == told
-    assert told == 1 or "nothing of the kind was found; remove the waiver" in checks[1].sentence
+    assert len(checks) == number
+    assert number == 1 or "nothing of the kind was found; remove the waiver" in checks[1].sentence
 
 
 def test_a_waiver_says_who_signed_it_and_an_expired_one_since_when_it_is_over() -> None:

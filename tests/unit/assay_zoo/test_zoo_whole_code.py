@@ -22,12 +22,12 @@ PACKAGES = (*ZooPolicy.model_fields["packages"].default, "torch", "torchvision",
 
 
 def _submissions(file: str) -> list[tuple[str, dict[str, str]]]:
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+    code_by_path: dict[str, dict[str, str]] = defaultdict(dict)
     for block in re.split(r"(?m)^=== ", (CODE / file).read_text(encoding="utf-8"))[1:]:
         place, _, code = block.partition("\n")
         name, _, path = place.partition("/")
-        found[name][path] = code
-    return list(found.items())
+        code_by_path[name][path] = code
+    return list(code_by_path.items())
 
 
 def _notebook(code: str) -> str:
@@ -49,7 +49,9 @@ def _told(files: dict[str, str], folder: Path) -> list[tuple[bool, str]]:
     )
     more = {"kind": "source", "packages": PACKAGES, "names": str(names)}
     read = [inspect_part({**more, **item}) for item in items.values()]
-    return [(told["certain"], told["sentence"]) for part in read for told in (*part["reaches"], *part["troubles"])]
+    return [
+        (finding["certain"], finding["sentence"]) for part in read for finding in (*part["reaches"], *part["troubles"])
+    ]
 
 
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in _submissions("good.txt")])

@@ -80,8 +80,8 @@ def git(environment: Mapping[str, str], *words: str, folder: Path | None = None)
 
 
 def job(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"][name]
-    return found
+    description: dict[str, Any] = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"][name]
+    return description
 
 
 def step(of: str, name: str, folder: Path, environment: Mapping[str, str]) -> int:
@@ -111,8 +111,8 @@ def test_all_that_was_merged_is_checked_in_the_name_of_who_handed_it_in(
 ) -> None:
     folder = clone(origin, "check", environment)
     assert step("check", "check what was merged", folder, environment) == 1, "b is declined"
-    told = "zoo check submissions/{0} --zoo ../zoo --author author of {0}"
-    assert called(environment) == [told.format(name) for name in "abc"]
+    command = "zoo check submissions/{0} --zoo ../zoo --author author of {0}"
+    assert called(environment) == [command.format(name) for name in "abc"]
 
 
 def test_no_submission_is_nothing_to_check(origin: Path, environment: dict[str, str]) -> None:

@@ -23,8 +23,8 @@ def test_instructions_that_are_not_here() -> None:
 
 
 def test_what_linux_tells_is_found_under_the_names_of_llvm() -> None:
-    told = _FLAGS[0].split(":")[1].split()
-    names = [name.replace("sse4_", "sse4.").replace("avx512_", "avx512").replace("amx_", "amx-") for name in told]
+    flags = _FLAGS[0].split(":")[1].split()
+    names = [name.replace("sse4_", "sse4.").replace("avx512_", "avx512").replace("amx_", "amx-") for name in flags]
     check_processor("tvm", names)
 
 

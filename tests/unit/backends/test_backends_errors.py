@@ -151,27 +151,27 @@ def test_long_texts_are_cut() -> None:
 
 
 def test_openvino_names_the_operator_that_it_refuses_and_why() -> None:
-    told = openvino_failure(
+    failure = openvino_failure(
         "Check 'false' failed at src/unconverted_ops_report.cpp:151:\nModel wasn't fully converted. Failed operations detailed log:\n"
         "-- Conv-16 with a message:\nWhile validating ONNX node '<Node(Conv): branch/y>': Check 'rank().is_static()' failed at "
         "src/op/conv.cpp:38:\nFrontEnd API failed with GeneralFailure:\nThe input data tensor's rank has to be known (static)\n"
     )
-    assert (type(told), getattr(told, "node", "")) == (InvalidModel, "branch/y")
+    assert (type(failure), getattr(failure, "node", "")) == (InvalidModel, "branch/y")
     assert (
-        str(told)
+        str(failure)
         == "OpenVINO's importer refuses Conv 'branch/y': The input data tensor's rank has to be known (static)"
     )
 
 
 @pytest.mark.parametrize(("name", "language"), [("en_US", "en_US"), ("de_DE.UTF-8", "de_DE")])
 def test_a_missing_locale_is_named_and_so_is_the_way_out(name: str, language: str) -> None:
-    told = onnxruntime_failure(
+    failure = onnxruntime_failure(
         "Exception during initialization: /onnxruntime_src/onnxruntime/core/providers/cpu/text/string_normalizer.cc:235 "
         "onnxruntime::StringNormalizer::Locale::Locale(const std::string&)::<lambda()> Failed to construct locale with "
         f"name:{name}:locale::facet::_S_create_c_locale name not valid:Please, install necessary language-pack-XX and configure locales"
     )
-    assert type(told) is Unavailable
-    assert str(told) == (
+    assert type(failure) is Unavailable
+    assert str(failure) == (
         f"this machine lacks the locale '{name}', by which StringNormalizer changes the case of letters: install it (Debian, Ubuntu: "
         f"`apt-get install locales`, then `localedef -i {language} -f UTF-8 {name}`), or set the attribute locale='C' of that node "
         "(skl2onnx: the option locale of the vectorizer), which changes the case of ASCII letters only"
@@ -179,11 +179,11 @@ def test_a_missing_locale_is_named_and_so_is_the_way_out(name: str, language: st
 
 
 def test_onnxruntime_names_the_node_whose_types_contradict() -> None:
-    told = onnxruntime_failure(
+    failure = onnxruntime_failure(
         "[ONNXRuntimeError] : 1 : FAIL : Load model from m.onnx failed:Type Error: Type (tensor(float16)) of output arg (/Cast:0) of "
         "node (/Cast) does not match expected type (tensor(float))."
     )
-    assert (type(told), getattr(told, "node", "")) == (InvalidModel, "/Cast")
+    assert (type(failure), getattr(failure, "node", "")) == (InvalidModel, "/Cast")
 
 
 def test_a_device_that_iree_does_not_find_is_said_without_the_places_where_it_looked() -> None:

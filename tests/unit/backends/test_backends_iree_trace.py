@@ -23,6 +23,6 @@ def test_what_the_host_ran_begins_at_zero_under_the_name_of_its_dispatch() -> No
     ]
     made = json.dumps(timeline(rows))
     assert not what_is_wrong(made.encode())
-    found = [(event["name"], event["ts"], event["dur"]) for event in json.loads(made)["traceEvents"]]
-    assert found == [("execute", 0.0, 22.562), ("g_dispatch_0_matmul", 1.0, 8.31)]
+    events = [(event["name"], event["ts"], event["dur"]) for event in json.loads(made)["traceEvents"]]
+    assert events == [("execute", 0.0, 22.562), ("g_dispatch_0_matmul", 1.0, 8.31)]
     assert json.loads(made)["traceEvents"][1]["args"]["workgroups"] == "2x1x1"

@@ -9,7 +9,7 @@ from assay.backends.mnn_convert import parsed
 
 def test_infinities_are_read() -> None:
     text = b'{"oplists": [\n -inf,\n inf, nan,-nan, 1.5],\n "name": "a -inf mask, nan too"}'
-    found = parsed(text)
-    assert found["name"] == "a -inf mask, nan too"
-    assert found["oplists"][:2] == [-math.inf, math.inf]
-    assert all(math.isnan(number) for number in found["oplists"][2:4])
+    graph = parsed(text)
+    assert graph["name"] == "a -inf mask, nan too"
+    assert graph["oplists"][:2] == [-math.inf, math.inf]
+    assert all(math.isnan(number) for number in graph["oplists"][2:4])

@@ -28,9 +28,9 @@ def test_the_tensor_without_a_shape_is_read() -> None:
     ],
 )
 def test_a_shape_that_cannot_be_computed_is_not_supported(kind: str, text: str) -> None:
-    told = run_failure(SHAPES, "y", kind)
-    assert isinstance(told, Unsupported)
-    assert (str(told), told.node) == (text, "y")
+    failure = run_failure(SHAPES, "y", kind)
+    assert isinstance(failure, Unsupported)
+    assert (str(failure), failure.node) == (text, "y")
 
 
 def test_any_other_code_stays_an_error() -> None:

@@ -136,10 +136,10 @@ def _ort(place: str, words: str) -> str:
     ],
 )
 def test_words_become_a_code_and_a_node(read: Read, text: str, code: WarningCode, node: str) -> None:
-    (found,) = read(text)
-    assert (found.code, found.node) == (code, node)
-    assert found.text
-    assert "\x1b" not in found.text
+    (warning,) = read(text)
+    assert (warning.code, warning.node) == (code, node)
+    assert warning.text
+    assert "\x1b" not in warning.text
 
 
 def test_what_assay_does_itself_or_the_machine_lacks_is_no_warning_of_the_model() -> None:
@@ -159,11 +159,11 @@ def test_copies_between_devices_are_counted() -> None:
     text = _ort(
         "transformer_memcpy.cc:74", "12 Memcpy nodes are added to the graph main_graph for CUDAExecutionProvider."
     )
-    (found,) = onnxruntime_warnings.read_warnings(text)
-    assert (found.code, found.count) == (WarningCode.NODE_ON_CPU, 12)
+    (warning,) = onnxruntime_warnings.read_warnings(text)
+    assert (warning.code, warning.count) == (WarningCode.NODE_ON_CPU, 12)
 
 
 def test_unknown_words_are_other_and_plain_output_is_nothing() -> None:
-    (found,) = onnxruntime_warnings.read_warnings(_ort("x.cc:1", "something new") + "a line that is printed\n")
-    assert found == NativeWarning(WarningCode.OTHER, "", "something new")
+    (warning,) = onnxruntime_warnings.read_warnings(_ort("x.cc:1", "something new") + "a line that is printed\n")
+    assert warning == NativeWarning(WarningCode.OTHER, "", "something new")
     assert onnxruntime_warnings.read_warnings("a line that is printed") == ()

@@ -30,12 +30,12 @@ def test_the_proposed_file_is_read_as_it_was_meant(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     for path in (first, second, bad):
         (tmp_path / path).write_bytes(b"x")
-    found = Proposal(
+    proposal = Proposal(
         (first, bad, second),
         {first: ("onnxruntime", "openvino-f32"), second: ("onnxruntime",)},
         {bad: "error: no model"},
     )
-    text = config_text(TEMPLATE, found)
+    text = config_text(TEMPLATE, proposal)
     (tmp_path / "assay.toml").write_text(text)
     config = load_config(tmp_path / "assay.toml")
     assert config.use == ("onnxruntime",)
@@ -55,24 +55,24 @@ def test_without_a_model_it_is_the_commented_template(tmp_path: Path) -> None:
 def test_a_flow_is_proposed_for_the_models_that_it_ran(tmp_path: Path) -> None:
     linear_model(tmp_path / "linear.onnx")
     (tmp_path / "bad.onnx").write_text("no model")
-    found = propose(tmp_path, [find_flow("onnxruntime")], tmp_path / ".assay")
-    assert found.flows == {Path("linear.onnx"): ("onnxruntime",)}
-    assert found.common == ("onnxruntime",)
-    assert found.refused[Path("bad.onnx")].startswith(
+    proposal = propose(tmp_path, [find_flow("onnxruntime")], tmp_path / ".assay")
+    assert proposal.flows == {Path("linear.onnx"): ("onnxruntime",)}
+    assert proposal.common == ("onnxruntime",)
+    assert proposal.refused[Path("bad.onnx")].startswith(
         "bad.onnx is not an ONNX model, or damaged: it is no protobuf at byte 0"
     )
 
 
 @pytest.mark.parametrize(
-    ("models", "refused", "told"),
+    ("models", "refused", "sentence"),
     [
         (1, 0, "1 model on a, b; look at it, then run `assay check`"),
         (3, 1, "2 models on a, b; look at it, then run `assay check`"),
         (2, 2, "no model that a flow runs; the reasons stand in it"),
     ],
 )
-def test_models_that_no_flow_ran_are_not_counted(models: int, refused: int, told: str) -> None:
-    assert listed(models, refused, ("a", "b")) == told
+def test_models_that_no_flow_ran_are_not_counted(models: int, refused: int, sentence: str) -> None:
+    assert listed(models, refused, ("a", "b")) == sentence
 
 
 def test_a_golden_of_the_same_file_is_named_beside_the_model(tmp_path: Path) -> None:
@@ -81,9 +81,9 @@ def test_a_golden_of_the_same_file_is_named_beside_the_model(tmp_path: Path) -> 
     linear_model(tmp_path / "later.onnx", scale=3.0)
     (tmp_path / "golden" / "damaged").mkdir()
     (tmp_path / "golden" / "damaged" / "golden.lock").write_text("no lock")
-    found = propose(tmp_path, [], tmp_path)
-    assert found.goldens == {Path("linear.onnx"): Path("golden/linear")}
-    assert 'path = "linear.onnx"\ngolden = "golden/linear"\n' in config_text(TEMPLATE, found)
+    proposal = propose(tmp_path, [], tmp_path)
+    assert proposal.goldens == {Path("linear.onnx"): Path("golden/linear")}
+    assert 'path = "linear.onnx"\ngolden = "golden/linear"\n' in config_text(TEMPLATE, proposal)
 
 
 def test_of_two_goldens_of_one_file_none_is_chosen(tmp_path: Path) -> None:

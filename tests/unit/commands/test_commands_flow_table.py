@@ -66,9 +66,9 @@ def test_the_whole_table_at_200_columns() -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(width: int) -> None:
-    told = flow_table(GROUPS, width)
-    assert max(map(len, told.splitlines())) <= width
-    assert told.split() == WIDE.split()
+    table = flow_table(GROUPS, width)
+    assert max(map(len, table.splitlines())) <= width
+    assert table.split() == WIDE.split()
 
 
 @pytest.mark.parametrize(

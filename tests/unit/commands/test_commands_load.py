@@ -39,9 +39,9 @@ def test_a_point_is_judged(what: str) -> None:
 
 
 def test_rates_beyond_one_that_most_failed_are_named() -> None:
-    found = curve([30, 10, 20], lambda rate: LoadSummary(FAST | {"errors": 60.0 if rate == 20 else 0.0}))
-    assert found.skipped == (30,)
-    assert any("not measured" in sentence and "30 a second" in sentence for sentence in judged(found, [])[1])
+    measured = curve([30, 10, 20], lambda rate: LoadSummary(FAST | {"errors": 60.0 if rate == 20 else 0.0}))
+    assert measured.skipped == (30,)
+    assert any("not measured" in sentence and "30 a second" in sentence for sentence in judged(measured, [])[1])
 
 
 REFUSED = {
@@ -65,9 +65,9 @@ def test_what_cannot_be_meant_is_refused(what: str) -> None:
 
 def test_what_was_measured_before_a_service_ends_is_kept() -> None:
     gone = "service 'chat' ended with -9 under the load: out of memory"
-    found = curve([5, 7, 9], lambda rate: LoadSummary(FAST, ended=gone if rate == 7 else ""))
-    assert [rate for rate, _ in found.points] == [5, 7]
-    word, reasons = judged(found, [])
+    measured = curve([5, 7, 9], lambda rate: LoadSummary(FAST, ended=gone if rate == 7 else ""))
+    assert [rate for rate, _ in measured.points] == [5, 7]
+    word, reasons = judged(measured, [])
     assert word is VerdictStatus.FAIL
     assert reasons == (
         f"at 7 a second: {gone}",
@@ -79,9 +79,9 @@ CHAT = Service("chat", "http://127.0.0.1:9/v1", "serve --batch {batch} --delay {
 
 
 def test_combinations_of_a_sweep() -> None:
-    found = combinations(["batch=1,4", "delay=0"])
-    assert [label(combination) for combination in found] == ["batch=1 delay=0", "batch=4 delay=0"]
-    assert with_values(CHAT, found[1]).start == "serve --batch 4 --delay 0"
+    combined = combinations(["batch=1,4", "delay=0"])
+    assert [label(combination) for combination in combined] == ["batch=1 delay=0", "batch=4 delay=0"]
+    assert with_values(CHAT, combined[1]).start == "serve --batch 4 --delay 0"
 
 
 @pytest.mark.parametrize("texts", [["batch"], ["batch="], ["batch=1", "batch=2"], ["1=2"]])

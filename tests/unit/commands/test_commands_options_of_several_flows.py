@@ -42,22 +42,22 @@ def test_a_flow_stays_on_its_device_where_its_backend_has_no_such_option() -> No
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"optimisation": "all"}, "perhaps you mean 'optimization'"),
         ({"optimization": "fast"}, "is one of"),
         ({"threads": 2.5}, "is int, not 2.5"),
     ],
 )
-def test_what_no_flow_takes_refuses_the_command(options: dict[str, Option], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_what_no_flow_takes_refuses_the_command(options: dict[str, Option], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         find_flows(["onnxruntime", "reference"], options)
 
 
 def test_threads_that_one_backend_does_not_have() -> None:
-    found = with_threads_each([find_flow("onnxruntime"), find_flow("reference")], 2)
-    assert found["onnxruntime"].options["threads"] == 2
-    assert 'backend "reference" has no option "threads"' in _lowered(found["reference"])
+    flows = with_threads_each([find_flow("onnxruntime"), find_flow("reference")], 2)
+    assert flows["onnxruntime"].options["threads"] == 2
+    assert 'backend "reference" has no option "threads"' in _lowered(flows["reference"])
 
 
 def test_threads_that_no_backend_has() -> None:

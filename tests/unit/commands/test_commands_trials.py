@@ -59,15 +59,15 @@ def test_a_flow_that_passes_at_fixed_sizes_only_is_ok_and_says_what_a_free_batch
 def test_a_quantizing_flow_is_tried_on_layers_that_it_quantizes(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     names = ("onnxruntime-int8-qdq-per-tensor", "onnxruntime-int8-qdq-per-channel", "onnxruntime-int8-dynamic")
-    found = try_flows([find_flow(name) for name in names], tmp_path)
-    assert {name: trial.passed for name, trial in found.items()} == dict.fromkeys(names, True)
+    trials = try_flows([find_flow(name) for name in names], tmp_path)
+    assert {name: trial.passed for name, trial in trials.items()} == dict.fromkeys(names, True)
 
 
 @pytest.mark.slow
 def test_the_trial_of_a_flow_that_fails_with_a_free_batch_is_repeated_with_fixed_sizes(tmp_path: Path) -> None:
     """The virtual machine of iree 3.13 asks for all memory for a convolution with a relu over a dynamic batch."""
     pytest.importorskip("iree.compiler")
-    found = try_flows([find_flow("iree-vmvx"), find_flow("reference")], tmp_path)
-    assert found["iree-vmvx"].fixed
-    assert found["iree-vmvx"].detail.startswith("error: a dispatch asked for more memory")
-    assert found["reference"] == Trial("ok")
+    trials = try_flows([find_flow("iree-vmvx"), find_flow("reference")], tmp_path)
+    assert trials["iree-vmvx"].fixed
+    assert trials["iree-vmvx"].detail.startswith("error: a dispatch asked for more memory")
+    assert trials["reference"] == Trial("ok")

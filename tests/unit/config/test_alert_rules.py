@@ -53,7 +53,7 @@ def test_without_a_target_nobody_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (f'[[alerts.target]]\nname = "a"\nurl = "{SECRET}"', "must be { env = "),
         (f'[[alerts.target]]\nname = "a"\nurl = {{ env = "A", token = "{SECRET}" }}', "must be { env = "),
@@ -73,9 +73,9 @@ def test_without_a_target_nobody_is_told(tmp_path: Path) -> None:
         ('[alerts]\nquiet = "8-20"', "is no known key; the nearest is 'quiet-hours'"),
     ],
 )
-def test_a_mistake_is_told_without_any_secret(tmp_path: Path, text: str, told: str) -> None:
+def test_a_mistake_is_told_without_any_secret(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(BadPolicy) as error:
         load_alerts(write(tmp_path, text))
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert SECRET not in str(error.value)
     assert "assay.toml" in str(error.value)

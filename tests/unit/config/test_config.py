@@ -251,8 +251,8 @@ def test_an_expiry_may_be_a_text_but_must_be_a_date(tmp_path: Path) -> None:
 
 def test_the_line_is_found_in_the_right_element_of_an_array(tmp_path: Path) -> None:
     text = '[[model]]\npath = "a.onnx"\n[[model]]\npath = "a.onnx"\n[model.tolerance."x"]\nrtol = 1\n[model.tolerance."y"]\nrtol = -1'
-    told = refused(write(tmp_path, text, "a.onnx"))
-    assert told == f"{tmp_path / 'assay.toml'}, line 8: 'model[1].tolerance.y.rtol' must be at least 0, not -1"
+    message = refused(write(tmp_path, text, "a.onnx"))
+    assert message == f"{tmp_path / 'assay.toml'}, line 8: 'model[1].tolerance.y.rtol' must be at least 0, not -1"
 
 
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
@@ -266,12 +266,12 @@ def test_all_mistakes_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) 
 def test_whatever_stands_in_the_file_it_is_read_or_refused_in_words(tmp_path: Path, text: str) -> None:
     path = tmp_path / "assay.toml"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    told = ""
+    text_before = ""
     try:
         assert isinstance(load_policy(path), Policy)
     except BadPolicy as error:
-        told = str(error)
-    assert all(line.startswith(str(path)) for line in told.splitlines())
+        text_before = str(error)
+    assert all(line.startswith(str(path)) for line in text_before.splitlines())
 
 
 @pytest.mark.parametrize(

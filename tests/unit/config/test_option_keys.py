@@ -45,20 +45,20 @@ batches = [1, 8]
 
 
 def _properties(schema: dict[str, Any], table: str) -> dict[str, Any]:
-    found = schema["properties"][table] if table else schema
-    while "properties" not in found:
-        found = found.get("items", found)
-        (found,) = found.get("allOf", [found])
-        found = schema["$defs"][found["$ref"].rpartition("/")[2]]
-    properties: dict[str, Any] = found["properties"]
+    section = schema["properties"][table] if table else schema
+    while "properties" not in section:
+        section = section.get("items", section)
+        (section,) = section.get("allOf", [section])
+        section = schema["$defs"][section["$ref"].rpartition("/")[2]]
+    properties: dict[str, Any] = section["properties"]
     return properties
 
 
 @pytest.mark.parametrize("row", [row for row in rows(CheckOptions) if row.toml], ids=lambda row: row.toml)
 def test_the_schema_has_the_key_of_every_row_with_its_help(row: Any) -> None:
     table, _, key = row.toml.rpartition(".")
-    told = _properties(config_schema(), table)[key]
-    assert row.toml in OF_ITS_OWN or told["description"] == row.help
+    properties = _properties(config_schema(), table)[key]
+    assert row.toml in OF_ITS_OWN or properties["description"] == row.help
 
 
 def test_the_command_line_says_the_same_as_the_file(tmp_path: Path) -> None:

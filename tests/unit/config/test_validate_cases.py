@@ -32,7 +32,7 @@ def test_sizes_as_people_write_them(text: str, triple: tuple[int, ...], listed: 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("1:16:4", "dimension 'h' is '1:16:4': that is a step of 4 from 1 to 16, or sizes out of order; write 1:4:16"
          " for MIN:OPT:MAX, or list the sizes (1,5,9,13)"),
@@ -44,10 +44,10 @@ def test_sizes_as_people_write_them(text: str, triple: tuple[int, ...], listed: 
         ("100:500:2", "dimension 'h' is '100:500:2': these are 201 sizes, and 64 are the most; take a larger step"),
     ],
 )  # fmt: skip
-def test_what_is_ambiguous_or_wrong_is_refused(text: str, told: str) -> None:
+def test_what_is_ambiguous_or_wrong_is_refused(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_sizes("h", text)
-    assert str(caught.value) == told
+    assert str(caught.value) == message
 
 
 CASE = Case("net", Model("net", "net.onnx", "", (TensorSpec("x", "float32", ("N", "?")), TensorSpec("n", "int64", ()))))
@@ -62,16 +62,16 @@ def test_a_dimension_without_a_name_is_called_by_input_and_axis() -> None:
 
 
 def test_ranges_and_values_of_inputs() -> None:
-    found = stated({"x": read_range("x", "0:1")}, {"n": read_values("n", "8000,16000")})
-    assert found == {
+    ranges_stated = stated({"x": read_range("x", "0:1")}, {"n": read_values("n", "8000,16000")})
+    assert ranges_stated == {
         "x": InputRange(0, 1, source=RangeSource.STATED),
         "n": InputRange(8000, 16000, choices=(8000, 16000), source=RangeSource.STATED),
     }
-    check_stated(replace(CASE, inputs=Inputs(ranges=found)))
+    check_stated(replace(CASE, inputs=Inputs(ranges=ranges_stated)))
 
 
 @pytest.mark.parametrize(
-    ("ranges", "values", "told"),
+    ("ranges", "values", "message"),
     [
         ([("x", "1")], [], "the range of input 'x' is '1': write LOW:HIGH, for example 0:1"),
         ([("x", "2:1")], [], "the range of input 'x' is '2:1': its lower end is above its upper one"),
@@ -82,11 +82,11 @@ def test_ranges_and_values_of_inputs() -> None:
     ],
 )
 def test_a_statement_that_cannot_be_followed(
-    ranges: list[tuple[str, str]], values: list[tuple[str, str]], told: str
+    ranges: list[tuple[str, str]], values: list[tuple[str, str]], message: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
         check_stated(replace(CASE, inputs=Inputs(ranges=_stated(ranges, values))))
-    assert str(caught.value) == told
+    assert str(caught.value) == message
 
 
 def _stated(ranges: list[tuple[str, str]], values: list[tuple[str, str]]) -> dict[str, InputRange]:

@@ -43,8 +43,8 @@ def test_a_field_of_another_kind_is_no_field_of_a_job() -> None:
 
 
 def test_text_that_utf8_cannot_hold_is_escaped() -> None:
-    told = make_result(detail="in \udcff", notes=(noted(NoteCode.LIBRARY_SAID, text="a \udcfe"),))
-    answer = decode_answer(encode(Done(told)))
+    result = make_result(detail="in \udcff", notes=(noted(NoteCode.LIBRARY_SAID, text="a \udcfe"),))
+    answer = decode_answer(encode(Done(result)))
     assert isinstance(answer, Done)
     assert (answer.result.detail, answer.result.notes[0].facts) == ("in \\udcff", {"text": "a \\udcfe"})
 

@@ -44,9 +44,9 @@ READ = {
 def test_an_output_is_read(what: str) -> None:
     said, expected = READ[what]
     with warnings.catch_warnings(action="error"):
-        found = _inferred([said])["y"]
-    assert found.dtype == expected.dtype
-    np.testing.assert_array_equal(found, expected)
+        answer = _inferred([said])["y"]
+    assert answer.dtype == expected.dtype
+    np.testing.assert_array_equal(answer, expected)
 
 
 ODD = {

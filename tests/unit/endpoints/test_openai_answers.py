@@ -100,9 +100,9 @@ def test_what_servers_leave_empty_is_read() -> None:
     answer = _service(
         _Odd(empty | {"logprobs": {"tokens": ["token_id:5"], "top_logprobs": [None, {"token_id:5": None}]}})
     )
-    found = answer.complete([1], 1)
-    assert (found.text, found.ids, found.finish, found.generated) == ("a", (5,), "", None)
-    assert [*map(list, found.tops)] == [[], [5]]
+    completion = answer.complete([1], 1)
+    assert (completion.text, completion.ids, completion.finish, completion.generated) == ("a", (5,), "", None)
+    assert [*map(list, completion.tops)] == [[], [5]]
 
 
 def _service(connection: _Connection) -> OpenAi:

@@ -14,8 +14,8 @@ def test_a_large_vocabulary_is_read_in_time(tmp_path: Path) -> None:
     model = {"type": "WordLevel", "vocab": words, "unk_token": "w0"}
     (tmp_path / "tokenizer.json").write_text(json.dumps({"version": "1.0", "model": model, "added_tokens": []}))
     began = time.process_time()
-    found = Vocabulary(str(tmp_path / "tokenizer.json"))
+    vocabulary = Vocabulary(str(tmp_path / "tokenizer.json"))
     assert time.process_time() - began < 3.0
-    assert found.number("w29999") == 29_999
-    assert found.number("token_id:7") == 7
-    assert found.number("another") is None
+    assert vocabulary.number("w29999") == 29_999
+    assert vocabulary.number("token_id:7") == 7
+    assert vocabulary.number("another") is None

@@ -57,8 +57,8 @@ def test_the_environment_of_a_flow_follows_the_last_at_sign(name: str, flow: str
 
 
 def test_variables_of_an_interpreter_are_set_and_taken_away() -> None:
-    one = Interpreter("python", {"A": "1", "B": None})
-    assert one.environ({"A": "0", "B": "2", "C": "3"}) == {"A": "1", "C": "3"}
+    interpreter = Interpreter("python", {"A": "1", "B": None})
+    assert interpreter.environ({"A": "0", "B": "2", "C": "3"}) == {"A": "1", "C": "3"}
 
 
 def test_a_worker_requires_what_assay_declares_of_it() -> None:
@@ -68,7 +68,7 @@ def test_a_worker_requires_what_assay_declares_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (
             "error: No solution found when resolving dependencies\n  cause: Because x==9 is not there and you require"
@@ -79,8 +79,8 @@ def test_a_worker_requires_what_assay_declares_of_it() -> None:
         ("", "no reason was given"),
     ],
 )
-def test_the_reason_of_a_resolver_is_one_sentence(text: str, told: str) -> None:
-    assert reason(text) == told
+def test_the_reason_of_a_resolver_is_one_sentence(text: str, message: str) -> None:
+    assert reason(text) == message
 
 
 def test_a_long_reason_is_cut() -> None:

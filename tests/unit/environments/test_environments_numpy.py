@@ -20,14 +20,14 @@ ADDED = re.compile(
 
 def test_workers_need_no_numpy_2() -> None:
     files = sorted(Path(assay.__file__).parent.rglob("*.py"))
-    found = [
+    lines = [
         f"{file.name}: {name}"
         for file in files
         for name in _of_numpy(file.read_text(encoding="utf-8"))
         if ADDED.fullmatch(name)
     ]
     assert len(files) > 500
-    assert found == []
+    assert lines == []
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,9 @@ def test_a_session_with_an_answer_that_is_not_finite_can_go_on(tmp_path: Path) -
     """JSON has no infinity: such a distance comes back as none."""
     suspect = Suspect(CaseId("sweep", 1, 7, 3), "shape", ("Relu@14",), rel_l2=float("inf"), budget=float("inf"))
     Corpus(tmp_path).write(Session(seed=7, waiting=[Waiting("f", suspect)]))
-    found = Corpus(tmp_path).read()
-    assert found is not None
-    assert (found.waiting[0].suspect.rel_l2, found.waiting[0].suspect.budget) == (None, None)
+    session = Corpus(tmp_path).read()
+    assert session is not None
+    assert (session.waiting[0].suspect.rel_l2, session.waiting[0].suspect.budget) == (None, None)
 
 
 def test_a_session_of_the_first_format_goes_on_and_screens_known_defects_again(tmp_path: Path) -> None:
@@ -87,10 +87,10 @@ def test_a_mistyped_name_is_answered_with_the_nearest(
 
 
 def test_opsets_and_numbers_do_not_tell_suspects_apart() -> None:
-    one = Suspect(CaseId("sweep", 1, 7, 3), "values", ("Pad@13",), ("Pad.mode=edge",))
+    suspect = Suspect(CaseId("sweep", 1, 7, 3), "values", ("Pad@13",), ("Pad.mode=edge",))
     other = Suspect(CaseId("sweep", 1, 7, 9), "values", ("Pad@19",), ("Pad.mode=edge",))
-    assert signature("f", one) == signature("f", other)
-    assert signature("f", one) != signature("f", Suspect(one.case, "values", ("Pad@13",), ("Pad.mode=wrap",)))
+    assert signature("f", suspect) == signature("f", other)
+    assert signature("f", suspect) != signature("f", Suspect(suspect.case, "values", ("Pad@13",), ("Pad.mode=wrap",)))
 
 
 def test_failures_that_end_with_other_words_are_two() -> None:
@@ -107,7 +107,7 @@ def test_crashes_of_an_older_session_have_the_signal_that_their_detail_names(tmp
     suspect = Suspect(CaseId("sweep", 1, 7, 3), "crash", detail="SIGSEGV")
     in_use = Suspect(CaseId("sweep", 1, 7, 4), "crash", detail="again")
     Corpus(tmp_path).write(Session(seed=7, buckets={"k": crash}, waiting=[Waiting("f", suspect), Waiting("f", in_use)]))
-    found = Corpus(tmp_path).read()
-    assert found is not None
-    signals = [found.buckets["k"].signal, *(waiting.suspect.signal for waiting in found.waiting)]
+    session = Corpus(tmp_path).read()
+    assert session is not None
+    signals = [session.buckets["k"].signal, *(waiting.suspect.signal for waiting in session.waiting)]
     assert signals == ["SIGABRT", "SIGSEGV", ""]

@@ -168,8 +168,8 @@ def test_one_scale_is_tried_for_those_of_rows() -> None:
     model = parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
       g (float[1,2] x) => (float[1,2] y) <int8[2,2] w = {1,2,3,4}, float[2] s = {1,10}>
       { r = DequantizeLinear <axis = 0> (w, s) y = Gemm (x, r) }""")
-    found = dict(experiments(GeneratedCase(model.SerializeToString(), {"x": np.ones((1, 2), np.float32)})))
-    assert {"scales", "instead MatMul"} <= {*found}
+    tried = dict(experiments(GeneratedCase(model.SerializeToString(), {"x": np.ones((1, 2), np.float32)})))
+    assert {"scales", "instead MatMul"} <= {*tried}
 
 
 def test_a_scale_of_no_rows_is_left_as_it_is() -> None:

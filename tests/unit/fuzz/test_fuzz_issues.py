@@ -25,9 +25,9 @@ def test_each_new_cause_has_one_text(tmp_path: Path) -> None:
         "k4": replace(CAUSE, key="k4", status="crash", dtypes=()),
     }
     session = Session(seed=7, buckets=buckets)
-    found = write_issues(session, tmp_path / "issues")
-    assert [path.name for path in found] == ["k1.md", "k4.md"]
-    text = found[0].read_text()
+    paths = write_issues(session, tmp_path / "issues")
+    assert [path.name for path in paths] == ["k1.md", "k4.md"]
+    text = paths[0].read_text()
     assert text.splitlines()[0] == "engine 1.0: wrong values by Neg [k1]"
     for part in (
         "wrong by two witnesses",
@@ -39,6 +39,6 @@ def test_each_new_cause_has_one_text(tmp_path: Path) -> None:
     ):
         assert part in text
     assert text.endswith("```python\nprint(1)\n```\n")
-    assert "ended the process" in found[1].read_text()
+    assert "ended the process" in paths[1].read_text()
     assert session.reported == ["k1", "k4"]
     assert write_issues(session, tmp_path / "issues") == []

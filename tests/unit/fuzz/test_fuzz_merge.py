@@ -55,8 +55,8 @@ def test_only_what_proves_something_makes_a_look_needless(
     services: Services, tmp_path: Path, status: str, known: str, due: bool
 ) -> None:
     session = _session(_bucket("old", status, known=known))
-    found = Look(Corpus(tmp_path), services, print).asked_before(WAITING, FLOW, session)
-    assert (found is not None) is due
+    bucket = Look(Corpus(tmp_path), services, print).asked_before(WAITING, FLOW, session)
+    assert (bucket is not None) is due
 
 
 def _kept(services: Services, folder: Path, bucket: Bucket, *before: Bucket) -> Fuzzing:
@@ -86,8 +86,8 @@ def test_a_bucket_that_a_second_case_proves_becomes_the_cause(services: Services
 )
 def test_what_is_a_cause_or_known_is_counted(services: Services, tmp_path: Path, before: Bucket) -> None:
     fuzzing = _kept(services, tmp_path, _bucket("new", "wrong", script="repro.py"), before)
-    (found,) = fuzzing.session.buckets.values()
-    assert (found.key, found.count, found.script, found.title) == ("old", 2, "", "by old")
+    (bucket,) = fuzzing.session.buckets.values()
+    assert (bucket.key, bucket.count, bucket.script, bucket.title) == ("old", 2, "", "by old")
     assert fuzzing.new == []
 
 

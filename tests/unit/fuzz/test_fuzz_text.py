@@ -25,11 +25,11 @@ def _bucket(key: str, known: str = "") -> Bucket:
 
 def test_known_causes_are_counted_and_not_shown() -> None:
     session = Session(seed=7, buckets={"a": _bucket("a"), "b": _bucket("b", "docs/findings/b.py")})
-    told = "\n".join(lines(session, set()))
-    assert "wrong: 1 (wrong by two witnesses)" in told
-    assert "known: 1 (found before; counted, not shown)\n  docs/findings/b.py, 3 cases" in told
-    assert "engine: b" not in told
-    assert "0 run, 1 cause" in told
+    text = "\n".join(lines(session, set()))
+    assert "wrong: 1 (wrong by two witnesses)" in text
+    assert "known: 1 (found before; counted, not shown)\n  docs/findings/b.py, 3 cases" in text
+    assert "engine: b" not in text
+    assert "0 run, 1 cause" in text
 
 
 def test_what_goes_on_says_how_far_it_is() -> None:
@@ -42,9 +42,9 @@ def test_what_goes_on_says_how_far_it_is() -> None:
 def test_of_what_an_engine_said_the_end_is_shown() -> None:
     said = f"Status Message: {'a/' * 300}lrn.cc:61 X->Shape().NumDimensions() == 4 was false"
     failed = replace(_bucket("a"), status="failed", detail=said)
-    told = [*lines(Session(seed=7, buckets={"a": failed}), set())]
-    assert any(line.endswith("lrn.cc:61 X->Shape().NumDimensions() == 4 was false") for line in told)
-    assert max(map(len, told)) < 320
+    told_lines = [*lines(Session(seed=7, buckets={"a": failed}), set())]
+    assert any(line.endswith("lrn.cc:61 X->Shape().NumDimensions() == 4 was false") for line in told_lines)
+    assert max(map(len, told_lines)) < 320
 
 
 def test_the_curve_has_each_cause_with_the_hours_before_it() -> None:
@@ -84,11 +84,11 @@ def test_coverage_says_what_was_refused_and_what_was_never_reached() -> None:
 
 def test_coverage_says_how_a_compiler_changed_graphs() -> None:
     fired = {"": 5, "Conv+Relu > FusedConv": 3, "Identity > nothing": 1}
-    told = [*coverage_lines(Session(seed=7, seen={"flow": {"Neg@13 float32 2": 3}}, fired={"flow": fired}))]
-    assert told[1].startswith(
+    page = [*coverage_lines(Session(seed=7, seen={"flow": {"Neg@13 float32 2": 3}}, fired={"flow": fired}))]
+    assert page[1].startswith(
         "  graphs before and after its compiler: 4 of 9 that were looked into are changed, in 2 ways; "
     )
-    assert told[1].endswith("; most often Conv+Relu > FusedConv (3), Identity > nothing (1)")
+    assert page[1].endswith("; most often Conv+Relu > FusedConv (3), Identity > nothing (1)")
 
 
 def test_a_flow_that_refused_all_is_named() -> None:

@@ -25,18 +25,18 @@ def _case() -> GeneratedCase:
 
 
 def test_each_replacement_is_a_valid_case() -> None:
-    found = dict(ablations(_case()))
-    assert [*found] == ["inputs", "stored", "type float16", "opset"]
-    for case in found.values():
+    by_name = dict(ablations(_case()))
+    assert [*by_name] == ["inputs", "stored", "type float16", "opset"]
+    for case in by_name.values():
         values = CaseValues(case)
         assert values.is_valid()
         values.evaluate()
-    assert len(np.unique(found["inputs"].inputs["x"])) == 4
-    assert {*found["stored"].inputs} == {"x", "w"}
-    plain = onnx.load_from_string(found["type float16"].model)
+    assert len(np.unique(by_name["inputs"].inputs["x"])) == 4
+    assert {*by_name["stored"].inputs} == {"x", "w"}
+    plain = onnx.load_from_string(by_name["type float16"].model)
     assert {value.type.tensor_type.elem_type for value in (*plain.graph.input, *plain.graph.output)} == {1}
     assert plain.graph.node[1].attribute[0].i == 1
-    assert found["type float16"].inputs["x"].dtype == np.float32
+    assert by_name["type float16"].inputs["x"].dtype == np.float32
 
 
 def test_whole_numbers_are_tried_as_floats() -> None:
@@ -44,19 +44,21 @@ def test_whole_numbers_are_tried_as_floats() -> None:
     model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 13]>
       g (int64[2,3] a, int64[3,2] b) => (int64[2,2] y) { y = MatMul(a, b) }""")
     fed = {name: np.arange(6).reshape(shape) for name, shape in (("a", (2, 3)), ("b", (3, 2)))}
-    found = dict(ablations(GeneratedCase(model.SerializeToString(), fed)))
-    assert "type int64" in found
-    assert {array.dtype for array in found["floats"].inputs.values()} == {np.dtype(np.float32)}
-    assert CaseValues(found["floats"]).is_valid()
+    by_name = dict(ablations(GeneratedCase(model.SerializeToString(), fed)))
+    assert "type int64" in by_name
+    assert {array.dtype for array in by_name["floats"].inputs.values()} == {np.dtype(np.float32)}
+    assert CaseValues(by_name["floats"]).is_valid()
     assert "floats" not in dict(ablations(_case()))
 
 
 def test_optional_inputs_are_left_out_one_at_a_time() -> None:
     model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
       g (float[3] x) => (float[3] y) <float low = {0}, float high = {1}> { y = Clip(x, low, high) }""")
-    found = dict(ablations(GeneratedCase(model.SerializeToString(), {"x": np.ones(3, np.float32)})))
+    by_name = dict(ablations(GeneratedCase(model.SerializeToString(), {"x": np.ones(3, np.float32)})))
     left = {
-        name: list(onnx.load_from_string(found[name].model).graph.node[0].input) for name in found if "input " in name
+        name: list(onnx.load_from_string(by_name[name].model).graph.node[0].input)
+        for name in by_name
+        if "input " in name
     }
     assert left == {"Clip input min": ["x", "", "high"], "Clip input max": ["x", "low"]}
 
@@ -89,9 +91,9 @@ def test_a_node_alone_is_tried_as_those_that_are_made_alike() -> None:
         model = parser.parse_model(
             f'<ir_version: 8, opset_import: ["" : 12]> g (float[3] x) => (float[3] y) {{ {nodes} }}'
         )
-        found = ablations(GeneratedCase(model.SerializeToString(), {"x": np.ones(3, np.float32)}))
+        pairs = ablations(GeneratedCase(model.SerializeToString(), {"x": np.ones(3, np.float32)}))
         return {
-            name: onnx.load_from_string(case.model).graph.node[0].op_type for name, case in found if name[:3] == "as "
+            name: onnx.load_from_string(case.model).graph.node[0].op_type for name, case in pairs if name[:3] == "as "
         }
 
     assert swapped("y = LogSoftmax <axis = 0> (x)") == {"as Hardmax": "Hardmax", "as Softmax": "Softmax"}

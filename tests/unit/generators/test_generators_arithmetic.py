@@ -20,31 +20,31 @@ def _rules(graph: Any) -> set[str]:
     def is_all(name: str, number: float) -> bool:
         return name in held and bool((held[name] == number).all())
 
-    found = set[str]()
+    rules = set[str]()
     for node in graph.node:
         before = [makers[name].op_type if name in makers else "" for name in node.input]
         for place, name in enumerate(node.input):
             if node.op_type == "Mul" and before[place] == "Div" and is_all(makers[name].input[0], 1):
                 whole = held[makers[name].input[0]].dtype.kind in "iu"
-                found.add("1 / x * y of whole numbers" if whole else "1 / x * y")
+                rules.add("1 / x * y of whole numbers" if whole else "1 / x * y")
         if node.op_type in ("Add", "Sub") and is_all(node.input[1], 0):
-            found.add("x + 0")
+            rules.add("x + 0")
         if node.op_type == "Sub" and is_all(node.input[0], 0):
-            found.add("0 - x")
+            rules.add("0 - x")
         if node.op_type == "Sub" and node.input[0] == node.input[1]:
-            found.add("x - x")
+            rules.add("x - x")
         if node.op_type == "Cast" and before == ["Cast"]:
-            found.add("casts in a row")
+            rules.add("casts in a row")
         if node.op_type == "Clip" and before[0] == "Relu":
-            found.add("Clip of Relu")
+            rules.add("Clip of Relu")
         if node.op_type == "Where" and before[0] == "Not":
-            found.add("Where of Not")
-    return found
+            rules.add("Where of Not")
+    return rules
 
 
 def test_the_rules_are_reached() -> None:
     made = (Arithmetic().make(3, index) for index in range(CASES))
-    found = {rule for case in made if case is not None for rule in _rules(onnx.load_from_string(case.model).graph)}
-    assert found == {
+    rules = {rule for case in made if case is not None for rule in _rules(onnx.load_from_string(case.model).graph)}
+    assert rules == {
         "1 / x * y", "1 / x * y of whole numbers", "x + 0", "0 - x", "x - x", "casts in a row", "Clip of Relu", "Where of Not",
     }  # fmt: skip

@@ -25,9 +25,9 @@ def _values() -> CaseValues:
         [helper.make_tensor_value_info(name, float_, [2]) for name in ("y", "z")],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    found = CaseValues(GeneratedCase(model.SerializeToString(), {"x": np.asarray([-1, 2], np.float32)}))
-    found.evaluate()
-    return found
+    values = CaseValues(GeneratedCase(model.SerializeToString(), {"x": np.asarray([-1, 2], np.float32)}))
+    values.evaluate()
+    return values
 
 
 def _operators(case: GeneratedCase) -> list[str]:

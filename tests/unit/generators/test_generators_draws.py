@@ -15,8 +15,8 @@ def test_the_stream_of_a_case_is_known() -> None:
 
 
 def test_streams_of_two_cases_differ() -> None:
-    one, other = Draws("sweep", 1, 7, 3), Draws("sweep", 1, 7, 4)
-    assert [one.below(1000) for _ in range(6)] != [other.below(1000) for _ in range(6)]
+    first, other = Draws("sweep", 1, 7, 3), Draws("sweep", 1, 7, 4)
+    assert [first.below(1000) for _ in range(6)] != [other.below(1000) for _ in range(6)]
 
 
 def test_numbers_stay_within_their_ends() -> None:

@@ -30,13 +30,13 @@ def _model() -> onnx.ModelProto:
 
 
 def test_every_node_ends_a_window_and_constants_keep_their_numbers() -> None:
-    found = [*mine(_model())]
-    assert [[node.operator for node in pattern.nodes] for pattern in found] == [
+    patterns = [*mine(_model())]
+    assert [[node.operator for node in pattern.nodes] for pattern in patterns] == [
         ["Mul", "Softmax"],
         ["Mul", "Softmax", "Neg"],
     ]
-    assert [value.numbers for value in found[0].values] == [None, (0.5,)]
-    assert decode(encode(found)) == tuple(found)
+    assert [value.numbers for value in patterns[0].values] == [None, (0.5,)]
+    assert decode(encode(patterns)) == tuple(patterns)
 
 
 def test_cases_come_near_to_the_models_of_a_folder(tmp_path: Path) -> None:

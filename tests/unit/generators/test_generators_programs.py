@@ -46,10 +46,10 @@ def test_what_the_conversion_makes_wrong_is_no_fault_of_the_backend(tmp_path: Pa
     program = convert_to(tmp_path / "other.onnx", "torch", tmp_path) if wrongly else None
     screener = _Screener(job, _AfterConversion(program), KeptCases(job.kept))
     screener.one(0)
-    found = screener.result()
-    assert found.counts == {Screened.CONVERTED if wrongly else Screened.SUSPECT: 1}
-    assert found.refused == ({"Sigmoid@13 converted": 1} if wrongly else {})
-    assert [suspect.kind for suspect in found.suspects] == ([] if wrongly else ["values"])
+    screening = screener.result()
+    assert screening.counts == {Screened.CONVERTED if wrongly else Screened.SUSPECT: 1}
+    assert screening.refused == ({"Sigmoid@13 converted": 1} if wrongly else {})
+    assert [suspect.kind for suspect in screening.suspects] == ([] if wrongly else ["values"])
 
 
 class _BuiltForSizes(Faulty):

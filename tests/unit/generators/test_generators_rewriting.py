@@ -31,8 +31,8 @@ BESIDE = "g (float[4] x) => (float[4] y, float[4] z) { z = Exp(x) y = Erf(x) }"
 def test_pairs_that_a_backend_compiles_together_are_seen(
     tmp_path: Path, flow: str, graph: str, due: tuple[str, str] | None
 ) -> None:
-    told = plugins.find_flow(flow)
-    backend = plugins.load("assay.backends", told.backend)()
+    found_flow = plugins.find_flow(flow)
+    backend = plugins.load("assay.backends", found_flow.backend)()
     backend.prepare()
     model = parser.parse_model(f"{HEAD} {graph}")
     shape = [axis.dim_value for axis in model.graph.input[0].type.tensor_type.shape.dim]
@@ -42,7 +42,7 @@ def test_pairs_that_a_backend_compiles_together_are_seen(
     def compiled(case: GeneratedCase) -> Engine:
         path = tmp_path / "m.onnx"
         path.write_bytes(case.model)
-        engine: Engine = backend.lower(path, told)
+        engine: Engine = backend.lower(path, found_flow)
         return engine
 
     whole = compiled(values.case)
@@ -52,15 +52,15 @@ def test_pairs_that_a_backend_compiles_together_are_seen(
 
 @pytest.mark.parametrize(("graph", "due"), [(CONV, "Relu > nothing"), (APART, ""), (BESIDE, "")])
 def test_what_a_compiler_changed_is_named(tmp_path: Path, graph: str, due: str) -> None:
-    told = plugins.find_flow("onnxruntime")
-    backend = plugins.load("assay.backends", told.backend)()
+    flow = plugins.find_flow("onnxruntime")
+    backend = plugins.load("assay.backends", flow.backend)()
     backend.prepare()
     model = parser.parse_model(f"{HEAD} {graph}")
     shape = [axis.dim_value for axis in model.graph.input[0].type.tensor_type.shape.dim]
     values = CaseValues(GeneratedCase(model.SerializeToString(), {"x": np.ones(shape, np.float32)}))
     path = tmp_path / "m.onnx"
     path.write_bytes(values.case.model)
-    engine: Engine = backend.lower(path, told)
+    engine: Engine = backend.lower(path, flow)
     engine.run(values.case.inputs)
     assert change(values, engine) == due
 
@@ -85,8 +85,8 @@ def test_near_misses_draw_from_what_was_learned_and_are_the_same_again(tmp_path:
 @pytest.mark.parametrize(("between", "due"), [("", {"executed QLinearSoftmax": False}), ("Log", {})])
 def test_what_several_nodes_become_is_named(tmp_path: Path, between: str, due: dict[str, bool]) -> None:
     """And nothing where each node is executed as it is alone."""
-    told = plugins.find_flow("onnxruntime")
-    backend = plugins.load("assay.backends", told.backend)()
+    flow = plugins.find_flow("onnxruntime")
+    backend = plugins.load("assay.backends", flow.backend)()
     backend.prepare()
     graph = f"""g (uint8[2,3] q) => (uint8[2,3] y) <float s = {{0.1}}, uint8 z = {{128}}, float t = {{0.004}}, uint8 o = {{0}}>
       {{ d = DequantizeLinear(q, s, z) e = {between or "Identity"}(d) m = Softmax(e) y = QuantizeLinear(m, t, o) }}"""
@@ -99,7 +99,7 @@ def test_what_several_nodes_become_is_named(tmp_path: Path, between: str, due: d
     def compiled(case: GeneratedCase) -> Engine:
         path = tmp_path / "m.onnx"
         path.write_bytes(case.model)
-        engine: Engine = backend.lower(path, told)
+        engine: Engine = backend.lower(path, flow)
         return engine
 
     assert wrong_kernels(values, compiled) == due

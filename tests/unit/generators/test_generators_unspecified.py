@@ -141,8 +141,8 @@ def test_a_reflection_beyond_the_axis_is_not_said(
     node = helper.make_node("Pad", ["x", "pads", "", *(["axes"] if axes else [])], ["y"], mode=mode)
     model = helper.make_model(helper.make_graph([node], "g", [], []))
     values = {"x": np.zeros((2, 3), np.float32), "y": np.zeros((2, 3), np.float32), "pads": np.asarray(pads)}
-    found = unspecified(model, values | ({"axes": np.asarray(axes)} if axes else {}))
-    assert found == ((Unspecified.REFLECTED_TWICE,) if reason else ())
+    reasons = unspecified(model, values | ({"axes": np.asarray(axes)} if axes else {}))
+    assert reasons == ((Unspecified.REFLECTED_TWICE,) if reason else ())
 
 
 def test_of_scores_before_the_softcap_text_and_body_differ() -> None:

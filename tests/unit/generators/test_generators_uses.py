@@ -36,8 +36,8 @@ from screening import CASES, OfPrograms, screening_job
 
 
 def _suspects(folder: Path, **options: Option) -> tuple[tuple[Suspect, ...], dict[str, int]]:
-    found = screen(screening_job(folder, **options), Stages(lambda stage: None))
-    return found.suspects, dict(found.counts)
+    screening = screen(screening_job(folder, **options), Stages(lambda stage: None))
+    return screening.suspects, dict(screening.counts)
 
 
 def test_a_sound_engine_is_right_in_every_use(tmp_path: Path) -> None:
@@ -72,9 +72,9 @@ def test_an_engine_that_is_wrong_later_is_named_by_its_use(
     tmp_path: Path, fault: str, options: dict[str, Option], use: Use
 ) -> None:
     suspects, _ = _suspects(tmp_path, fault=fault, **options)
-    found = [suspect for suspect in suspects if suspect.kind == use]
-    assert found
-    floats = [suspect for suspect in found if "int8" not in suspect.dtypes]  # the fault is of real numbers
+    of_use = [suspect for suspect in suspects if suspect.kind == use]
+    assert of_use
+    floats = [suspect for suspect in of_use if "int8" not in suspect.dtypes]  # the fault is of real numbers
     assert floats
     assert all(is_of_use(suspect.ablated) for suspect in floats)
 
@@ -107,21 +107,21 @@ def test_what_fails_in_a_use_is_tried_with_another_operator(
     job = replace(screening_job(tmp_path), generator=KEPT, version=KEPT_VERSION, kept=(str(tmp_path / "case"),))
     screener = _Screener(job, _WrongLater(operators), KeptCases(job.kept))
     screener.one(0)
-    (found,) = screener.result().suspects
-    assert found.kind == Use.SIDE_BY_SIDE
-    assert found.ablated[ANY_OPERATOR] is right
-    assert found.operators[0].partition("@")[0] == ("Sigmoid" if right else "Relu")
+    (suspect,) = screener.result().suspects
+    assert suspect.kind == Use.SIDE_BY_SIDE
+    assert suspect.ablated[ANY_OPERATOR] is right
+    assert suspect.operators[0].partition("@")[0] == ("Sigmoid" if right else "Relu")
 
 
 def test_a_second_engine_reads_the_form_that_the_backend_reads(tmp_path: Path) -> None:
     screener = _Screener(screening_job(tmp_path), OfPrograms(), UsedEngines())
     for index in range(12):  # each is exported
         screener.one(index)
-        found = screener.result()
-        if found.counts.get(Use.SIDE_BY_SIDE, 0) > 1:
+        screening = screener.result()
+        if screening.counts.get(Use.SIDE_BY_SIDE, 0) > 1:
             break
-    assert found.suspects == ()
-    assert found.counts[Use.SIDE_BY_SIDE] > 1
+    assert screening.suspects == ()
+    assert screening.counts[Use.SIDE_BY_SIDE] > 1
 
 
 class _FirstIsFaulty(Faulty):
@@ -144,9 +144,9 @@ def test_what_is_wrong_at_other_sizes_once_is_no_suspect(tmp_path: Path) -> None
     assert kept.with_name(f"{case}.other-1.npz").exists()
     screener = _Screener(job, _FirstIsFaulty(), UsedEngines())
     screener.one(case.index)
-    found = screener.result()
-    assert found.counts[Use.OTHER_SIZES] > 1
-    assert found.suspects == ()
+    screening = screener.result()
+    assert screening.counts[Use.OTHER_SIZES] > 1
+    assert screening.suspects == ()
 
 
 class _Swallowing(Faulty):
@@ -164,9 +164,9 @@ def test_an_error_that_one_thread_swallows_is_a_failure(tmp_path: Path) -> None:
     screener = _Screener(job, _Swallowing(), Sweep())
     for index in range(20):
         screener.one(index)
-    found = screener.result().suspects
-    assert {suspect.kind for suspect in found} == {"failed"}
-    assert all("asked to raise" in suspect.detail for suspect in found), found
+    suspects = screener.result().suspects
+    assert {suspect.kind for suspect in suspects} == {"failed"}
+    assert all("asked to raise" in suspect.detail for suspect in suspects), suspects
 
 
 def test_a_worker_that_ended_in_use_and_not_in_a_check_is_no_case_that_is_right(tmp_path: Path) -> None:

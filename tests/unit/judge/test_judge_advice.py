@@ -105,25 +105,25 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
     ],
 )  # fmt: skip
 def test_what_proves_nothing_says_what_would_decide_it(result: Result, reason: str) -> None:
-    found = judge(
+    judgement = judge(
         [result], planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True, policy=Policy(),
         asked={result.job_key: asked(result)},
     )  # fmt: skip
-    (verdict,) = found.verdicts
+    (verdict,) = judgement.verdicts
     assert verdict.word is VerdictStatus.INCONCLUSIVE
     assert verdict.reason == reason
-    assert found.exit_code == 3
+    assert judgement.exit_code == 3
 
 
 def test_a_flow_that_only_a_configuration_explains_is_asked_with_it() -> None:
     result = mistrusted(comparisons=POOR, reference=DRAWN)
-    found = judge(
+    judgement = judge(
         [result], planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True, policy=Policy(),
         asked={result.job_key: asked(result)}, config="own/assay.toml",
     )  # fmt: skip
     assert (
         "assay check models/net.onnx --config own/assay.toml --flow onnxruntime --inputs FILE.npz"
-        in found.verdicts[0].reason
+        in judgement.verdicts[0].reason
     )
 
 
@@ -157,7 +157,7 @@ def test_answers_without_numbers_excuse_no_other_metric(metric: str, hint: str) 
 
 
 @pytest.mark.parametrize(
-    ("node", "told"),
+    ("node", "sentence"),
     [
         (
             "com.acme:FancyNorm",
@@ -172,13 +172,13 @@ def test_answers_without_numbers_excuse_no_other_metric(metric: str, hint: str) 
         ("conv1", "rewrite that part of the model, or choose another flow"),
     ],
 )
-def test_an_operator_of_somebodys_own_domain_is_no_lack_of_the_backend(node: str, told: str) -> None:
+def test_an_operator_of_somebodys_own_domain_is_no_lack_of_the_backend(node: str, sentence: str) -> None:
     result = make_result(outcome=Outcome.UNSUPPORTED, cause=Cause.OPERATOR_UNSUPPORTED, stage=Stage.LOWER, node=node)
     job = asked(result)
     model = replace(job.case.model, opsets={"": 17, "ai.onnx.ml": 3, "com.acme": 1})
     job = replace(job, case=replace(job.case, model=model))
-    found = judge(
+    judgement = judge(
         [result], planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True, policy=Policy(),
         asked={result.job_key: job},
     )  # fmt: skip
-    assert told in found.verdicts[0].reason
+    assert sentence in judgement.verdicts[0].reason

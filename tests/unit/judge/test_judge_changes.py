@@ -111,22 +111,22 @@ def test_a_cell_of_one_run_alone_has_nothing_new() -> None:
 @pytest.mark.parametrize(("metric", "code"), [("fusions.lost", 1), ("warnings.new", 1), ("warnings.fusion-skipped", 0)])
 def test_a_goal_over_what_only_a_baseline_tells(metric: str, code: int) -> None:
     new = _result(APART, "new")
-    found = judge(
+    judgement = judge(
         [new],
         Policy(goals=(Goal(metric, max=0),)),
         planned=[new.job_key],
         baseline=[_result(FUSED)],
         today=datetime.date(2026, 11, 26),
     )
-    assert found.exit_code == code, found.run.reason
+    assert judgement.exit_code == code, judgement.run.reason
 
 
 def test_without_a_baseline_the_goal_says_what_to_give() -> None:
     new = _result(APART)
-    found = judge(
+    judgement = judge(
         [new], Policy(goals=(Goal("fusions.lost", max=0),)), planned=[new.job_key], today=datetime.date(2026, 11, 26)
     )
-    assert "give --baseline or --compare-run RUN" in found.verdicts[0].reason
+    assert "give --baseline or --compare-run RUN" in judgement.verdicts[0].reason
 
 
 def test_times_of_different_batches_are_not_compared() -> None:

@@ -28,8 +28,8 @@ def _result(gpu: GpuRecord, *, calls: int = 100, device_s: float | None = 3e-4) 
 
 def _verdict(result: Result, *goals: Goal) -> tuple[VerdictStatus, str]:
     judgement = judge([result], policy=Policy(goals=goals), planned=[result.job_key], today=date(2026, 11, 22))
-    one = next(verdict for verdict in judgement.verdicts if verdict.job_key == result.job_key)
-    return one.word, one.reason
+    own_verdict = next(verdict for verdict in judgement.verdicts if verdict.job_key == result.job_key)
+    return own_verdict.word, own_verdict.reason
 
 
 def test_the_devices_own_time_is_a_figure() -> None:

@@ -33,17 +33,17 @@ def _result(points: tuple[LoadPoint, ...] = POINTS, trouble: str = "", doubt: st
 
 
 def _judged(*goals: Goal, result: LoadResult | None = None, before: LoadResult | None = None) -> RunVerdict:
-    found = result or _result()
-    policy = load_policy_of(Policy(), goals, found.points)
+    judgement = result or _result()
+    policy = load_policy_of(Policy(), goals, judgement.points)
     past = [] if before is None else [before]
-    return judge([found], policy, planned=[JOB.key], today=date(2026, 1, 1), narrowed=True, baseline=past)
+    return judge([judgement], policy, planned=[JOB.key], today=date(2026, 1, 1), narrowed=True, baseline=past)
 
 
 def test_metrics_are_of_each_rate_and_of_the_lowest() -> None:
-    found = load_metrics(_result())
-    assert found["load.ttft_p50_ms"] == found["load.rate5.ttft_p50_ms"] == 10.0
-    assert found["load.rate20.ttft_p50_ms"] == 30.0
-    assert found["load.knee_per_s"] == 5.0
+    metrics = load_metrics(_result())
+    assert metrics["load.ttft_p50_ms"] == metrics["load.rate5.ttft_p50_ms"] == 10.0
+    assert metrics["load.rate20.ttft_p50_ms"] == 30.0
+    assert metrics["load.knee_per_s"] == 5.0
 
 
 LIMITS = {
@@ -79,13 +79,13 @@ def test_failed_requests_fail_unless_a_limit_allows_them() -> None:
 
 
 def test_a_late_sender_decides_nothing() -> None:
-    found = _judged(Goal("load.ttft_p50_ms", max=1.0), result=_result(doubt="the sender itself was late"))
-    assert found.run.word is VerdictStatus.INCONCLUSIVE
+    judgement = _judged(Goal("load.ttft_p50_ms", max=1.0), result=_result(doubt="the sender itself was late"))
+    assert judgement.run.word is VerdictStatus.INCONCLUSIVE
 
 
 def test_goals_about_loads_are_not_asked_of_other_jobs() -> None:
-    found = judge([], Policy(goals=(Goal("load.ttft_p50_ms", max=1.0),)), planned=[], today=date(2026, 1, 1))
-    assert not any("load.ttft" in verdict.reason for verdict in found.verdicts)
+    judgement = judge([], Policy(goals=(Goal("load.ttft_p50_ms", max=1.0),)), planned=[], today=date(2026, 1, 1))
+    assert not any("load.ttft" in verdict.reason for verdict in judgement.verdicts)
 
 
 @pytest.mark.parametrize(("percent", "leaks"), [(1.0, True), (0.0, False)])
@@ -95,9 +95,9 @@ def test_a_leak_of_one_percent_an_hour_is_found_in_an_hour(percent: float, leaks
     for seed in range(20):
         noise = np.random.default_rng(seed).normal(0, 200e3, len(seconds))
         sizes = 300e6 * (1 + percent / 100 * seconds / 3600) + noise
-        found = growth([*zip(seconds.tolist(), map(int, sizes), strict=True)])
-        assert (found["memory_growth_low_percent"] > 0) is leaks
-        assert found["memory_growth_low_percent"] <= percent <= found["memory_growth_high_percent"]
+        slopes = growth([*zip(seconds.tolist(), map(int, sizes), strict=True)])
+        assert (slopes["memory_growth_low_percent"] > 0) is leaks
+        assert slopes["memory_growth_low_percent"] <= percent <= slopes["memory_growth_high_percent"]
 
 
 def test_a_load_of_two_seconds_tells_no_growth_unless_it_surely_grows() -> None:

@@ -118,8 +118,8 @@ def test_sparsity_is_a_share_of_the_elements() -> None:
 
 def test_what_the_backend_does_not_tell_is_no_figure() -> None:
     """A zero would keep a limit that nobody has looked at."""
-    told = {"operators", "undelegated", "delegated", "fused", "casts", "precision.float32", "precision.int8"}
-    assert not told & metrics(make_result(facts=EngineInfo(precision="float32"))).keys()
+    names = {"operators", "undelegated", "delegated", "fused", "casts", "precision.float32", "precision.int8"}
+    assert not names & metrics(make_result(facts=EngineInfo(precision="float32"))).keys()
     unsaid = metrics(make_result(facts=placed(("Conv", "float32", 4, ""), ("Relu", "float32", 1, "compute"))))
     assert not {"fused", "casts", "delegated"} & unsaid.keys()
     assert "precision.float32" not in metrics(make_result(facts=placed(("Shape", "int64", 4, "compute"))))

@@ -30,7 +30,7 @@ CODES: dict[str, type[enum.StrEnum]] = {
     var.__name__: var
     for module in (
         note,
-        *(import_module(f"{refusals.__name__}.{found.name}") for found in iter_modules(refusals.__path__)),
+        *(import_module(f"{refusals.__name__}.{submodule.name}") for submodule in iter_modules(refusals.__path__)),
     )
     for var in vars(module).values()
     if isinstance(var, type) and issubclass(var, enum.StrEnum) and var.__module__ == module.__name__
@@ -70,7 +70,7 @@ def _made_from() -> dict[str, tuple[set[str], set[str]]]:
         node.value for node in tree.body if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "_MADE"
     )
     assert isinstance(table, ast.Dict)
-    found: dict[str, tuple[set[str], set[str]]] = {}
+    names_by_code: dict[str, tuple[set[str], set[str]]] = {}
     for code, made in zip(table.keys, table.values, strict=True):
         assert isinstance(code, ast.Attribute)
         assert isinstance(made, ast.Lambda)
@@ -78,8 +78,8 @@ def _made_from() -> dict[str, tuple[set[str], set[str]]]:
         read = [node for node in ast.walk(made.body) if isinstance(node, ast.Subscript) and _is_facts(node.value)]
         assert len(read) == sum(map(_is_facts, ast.walk(made.body))), f"{code.attr}: facts are read by name alone"
         names = {ast.literal_eval(part.slice) for part in read}
-        found[code.attr] = names, {ast.literal_eval(key) for key in made.body.keys if key is not None}
-    return found
+        names_by_code[code.attr] = names, {ast.literal_eval(key) for key in made.body.keys if key is not None}
+    return names_by_code
 
 
 def _is_facts(node: ast.AST) -> bool:

@@ -32,10 +32,10 @@ def _judged(policy: Policy, *outcomes: Outcome) -> RunVerdict:
 
 
 def test_the_shipped_policy_lets_a_backend_delegate_nothing_and_counts_it_beside_the_pass() -> None:
-    found = _judged(load_policy(FREE), Outcome.OK, Outcome.UNDELEGATED, Outcome.UNDELEGATED)
-    assert found.exit_code == 0
-    assert "3 of 3 jobs passed, 2 of them undelegated" in found.run.reason
-    assert "a pass by pass-on of the policy" in found.verdicts[1].reason
+    judgement = _judged(load_policy(FREE), Outcome.OK, Outcome.UNDELEGATED, Outcome.UNDELEGATED)
+    assert judgement.exit_code == 0
+    assert "3 of 3 jobs passed, 2 of them undelegated" in judgement.run.reason
+    assert "a pass by pass-on of the policy" in judgement.verdicts[1].reason
 
 
 def test_a_path_is_no_name_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,10 +48,10 @@ def test_a_path_is_no_name_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_without_it_such_a_job_is_skipped_and_the_line_of_the_pass_says_so() -> None:
-    found = _judged(Policy(), Outcome.OK, Outcome.UNDELEGATED, Outcome.UNSUPPORTED)
-    assert found.verdicts[1].word is VerdictStatus.SKIP
-    assert found.run.reason.startswith("PASS: 1 of 3 jobs passed, 2 skipped")
-    assert skipped_note(found) == "2 of 3 jobs skipped"
+    judgement = _judged(Policy(), Outcome.OK, Outcome.UNDELEGATED, Outcome.UNSUPPORTED)
+    assert judgement.verdicts[1].word is VerdictStatus.SKIP
+    assert judgement.run.reason.startswith("PASS: 1 of 3 jobs passed, 2 skipped")
+    assert skipped_note(judgement) == "2 of 3 jobs skipped"
     assert skipped_note(_judged(Policy(), Outcome.OK)) == ""
 
 

@@ -17,12 +17,12 @@ from assay.judge.note_text import note_text
 
 @pytest.mark.parametrize("code", [NoteCode.DEFECTS_NOT_SEEN, NoteCode.DERIVED_ON_FIRST])
 def test_a_note_with_other_facts_is_told_by_its_code(code: NoteCode) -> None:
-    told = note_text(noted(code, other=("a", "b"), number=3))
-    assert told == f"{code.replace('_', ' ')} (other: a, b, number: 3), as another version of Assay recorded it"
+    text = note_text(noted(code, other=("a", "b"), number=3))
+    assert text == f"{code.replace('_', ' ')} (other: a, b, number: 3), as another version of Assay recorded it"
 
 
 @pytest.mark.parametrize(
-    ("note", "told"),
+    ("note", "text"),
     [
         (
             noted(NoteCode.UNREADABLE_FILE, file="m.onnx", finding="truncated", values=("7",)),
@@ -38,8 +38,8 @@ def test_a_note_with_other_facts_is_told_by_its_code(code: NoteCode) -> None:
         ),
     ],
 )
-def test_a_note_with_fewer_values_or_of_another_type_is_told_by_its_code(note: Note, told: str) -> None:
-    assert note_text(note) == told
+def test_a_note_with_fewer_values_or_of_another_type_is_told_by_its_code(note: Note, text: str) -> None:
+    assert note_text(note) == text
 
 
 def test_words_that_an_earlier_version_recorded_are_shown_as_they_are() -> None:
@@ -53,18 +53,18 @@ def test_what_is_made_of_facts_weighs_more_than_a_word_that_was_recorded() -> No
 
 
 @pytest.mark.parametrize(
-    ("finding", "told"),
+    ("finding", "text"),
     [
         (ModelFinding(Area.MODEL, "no-such-rule", MODEL, (3,)), "no-such-rule (about: the model, 0: 3), as another"),
         (ModelFinding(Area.MODEL, "truncated", MODEL, (3,)), "truncated (about: the model, 0: 3), as another version"),
         (ModelFinding(Area.MODEL, "unreadable", MODEL, ("is empty (0 bytes)",)), "is empty (0 bytes)"),
     ],
 )
-def test_a_finding_of_a_model_that_another_version_recorded_is_told(finding: ModelFinding, told: str) -> None:
-    assert sentence(finding).startswith(told)
+def test_a_finding_of_a_model_that_another_version_recorded_is_told(finding: ModelFinding, text: str) -> None:
+    assert sentence(finding).startswith(text)
     assert note_text(model_finding_note(finding)) == sentence(finding)
 
 
 def test_a_finding_with_other_facts_is_told_by_its_code() -> None:
-    told = finding_text(Finding("degenerate", "y", FindingCode.REFERENCE_CONSTANT, facts(other=1)))
-    assert told == "reference constant (other: 1), as another version of Assay recorded it"
+    text = finding_text(Finding("degenerate", "y", FindingCode.REFERENCE_CONSTANT, facts(other=1)))
+    assert text == "reference constant (other: 1), as another version of Assay recorded it"

@@ -28,7 +28,7 @@ def test_a_requirement_is_a_goal(text: str, goal: Goal) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("undelegated", "--require 'undelegated' is not FIGURE OPERATOR NUMBER; write for example"),
         (">= 3", "is not FIGURE OPERATOR NUMBER"),
@@ -44,10 +44,10 @@ def test_a_requirement_is_a_goal(text: str, goal: Goal) -> None:
         ),
     ],
 )
-def test_anything_else_is_refused(text: str, told: str) -> None:
+def test_anything_else_is_refused(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_requirement(text)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_exactly_means_exactly() -> None:

@@ -44,8 +44,8 @@ def _opinion(result: Result) -> DraftVerdict:
     ],
 )
 def test_each_kind_of_slower_has_its_figure(seen: SpeedComparison, word: VerdictStatus, metric: str) -> None:
-    told = judge_comparison(seen, RULE)
-    assert (told.word, told.metric) == (word, metric)
+    decision = judge_comparison(seen, RULE)
+    assert (decision.word, decision.metric) == (word, metric)
 
 
 @pytest.mark.parametrize("more", [{"cpu": 0.05}, {"wall": 0.6}])
@@ -76,9 +76,9 @@ def test_a_longer_load_is_said_whatever_else_is_slower(more: dict[str, float]) -
     ids=["no clock", "no time", "too loaded", "loaded"],
 )
 def test_what_proves_nothing_is_neither_passed_nor_failed(seen: SpeedComparison, sentence: str) -> None:
-    told = judge_comparison(seen, RULE)
-    assert told.word is VerdictStatus.INCONCLUSIVE
-    assert sentence in told.text
+    decision = judge_comparison(seen, RULE)
+    assert decision.word is VerdictStatus.INCONCLUSIVE
+    assert sentence in decision.text
 
 
 def test_what_is_the_same_is_told_with_what_it_is_at_most_and_what_is_slower_with_its_interval() -> None:
@@ -94,10 +94,10 @@ def test_what_is_the_same_is_told_with_what_it_is_at_most_and_what_is_slower_wit
 
 def test_the_worst_batch_size_counts_and_is_told_first() -> None:
     result = make_result(kind="compare_speed", speeds=(_comparison(1), _comparison(8, cpu=0.1), _comparison(32)))
-    found = _opinion(result)
-    assert (found.word, found.metric) == (VerdictStatus.FAIL, "speed.batch8.slowdown_percent")
-    assert found.reason.startswith("at batch 8: slower: +10.6 %")
-    assert "; the same or faster at batch 1, 32; " in found.reason
+    opinion = _opinion(result)
+    assert (opinion.word, opinion.metric) == (VerdictStatus.FAIL, "speed.batch8.slowdown_percent")
+    assert opinion.reason.startswith("at batch 8: slower: +10.6 %")
+    assert "; the same or faster at batch 1, 32; " in opinion.reason
     named = metrics(result)
     assert named["speed.batch8.slowdown_percent"] == pytest.approx(10.57, abs=0.01)
     assert named["speed.slowdown_percent"] == pytest.approx(0.05, abs=0.01)
@@ -105,10 +105,12 @@ def test_the_worst_batch_size_counts_and_is_told_first() -> None:
 
 def test_stored_samples_are_held_against_all_engines_of_today() -> None:
     then = tuple(0.8e-3 * math.exp(0.01 * (n % 3 - 1)) for n in range(12))
-    told = judge_comparison(SpeedComparison("samples kept of the baseline", _launches(), "thread", stored=then), RULE)
-    assert told.word is VerdictStatus.FAIL
-    assert "slower: +25" in told.text
-    assert "no less than 10 % counts" in told.text
+    decision = judge_comparison(
+        SpeedComparison("samples kept of the baseline", _launches(), "thread", stored=then), RULE
+    )
+    assert decision.word is VerdictStatus.FAIL
+    assert "slower: +25" in decision.text
+    assert "no less than 10 % counts" in decision.text
 
 
 def test_a_slower_engine_says_which_operators_cost_more_and_what_changed() -> None:

@@ -22,8 +22,8 @@ NOBODY = noted(NoteCode.NO_REFERENCE, reason="nobody answers")
 
 def reason(result: Result, metric: str, jobs: Mapping[str, Job] = {}) -> str:
     policy = Policy(goals=(Goal(metric, min=0.9),))
-    found = judge([result], policy, planned=[result.job_key], today=datetime.date(2026, 11, 21), asked=jobs)
-    return found.verdicts[0].reason
+    judgement = judge([result], policy, planned=[result.job_key], today=datetime.date(2026, 11, 21), asked=jobs)
+    return judgement.verdicts[0].reason
 
 
 @pytest.mark.parametrize(

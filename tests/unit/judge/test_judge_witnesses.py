@@ -34,7 +34,7 @@ def of(result: Result, policy: Policy = Policy()) -> Verdict:
     job = make_job(kind=result.kind)
     net = replace(job.case.model, source="models/net.onnx", outputs=())
     job = replace(job, case=replace(job.case, model=net))
-    found = judge(
+    judgement = judge(
         [result],
         policy,
         planned=[result.job_key],
@@ -42,7 +42,7 @@ def of(result: Result, policy: Policy = Policy()) -> Verdict:
         narrowed=True,
         asked={result.job_key: job},
     )
-    return found.verdicts[0]
+    return judgement.verdicts[0]
 
 
 def differing(reference: Reference, *witnesses: Witness, finding: str = "values", **changes: Any) -> Result:

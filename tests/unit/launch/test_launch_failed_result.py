@@ -47,17 +47,17 @@ def test_a_job_of_every_kind_fails_with_a_result_of_its_own_kind(kind: JobKind) 
 def test_a_crash_stays_a_crash_whatever_its_repeat_gives() -> None:
     first = failed_result.crashed(make_job(), Stage.RUN, -11, nearly_full=False)
     fine = make_result(outcome=Outcome.OK)
-    told = failed_result.after_retry(first, fine)
-    assert (told.outcome, told.attempts, told.only_after_other_jobs) == (Outcome.CRASH, 2, True)
+    result = failed_result.after_retry(first, fine)
+    assert (result.outcome, result.attempts, result.only_after_other_jobs) == (Outcome.CRASH, 2, True)
     same = failed_result.after_retry(first, first)
     assert (same.outcome, same.attempts, same.only_after_other_jobs) == (Outcome.CRASH, 2, False)
 
 
 def test_a_signal_that_anybody_may_have_sent_is_blamed_where_the_repeat_ends_by_it_too() -> None:
     first = failed_result.crashed(make_job(), Stage.RUN, -9, nearly_full=False)
-    told = failed_result.after_retry(first, make_result(outcome=Outcome.OK))
-    assert (told.outcome, told.attempts, told.only_after_other_jobs) == (Outcome.OK, 2, False)
-    assert told.notes[-1] == noted(NoteCode.AGAIN_AFTER_SIGNAL, signal="SIGKILL", stage="run")
+    result = failed_result.after_retry(first, make_result(outcome=Outcome.OK))
+    assert (result.outcome, result.attempts, result.only_after_other_jobs) == (Outcome.OK, 2, False)
+    assert result.notes[-1] == noted(NoteCode.AGAIN_AFTER_SIGNAL, signal="SIGKILL", stage="run")
     same = failed_result.after_retry(first, first)
     assert (same.outcome, same.attempts) == (Outcome.CRASH, 2)
     assert "is not known" in same.detail

@@ -151,17 +151,17 @@ def _on(device: str, case: str = "") -> VerifyJob:
 
 def test_a_job_that_needs_a_gpu_goes_to_a_node_that_has_one_and_the_others_go_on() -> None:
     sharing = Sharing(pairs=False)
-    bare, one, two = Node("bare", None, None, 1), Node("one", None, None, 1, 1), Node("two", None, None, 1, 2)
+    bare, single, two = Node("bare", None, None, 1), Node("one", None, None, 1, 1), Node("two", None, None, 1, 2)
     asked = [_on("cuda", f"case-{number}") for number in range(8)] + [_on("cuda:1"), _on("cuda:7")]
     plain = _jobs(2)
     for job in (*asked, *plain):
         sharing.add(job)
     assert sharing.give([bare], 2) == {bare: plain}, "what needs a GPU waits for a node that has one"
     assert len(sharing) == len(asked)
-    given = sharing.give([bare, one, two], 2)
+    given = sharing.give([bare, single, two], 2)
     assert bare not in given
     assert {job.key for job in given[two]} == {_on("cuda:1").key, _on("cuda:7").key}, "what none has says so there"
-    assert all(job.flow.device == "cuda" for job in given[one])
+    assert all(job.flow.device == "cuda" for job in given[single])
 
 
 def test_what_is_tried_again_keeps_its_gpu() -> None:

@@ -24,10 +24,10 @@ _SIZE = mmap.PAGESIZE
 
 @pytest.fixture
 def path() -> Iterator[Path]:
-    found = _FOLDER / f"assay-test-{uuid.uuid4().hex}"
-    found.write_bytes(bytes(_SIZE))
-    yield found
-    found.unlink(missing_ok=True)
+    segment = _FOLDER / f"assay-test-{uuid.uuid4().hex}"
+    segment.write_bytes(bytes(_SIZE))
+    yield segment
+    segment.unlink(missing_ok=True)
 
 
 def _held(before: frozenset[int] = frozenset()) -> set[str]:

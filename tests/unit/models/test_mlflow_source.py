@@ -57,15 +57,15 @@ class _Registry(Handler):
             return self.answer(200, FILES[file])
         if self.body:
             return self.answer(200, self.body)
-        found = known[parts.path](query) if parts.path in known else None
-        return self.send_error(404) if found is None else self.answer(200, json.dumps(found).encode())
+        document = known[parts.path](query) if parts.path in known else None
+        return self.send_error(404) if document is None else self.answer(200, json.dumps(document).encode())
 
     def _alias(self, query: dict[str, str]) -> object:
         return {"model_version": {"version": "1", "source": "x"}} if query["alias"] == "champion" else None
 
     def _place(self, query: dict[str, str]) -> object:
-        found = PLACES.get((query["name"], query["version"]))
-        return found and {"artifact_uri": found}
+        place = PLACES.get((query["name"], query["version"]))
+        return place and {"artifact_uri": place}
 
     def _list(self, query: dict[str, str]) -> object:
         if self.folders:
@@ -97,13 +97,13 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_
 
 @pytest.mark.parametrize("said", ["models:/speech/1", "models:/speech@champion", "models:/speech/1:net.onnx"])
 def test_a_version_is_a_file_with_the_weights_that_it_names(said: str, registry: type[_Registry]) -> None:
-    found = to_file(Path(said))
-    folder = Path(found.path).parent
+    file = to_file(Path(said))
+    folder = Path(file.path).parent
     assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.*")) == [
         "net.onnx",
         "parts/model.data",
     ]
-    assert (found.named, found.sha256) == (said, sha256_bytes(MODEL))
+    assert (file.named, file.sha256) == (said, sha256_bytes(MODEL))
     assert not any("other.data" in request or "MLmodel" in request for request in registry.asked)
 
 

@@ -22,10 +22,10 @@ def _entry(folder: Path, name: str, size: int, age_s: float) -> Entry:
     (place / "deep" / "data").write_bytes(bytes(size))
     (place / "mark").write_bytes(b"")
     os.utime(place / "mark", (OLD - age_s, OLD - age_s))
-    found = entry_of(place, used=place / "mark")
-    assert found is not None
-    assert found.size_bytes == size
-    return found
+    entry = entry_of(place, used=place / "mark")
+    assert entry is not None
+    assert entry.size_bytes == size
+    return entry
 
 
 def test_the_least_recently_used_go_until_the_rest_fits(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_what_killed_processes_left_half_made_is_weighed_and_goes(
     case.mkdir()
     (case / "model").write_bytes(bytes(7))
     case.with_name("case.made.msgpack").write_bytes(bytes(3))
-    found = [*Artifacts(tmp_path / "artifacts").weighed(), *weighed()]
-    assert sorted(entry.size_bytes for entry in found) == [10, 100, 100, 100]
-    assert evict(found, 10) == (3, 300)
+    entries = [*Artifacts(tmp_path / "artifacts").weighed(), *weighed()]
+    assert sorted(entry.size_bytes for entry in entries) == [10, 100, 100, 100]
+    assert evict(entries, 10) == (3, 300)
     assert [path for path in (*left, case) if path.exists()] == [case]

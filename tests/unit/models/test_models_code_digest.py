@@ -112,13 +112,13 @@ def test_answers_that_another_rule_or_oracle_would_give_are_kept_elsewhere(
         copy(real / room, tmp_path / room)
     monkeypatch.setattr(module, "__file__", str(tmp_path / "models" / "code_digest.py"))
     case = Case("one", Model("one", "one.onnx", "0", format=form))
-    found = []
+    folders = []
     for _ in range(2):
         made_by.cache_clear()
         rooms_digest.cache_clear()
-        found.append(reference_dir(case, tmp_path))
+        folders.append(reference_dir(case, tmp_path))
         with (tmp_path / edited).open("a") as file:
             file.write("more = 1\n")
     made_by.cache_clear()
     rooms_digest.cache_clear()
-    assert (found[0] != found[1]) is changes
+    assert (folders[0] != folders[1]) is changes

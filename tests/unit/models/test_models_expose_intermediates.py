@@ -50,8 +50,8 @@ def test_a_node_with_bodies_is_a_part_that_can_be_run(text: str, reads: list[str
     alone = part(model, [node], {**values, "y": whole})
     assert [tensor.name for tensor in alone.graph.initializer] == ["w"]
     given = {value.name: values[value.name] for value in alone.graph.input}
-    (found,) = Evaluator(alone).evaluate(given)
-    np.testing.assert_array_equal(found, whole)
+    (answer,) = Evaluator(alone).evaluate(given)
+    np.testing.assert_array_equal(answer, whole)
 
 
 def test_what_a_body_reads_is_an_output_of_the_part_before_it() -> None:

@@ -22,8 +22,8 @@ NUMBERS = (RangeSource.TYPE, RangeSource.NUMBERS)
 
 
 def _number(path: Path, name: str = "x") -> tuple[float | None, float | None] | None:
-    one = planned(path).ranges.get(name)
-    return None if one is None or one.source not in NUMBERS else (one.low, one.high)
+    input_range = planned(path).ranges.get(name)
+    return None if input_range is None or input_range.source not in NUMBERS else (input_range.low, input_range.high)
 
 
 @pytest.mark.parametrize(
@@ -183,5 +183,5 @@ def test_long_chains_and_values_that_are_read_twice_take_no_time(tmp_path: Path)
         "  y = Cast <to=1> (c40)\n z = Cast <to=1> (i2000) }"
     )
     path = made(tmp_path, text)
-    found = number_ranges(read_graph(onnx.load(path)), {}, describe(path))
-    assert [*found] == ["c0", "i0"]
+    ranges = number_ranges(read_graph(onnx.load(path)), {}, describe(path))
+    assert [*ranges] == ["c0", "i0"]

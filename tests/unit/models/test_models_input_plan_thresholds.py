@@ -58,21 +58,21 @@ def _model(folder: Path, nodes: list[NodeProto], widths: dict[str, Any], kind: i
 def test_samples_come_to_several_leaves(tmp_path: Path) -> None:
     path = _model(tmp_path, [_ensemble()], {"x": 4})
     plan = planned(path)
-    one = plan.ranges["x"]
-    assert one.source is RangeSource.THRESHOLDS
+    input_range = plan.ranges["x"]
+    assert input_range.source is RangeSource.THRESHOLDS
     assert [
         low < threshold < high
-        for threshold, low, high in zip((FIRST, SECOND), one.lows[::2], one.highs[::2], strict=True)
+        for threshold, low, high in zip((FIRST, SECOND), input_range.lows[::2], input_range.highs[::2], strict=True)
     ] == [True] * 2
-    assert (one.lows[1], one.highs[1]) == (-1.0, 1.0)
+    assert (input_range.lows[1], input_range.highs[1]) == (-1.0, 1.0)
     assert len({row.tobytes() for sample in answers(path, plan, samples=8) for row in sample[-1]}) > 1
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_later_operator_has_its_numbers_as_tensors(dtype: type, tmp_path: Path) -> None:
     kind = TensorProto.FLOAT if dtype is np.float32 else TensorProto.DOUBLE
-    one = planned(_model(tmp_path, [_later(dtype)], {"x": 2}, kind)).ranges["x"]
-    assert one.lows[1] < FIRST < one.highs[1]
+    input_range = planned(_model(tmp_path, [_later(dtype)], {"x": 2}, kind)).ranges["x"]
+    assert input_range.lows[1] < FIRST < input_range.highs[1]
 
 
 def test_a_scaler_and_columns_of_their_own_are_read_through(tmp_path: Path) -> None:

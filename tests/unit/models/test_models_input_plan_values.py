@@ -42,8 +42,8 @@ def test_both_branches_can_be_entered_at_the_chosen_sizes() -> None:
         proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(sizes), name))
     graph = read_graph(proto)
     assert evaluate(graph, {"x": (1, 48), "flag": ()}, {}).untaken == 1
-    found = solve(graph, batch=1, fixed={}, data={})
-    assert (found.sizes["N"], found.sizes["S"] % 30, found.unmet) == (1, 0, None)
+    solution = solve(graph, batch=1, fixed={}, data={})
+    assert (solution.sizes["N"], solution.sizes["S"] % 30, solution.unmet) == (1, 0, None)
 
 
 def test_a_border_is_reflected_only_where_there_is_room(tmp_path: Path) -> None:

@@ -70,8 +70,12 @@ def read(body: str, folder: Path) -> ModelPrecision:
 def test_what_a_graph_computes_in(
     body: str, kind: str, products: float, weights: float, valued: bool, tmp_path: Path
 ) -> None:
-    found = read(body, tmp_path)
-    assert (found.multiplying[kind], found.weights[kind], kind in found.values) == (products, weights, valued)
+    precision = read(body, tmp_path)
+    assert (precision.multiplying[kind], precision.weights[kind], kind in precision.values) == (
+        products,
+        weights,
+        valued,
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,15 @@ from assay.transforms.pt2e import _refused
 def _errors() -> list[Exception]:
     import torch
 
-    found: list[Exception] = []
+    exceptions: list[Exception] = []
     for make in (lambda: np.empty(2**46), lambda: torch.empty(2**46), lambda: bytearray(2**60)):
         try:
             make()
         except Exception as error:
-            found.append(error)
+            exceptions.append(error)
             continue
         raise AssertionError("such a machine is unheard of")
-    return found
+    return exceptions
 
 
 @pytest.mark.parametrize("told_by", [refused, _refused, _export_failure])

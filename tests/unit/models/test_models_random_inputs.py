@@ -27,13 +27,13 @@ def test_the_same_values_on_every_machine() -> None:
 
 
 def test_an_input_or_sample_more_changes_no_other() -> None:
-    one = random_inputs(model(("x", "float32", (4,))), seed=1, samples=1, batch=1)
+    single = random_inputs(model(("x", "float32", (4,))), seed=1, samples=1, batch=1)
     two = random_inputs(model(("a", "float32", (9,)), ("x", "float32", (4,))), seed=1, samples=2, batch=1)
-    assert one[0]["x"].tolist() == two[0]["x"].tolist()
+    assert single[0]["x"].tolist() == two[0]["x"].tolist()
     assert two[0]["x"].tolist() != two[1]["x"].tolist()
     assert (
         random_inputs(model(("x", "float32", (4,))), seed=2, samples=1, batch=1)[0]["x"].tolist()
-        != one[0]["x"].tolist()
+        != single[0]["x"].tolist()
     )
 
 

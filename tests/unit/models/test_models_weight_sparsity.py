@@ -48,8 +48,8 @@ def saved(folder: Path, nodes: list[onnx.NodeProto], **weights: Any) -> Path:
 def test_the_axis_is_the_one_that_is_summed(
     tmp_path: Path, nodes: list[onnx.NodeProto], weight: Any, pattern: bool
 ) -> None:
-    found = weight_sparsity(saved(tmp_path, nodes, w=weight))
-    assert found == Sparsity(24, 12, 24 if pattern else 0, (WeightSparsity("w", 24, 12, pattern),))
+    sparsity = weight_sparsity(saved(tmp_path, nodes, w=weight))
+    assert sparsity == Sparsity(24, 12, 24 if pattern else 0, (WeightSparsity("w", 24, 12, pattern),))
 
 
 def test_the_zero_of_a_quantized_weight_is_its_zero_point(tmp_path: Path) -> None:
@@ -59,9 +59,9 @@ def test_the_zero_of_a_quantized_weight_is_its_zero_point(tmp_path: Path) -> Non
         helper.make_node("DequantizeLinear", ["w", "s", "z"], ["d"], axis=1),
         helper.make_node("MatMul", ["x", "d"], ["y"]),
     ]
-    found = weight_sparsity(saved(tmp_path, nodes, w=stored, s=np.ones(3, np.float32), z=points))
-    assert found is not None
-    assert (found.zeros, found.two_of_four) == (12, 24)
+    sparsity = weight_sparsity(saved(tmp_path, nodes, w=stored, s=np.ones(3, np.float32), z=points))
+    assert sparsity is not None
+    assert (sparsity.zeros, sparsity.two_of_four) == (12, 24)
 
 
 def test_what_is_not_multiplied_with_is_no_weight(tmp_path: Path) -> None:

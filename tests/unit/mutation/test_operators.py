@@ -64,7 +64,7 @@ def test_records_of_operators_name_mutations_that_there_are() -> None:
 @pytest.mark.parametrize("name", OPERATORS)
 def test_the_operator_lies(name: str) -> None:
     assert FOUND[name], f"{name} has no place in any of the test's models"
-    told = []
+    refusals = []
     for where, mutant in FOUND[name]:
         made = tree_models.ALL[where]()
         graph = Graph(made)
@@ -78,12 +78,12 @@ def test_the_operator_lies(name: str) -> None:
         try:
             expected, actual = run(made, feeds), run(changed.model, feeds)
         except Exception as error:
-            told.append(str(error)[:80])
+            refusals.append(str(error)[:80])
             continue
         same = list(actual) == list(expected) and all(np.array_equal(actual[n], expected[n]) for n in expected)
-        told.append("" if same else "differs")
-    assert told, f"{name} leaves no valid model anywhere"
-    assert "differs" in told or name in SAME_HERE, (name, told, FOUND[name])
+        refusals.append("" if same else "differs")
+    assert refusals, f"{name} leaves no valid model anywhere"
+    assert "differs" in refusals or name in SAME_HERE, (name, refusals, FOUND[name])
 
 
 @pytest.mark.parametrize("name", [operator.name for operator in OPERATORS.values() if operator.distance is not None])

@@ -85,10 +85,10 @@ def test_sizes_that_numbers_decide_are_drawn() -> None:
         _node("Shape", "n", "s"),
         _node("Expand", "x,s", "e"),
     ]
-    found = drawn_outputs(_model(nodes, "n,s,e"))
-    assert set(found) == {"n", "s", "e"}
-    assert found["n"].sizes
-    assert found["e"].sizes
+    drawn = drawn_outputs(_model(nodes, "n,s,e"))
+    assert set(drawn) == {"n", "s", "e"}
+    assert drawn["n"].sizes
+    assert drawn["e"].sizes
     assert not drawn_outputs(_model(nodes, "r"))["r"].sizes
 
 
@@ -254,13 +254,15 @@ def test_what_would_be_large_is_not_computed() -> None:
 def _calling_twice(count: int, operator: str) -> list[onnx.FunctionProto]:
     """Each calls the next one twice, and the last is that operator."""
     imports = [helper.make_opsetid("", 22), helper.make_opsetid("own", 1)]
-    found = []
+    functions = []
     for at in range(count):
         name = f"F{at + 1}"
         nodes = [helper.make_node(name, ["a"], ["t"], domain="own"), helper.make_node(name, ["t"], ["b"], domain="own")]
         last = [_node(operator, "a", "b")]
-        found.append(helper.make_function("own", f"F{at}", ["a"], ["b"], nodes if at + 1 < count else last, imports))
-    return found
+        functions.append(
+            helper.make_function("own", f"F{at}", ["a"], ["b"], nodes if at + 1 < count else last, imports)
+        )
+    return functions
 
 
 @pytest.mark.parametrize(("operator", "drawn"), [("Relu", {"r"}), ("Bernoulli", {"y", "r"})])

@@ -90,9 +90,9 @@ def test_what_was_recorded_under_one_limit_answers_another(
     assert evidence is not None
     assert len(evidence.corners) <= MOST_CORNERS
     true = _used(actual, expected, rtol, atol)
-    found = math.inf if evidence.clashing else true
-    assert asked.metrics["budget_used"] == pytest.approx(found, rel=evidence.slack + 1e-9)
-    assert asked.metrics["budget_used"] >= found * (1 - 1e-9)
+    limit = math.inf if evidence.clashing else true
+    assert asked.metrics["budget_used"] == pytest.approx(limit, rel=evidence.slack + 1e-9)
+    assert asked.metrics["budget_used"] >= limit * (1 - 1e-9)
     assert evidence.slack < 0.015
 
 
@@ -103,26 +103,28 @@ def test_a_large_output_has_a_few_corners_by_either_pass(compiled: bool, monkeyp
     random = np.random.default_rng(1)
     expected = random.standard_normal(5_000_000).astype(np.float32)
     actual = expected + 1e-6 * random.standard_normal(expected.size).astype(np.float32)
-    found = _by(actual, expected, 1e-6, 1e-6)
-    assert found.evidence is not None
-    assert 3 <= len(found.evidence.corners) <= 30
-    assert found.evidence.slack == 0.0
+    comparison = _by(actual, expected, 1e-6, 1e-6)
+    assert comparison.evidence is not None
+    assert 3 <= len(comparison.evidence.corners) <= 30
+    assert comparison.evidence.slack == 0.0
     for rtol, atol in ((0.0, 1e-6), (1e-3, 0.0), (1e-5, 1e-7)):
-        assert by_limits(found, rtol, atol).metrics["budget_used"] == pytest.approx(_used(actual, expected, rtol, atol))
+        assert by_limits(comparison, rtol, atol).metrics["budget_used"] == pytest.approx(
+            _used(actual, expected, rtol, atol)
+        )
 
 
 def test_a_smooth_curve_of_errors_keeps_a_bounded_number_of_corners() -> None:
     size = np.linspace(1.0, 100.0, 50_000)
     error = np.sqrt(size)
-    found = Envelope()
+    envelope = Envelope()
     for part in np.array_split(np.random.default_rng(0).permutation(size.size), 20):
-        found.add(size[part], error[part], size[part], size[part] + error[part], part)
-    assert found.size.size <= MOST_CORNERS
-    assert 0.0 < found.slack < 5e-3
-    assert (error <= (1 + found.slack) * found.at(size) * (1 + 1e-12)).all()
+        envelope.add(size[part], error[part], size[part], size[part] + error[part], part)
+    assert envelope.size.size <= MOST_CORNERS
+    assert 0.0 < envelope.slack < 5e-3
+    assert (error <= (1 + envelope.slack) * envelope.at(size) * (1 + 1e-12)).all()
 
 
 def test_the_largest_numbers_do_not_overflow() -> None:
     big = np.array([1.5e308, 1.0])
-    found = _by(-big, big, 1.0, 0.0)
-    assert found.metrics["budget_used"] == pytest.approx(2.0)
+    comparison = _by(-big, big, 1.0, 0.0)
+    assert comparison.metrics["budget_used"] == pytest.approx(2.0)

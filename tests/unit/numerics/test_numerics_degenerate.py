@@ -27,10 +27,10 @@ def test_one_number_beside_nan_proves_nothing_and_a_mask_does(values: list[float
     array = np.array(values, np.float32)
     numbers = array[np.isfinite(array)]
     stats = ReferenceStats(array.size, numbers.size, float(numbers.min()), float(numbers.max()))
-    found = degenerate_reference("y", stats, [array], "float32")
-    assert (found.code if found is not None else None) is code
+    degenerate = degenerate_reference("y", stats, [array], "float32")
+    assert (degenerate.code if degenerate is not None else None) is code
     if code is FindingCode.REFERENCE_CONSTANT_OR_NAN:
-        assert "all zero in 2 of 3 elements, and NaN in the others" in finding_text(found)
+        assert "all zero in 2 of 3 elements, and NaN in the others" in finding_text(degenerate)
 
 
 @pytest.mark.parametrize(
@@ -50,18 +50,18 @@ def test_a_class_that_is_certain_in_every_sample_proves_nothing(
 ) -> None:
     arrays = [np.array(sample, np.float32) for sample in samples]
     stats = ReferenceStats(sum(array.size for array in arrays), sum(array.size for array in arrays), 0.0, 1.0)
-    found = degenerate_reference("y", stats, arrays, "float32")
-    assert (found is not None) is proves_nothing
-    if found is not None:
-        assert finding_text(found) == "the reference gives all 4 samples the same answer, of two different numbers"
+    degenerate = degenerate_reference("y", stats, arrays, "float32")
+    assert (degenerate is not None) is proves_nothing
+    if degenerate is not None:
+        assert finding_text(degenerate) == "the reference gives all 4 samples the same answer, of two different numbers"
 
 
 def test_one_number_in_all_samples_is_called_constant_where_the_type_has_no_more() -> None:
     arrays = [np.array([1.0 + 1e-8 * place]) for place in range(4)]
     stats = ReferenceStats(4, 4, 1.0, 1.0 + 3e-8)
-    found = degenerate_reference("y", stats, arrays, "float32")
-    assert found is not None
-    assert found.code is FindingCode.REFERENCE_CONSTANT
+    degenerate = degenerate_reference("y", stats, arrays, "float32")
+    assert degenerate is not None
+    assert degenerate.code is FindingCode.REFERENCE_CONSTANT
     assert degenerate_reference("y", stats, arrays, "float64") is None
 
 

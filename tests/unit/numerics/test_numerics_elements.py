@@ -37,10 +37,10 @@ def test_every_floating_type_counts_its_neighbours(name):
 @pytest.mark.parametrize("name", FLOATS)
 def test_plus_and_minus_zero_are_the_same(name):
     zeros = np.array([0.0, 0.0, 1.0]).astype(numpy_dtype(name))
-    found, kinds = compared(-zeros * np.array([1, 1, -1]).astype(zeros.dtype), zeros)
+    comparison, kinds = compared(-zeros * np.array([1, 1, -1]).astype(zeros.dtype), zeros)
     assert kinds == []
-    assert found.metrics["max_abs"] == 0.0
-    assert found.ulp_histogram.counts[0] == 3
+    assert comparison.metrics["max_abs"] == 0.0
+    assert comparison.ulp_histogram.counts[0] == 3
 
 
 @pytest.mark.parametrize(
@@ -51,26 +51,26 @@ def test_whole_numbers_are_exact(name):
     wrong = values.copy()
     wrong[3] = 0
     assert compared(values, values.copy())[1] == []
-    found, kinds = compared(wrong, values)
+    comparison, kinds = compared(wrong, values)
     assert kinds == ["values"]
-    assert found.metrics["max_abs"] == 1.0
-    assert found.metrics["budget_used"] == np.inf
-    assert found.worst[0].index == (0, 3)
-    assert found.ulp_histogram is None
+    assert comparison.metrics["max_abs"] == 1.0
+    assert comparison.metrics["budget_used"] == np.inf
+    assert comparison.worst[0].index == (0, 3)
+    assert comparison.ulp_histogram is None
 
 
 @pytest.mark.parametrize("name", ["int64", "uint64"])
 def test_a_large_integer_off_by_one_is_seen(name):
     expected = np.array([np.iinfo(name).max - 1, np.iinfo(name).min, 5], name)
     actual = expected + np.array([1, 0, 0], name)
-    found, kinds = compared(actual, expected)
+    comparison, kinds = compared(actual, expected)
     assert kinds == ["values"]
-    assert found.metrics["max_abs"] == 1.0
+    assert comparison.metrics["max_abs"] == 1.0
 
 
 def test_the_widest_difference_of_int64_does_not_wrap():
-    found, _ = compared(np.array([2**63 - 1, 0]), np.array([-(2**63), 0]))
-    assert found.metrics["max_abs"] == 2.0**64
+    comparison, _ = compared(np.array([2**63 - 1, 0]), np.array([-(2**63), 0]))
+    assert comparison.metrics["max_abs"] == 2.0**64
 
 
 def test_integers_are_loosened_by_name_only():
@@ -85,10 +85,10 @@ def test_text_is_equal_or_not():
     expected = np.array(["cat", "dog", "größe"], dtype=object)
     assert compared(np.array(["cat", "dog", "größe"]), expected)[1] == []
     assert compared(np.array([word.encode() for word in expected]), expected)[1] == []
-    found, kinds = compared(np.array(["cat", "hog", "größe"]), expected)
+    comparison, kinds = compared(np.array(["cat", "hog", "größe"]), expected)
     assert kinds == ["values"]
-    assert "expected 'dog', got 'hog'" in finding_text(found.findings[0])
-    assert found.metrics["share_out_of_tolerance"] == pytest.approx(1 / 3)
+    assert "expected 'dog', got 'hog'" in finding_text(comparison.findings[0])
+    assert comparison.metrics["share_out_of_tolerance"] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("name", ["complex64", "complex128"])
@@ -97,10 +97,10 @@ def test_complex_numbers_are_compared_by_their_parts(name):
     actual = expected.copy()
     actual[0, 1] += 0.5j
     assert compared(expected, expected.copy())[1] == []
-    found, kinds = compared(actual, expected)
+    comparison, kinds = compared(actual, expected)
     assert kinds == ["values"]
-    assert found.worst[0].index == (0, 0, 1, 1)
-    assert (found.worst[0].expected, found.worst[0].actual) == (-4.0, -3.5)
+    assert comparison.worst[0].index == (0, 0, 1, 1)
+    assert (comparison.worst[0].expected, comparison.worst[0].actual) == (-4.0, -3.5)
 
 
 def test_complex_numbers_that_came_as_pairs_are_refused_and_it_is_said_why():
@@ -184,17 +184,17 @@ def test_no_allowance_means_bitwise_up_to_the_sign_of_zero():
 def test_extreme_float64_is_judged_like_any_other(scale):
     expected = np.random.default_rng(0).uniform(0.5, 1.5, 100) * scale
     assert compared(expected.copy(), expected)[1] == []
-    found, kinds = compared(expected * (1 + 1e-3), expected)
+    comparison, kinds = compared(expected * (1 + 1e-3), expected)
     assert kinds == ["values"]
-    assert found.metrics["rel_l2"] == pytest.approx(1e-3, rel=1e-9)
-    assert found.metrics["sqnr_db"] == pytest.approx(60.0)
+    assert comparison.metrics["rel_l2"] == pytest.approx(1e-3, rel=1e-9)
+    assert comparison.metrics["sqnr_db"] == pytest.approx(60.0)
     assert reference_of([expected]).rms == pytest.approx(np.sqrt(np.mean((expected / scale) ** 2)) * scale)
 
 
 def test_a_scalar_has_an_index_of_its_sample_only():
-    found, kinds = compared(np.float32(1.0), np.float32(2.0))
+    comparison, kinds = compared(np.float32(1.0), np.float32(2.0))
     assert kinds == ["values"]
-    assert found.worst[0].index == (0,)
+    assert comparison.worst[0].index == (0,)
 
 
 def test_complex_numbers_where_real_ones_are_expected_are_refused():

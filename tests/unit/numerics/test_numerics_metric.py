@@ -52,9 +52,9 @@ def test_closeness_keeps_the_promises():
 
 def test_closeness_has_every_figure_and_a_value_for_each_alive_tensor():
     values = np.random.default_rng(0).standard_normal(20)
-    found = closeness(values + 1e-9, values, Contract())
-    assert set(found) == set(GIVEN)
-    assert not np.isnan(list(found.values())).any()
+    metrics = closeness(values + 1e-9, values, Contract())
+    assert set(metrics) == set(GIVEN)
+    assert not np.isnan(list(metrics.values())).any()
 
 
 def test_the_table_of_metrics_has_a_row_for_each():
@@ -104,16 +104,16 @@ def gives_nothing(actual, expected, contract):
 
 @stating()
 def loses_a_name(actual, expected, contract):
-    found = largest(actual, expected, contract)
-    return found if actual.size else {"largest": found["largest"]}
+    metrics = largest(actual, expected, contract)
+    return metrics if actual.size else {"largest": metrics["largest"]}
 
 
 @stating()
 def writes(actual, expected, contract):
-    found = largest(actual, expected, contract)
+    metrics = largest(actual, expected, contract)
     if actual.size and actual.dtype == np.float32:
         actual[...] = 7
-    return found
+    return metrics
 
 
 @stating({"largest": ("", "up")})

@@ -28,7 +28,7 @@ def plain(actual: np.ndarray, expected: np.ndarray, rtol: float = RTOL, atol: fl
     d = np.abs(a - e)
     with np.errstate(all="ignore"):
         budget = np.where(d == 0, 0.0, d / (rtol * np.abs(e) + atol))
-    found = {
+    metrics = {
         "share_out_of_tolerance": (np.count_nonzero(budget > 1) + clashes) / total,
         "budget_used": math.inf if clashes else budget.max(initial=0.0),
     }
@@ -36,7 +36,7 @@ def plain(actual: np.ndarray, expected: np.ndarray, rtol: float = RTOL, atol: fl
         norm = np.linalg.norm
         nonzero = e != 0
         with np.errstate(all="ignore"):
-            found |= {
+            metrics |= {
                 "max_abs": d.max(),
                 "mean_abs": d.mean(),
                 "max_rel": (d[nonzero] / np.abs(e[nonzero])).max(initial=0.0),
@@ -48,7 +48,7 @@ def plain(actual: np.ndarray, expected: np.ndarray, rtol: float = RTOL, atol: fl
                 "abs_p90": np.quantile(d, 0.9, method="inverted_cdf"),
                 "abs_p99": np.quantile(d, 0.99, method="inverted_cdf"),
             }
-    return {name: float(value) for name, value in found.items() if not np.isnan(value)}
+    return {name: float(value) for name, value in metrics.items() if not np.isnan(value)}
 
 
 def ulps_between(a: np.float32, e: np.float32) -> int:
@@ -67,9 +67,9 @@ def compared(actual, expected, contract=None, **more):
     return comparison
 
 
-def assert_close(found: dict[str, float], wanted: dict[str, float], rel: float = 2e-6) -> None:
+def assert_close(metrics: dict[str, float], wanted: dict[str, float], rel: float = 2e-6) -> None:
     for name, value in wanted.items():
-        assert found[name] == pytest.approx(value, rel=rel, abs=1e-7 if name == "cosine" else 1e-290), name
+        assert metrics[name] == pytest.approx(value, rel=rel, abs=1e-7 if name == "cosine" else 1e-290), name
 
 
 floats = st.one_of(
@@ -94,8 +94,8 @@ def test_float32_figures_are_those_of_a_plain_implementation(pair):
     if near:
         with np.errstate(all="ignore"):
             actual = np.where(np.abs(actual) < 1, expected * np.float32(1 + 1e-4), expected).astype(np.float32)
-    found, wanted = compared(actual, expected), plain(actual, expected)
-    assert_close(found.metrics, wanted)
+    comparison, wanted = compared(actual, expected), plain(actual, expected)
+    assert_close(comparison.metrics, wanted)
 
 
 @settings(max_examples=200, deadline=None)
@@ -104,10 +104,10 @@ def test_ulp_histogram_counts_representable_numbers_between(actual, expected):
     finite = np.isfinite(actual) & np.isfinite(expected)
     assume(finite.any())
     between = [ulps_between(a, e) for a, e in zip(actual[finite], expected[finite], strict=True)]
-    found = compared(actual, expected).ulp_histogram
-    edges = [int(edge) for edge in found.edges]
+    histogram = compared(actual, expected).ulp_histogram
+    edges = [int(edge) for edge in histogram.edges]
     wanted = [sum(low <= u < high for u in between) for low, high in itertools.pairwise(edges)]
-    assert list(found.counts) == wanted
+    assert list(histogram.counts) == wanted
 
 
 @settings(max_examples=100, deadline=None)
@@ -118,11 +118,11 @@ def test_ulp_histogram_counts_representable_numbers_between(actual, expected):
 def test_float64_figures_hold_over_the_whole_range(expected, factor):
     assume(0 < np.abs(expected).max() < 8e307)
     actual = expected * factor
-    found = compared(actual, expected).metrics
+    metrics = compared(actual, expected).metrics
     share = abs(factor - 1.0)
-    assert found["rel_l2"] == pytest.approx(share, rel=1e-6)
-    assert found["norm_ratio"] == pytest.approx(abs(factor), rel=1e-12)
-    assert found["max_abs"] == pytest.approx(np.abs(actual - expected).max(), rel=1e-12)
+    assert metrics["rel_l2"] == pytest.approx(share, rel=1e-6)
+    assert metrics["norm_ratio"] == pytest.approx(abs(factor), rel=1e-12)
+    assert metrics["max_abs"] == pytest.approx(np.abs(actual - expected).max(), rel=1e-12)
 
 
 def near(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -136,15 +136,15 @@ def near(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("n", [chunks.CHUNK - 1, chunks.CHUNK + 1, 3 * chunks.CHUNK + 517, chunks.BLOCK + 3])
 def test_large_arrays_agree_with_the_plain_implementation(n):
     actual, expected = near(n)
-    found, wanted = compared(actual, expected), plain(actual, expected)
+    comparison, wanted = compared(actual, expected), plain(actual, expected)
     quantiles = {name: wanted.pop(name) for name in ("abs_p50", "abs_p90", "abs_p99")}
-    assert_close(found.metrics, wanted)
+    assert_close(comparison.metrics, wanted)
     for name, value in quantiles.items():
-        assert found.metrics[name] == pytest.approx(value, rel=1 / 8)
-    assert sum(found.error_histogram.counts) == sum(found.ulp_histogram.counts) == n
+        assert comparison.metrics[name] == pytest.approx(value, rel=1 / 8)
+    assert sum(comparison.error_histogram.counts) == sum(comparison.ulp_histogram.counts) == n
     d = np.abs(actual.astype(np.float64) - expected.astype(np.float64))
     budget = d / (RTOL * np.abs(expected.astype(np.float64)) + ATOL)
-    assert [worst.index[1] for worst in found.worst] == list(np.argsort(-budget, kind="stable")[:10])
+    assert [worst.index[1] for worst in comparison.worst] == list(np.argsort(-budget, kind="stable")[:10])
 
 
 def test_one_sample_out_of_many_is_found_where_it_is():
@@ -179,8 +179,8 @@ def test_slices_and_transposes_are_read_in_order():
     expected = np.random.default_rng(0).standard_normal((50, 40), dtype=np.float32)
     actual = expected.copy()
     actual[3, 7] += 1.0
-    found = compared(actual.T, expected.T)
-    assert found.worst[0].index == (0, 7, 3)
+    comparison = compared(actual.T, expected.T)
+    assert comparison.worst[0].index == (0, 7, 3)
 
 
 @pytest.mark.parametrize("relu", [False, True])
@@ -191,22 +191,22 @@ def test_nan_inside_a_large_array_leaves_the_other_figures_alone(relu):
     for at in (5, chunks.CHUNK + 9):
         actual[at] = np.nan
     expected[9] = actual[9] = np.inf
-    found, wanted = compared(actual, expected), plain(actual, expected)
+    comparison, wanted = compared(actual, expected), plain(actual, expected)
     for name in ("abs_p50", "abs_p90", "abs_p99"):
         wanted.pop(name)
-    assert_close(found.metrics, wanted)
+    assert_close(comparison.metrics, wanted)
 
 
 def test_decibels_of_known_signals():
     expected = np.array([3.0, -4.0], np.float64)
-    found = compared(expected * 1.1, expected).metrics
-    assert found["sqnr_db"] == pytest.approx(20.0)
-    assert found["psnr_db"] == pytest.approx(20 * math.log10(4.0 / (0.5 / math.sqrt(2))))
+    metrics = compared(expected * 1.1, expected).metrics
+    assert metrics["sqnr_db"] == pytest.approx(20.0)
+    assert metrics["psnr_db"] == pytest.approx(20 * math.log10(4.0 / (0.5 / math.sqrt(2))))
     exact = compared(expected, expected).metrics
     assert exact["sqnr_db"] == exact["psnr_db"] == math.inf
 
 
 def test_a_tiny_angle_keeps_its_digits():
     expected = np.array([1.0, 0.0], np.float64)
-    found = compared(np.array([1.0, 1e-6]), expected).metrics
-    assert 1.0 - found["cosine"] == pytest.approx(5e-13, rel=1e-3)
+    metrics = compared(np.array([1.0, 1e-6]), expected).metrics
+    assert 1.0 - metrics["cosine"] == pytest.approx(5e-13, rel=1e-3)

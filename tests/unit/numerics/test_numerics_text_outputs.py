@@ -9,7 +9,7 @@ from assay.numerics.text_outputs import differences
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("1", "1.0"),
         ("-2", "-2."),
@@ -21,14 +21,14 @@ from assay.numerics.text_outputs import differences
         ("word", b"word"),
     ],
 )
-def test_a_number_may_be_spelled_in_several_ways(one: object, other: object) -> None:
-    actual, expected = np.array([one], object), np.array([other], object)
+def test_a_number_may_be_spelled_in_several_ways(first: object, other: object) -> None:
+    actual, expected = np.array([first], object), np.array([other], object)
     assert differences([actual], [expected]) == []
     assert differences([expected], [actual]) == []
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "other"),
     [
         ("1", "01"),
         ("1", "2.0"),
@@ -42,6 +42,6 @@ def test_a_number_may_be_spelled_in_several_ways(one: object, other: object) -> 
         ("NaN", "nan"),
     ],
 )
-def test_other_texts_and_other_numbers_differ(one: str, other: str) -> None:
-    actual, expected = np.array(["same", one], object), np.array(["same", other], object)
-    assert differences([actual], [expected]) == [(1, other, one)]
+def test_other_texts_and_other_numbers_differ(first: str, other: str) -> None:
+    actual, expected = np.array(["same", first], object), np.array(["same", other], object)
+    assert differences([actual], [expected]) == [(1, other, first)]

@@ -41,15 +41,15 @@ def test_an_output_the_model_does_not_have_fails():
 
 def test_an_output_that_only_the_reference_lacks_or_has_is_not_the_engines_fault():
     model = {"a": "float32", "b": "float32"}
-    both, one = {"a": noise(3), "b": noise(3)}, {"a": noise(3)}
-    assert {found.kind for found in check_structure([both], [one], list(model), model)} == {"missing_reference"}
-    assert {found.kind for found in check_structure([one], [both], ["a"], model)} == {"missing_reference"}
+    both, single = {"a": noise(3), "b": noise(3)}, {"a": noise(3)}
+    assert {finding.kind for finding in check_structure([both], [single], list(model), model)} == {"missing_reference"}
+    assert {finding.kind for finding in check_structure([single], [both], ["a"], model)} == {"missing_reference"}
 
 
 def test_how_many_parts_a_sequence_has_is_its_shape():
-    two, one = {"s[0]": noise(3), "s[1]": noise(3)}, {"s[0]": noise(3)}
-    assert {found.kind for found in check_structure([two], [one], list(one), {})} == {"shape"}
-    assert {found.kind for found in check_structure([one], [two], list(two), {})} == {"shape"}
+    two, single = {"s[0]": noise(3), "s[1]": noise(3)}, {"s[0]": noise(3)}
+    assert {finding.kind for finding in check_structure([two], [single], list(single), {})} == {"shape"}
+    assert {finding.kind for finding in check_structure([single], [two], list(two), {})} == {"shape"}
 
 
 def test_fewer_samples_than_the_golden_fail():

@@ -29,9 +29,9 @@ def _some(draw: Random, count: int) -> Tensor:
 
 
 def _changed(draw: Random, logits: Tensor, picked: Tensor, size: float) -> Tensor:
-    found = logits.copy()
-    found[picked] += draw.normal(0, size, len(picked))
-    return found
+    changed = logits.copy()
+    changed[picked] += draw.normal(0, size, len(picked))
+    return changed
 
 
 ERRORS: dict[str, Callable[[Random, Tensor, float], Tensor]] = {
@@ -117,11 +117,11 @@ def test_what_two_sketches_are_apart_at_least_is_below_what_their_models_are() -
     rng = np.random.default_rng(3)
     sketcher = Sketcher(1000, seed=1)
     for size in (0.0, 0.01, 1.0):
-        one = rng.normal(size=1000)
-        other = one + size * rng.normal(size=1000)
-        one, other = (logits - np.log(np.exp(logits).sum()) for logits in (one, other))
-        least = least_apart(sketcher.sketch(one), sketcher.sketch(other))
-        true = float(np.exp(one) @ (one - other))
+        row = rng.normal(size=1000)
+        other = row + size * rng.normal(size=1000)
+        row, other = (logits - np.log(np.exp(logits).sum()) for logits in (row, other))
+        least = least_apart(sketcher.sketch(row), sketcher.sketch(other))
+        true = float(np.exp(row) @ (row - other))
         assert 0.1 * true <= least + 1e-12 <= true + 2e-12, size
 
 

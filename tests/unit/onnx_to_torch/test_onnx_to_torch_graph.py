@@ -51,8 +51,8 @@ def test_names_and_order_survive(tmp_path: Path) -> None:
     program = _program(tmp_path, text)
     assert [spec.name for spec in program.inputs] == ["first", "second"]
     assert [(spec.name, spec.shape) for spec in program.outputs] == [("z", ("n", 2)), ("early", ("n", 2))]
-    one = np.ones((3, 2), np.float32)
-    outputs = _run(program, first=one * 5, second=one)
+    ones_array = np.ones((3, 2), np.float32)
+    outputs = _run(program, first=ones_array * 5, second=ones_array)
     assert {name: float(array[0, 0]) for name, array in outputs.items()} == {"z": 4.0, "early": 6.0}
 
 

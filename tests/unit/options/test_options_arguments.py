@@ -130,7 +130,7 @@ def test_values_of_python() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words", "told"),
+    ("name", "words", "message"),
     [
         ("options", ["threads"], "--option 'threads' is not NAME=VALUE; write for example --option threads=2"),
         ("map_inputs", ["a=b", "a=c"], "--map-input names 'a' twice: give each name once"),
@@ -146,10 +146,10 @@ def test_values_of_python() -> None:
         ),
     ],
 )
-def test_words_that_cannot_be_read(name: str, words: Any, told: str) -> None:
+def test_words_that_cannot_be_read(name: str, words: Any, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         values_from_arguments(CheckOptions, {name: words})
-    assert str(caught.value) == told
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(

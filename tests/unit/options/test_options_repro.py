@@ -92,14 +92,14 @@ def test_an_option_of_several_flows_is_repeated_with_all_of_them() -> None:
 
 
 def test_what_is_compared_with_is_looked_for_in_the_same_history() -> None:
-    told = "assay check models/digits-classifier.onnx --flow onnxruntime --history h"
+    command = "assay check models/digits-classifier.onnx --flow onnxruntime --history h"
     compared = make_job(kind="compare_speed")
-    assert repro_line(make_run(command=f"{told} --baseline"), compared).startswith(f"{told} --baseline --only ")
-    assert repro_line(make_run(command=f"{told} --baseline"), make_job()).startswith(f"{told} --baseline --only ")
-    assert repro_line(make_run(command=f"{told} --compare-run last"), make_job()).startswith(
-        f"{told} --compare-run last --only "
+    assert repro_line(make_run(command=f"{command} --baseline"), compared).startswith(f"{command} --baseline --only ")
+    assert repro_line(make_run(command=f"{command} --baseline"), make_job()).startswith(f"{command} --baseline --only ")
+    assert repro_line(make_run(command=f"{command} --compare-run last"), make_job()).startswith(
+        f"{command} --compare-run last --only "
     )
-    assert "--history" not in repro_line(make_run(command=told), make_job())
+    assert "--history" not in repro_line(make_run(command=command), make_job())
 
 
 @pytest.mark.parametrize("task", ["verify", "measure", "compare_speed"])

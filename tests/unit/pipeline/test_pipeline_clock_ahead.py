@@ -43,8 +43,8 @@ def test_only_a_clock_that_is_ahead_is_told(began: str, said: str, tmp_path: Pat
     assert clock_ahead(None, NOW) == ""
     with closing(SqlStore(str(tmp_path / "h.db"))) as store:
         store.open_run(make_run("20300101T000000-aaaaaa", started_at=began))
-        found = clock_ahead(_newest(store), NOW)
-    assert (said in found) if said else (found == "")
+        sentence = clock_ahead(_newest(store), NOW)
+    assert (said in sentence) if said else (sentence == "")
 
 
 def test_a_check_and_the_first_page_tell_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ def _model(name: str, **inputs: tuple[str, Shape]) -> Model:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ({"x": ("float32", (1, 4))}, {"y": ("float32", (1, 4))}, "only one of old and new has an input 'x'"),
         ({"x": ("float32", (1, 4))}, {"x": ("float16", (1, 4))}, "input 'x' is float32 in old and float16 in new"),
@@ -22,8 +22,8 @@ def _model(name: str, **inputs: tuple[str, Shape]) -> Model:
         ({"x": ("float32", ("n", 4))}, {"x": ("float32", (4,))}, r"input 'x' is \[n, 4\] in old and \[4\] in new"),
     ],
 )
-def test_not_comparable(old: dict[str, tuple[str, Shape]], new: dict[str, tuple[str, Shape]], told: str) -> None:
-    with pytest.raises(UsageError, match=f"^not comparable: {told}$"):
+def test_not_comparable(old: dict[str, tuple[str, Shape]], new: dict[str, tuple[str, Shape]], message: str) -> None:
+    with pytest.raises(UsageError, match=f"^not comparable: {message}$"):
         _demand_same_inputs(_model("old", **old), _model("new", **new))
 
 

@@ -28,9 +28,9 @@ def test_several_have_folders_by_case_and_flow_and_inputs_are_kept_once() -> Non
         str(here / "ort"),
         str(here / "ov+fp16"),
     ]
-    told = with_saving(FOUR, "kept", "kept")
-    assert [saved_job.save_inputs for saved_job in told] == [str(here / "m"), "", str(here / "n"), ""]
-    assert [saved_job.save_outputs for saved_job in told][1:3] == [str(here / "m" / "ov+fp16"), str(here / "n" / "ort")]
+    jobs = with_saving(FOUR, "kept", "kept")
+    assert [saved_job.save_inputs for saved_job in jobs] == [str(here / "m"), "", str(here / "n"), ""]
+    assert [saved_job.save_outputs for saved_job in jobs][1:3] == [str(here / "m" / "ov+fp16"), str(here / "n" / "ort")]
 
 
 @pytest.mark.parametrize(

@@ -42,31 +42,31 @@ def test_a_suite_that_keeps_its_promises_is_taken_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "seed", "told"),
+    ("names", "seed", "message"),
     [
         (["own/a", "own/a"], 0, "suite 'own' has 2 cases called 'own/a'"),
         (["other/a"], 0, "suite 'own' has a case 'other/a': its cases are named 'own/...'"),
         (["own/a"], 1, "suite 'own' cannot list its cases (KeyError: 'no table')"),
     ],
 )
-def test_what_would_lose_cases_is_told(names: list[str], seed: int, told: str) -> None:
+def test_what_would_lose_cases_is_told(names: list[str], seed: int, message: str) -> None:
     with pytest.raises(BrokenSuite) as caught:
         collect_cases(Own(names), seed)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("answered", "told"),
+    ("answered", "message"),
     [
         (["own/a"], "did not make its case 'own/b'"),
         (["own/a", "own/b", "own/b"], "made 1 times too often its case 'own/b'"),
     ],
 )
-def test_each_case_is_answered_for_once(answered: list[str], told: str) -> None:
+def test_each_case_is_answered_for_once(answered: list[str], message: str) -> None:
     suite = Own(["own/a", "own/b"], answered)
     with pytest.raises(BrokenSuite) as caught:
         make_files(suite, collect_cases(suite, 0), 1)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_an_error_of_ours_is_told_as_it_is() -> None:

@@ -24,8 +24,8 @@ def _refusal(flow: str, outcome: Outcome = Outcome.ERROR, stage: Stage = Stage.R
 
 def test_two_libraries_decide_whoever_else_could_not_build_the_model() -> None:
     failed = _refusal("torch-eager", stage=Stage.TRANSFORM)
-    told = _wrong_inputs(DRAWN, [_refusal("reference-f64"), _refusal("onnxruntime-disable"), failed])
-    assert told == (
+    sentence = _wrong_inputs(DRAWN, [_refusal("reference-f64"), _refusal("onnxruntime-disable"), failed])
+    assert sentence == (
         "no inputs were found that 'm' takes: reference-f64 says no (reference-f64; 2 of 3 oracles refuse all that was tried); "
         "state sizes with --dim, values with --input-range or --input-value, or give a golden with --golden"
     )

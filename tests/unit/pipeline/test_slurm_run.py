@@ -59,8 +59,8 @@ echo $n >> {tmp_path}/begun
 [ $n -eq 2 ] && [ ! -e {tmp_path}/once ] && touch {tmp_path}/once && exec cp {tmp_path}/half {tmp_path}/2.run
 cp {tmp_path}/whole {tmp_path}/$n.run
 """
-    found = command._run(array, script, tmp_path, 2, SILENT)
-    assert [path.name for path in found] == ["1.run", "2.run"]
+    files = command._run(array, script, tmp_path, 2, SILENT)
+    assert [path.name for path in files] == ["1.run", "2.run"]
     assert (tmp_path / "begun").read_text().split() == ["1", "2", "2"]
 
 

@@ -18,8 +18,8 @@ COMMAND = "assay check models/net.onnx --flow onnxruntime --golden ANSWERS.npz"
 
 
 def test_a_command_that_does_not_fit_has_a_line_of_its_own_and_is_whole() -> None:
-    told = f"  it is disputed; to decide it, give answers: `{COMMAND}`; or others: `{COMMAND} --seed 1`"
-    assert wrap(told, 60, "    ") == [
+    line = f"  it is disputed; to decide it, give answers: `{COMMAND}`; or others: `{COMMAND} --seed 1`"
+    assert wrap(line, 60, "    ") == [
         "  it is disputed; to decide it, give answers:",
         f"    {COMMAND}",
         "    or others:",
@@ -48,8 +48,8 @@ def test_a_screen_of_80_columns_shows_a_verdicts_command_whole() -> None:
         word=VerdictStatus.INCONCLUSIVE,
         reason=f"to decide it, measure again: `{COMMAND} --seed 1`",
     )
-    told = Terminal(width=80, wrapped=True).render(run, results, replace(judgement, verdicts=(open_,)))
-    assert f"    {COMMAND} --seed 1" in told.splitlines()
+    text = Terminal(width=80, wrapped=True).render(run, results, replace(judgement, verdicts=(open_,)))
+    assert f"    {COMMAND} --seed 1" in text.splitlines()
 
 
 @given(st.lists(st.text("abc-", min_size=1, max_size=30), max_size=30), st.integers(34, 60))

@@ -210,9 +210,9 @@ def test_sentences_on_a_screen_end_within_it_and_commands_stay_whole(colour: boo
 
 def test_what_was_told_with_a_failure_is_not_told_of_the_passes_again() -> None:
     run, results, judgement = standard_run()
-    told = noted(NoteCode.LIBRARY_SAID, text="told once")
+    note = noted(NoteCode.LIBRARY_SAID, text="told once")
     text = Terminal(width=200).render(
-        run, [msgspec.structs.replace(result, notes=(told,)) for result in results], judgement
+        run, [msgspec.structs.replace(result, notes=(note,)) for result in results], judgement
     )
     assert "  warning: told once" in text
     assert "\nwarning: " not in text
@@ -230,9 +230,9 @@ def test_a_pass_that_rests_on_less_says_so() -> None:
         for result in results
     ]
     (line,) = (
-        one
-        for one in Terminal(width=80).render(run, doubtful, judgement).splitlines()
-        if "another engine's" in one and one.startswith("warning: ")
+        console_line
+        for console_line in Terminal(width=80).render(run, doubtful, judgement).splitlines()
+        if "another engine's" in console_line and console_line.startswith("warning: ")
     )
     assert "\x1b" not in line
     assert "passes have warnings: --report html=FILE shows all" in line

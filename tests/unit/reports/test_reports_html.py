@@ -51,21 +51,21 @@ def test_nothing_is_fetched_and_no_markup_is_made_from_text(page: str) -> None:
 
 
 def test_the_details_hold_every_row_in_order(page: str) -> None:
-    found = details_of(page)
-    assert len(found) == 9
-    first = found[0]
+    details = details_of(page)
+    assert len(details) == 9
+    first = details[0]
     assert (first["case"], first["flow"]) == ("digits-classifier", "onnxruntime")
     assert [entry["kind"] for entry in first["entries"]] == ["verify", "measure"]
     assert first["entries"][0]["comparisons"][0]["errors"]["counts"] == [310, 200, 100, 29, 1]
     assert first["entries"][1]["measurements"][0]["count"] == 200
-    assert "[ WARN ] <Conv_3> & others" in found[3]["entries"][0]["log"]
+    assert "[ WARN ] <Conv_3> & others" in details[3]["entries"][0]["log"]
 
 
 def test_who_vouches_for_the_answers_that_a_loss_is_measured_by_is_shown() -> None:
     run, results, judgement = standard_run()
     reference = Reference(ReferenceKind.ORACLE, "reference-f64", "", "reference")
-    told = Witness("onnxruntime-disable", "onnxruntime", agrees_with_reference=False, node="/pool")
-    lost = msgspec.structs.replace(results[0], float_reference=reference, float_witnesses=(told,))
+    witness = Witness("onnxruntime-disable", "onnxruntime", agrees_with_reference=False, node="/pool")
+    lost = msgspec.structs.replace(results[0], float_reference=reference, float_witnesses=(witness,))
     text = json.dumps(details_of(Html().render(run, [lost, *results[1:]], judgement)))
     assert '["Float reference", "reference-f64"]' in text
     assert '["Its witnesses", "onnxruntime-disable differs from the reference (at node /pool)"]' in text
@@ -128,7 +128,7 @@ def test_what_was_seen_of_a_gpu_is_shown_and_what_not_too() -> None:
         "cuda events", 8, 7, {"sw_power_cap": 5, "foreign_process": 2}, (1500, 1980), (3201, 3201), ("sw_power_cap",),
         3 * 10**9, 0.25, (99,),
     )  # fmt: skip
-    told = {
+    fields = {
         "Device median": "2.00 ms",
         "GPU clocks": "1500 to 1980 MHz",
         "GPU memory clocks": "3201 MHz",
@@ -138,7 +138,7 @@ def test_what_was_seen_of_a_gpu_is_shown_and_what_not_too() -> None:
         "Other processes": "99",
         "Calls discarded": "7 (sw_power_cap 5, foreign_process 2)",
     }
-    assert told.items() <= shown(record).items()
+    assert fields.items() <= shown(record).items()
     assert shown(GpuRecord(untold=noted(NoteCode.NVML_SAYS, error="no binding")))["GPU"] == "NVML says: no binding"
     assert not [name for name in dict(map(tuple, latency(make_measurement())["figures"])) if "GPU" in name]  # type: ignore[call-overload]
 
@@ -149,8 +149,8 @@ def luminance(colour: tuple[float, ...]) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(first: tuple[float, ...], other: tuple[float, ...]) -> float:
+    light, dark = sorted((luminance(first), luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -159,10 +159,10 @@ def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 def test_every_colour_of_text_passes_contrast(name: str, theme: int) -> None:
     css = (TEMPLATES / "report.css").read_text("utf-8")
     themed = re.finditer(r"--([\w-]+): light-dark\(#(\w{6}), #(\w{6})\)", css)
-    found = {match[1]: (match[2], match[3]) for match in themed}
+    by_key = {match[1]: (match[2], match[3]) for match in themed}
 
     def colour(key: str) -> tuple[float, ...]:
-        return tuple(value / 255 for value in bytes.fromhex(found[key][theme]))
+        return tuple(value / 255 for value in bytes.fromhex(by_key[key][theme]))
 
     tinted = tuple(0.1 * ink + 0.9 * ground for ink, ground in zip(colour(name), colour("ground"), strict=True))
     assert "--tint: 10%" in css

@@ -28,8 +28,8 @@ def test_a_small_budget_is_no_answer_of_another_outcome(outcome: Outcome, answer
     job = make_job()
     result = make_result(outcome=outcome, comparisons=(make_comparison(budget_used=0.21),))
     said = Verdict(VerdictStatus.INCONCLUSIVE, "why", job.key)
-    found = rows(make_run(jobs=(job,)), [result], RunVerdict((said,), said, 3))
-    shown: Any = index(found, 50)
+    table = rows(make_run(jobs=(job,)), [result], RunVerdict((said,), said, 3))
+    shown: Any = index(table, 50)
     (row,) = shown["rows"]
     assert row[5][0] == "0.21"
     assert row[6:] == [outcome.value.replace("_", " "), answered]

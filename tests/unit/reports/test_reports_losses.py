@@ -28,11 +28,11 @@ def _screen(sqnr_db: float, *goals: Goal) -> str:
     return " ".join(Terminal(width=80, wrapped=True).render(run, [result], judgement).split())
 
 
-@pytest.mark.parametrize(("sqnr_db", "told"), [(5.54, True), (-3.0, True), (24.0, False)])
-def test_a_large_loss_is_told_beside_a_pass(sqnr_db: float, told: bool) -> None:
+@pytest.mark.parametrize(("sqnr_db", "is_told"), [(5.54, True), (-3.0, True), (24.0, False)])
+def test_a_large_loss_is_told_beside_a_pass(sqnr_db: float, is_told: bool) -> None:
     screen = _screen(sqnr_db)
     assert "PASS" in screen
-    assert ("the engine answers as its model does, which is" in screen) is told
+    assert ("the engine answers as its model does, which is" in screen) is is_told
     assert ("off by 53 % of the answers on these inputs" in screen) is (sqnr_db == 5.54)
 
 

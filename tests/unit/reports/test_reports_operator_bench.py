@@ -48,11 +48,11 @@ def test_flows_without_samples_are_named_with_the_reason() -> None:
 
 
 def test_memory_access_is_told_beside_a_copy_and_why_misses_are_not_counted() -> None:
-    one = _result("a", 1, 1e-3)
-    text = OperatorBench().render(make_run(machine=PEAKS), [one], standard_run()[2])
+    result = _result("a", 1, 1e-3)
+    text = OperatorBench().render(make_run(machine=PEAKS), [result], standard_run()[2])
     assert "| op/case | a | 1.00 MB | 1 | 10 % |  |" in text
     assert "Cache misses are not counted: this processor, or the virtual machine, has no such counter." in text
-    counted = replace(one, work=OperationCount(1e7, 10**6, 10**5, CacheMisses(15625.0)))
+    counted = replace(result, work=OperationCount(1e7, 10**6, 10**5, CacheMisses(15625.0)))
     assert "| 10 % | 15625 |" in OperatorBench().render(make_run(machine=PEAKS), [counted], standard_run()[2])
 
 

@@ -23,9 +23,9 @@ def test_every_word_has_a_severity() -> None:
 
 
 def test_verify_and_measure_of_a_cell_are_one_row() -> None:
-    found = rows(*standard_run())
-    assert len(found) == 9
-    first = found[0]
+    table = rows(*standard_run())
+    assert len(table) == 9
+    first = table[0]
     assert [entry.kind for entry in first.entries] == ["verify", "measure"]
     assert first.figures.budget_used == 0.21
     assert first.figures.batch == 1
@@ -66,8 +66,8 @@ def test_a_planned_job_without_a_result_is_no_pass() -> None:
 
 
 def test_a_result_that_no_job_asked_for_is_shown() -> None:
-    found = rows(make_run(jobs=()), [make_result("stranger")], judged())
-    assert [row.case for row in found] == ["stranger"]
+    table = rows(make_run(jobs=()), [make_result("stranger")], judged())
+    assert [row.case for row in table] == ["stranger"]
 
 
 def test_nan_is_the_worst_figure_of_all() -> None:
@@ -103,10 +103,12 @@ def test_the_headline_does_not_say_the_word_twice() -> None:
 
 def test_of_a_long_reason_the_headline_has_the_beginning() -> None:
     for length in (291, 292):
-        told = "something " + "x" * (length - 1)
-        _, reason = headline(RunVerdict((), Verdict(VerdictStatus.FAIL, f"FAIL: {told}"), 1, summary=RunSummary(told)))
+        reason_text = "something " + "x" * (length - 1)
+        _, reason = headline(
+            RunVerdict((), Verdict(VerdictStatus.FAIL, f"FAIL: {reason_text}"), 1, summary=RunSummary(reason_text))
+        )
         assert (len(reason), reason.endswith(" ...")) == (300, length > 291)
-        assert told.startswith(reason.removesuffix(" ..."))
+        assert reason_text.startswith(reason.removesuffix(" ..."))
 
 
 def test_a_long_name_is_broken_behind_a_mark() -> None:
@@ -117,6 +119,8 @@ def test_a_long_name_is_broken_behind_a_mark() -> None:
 
 
 def test_a_long_headline_ends_at_a_whole_word() -> None:
-    told = "x" * 280 + " reference-f64 and onnxruntime agree"
-    _, reason = headline(RunVerdict((), Verdict(VerdictStatus.FAIL, f"FAIL: {told}"), 1, summary=RunSummary(told)))
+    reason_text = "x" * 280 + " reference-f64 and onnxruntime agree"
+    _, reason = headline(
+        RunVerdict((), Verdict(VerdictStatus.FAIL, f"FAIL: {reason_text}"), 1, summary=RunSummary(reason_text))
+    )
     assert reason == "x" * 280 + " reference-f64 ..."

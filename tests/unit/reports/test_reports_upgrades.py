@@ -29,17 +29,17 @@ def _run(*results: Result):  # type: ignore[no-untyped-def]
 
 
 def test_versions_are_in_their_order_and_the_change_is_told_in_percent() -> None:
-    told = upgrades(rows(*_run(_result("ort", "1.27.0", 0.3), _result("ort@old", "1.9.2", 0.2))))
-    assert [(result.case, result.flow) for result in told] == [("m", "ort")]
-    old, new, change = told[0].lines
+    changes = upgrades(rows(*_run(_result("ort", "1.27.0", 0.3), _result("ort@old", "1.9.2", 0.2))))
+    assert [(result.case, result.flow) for result in changes] == [("m", "ort")]
+    old, new, change = changes[0].lines
     assert old[:4] == ("ort@old", "1.9.2", "pass", "0.2")
     assert new[:4] == ("ort", "1.27.0", "pass", "0.3")
     assert change[:4] == ("change", "", "same", "+50.0 %")
 
 
 def test_the_verdict_that_changed_is_named() -> None:
-    (told,) = upgrades(rows(*_run(_result("ort@old", "1.9.2", 0.2), _result("ort", "1.27.0", 3.0))))
-    assert told.lines[2][2] == "pass -> fail"
+    (upgrade,) = upgrades(rows(*_run(_result("ort@old", "1.9.2", 0.2), _result("ort", "1.27.0", 3.0))))
+    assert upgrade.lines[2][2] == "pass -> fail"
 
 
 def test_one_version_or_two_flows_are_no_upgrade() -> None:

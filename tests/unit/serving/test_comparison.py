@@ -64,18 +64,18 @@ def compared(
 
 
 def test_a_tenth_slower_is_found() -> None:
-    found = compared(1.10, 0.01)
-    assert found.word == "slower"
-    assert found.answers["ttft_p50"].word == "slower"
-    assert found.new["ttft_p50"] > found.old["ttft_p50"]
+    comparison = compared(1.10, 0.01)
+    assert comparison.word == "slower"
+    assert comparison.answers["ttft_p50"].word == "slower"
+    assert comparison.new["ttft_p50"] > comparison.old["ttft_p50"]
 
 
 def test_the_first_figure_that_is_slower_ends_it() -> None:
     """Also where another one would stay open until the last look."""
-    found = compared(1.3, 0.08)
-    assert found.word == "slower"
-    assert "inconclusive" in [answer.word for answer in found.answers.values()]
-    assert len(found.pairs) < RULE.looks[-1]
+    comparison = compared(1.3, 0.08)
+    assert comparison.word == "slower"
+    assert "inconclusive" in [answer.word for answer in comparison.answers.values()]
+    assert len(comparison.pairs) < RULE.looks[-1]
 
 
 def test_the_same_is_the_same() -> None:
@@ -106,12 +106,12 @@ def test_equal_services_are_called_slower_in_none_of_five_hundred() -> None:
     ],
 )
 def test_what_the_history_keeps_is_judged_as_it_was(made: Callable[[], Comparison], word: VerdictStatus) -> None:
-    found = made()
-    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(found.recorded("old")), type=ServiceComparison)
+    comparison = made()
+    kept = msgspec.msgpack.decode(msgspec.msgpack.encode(comparison.recorded("old")), type=ServiceComparison)
     judged, reasons = judged_comparison(kept, RULE)
     assert judged is word
-    assert word is not VerdictStatus.PASS or found.word == "same"
-    assert len(reasons) >= 1 + len(found.answers)
+    assert word is not VerdictStatus.PASS or comparison.word == "same"
+    assert len(reasons) >= 1 + len(comparison.answers)
 
 
 def test_a_comparison_is_a_run_that_a_policy_judges(tmp_path: Path) -> None:
@@ -138,10 +138,10 @@ def test_sides_are_swapped_as_often_as_not() -> None:
 
 
 def test_a_service_that_fails_is_not_timed() -> None:
-    found = compared(1.0, 0.01, failing=5)
-    assert (found.word, found.new_ended) == ("inconclusive", True)
-    assert found.ended == "service 'new' failed 5 of 5 requests: connection lost"
-    word, reasons = judged_comparison(found.recorded("old"), RULE)
+    comparison = compared(1.0, 0.01, failing=5)
+    assert (comparison.word, comparison.new_ended) == ("inconclusive", True)
+    assert comparison.ended == "service 'new' failed 5 of 5 requests: connection lost"
+    word, reasons = judged_comparison(comparison.recorded("old"), RULE)
     assert word is VerdictStatus.FAIL
     assert reasons[0] == "not compared with old: the new one ended, or answered too little, after 0 restarts of both"
 
@@ -151,35 +151,35 @@ def test_two_that_fail_alike_are_inconclusive_whichever_is_asked_first(seed: int
     def block(running: Started, service: Service, number: int) -> Load:
         return Load([Sent(0.0, 0.0, [], 0.1, "status 404")], 0.0, 1.0)
 
-    found = compare_services(OLD, NEW, block, rule=RULE, objectives={}, seed=seed)
-    assert (found.old_ended, found.new_ended) == (True, True)
+    comparison = compare_services(OLD, NEW, block, rule=RULE, objectives={}, seed=seed)
+    assert (comparison.old_ended, comparison.new_ended) == (True, True)
     said = "service {!r} failed 1 of 1 requests: status 404"
-    assert found.ended == "; ".join(map(said.format, ("old", "new")))
-    word, reasons = judged_comparison(found.recorded("old"), RULE)
+    assert comparison.ended == "; ".join(map(said.format, ("old", "new")))
+    word, reasons = judged_comparison(comparison.recorded("old"), RULE)
     assert word is VerdictStatus.INCONCLUSIVE
     assert "both ended" in reasons[0]
 
 
 def test_what_was_measured_before_a_service_ends_is_kept() -> None:
     for ends, word in ((NEW, VerdictStatus.FAIL), (OLD, VerdictStatus.INCONCLUSIVE)):
-        found = compared(1.0, 0.2, ends=ends)
-        assert found.ended == f"service {ends.name!r} ended with 9 under the load: out of memory"
-        assert len(found.pairs) == 3
-        assert judged_comparison(found.recorded("old"), RULE)[0] is word
+        comparison = compared(1.0, 0.2, ends=ends)
+        assert comparison.ended == f"service {ends.name!r} ended with 9 under the load: out of memory"
+        assert len(comparison.pairs) == 3
+        assert judged_comparison(comparison.recorded("old"), RULE)[0] is word
 
 
 def test_one_that_fails_more_is_slower() -> None:
-    found = compared(0.8, 0.01, failing=2)
-    assert found.failed[0] == 0
-    assert found.failed[1] == 2 * found.sent // 5
-    assert found.word == "slower"
+    comparison = compared(0.8, 0.01, failing=2)
+    assert comparison.failed[0] == 0
+    assert comparison.failed[1] == 2 * comparison.sent // 5
+    assert comparison.word == "slower"
 
 
 def test_shorter_answers_are_no_faster_ones() -> None:
-    found = compared(0.8, 0.01, tokens=1)
-    assert found.word == "inconclusive"
-    assert [*found.troubles] == ["answers of the old and of the new differ in length: 2 and 1 tokens each"]
-    assert len(found.pairs) == RULE.looks[0]
+    comparison = compared(0.8, 0.01, tokens=1)
+    assert comparison.word == "inconclusive"
+    assert [*comparison.troubles] == ["answers of the old and of the new differ in length: 2 and 1 tokens each"]
+    assert len(comparison.pairs) == RULE.looks[0]
 
 
 def _service(code: str) -> Service:

@@ -18,7 +18,7 @@ vllm:num_requests_running_total 99
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "gauges"),
     [
         (VLLM, {"running": 5.0, "waiting": 7.0, "cache_used": 0.5}),
         ("llamacpp:kv_cache_usage_ratio 0.125\nllamacpp:requests_deferred 1\n", {"cache_used": 0.125, "waiting": 1.0}),
@@ -27,8 +27,8 @@ vllm:num_requests_running_total 99
         ("", {}),
     ],
 )
-def test_known_gauges_are_read_and_nothing_else(text: str, found: dict[str, float]) -> None:
-    assert parse_gauges(text) == found
+def test_known_gauges_are_read_and_nothing_else(text: str, gauges: dict[str, float]) -> None:
+    assert parse_gauges(text) == gauges
 
 
 def test_an_address_that_gives_none_is_no_trouble() -> None:

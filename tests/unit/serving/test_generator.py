@@ -244,12 +244,12 @@ def test_what_was_sent_late_counts_as_waiting() -> None:
 def test_a_percentile_has_an_interval_and_none_is_told_from_too_few() -> None:
     body = b"HTTP/1.1 200 OK\r\n\r\n" + b'{"choices": [{"text": "a"}]}'
     sent = [Sent(0.0, 0.0, [(0.001 * at, body)], 0.001 * at) for at in range(1, 101)]
-    found = summarize(Load(sent, 0.0, 1.0))
-    low, high = found.intervals["e2e_p50_ms"]
-    assert low < 45 < found.metrics["e2e_p50_ms"] < 55 < high
-    assert "e2e_p90_ms" in found.metrics
-    assert "e2e_p99_ms" not in found.metrics
-    assert any("e2e_p99_ms needs 459 answers, and there are 100" in note for note in found.notes)
+    summary = summarize(Load(sent, 0.0, 1.0))
+    low, high = summary.intervals["e2e_p50_ms"]
+    assert low < 45 < summary.metrics["e2e_p50_ms"] < 55 < high
+    assert "e2e_p90_ms" in summary.metrics
+    assert "e2e_p99_ms" not in summary.metrics
+    assert any("e2e_p99_ms needs 459 answers, and there are 100" in note for note in summary.notes)
 
 
 def test_an_event_may_be_split_over_chunks_and_parts() -> None:
@@ -274,13 +274,13 @@ def test_empty_text_is_no_first_token() -> None:
 def test_failed_requests_wait_for_ever() -> None:
     body = b"HTTP/1.1 200 OK\r\n\r\n" + b'{"choices": [{"text": "a"}]}'
     sent = [Sent(0.0, 0.0, [(0.001, body)], 0.001, "" if at < 40 else "connection lost") for at in range(100)]
-    found = summarize(Load(sent, 0.0, 1.0))
-    assert found.metrics["e2e_p50_ms"] == found.metrics["ttft_p50_ms"] == float("inf")
-    assert found.metrics["e2e_mean_ms"] == pytest.approx(1.0)
+    summary = summarize(Load(sent, 0.0, 1.0))
+    assert summary.metrics["e2e_p50_ms"] == summary.metrics["ttft_p50_ms"] == float("inf")
+    assert summary.metrics["e2e_mean_ms"] == pytest.approx(1.0)
     sent = [Sent(0.0, 0.0, [(0.001, body)], 0.001, "" if at < 60 else "connection lost") for at in range(100)]
-    found = summarize(Load(sent, 0.0, 1.0))
-    assert found.metrics["e2e_p50_ms"] == pytest.approx(1.0)
-    assert found.metrics["e2e_p90_ms"] == float("inf")
+    summary = summarize(Load(sent, 0.0, 1.0))
+    assert summary.metrics["e2e_p50_ms"] == pytest.approx(1.0)
+    assert summary.metrics["e2e_p90_ms"] == float("inf")
 
 
 def test_a_key_that_a_stream_repeats_is_not_shown() -> None:

@@ -40,14 +40,14 @@ def test_an_event_that_is_none_is_an_error(what: str) -> None:
 
 def test_an_event_of_nothing_is_none() -> None:
     stream = b'data: {"choices": [{"text": "a"}]}\n\ndata:\n\ndata: [DONE]\n\n'
-    found = _answer(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + stream)
-    assert (found.error, found.text) == ("", "a")
+    answer = _answer(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + stream)
+    assert (answer.error, answer.text) == ("", "a")
 
 
 @pytest.mark.parametrize(
     "interim", [b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 2]
 )
 def test_an_interim_answer_is_not_the_answer(interim: bytes) -> None:
-    found = _answer(interim + whole("200 OK", b'{"choices": [{"text": "a"}]}'))
-    assert (found.error, found.text) == ("", "a")
+    answer = _answer(interim + whole("200 OK", b'{"choices": [{"text": "a"}]}'))
+    assert (answer.error, answer.text) == ("", "a")
     assert _answer(interim + whole("404 Not Found", b"{}")).error == "status 404"

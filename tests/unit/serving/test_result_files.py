@@ -105,10 +105,10 @@ FILES = {
 def test_a_file_is_read(tool: str, tmp_path: Path) -> None:
     name, content, expected = FILES[tool]
     (tmp_path / name).write_text(content)
-    found = read_results(tmp_path / name)
-    assert found.source == tool
-    assert {key: pytest.approx(found.metrics[key]) for key in expected} == expected
-    assert any("without an interval" in note for note in found.notes)
+    summary = read_results(tmp_path / name)
+    assert summary.source == tool
+    assert {key: pytest.approx(summary.metrics[key]) for key in expected} == expected
+    assert any("without an interval" in note for note in summary.notes)
 
 
 def test_it_is_judged_by_limits(tmp_path: Path) -> None:
@@ -182,9 +182,9 @@ def test_what_is_no_number_is_not_known(tmp_path: Path) -> None:
     """Python writes NaN and Infinity into JSON: a limit on them is neither kept nor broken."""
     file = tmp_path / "file.json"
     file.write_text(json.dumps(_VLLM | {"mean_ttft_ms": math.nan, "p99_ttft_ms": math.inf}))
-    found = read_results(file)
-    assert found.metrics.keys() == {"requests", "errors", "throughput_per_s"}
-    assert "no number in the file: ttft_mean_ms, ttft_p99_ms" in found.notes
+    summary = read_results(file)
+    assert summary.metrics.keys() == {"requests", "errors", "throughput_per_s"}
+    assert "no number in the file: ttft_mean_ms, ttft_p99_ms" in summary.notes
     options = LoadOptions(results=file, require=("ttft_mean_ms <= 20",), history=str(tmp_path / ".assay"))
     assert run_load(options).word is VerdictStatus.INCONCLUSIVE
 

@@ -23,9 +23,9 @@ def test_a_quiet_history_is_quiet() -> None:
 @pytest.mark.parametrize(("percent", "within"), [(3, 14), (5, 8), (20, 6)])
 def test_a_step_up_is_seen_soon(percent: int, within: int) -> None:
     for seed in range(20):
-        found = alarms(_history(seed, (2.0, 80), (2.0 * (1 + percent / 100), 60)))
-        assert found, seed
-        assert 80 <= found[0] <= 80 + within
+        positions = alarms(_history(seed, (2.0, 80), (2.0 * (1 + percent / 100), 60)))
+        assert positions, seed
+        assert 80 <= positions[0] <= 80 + within
 
 
 def test_a_step_down_is_no_alarm() -> None:
@@ -74,9 +74,9 @@ def test_values_that_are_none_are_left_out() -> None:
 
 
 def test_steps_are_located() -> None:
-    found = step_changes(_history(4, (2.0, 80), (2.06, 60), (2.5, 60)))
-    assert [change.place for change in found] == [80, 140]
-    assert [round(change.percent) for change in found] == [3, 21]
+    changes = step_changes(_history(4, (2.0, 80), (2.06, 60), (2.5, 60)))
+    assert [change.place for change in changes] == [80, 140]
+    assert [round(change.percent) for change in changes] == [3, 21]
 
 
 @pytest.mark.parametrize("values", [[], [1.0] * 7, [1.0, math.nan] * 10, [0.0] * 20])

@@ -50,50 +50,50 @@ def test_the_bits_are_those_of_the_binding() -> None:
 
 @pytest.mark.parametrize("bit", REASONS)
 def test_only_what_slows_down_discards(bit: int) -> None:
-    found = valid_blocks([block(), block(after=reading(reasons=bit))], OWN)
+    valid = valid_blocks([block(), block(after=reading(reasons=bit))], OWN)
     slows = bool(bit & THROTTLED)
     assert slows == (
         REASONS[bit] not in ("gpu_idle", "applications_clocks_setting", "sync_boost", "display_clock_setting")
     )
-    assert len(found.wall_s) == len(found.device_s) == (3 if slows else 6)
-    assert found.record.lost == (3 if slows else 0)
-    assert found.record.discarded == ({REASONS[bit]: 3} if slows else {})
-    assert REASONS[bit] in found.record.reasons
+    assert len(valid.wall_s) == len(valid.device_s) == (3 if slows else 6)
+    assert valid.record.lost == (3 if slows else 0)
+    assert valid.record.discarded == ({REASONS[bit]: 3} if slows else {})
+    assert REASONS[bit] in valid.record.reasons
 
 
 def test_a_reading_between_two_blocks_is_of_both() -> None:
     hot = reading(reasons=0x40)
-    found = valid_blocks([block(after=hot, seconds=1.0), block(before=hot, seconds=2.0), block(seconds=3.0)], OWN)
-    assert found.wall_s == (3.0,) * 3
-    assert found.cpu_s == (3.0,)
-    assert found.record.discarded == {"hw_thermal_slowdown": 6}
-    assert found.record.lost == 6
+    valid = valid_blocks([block(after=hot, seconds=1.0), block(before=hot, seconds=2.0), block(seconds=3.0)], OWN)
+    assert valid.wall_s == (3.0,) * 3
+    assert valid.cpu_s == (3.0,)
+    assert valid.record.discarded == {"hw_thermal_slowdown": 6}
+    assert valid.record.lost == 6
 
 
 def test_somebody_else_on_the_device() -> None:
     shared = reading(processes=(7, 99))
     both = reading(processes=(7, 99), reasons=0x24)
-    found = valid_blocks([block(before=shared), block(after=both), block()], OWN)
-    assert found.record.discarded == {SHARED: 6, "sw_power_cap": 3, "sw_thermal_slowdown": 3}
-    assert found.record.lost == 6
-    assert found.record.foreign == (99,)
-    assert len(found.wall_s) == 3
+    valid = valid_blocks([block(before=shared), block(after=both), block()], OWN)
+    assert valid.record.discarded == {SHARED: 6, "sw_power_cap": 3, "sw_thermal_slowdown": 3}
+    assert valid.record.lost == 6
+    assert valid.record.foreign == (99,)
+    assert len(valid.wall_s) == 3
 
 
 def test_what_the_device_does_not_tell_discards_nothing() -> None:
-    found = valid_blocks([block(GpuReading(), GpuReading())], OWN, clock="cuda events")
-    assert len(found.wall_s) == 3
-    record = found.record
+    valid = valid_blocks([block(GpuReading(), GpuReading())], OWN, clock="cuda events")
+    assert len(valid.wall_s) == 3
+    record = valid.record
     assert (record.lost, record.discarded, record.sm_mhz, record.sm_share) == (0, {}, None, None)
     assert (record.clock, record.readings) == ("cuda events", 2)
 
 
 def test_clocks_memory_and_use_are_summed_up() -> None:
-    found = valid_blocks([block(after=reading(sm_mhz=1500, memory_bytes=2**31, sm_share=0.5))], OWN)
-    assert found.record.sm_mhz == (1500, 1980)
-    assert found.record.memory_mhz == (3201, 3201)
-    assert found.record.memory_bytes == 2**31
-    assert found.record.sm_share == 0.25
+    valid = valid_blocks([block(after=reading(sm_mhz=1500, memory_bytes=2**31, sm_share=0.5))], OWN)
+    assert valid.record.sm_mhz == (1500, 1980)
+    assert valid.record.memory_mhz == (3201, 3201)
+    assert valid.record.memory_bytes == 2**31
+    assert valid.record.sm_share == 0.25
 
 
 @pytest.mark.parametrize(
@@ -117,8 +117,8 @@ def test_every_call_is_kept_or_lost(rows: list[tuple[int, int, set[int]]]) -> No
     blocks = [
         block(after=reading(reasons=bits, processes=tuple(processes)), calls=calls) for calls, bits, processes in rows
     ]
-    found = valid_blocks(blocks, OWN)
-    assert len(found.wall_s) + found.record.lost == sum(calls for calls, _, _ in rows)
-    assert len(found.wall_s) == len(found.device_s)
-    worst = max(found.record.discarded.values(), default=0)
-    assert worst <= found.record.lost <= sum(found.record.discarded.values())
+    valid = valid_blocks(blocks, OWN)
+    assert len(valid.wall_s) + valid.record.lost == sum(calls for calls, _, _ in rows)
+    assert len(valid.wall_s) == len(valid.device_s)
+    worst = max(valid.record.discarded.values(), default=0)
+    assert worst <= valid.record.lost <= sum(valid.record.discarded.values())

@@ -29,9 +29,9 @@ def test_few_restless_pairs_are_averaged_not_picked() -> None:
     """Sharper than their median by a fifth at least, as theory says (normal noise: by a quarter)."""
     rng = np.random.default_rng(3)
     drawn = np.exp(0.02 * rng.standard_normal((600, 2, 36)))
-    found = [paired_ratio(list(mine), list(theirs)) for mine, theirs in drawn]
+    ratios = [paired_ratio(list(mine), list(theirs)) for mine, theirs in drawn]
     medians = [float(np.median(np.log(mine / theirs))) for mine, theirs in drawn]
-    assert np.std(np.array(found, float)) < 0.87 * np.std(medians)
+    assert np.std(np.array(ratios, float)) < 0.87 * np.std(medians)
 
 
 def test_a_clock_that_stands_still_or_is_too_coarse_tells_nothing() -> None:

@@ -19,16 +19,16 @@ RULE = SpeedRule()
 def test_a_leak_is_told_with_an_interval_that_holds_it() -> None:
     chance = random.Random(1)
     calls = [40.0 * n for n in range(1, 26)]
-    found = slope(calls, [1e8 + 100.0 * at + chance.gauss(0, 500) for at in calls])
-    assert found is not None
-    assert found.low < 100.0 < found.high
-    assert found.value == pytest.approx(100.0, rel=0.02)
+    growth = slope(calls, [1e8 + 100.0 * at + chance.gauss(0, 500) for at in calls])
+    assert growth is not None
+    assert growth.low < 100.0 < growth.high
+    assert growth.value == pytest.approx(100.0, rel=0.02)
 
 
 def test_one_stair_at_the_start_is_no_growth() -> None:
-    found = slope(list(range(25)), [1e8] + [1.1e8] * 24)
-    assert found is not None
-    assert (found.value, found.low) == (0.0, 0.0)
+    growth = slope(list(range(25)), [1e8] + [1.1e8] * 24)
+    assert growth is not None
+    assert (growth.value, growth.low) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("points", [[1.0] * 7, [math.nan] * 9])

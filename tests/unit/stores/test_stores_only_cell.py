@@ -20,9 +20,9 @@ JOBS = [{"case": {"name": case}, "flow": {"name": flow}, "kind": "verify"} for c
 def test_as_a_look_at_each(case: str, count: int) -> None:
     jobs = msgspec.msgpack.encode(JOBS[-count:] if count else [])
     for flow in NAMES:
-        found = [msgspec.msgpack.decode(raw) for raw in only_cell(jobs, case, flow)]
+        payloads = [msgspec.msgpack.decode(raw) for raw in only_cell(jobs, case, flow)]
         among = msgspec.msgpack.decode(jobs)
-        assert found == [row for row in among if (row["case"]["name"], row["flow"]["name"]) == (case, flow)]
+        assert payloads == [row for row in among if (row["case"]["name"], row["flow"]["name"]) == (case, flow)]
 
 
 def _of_cell(jobs: list[Any], case: str, flow: str) -> list[str]:

@@ -34,8 +34,8 @@ def test_the_answers_of_the_tables_are_those_of_the_evaluator_of_onnx(tmp_path: 
     for edge in tables():
         evaluator = ReferenceEvaluator(str(_saved(tmp_path / "model.onnx", edge, edge.nodes)))
         with np.errstate(all="ignore"):
-            found = evaluator.run(None, {name: array(given) for name, given in edge.inputs.items()})
-        for got, given in zip(found, edge.outputs.values(), strict=True):
+            outputs = evaluator.run(None, {name: array(given) for name, given in edge.inputs.items()})
+        for got, given in zip(outputs, edge.outputs.values(), strict=True):
             expected = array(given)
             fits = got.shape == expected.shape and got.dtype == expected.dtype
             if not fits or not np.allclose(got, expected, edge.relative, 0.0, equal_nan=expected.dtype.kind == "f"):
@@ -78,12 +78,13 @@ class _Spoilt:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"), [(np.ones(2), ""), (np.zeros(2), "is another"), (None, "refuses the right inputs: the session")]
+    ("answer", "message"),
+    [(np.ones(2), ""), (np.zeros(2), "is another"), (None, "refuses the right inputs: the session")],
 )
-def test_an_engine_that_is_not_the_same_afterwards_is_told(answer: Tensor | None, told: str) -> None:
-    found = _again(_Spoilt(answer), {}, {"y": np.ones(2)}, Stages(lambda stage: None))  # type: ignore[arg-type]
-    assert [finding.kind for finding in found] == (["unusable"] if told else [])
-    assert told in "".join(finding_text(finding) for finding in found)
+def test_an_engine_that_is_not_the_same_afterwards_is_told(answer: Tensor | None, message: str) -> None:
+    findings = _again(_Spoilt(answer), {}, {"y": np.ones(2)}, Stages(lambda stage: None))  # type: ignore[arg-type]
+    assert [finding.kind for finding in findings] == (["unusable"] if message else [])
+    assert message in "".join(finding_text(finding) for finding in findings)
 
 
 def test_a_model_that_never_ends_is_waited_for_no_longer_than_it_says_and_stopping_it_is_right() -> None:

@@ -232,10 +232,10 @@ def test_the_file_says_again_what_was_written(tmp_path: Path) -> None:
     )
     (tmp_path / "f.toml").write_text(to_toml("f", known), encoding="utf-8")
     assert read_expected(tmp_path / "f.toml") == known
-    found = expectations(tmp_path, ["f", "other"], ["s"])
-    assert [expectation.case for expectation in found] == ["s/a", "s/b*", "s/absent", "s/[x]"]
-    assert {(expectation.flow, expectation.stage) for expectation in found} == {("f", "lower"), ("f", "")}
-    assert [expectation.versions for expectation in found] == [(), (), (), ("lib==1.2.*", "lib==1.3.0")]
+    expectations_read = expectations(tmp_path, ["f", "other"], ["s"])
+    assert [expectation.case for expectation in expectations_read] == ["s/a", "s/b*", "s/absent", "s/[x]"]
+    assert {(expectation.flow, expectation.stage) for expectation in expectations_read} == {("f", "lower"), ("f", "")}
+    assert [expectation.versions for expectation in expectations_read] == [(), (), (), ("lib==1.2.*", "lib==1.3.0")]
     assert expectations(tmp_path, ["f"], ["elsewhere"]) == ()
     (tmp_path / "f.toml").write_text('[[expect]]\noutcome = "unsuported"\nreason = "x"\ncases = ["a"]\n')
     with pytest.raises(BadPolicy, match="unsupported"):
@@ -243,9 +243,9 @@ def test_the_file_says_again_what_was_written(tmp_path: Path) -> None:
 
 
 def test_reasons_are_alike_for_cases_that_fail_alike() -> None:
-    one = _result("a", "unsupported", detail="no kernel for Add(13) node 'n1' at /x/y.cc:12")
+    result = _result("a", "unsupported", detail="no kernel for Add(13) node 'n1' at /x/y.cc:12")
     two = _result("b", "unsupported", detail="no kernel for Add(14) node 'n2' at /x/z.cc:99")
-    assert reason_of(one) == reason_of(two)
+    assert reason_of(result) == reason_of(two)
     lacking = [
         noted(TransformCode.NOTHING_TO_QUANTIZE, transform="int8-qdq", kinds=kinds) for kinds in ("Add, If", "Mod")
     ]
@@ -289,7 +289,7 @@ def test_our_known_outcomes_are_of_flows_and_cases_that_there_are() -> None:
     files = sorted(here.glob("*.toml"))
     assert files
     assert {path.stem for path in files} <= set(plugins.catalogue().flows)
-    told = [case for path in files for one in read_expected(path) for case in one.cases]
-    ours = [case for case in told if case.partition("/")[0] in {suite.name for suite in suites}]
+    expected_case = [case for path in files for entry in read_expected(path) for case in entry.cases]
+    ours = [case for case in expected_case if case.partition("/")[0] in {suite.name for suite in suites}]
     assert ours
     assert [case for case in ours if not any(matches(name, case) for name in ({case} & names or names))] == []

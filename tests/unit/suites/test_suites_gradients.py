@@ -48,7 +48,7 @@ class _Module(torch.nn.Module):  # type: ignore[misc,name-defined,unused-ignore]
 
 
 @pytest.mark.parametrize(
-    ("function", "values", "told"),
+    ("function", "values", "message"),
     [
         (torch.tanh, (0.3, -1.2, 2.0), ""),
         (torch.relu, (0.3, -1.2, 2.0), ""),
@@ -57,16 +57,16 @@ class _Module(torch.nn.Module):  # type: ignore[misc,name-defined,unused-ignore]
     ],
 )
 def test_finite_differences_see_a_wrong_gradient_and_a_near_kink(
-    function: Any, values: tuple[float, ...], told: str
+    function: Any, values: tuple[float, ...], message: str
 ) -> None:
     from assay.suites.gradients.build_gradients import _checked
     from assay.suites.gradients.vjp import joint
 
     inputs = [torch.tensor(values, dtype=torch.float64)]
     own = joint(_Module(function), ["x"], inputs, second=False)
-    found = _checked(own, inputs, 3, second=False)
-    assert told in found
-    assert bool(told) == bool(found)
+    sentence = _checked(own, inputs, 3, second=False)
+    assert message in sentence
+    assert bool(message) == bool(sentence)
 
 
 class _Scaled(torch.autograd.Function):  # type: ignore[misc,name-defined,unused-ignore]
@@ -91,9 +91,9 @@ def test_finite_differences_see_a_wrong_gradient_of_a_parameter(scaled: Any) -> 
     inputs = [torch.tensor((0.3, -1.2, 2.0), dtype=torch.float64)]
     module: Any = _Module(lambda x: scaled(torch.tanh(x), module.weight))
     module.weight = torch.nn.Parameter(torch.tensor((1.5, 0.7, -0.4), dtype=torch.float64))
-    found = _checked(joint(module, ["x"], inputs, second=False), inputs, 3, second=False)
-    assert bool(found) == (scaled is not torch.mul)
-    assert not found or found.endswith("by the parameter weight")
+    sentence = _checked(joint(module, ["x"], inputs, second=False), inputs, 3, second=False)
+    assert bool(sentence) == (scaled is not torch.mul)
+    assert not sentence or sentence.endswith("by the parameter weight")
 
 
 @pytest.mark.heavy
@@ -106,9 +106,9 @@ def test_a_derivative_of_a_recurrent_operator_is_a_program_that_runs(tmp_path: P
     program = open_program(tmp_path / "model.pt2")
     golden = read_golden(tmp_path / "golden")
     args, kwargs = program.arguments(golden.inputs[0])
-    found = program.results(program.exported.module()(*args, **kwargs))
-    assert set(found) == set(golden.outputs[0])
-    assert all(found[name].numpy() == pytest.approx(array, abs=1e-5) for name, array in golden.outputs[0].items())
+    outputs = program.results(program.exported.module()(*args, **kwargs))
+    assert set(outputs) == set(golden.outputs[0])
+    assert all(outputs[name].numpy() == pytest.approx(array, abs=1e-5) for name, array in golden.outputs[0].items())
 
 
 def test_the_program_gives_outputs_and_both_derivatives(tmp_path: Path) -> None:

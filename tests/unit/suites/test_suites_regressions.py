@@ -13,24 +13,24 @@ from assay.suites.regressions.declare import Regression, Spread, tables
 FINDINGS = Path(__file__).parents[3] / "docs" / "findings"
 
 
-@pytest.mark.parametrize("one", tables(), ids=lambda table: table.name)
-def test_a_case_has_a_model_and_an_answer(one: Regression) -> None:
-    model, inputs = model_of(one)
-    found = answers(one, model, inputs)
-    assert [*found] == [value.name for value in model.graph.output]
+@pytest.mark.parametrize("regression", tables(), ids=lambda table: table.name)
+def test_a_case_has_a_model_and_an_answer(regression: Regression) -> None:
+    model, inputs = model_of(regression)
+    outputs = answers(regression, model, inputs)
+    assert [*outputs] == [value.name for value in model.graph.output]
     for value in model.graph.output:
-        assert found[value.name].shape == tuple(axis.dim_value for axis in value.type.tensor_type.shape.dim)
-    assert (FINDINGS / one.finding).is_file()
+        assert outputs[value.name].shape == tuple(axis.dim_value for axis in value.type.tensor_type.shape.dim)
+    assert (FINDINGS / regression.finding).is_file()
 
 
 def test_what_fuzzing_found_has_a_case() -> None:
-    found = {path.name for path in FINDINGS.glob("*.py") if "`assay fuzz" in path.read_text(encoding="utf-8")}
-    assert len(found) >= 37
-    assert found <= {table.finding for table in tables()}
+    names = {path.name for path in FINDINGS.glob("*.py") if "`assay fuzz" in path.read_text(encoding="utf-8")}
+    assert len(names) >= 37
+    assert names <= {table.finding for table in tables()}
 
 
 def test_inputs_are_as_they_are_stated() -> None:
-    one = Regression(
+    regression = Regression(
         "name",
         "finding",
         17,
@@ -39,14 +39,14 @@ def test_inputs_are_as_they_are_stated() -> None:
         constants={"w": [1, 2, 3, 4]},
         outputs={"z": -9},
     )
-    model, inputs = model_of(one)
+    model, inputs = model_of(regression)
     assert sorted(inputs["x"].tolist()) == [0, 1, 2, 3]
     assert inputs["x"].tolist() != [0, 1, 2, 3]
     assert inputs["i"].tolist() == [7, 7]
     assert [value.name for value in model.graph.initializer] == ["w"]
-    found = answers(one, model, inputs)
-    np.testing.assert_array_equal(found["y"], -inputs["x"])
-    assert found["z"].tolist() == [[-9, -9], [-9, -9]]
+    outputs = answers(regression, model, inputs)
+    np.testing.assert_array_equal(outputs["y"], -inputs["x"])
+    assert outputs["z"].tolist() == [[-9, -9], [-9, -9]]
 
 
 def test_a_name_that_the_graph_does_not_have_is_an_error() -> None:

@@ -48,9 +48,9 @@ def test_the_matrix_and_the_summary_count_every_row() -> None:
 def test_a_cell_says_what_was_no_pass_and_whether_it_was_expected() -> None:
     run, results, judgement = standard_run()
     page = Matrix().render(run, results, judgement)
-    told = dict(re.findall(r'<td class="(\w+)">\d+/\d+<small>\d+ ([\w ]+)</small>', page))
-    assert told.keys() == {"known", "none"}, told
-    assert {"mismatch", "unsupported"} & set(told.values()), told
+    title_by_class = dict(re.findall(r'<td class="(\w+)">\d+/\d+<small>\d+ ([\w ]+)</small>', page))
+    assert title_by_class.keys() == {"known", "none"}, title_by_class
+    assert {"mismatch", "unsupported"} & set(title_by_class.values()), title_by_class
 
 
 def test_a_flow_that_this_machine_cannot_run_stands_below_the_table_with_its_reason() -> None:
@@ -103,8 +103,8 @@ def test_operators_are_counted_by_type_and_tier() -> None:
 
 def test_one_flow_is_no_flows() -> None:
     job = make_job("suite/case")
-    one = replace(make_result("suite/case"), job_key=job.key)
-    page = Matrix().render(make_run(jobs=(job,)), [one], replace(standard_run()[2], verdicts=()))
+    result = replace(make_result("suite/case"), job_key=job.key)
+    page = Matrix().render(make_run(jobs=(job,)), [result], replace(standard_run()[2], verdicts=()))
     assert "1 operator, 1 flow." in page
 
 

@@ -207,18 +207,18 @@ def test_full_size_is_the_published_number_of_parameters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("models:ful", "no variant 'ful'; it has models:full"),
         ("operators:full", "no variant 'full'; write operators"),
         ("nothing:full", "there is no suite 'nothing:full'"),
     ],
 )
-def test_a_variant_that_a_suite_does_not_have_is_refused(name: str, told: str) -> None:
-    with pytest.raises(AssayError, match=re.escape(told)):
+def test_a_variant_that_a_suite_does_not_have_is_refused(name: str, message: str) -> None:
+    with pytest.raises(AssayError, match=re.escape(message)):
         find_suites([name])
-    (found,) = find_suites(["models:full"])
-    assert len(list(found.cases(seed=0))) == len(FULL)
+    (suite,) = find_suites(["models:full"])
+    assert len(list(suite.cases(seed=0))) == len(FULL)
 
 
 def test_what_a_case_returns_can_be_saved_in_a_program() -> None:

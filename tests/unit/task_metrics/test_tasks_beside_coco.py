@@ -17,9 +17,9 @@ OUTPUTS = ("boxes", "scores", "classes")
 
 @pytest.mark.parametrize("scene", RECORDED["scenes"])
 def test_mean_average_precision_is_that_of_coco(scene: dict[str, Any]) -> None:
-    found = [{name: np.array(scene[name]) for name in OUTPUTS}]
+    scenes = [{name: np.array(scene[name]) for name in OUTPUTS}]
     labels = {"boxes": np.array(scene["label_boxes"]), "classes": np.array(scene["label_classes"])}
-    figures = score("detection", found, found, labels, {})
+    figures = score("detection", scenes, scenes, labels, {})
     assert 0.05 < scene["map50_95"] < scene["map50"] < 0.95
     assert [figures["map50"], figures["map50_95"]] == pytest.approx([scene["map50"], scene["map50_95"]], abs=1e-12)
 
@@ -27,8 +27,10 @@ def test_mean_average_precision_is_that_of_coco(scene: dict[str, Any]) -> None:
 @pytest.mark.parametrize("poses", RECORDED["poses"])
 def test_keypoint_similarity_is_that_of_coco(poses: dict[str, Any]) -> None:
     for index, wanted in enumerate(poses["oks"]):
-        found, label, scale = (np.array(poses[name])[index : index + 1] for name in ("keypoints", "labels", "areas"))
-        answers = [{"keypoints": found.astype(np.float32)}]
+        keypoints, label, scale = (
+            np.array(poses[name])[index : index + 1] for name in ("keypoints", "labels", "areas")
+        )
+        answers = [{"keypoints": keypoints.astype(np.float32)}]
         figures = score("pose", answers, answers, {"keypoints": label, "scale": scale}, {})
         assert 0.05 < wanted < 0.95
         assert figures["oks"] == pytest.approx(wanted, rel=1e-12)

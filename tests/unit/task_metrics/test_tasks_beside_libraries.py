@@ -53,8 +53,8 @@ def test_regressions_of_columns_with_units_of_their_own(seed: int, shape: tuple[
     target = random.normal(size=shape) * unit + offset * unit
     ours = target + random.normal(size=shape) * unit * 0.3
     figures = _of("regression", ours, target, target=target)
-    found = [figures[name] for name in ("mae", "r2", "r2_agreement")]
-    assert found == pytest.approx([mean_absolute_error(target, ours), *[r2_score(target, ours)] * 2])
+    values_here = [figures[name] for name in ("mae", "r2", "r2_agreement")]
+    assert values_here == pytest.approx([mean_absolute_error(target, ours), *[r2_score(target, ours)] * 2])
     if len(shape) == 1 or shape[1] == 1:
         assert figures["rmse"] == pytest.approx(root_mean_squared_error(target, ours))
 
@@ -67,8 +67,10 @@ def test_segmentations_with_pixels_that_nobody_labelled(seed: int, unlabelled: i
     mask = random.integers(0, 4, (3, 8, 8))  # class 4 is only found
     mask[:, :2] = unlabelled
     figures = _of("segmentation", ours, theirs, mask=mask)
-    told = mask != unlabelled
-    wanted = jaccard_score(mask[told], ours.argmax(axis=1)[told], labels=range(5), average=None, zero_division=0.0)
+    is_labelled = mask != unlabelled
+    wanted = jaccard_score(
+        mask[is_labelled], ours.argmax(axis=1)[is_labelled], labels=range(5), average=None, zero_division=0.0
+    )
     assert [figures[f"iou_class{index}"] for index in range(5)] == pytest.approx(wanted)
     assert figures["mean_iou"] == pytest.approx(np.mean(wanted))
 
@@ -82,13 +84,13 @@ def test_one_channel_has_a_threshold_and_whole_numbers_are_classes() -> None:
     figures = _of("segmentation", ours, theirs, {"threshold": 0}, mask=mask)
     assert figures["iou_class1"] == pytest.approx(jaccard_score(mask.ravel(), ours.ravel() > 0))
     assert figures["pixel_agreement"] == np.mean((ours > 0) == (theirs > 0)) < 1.0
-    found, wanted = (ours[:, 0] > 0).astype(np.int64), (theirs[:, 0] > 0).astype(np.int64)
-    whole = _of("segmentation", found, wanted, mask=mask)
+    classes, wanted = (ours[:, 0] > 0).astype(np.int64), (theirs[:, 0] > 0).astype(np.int64)
+    whole = _of("segmentation", classes, wanted, mask=mask)
     assert [whole[name] for name in ("pixel_agreement", "mean_iou", "iou_class1")] == [
         figures[name] for name in ("pixel_agreement", "mean_iou", "iou_class1")
     ]
     with pytest.raises(UsageError, match="give one for each pixel"):
-        _of("segmentation", found, wanted, mask=mask[:, :4])
+        _of("segmentation", classes, wanted, mask=mask[:, :4])
 
 
 @pytest.mark.parametrize("seed", SEEDS)

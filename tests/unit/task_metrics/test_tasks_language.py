@@ -41,9 +41,9 @@ def test_padding_is_left_out_and_the_worst_position_is_told() -> None:
 
 
 def test_an_engine_that_answers_a_schedule_otherwise() -> None:
-    found = _score([HALF, SURE], [HALF, SURE], expected=([HALF, SURE], [HALF, HALF]))
+    figures = _score([HALF, SURE], [HALF, SURE], expected=([HALF, SURE], [HALF, HALF]))
     kl = 0.5 * math.log(0.5 / 0.25) + 0.25 * math.log(0.25 / 0.5)
-    assert found["schedule_kl_padding"] == pytest.approx(kl)
+    assert figures["schedule_kl_padding"] == pytest.approx(kl)
 
 
 def test_logits_of_another_shape_are_named() -> None:

@@ -51,10 +51,10 @@ LABELS = {"boxes": np.array([[[0, 0, 10, 10], [20, 20, 30, 30]]], np.float32), "
 
 
 def test_iou_by_hand() -> None:
-    one = np.array([[0, 0, 10, 10], [0, 0, 0, 0]], float)
+    boxes = np.array([[0, 0, 10, 10], [0, 0, 0, 0]], float)
     other = np.array([[0, 0, 10, 10], [5, 0, 15, 10], [20, 20, 30, 30], [0, 0, 0, 0]], float)
-    assert iou(one, other)[0] == pytest.approx([1, 1 / 3, 0, 0])
-    assert iou(one, other)[1] == pytest.approx([0, 0, 0, 0])
+    assert iou(boxes, other)[0] == pytest.approx([1, 1 / 3, 0, 0])
+    assert iou(boxes, other)[1] == pytest.approx([0, 0, 0, 0])
 
 
 def test_detection_by_hand() -> None:
@@ -107,8 +107,8 @@ def test_one_pixel_of_a_garbage_class_costs_no_more_than_another(garbage: int) -
     expected = np.array([[[0, 0], [1, 1]]], np.int64)
     actual = np.array([[[0, 0], [1, garbage]]], np.int64)
     figures = score("segmentation", [{"y": actual}], [{"y": expected}], {"mask": expected}, {})
-    found = {name: value for name, value in figures.items() if name.startswith("iou_class")}
-    assert found == {"iou_class0": 1.0, "iou_class1": 0.5, f"iou_class{garbage}": 0.0}
+    by_name = {name: value for name, value in figures.items() if name.startswith("iou_class")}
+    assert by_name == {"iou_class0": 1.0, "iou_class1": 0.5, f"iou_class{garbage}": 0.0}
     assert figures["mean_iou"] == figures["mean_iou_agreement"] == 0.5
 
 

@@ -46,8 +46,8 @@ def test_two_neighbours_in_an_order_that_swapped() -> None:
     figures = _of("ranking", new, old, relevance=np.array([[1, 0, 0]]))
     assert figures["rank_agreement"] == pytest.approx(1 / 3)
     assert figures["top10_agreement"] == 1.0
-    found = [figures[name] for name in ("mrr", "ndcg10", "expected_ndcg10")]
-    assert found == pytest.approx([0.5, 1 / math.log2(3), 1.0])
+    measured = [figures[name] for name in ("mrr", "ndcg10", "expected_ndcg10")]
+    assert measured == pytest.approx([0.5, 1 / math.log2(3), 1.0])
 
 
 def test_another_candidate_among_the_ten_best_and_labels_that_do_not_fit() -> None:

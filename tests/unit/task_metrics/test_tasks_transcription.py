@@ -17,15 +17,15 @@ WORDS = st.text("ab ", max_size=6)
 
 
 @given(WORDS, WORDS)
-def test_the_distance_is_that_of_the_definition(one: str, other: str) -> None:
+def test_the_distance_is_that_of_the_definition(first: str, other: str) -> None:
     @cache
     def by_definition(i: int, j: int) -> int:
         if not i or not j:
             return i + j
-        last = by_definition(i - 1, j - 1) + (one[i - 1] != other[j - 1])
+        last = by_definition(i - 1, j - 1) + (first[i - 1] != other[j - 1])
         return min(by_definition(i - 1, j) + 1, by_definition(i, j - 1) + 1, last)
 
-    assert distance(one, other) == by_definition(len(one), len(other)) == distance(other, one)
+    assert distance(first, other) == by_definition(len(first), len(other)) == distance(other, first)
 
 
 def path(*tokens: int) -> np.ndarray:

@@ -28,15 +28,15 @@ def test_the_first_bad_build_is_exact(first: int) -> None:
         tried.append(name)
         return State.UNTESTABLE if name in ("n10", "n05") else State.WRONG if name >= NAMES[first] else State.RIGHT
 
-    found = bisect(NAMES, probe, math.inf)
-    assert (found.first_bad, found.complete, found.unit) == (NAMES[first], True, "build")
+    history = bisect(NAMES, probe, math.inf)
+    assert (history.first_bad, history.complete, history.unit) == (NAMES[first], True, "build")
     assert len(tried) == len(set(tried)) <= 18
 
 
 def test_without_a_right_build_few_are_asked() -> None:
-    found = bisect(NAMES, lambda name: State.WRONG, math.inf)
-    assert (found.first_bad, len(found.states)) == ("", 2 + CHECKS)
-    assert "wrong in all 10 builds that were tested, n00 to n19; 10 of 20 builds were tried" in since(found)
+    history = bisect(NAMES, lambda name: State.WRONG, math.inf)
+    assert (history.first_bad, len(history.states)) == ("", 2 + CHECKS)
+    assert "wrong in all 10 builds that were tested, n00 to n19; 10 of 20 builds were tried" in since(history)
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_builds_that_come_and_go_are_told(wrong: set[int], first_bad: str, good_
         asked.append(name)
         return State.WRONG if int(name[1:]) in wrong else State.RIGHT
 
-    found = bisect(NAMES, probe, math.inf)
-    assert (found.first_bad, found.good_again) == (first_bad, good_again)
+    history = bisect(NAMES, probe, math.inf)
+    assert (history.first_bad, history.good_again) == (first_bad, good_again)
     changes = [at for at in range(1, 20) if (at in wrong) != (at - 1 in wrong)]
     assert all({f"n{at - 1:02}", f"n{at:02}"} <= set(asked) for at in changes), "each change is exact"
-    assert found.turns == tuple(f"n{at:02}" for at in changes)
-    assert "it came and went" in since(found)
+    assert history.turns == tuple(f"n{at:02}" for at in changes)
+    assert "it came and went" in since(history)
 
 
 def test_ends_that_cannot_be_tested_are_passed_over() -> None:
@@ -84,8 +84,8 @@ def test_at_the_deadline_no_end_is_looked_for_any_more(newest: State) -> None:
             time.sleep(max(0.0, deadline - time.monotonic()) + 0.01)
         return newest if name == NAMES[-1] else State.UNTESTABLE
 
-    found = bisect(NAMES, probe, deadline)
-    assert (found.complete, set(found.states)) == (False, set(tried))
+    history = bisect(NAMES, probe, deadline)
+    assert (history.complete, set(history.states)) == (False, set(tried))
     assert 0 < len(tried) <= 3
     assert bisect(NAMES, probe, time.monotonic() - 1.0).states == {}
 
@@ -122,13 +122,13 @@ def test_commits_are_checked_out_beside_the_user_s_tree(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "message"),
     [
         ({"builds": ("a", "b")}, "need --build-command"),
         ({"build_command": "x"}, "needs the builds"),
         ({"build_command": "x", "source": Path()}, "needs --good"),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(said: dict[str, object], told: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_options_that_do_not_go_together_are_refused(said: dict[str, object], message: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=message):
         run_triage(TriageOptions(target="last", history=str(tmp_path), **said))  # type: ignore[arg-type]

@@ -90,5 +90,5 @@ def test_the_activations_of_a_recurrent_layer_are_attributes_like_any_other() ->
     node = GraphNode("g", "GRU", ("x", "w", "r"), ("y",), _plain_attributes(layer))
     assert node.attributes == {"activations": "Sigmoid,Softplus"}
     graph = Graph(RegionGraph((node,), ("x",), ("y",), ("x", "y")))
-    found = [finding.title for finding in patterns_of_findings("onnxruntime") if occurrences(graph, finding)]
-    assert "Softplus as an activation of a recurrent layer is infinite above 88.7" in found
+    titles = [finding.title for finding in patterns_of_findings("onnxruntime") if occurrences(graph, finding)]
+    assert "Softplus as an activation of a recurrent layer is infinite above 88.7" in titles

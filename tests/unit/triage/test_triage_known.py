@@ -120,7 +120,7 @@ def test_a_cause_whose_error_has_no_bound_is_told_again(tmp_path: Path) -> None:
     known.keep(job, result, [made])
     (found,) = known.of_verdict(job, result)
     assert found.symptom == made.symptom
-    assert [one.symptom for one in read_causes(tmp_path)] == [made.symptom]
+    assert [known_cause.symptom for known_cause in read_causes(tmp_path)] == [made.symptom]
     assert from_json((tmp_path / "page" / "cause.json").read_bytes(), Cause) == made
 
 

@@ -53,28 +53,28 @@ class Partitioning(Compiler):
 
 
 def test_a_flow_above_all_levels_is_the_highest_one() -> None:
-    found = brought({"delegate": "none"}, {"without": "take(gelu)"}, backend=Partitioning(), delegate="faster")
-    assert [(cure.kind, cure.names) for cure in found.cures] == [("pass", ("take(gelu)",)), ("level", ("none",))]
-    assert found.flow.options == {"delegate": "faster"}
+    attribution = brought({"delegate": "none"}, {"without": "take(gelu)"}, backend=Partitioning(), delegate="faster")
+    assert [(cure.kind, cure.names) for cure in attribution.cures] == [("pass", ("take(gelu)",)), ("level", ("none",))]
+    assert attribution.flow.options == {"delegate": "faster"}
 
 
 def test_a_pass_of_the_lowest_level_is_no_kernel() -> None:
-    found = brought({"without": "take(gelu)"}, backend=Partitioning(), delegate="none")
-    assert ([cure.names for cure in found.cures], found.kernel) == ([("take(gelu)",)], False)
+    attribution = brought({"without": "take(gelu)"}, backend=Partitioning(), delegate="none")
+    assert ([cure.names for cure in attribution.cures], attribution.kernel) == ([("take(gelu)",)], False)
     assert brought(backend=Partitioning(), delegate="none").kernel
 
 
 def test_a_level_that_cannot_be_asked_is_no_cure() -> None:
     refused = {"delegate": "none", "without": "take(relu)"}
-    found = brought(backend=Partitioning(), refused=refused, delegate="fast", without="take(relu)")
-    assert (found.cures, found.kernel) == ((), False)
-    assert found.flow.options == {"delegate": "fast", "without": "take(relu)"}
+    attribution = brought(backend=Partitioning(), refused=refused, delegate="fast", without="take(relu)")
+    assert (attribution.cures, attribution.kernel) == ((), False)
+    assert attribution.flow.options == {"delegate": "fast", "without": "take(relu)"}
 
 
 def test_a_pass_is_a_cure_also_where_no_level_can_be_asked() -> None:
     right = {"without": "take(gelu)"}
-    found = brought(right, backend=Partitioning(), refused={"delegate": "none"}, delegate="fast")
-    assert [(cure.kind, cure.names) for cure in found.cures] == [("pass", ("take(gelu)",))]
+    attribution = brought(right, backend=Partitioning(), refused={"delegate": "none"}, delegate="fast")
+    assert [(cure.kind, cure.names) for cure in attribution.cures] == [("pass", ("take(gelu)",))]
 
 
 @pytest.mark.parametrize(
@@ -92,16 +92,16 @@ def test_what_passes_and_levels_cured_by_the_time_that_is_over_stays(
     answers: int, names: list[tuple[str, ...]], tried: int
 ) -> None:
     right = ({"delegate": "none"}, {"without": "take(gelu)"})
-    found = brought(*right, backend=Partitioning(), delegate="faster", answers=answers)
-    assert ([cure.names for cure in found.cures], found.tried) == (names, tried)
-    assert found.unfinished is (answers < 6)
-    assert found.flow.options == {"delegate": "faster"}
+    attribution = brought(*right, backend=Partitioning(), delegate="faster", answers=answers)
+    assert ([cure.names for cure in attribution.cures], attribution.tried) == (names, tried)
+    assert attribution.unfinished is (answers < 6)
+    assert attribution.flow.options == {"delegate": "faster"}
 
 
 def test_passes_that_cure_together_stay_though_fewer_were_not_tried() -> None:
     right = ({"delegate": "none"}, {"without": "take(relu);take(gelu)"})
-    found = brought(*right, backend=Partitioning(), delegate="faster", answers=6)
-    assert ([cure.names for cure in found.cures], found.unfinished) == (
+    attribution = brought(*right, backend=Partitioning(), delegate="faster", answers=6)
+    assert ([cure.names for cure in attribution.cures], attribution.unfinished) == (
         [("take(relu)", "take(gelu)"), ("none",)],
         True,
     )
@@ -169,8 +169,8 @@ def test_the_widest_instructions_that_are_right_are_the_hardware_s_answer() -> N
 
 
 def test_what_no_option_changes_has_no_cure() -> None:
-    found = brought()
-    assert (found.cures, found.tried) == ((), 4), "the narrowest instructions alone"
+    attribution = brought()
+    assert (attribution.cures, attribution.tried) == ((), 4), "the narrowest instructions alone"
 
 
 def test_the_script_sets_the_variables_before_it_imports_the_library() -> None:

@@ -31,26 +31,26 @@ def history(wrong: set[str], untestable: set[str] = frozenset()) -> tuple[Histor
 
 @pytest.mark.parametrize("first", ["1.3.0", "1.3.2", "1.9.3", "1.0.1"])
 def test_the_first_bad_release_is_exact(first: str) -> None:
-    found, tried = history(set(RELEASES[RELEASES.index(first) :]))
-    assert found.first_bad == first
-    assert found.complete
+    releases, tried = history(set(RELEASES[RELEASES.index(first) :]))
+    assert releases.first_bad == first
+    assert releases.complete
     assert tried < 20
 
 
 def test_a_release_that_is_right_again_is_named() -> None:
-    found, _ = history(set(RELEASES[9:22]))
-    assert (found.first_bad, found.good_again) == (RELEASES[9], RELEASES[22])
-    assert found.is_monotone
+    releases, _ = history(set(RELEASES[9:22]))
+    assert (releases.first_bad, releases.good_again) == (RELEASES[9], RELEASES[22])
+    assert releases.is_monotone
 
 
 def test_what_came_and_went_is_not_monotone() -> None:
-    found, _ = history({*RELEASES[8:16], *RELEASES[28:]})
-    assert not found.is_monotone
-    assert found.first_bad == RELEASES[8]
+    releases, _ = history({*RELEASES[8:16], *RELEASES[28:]})
+    assert not releases.is_monotone
+    assert releases.first_bad == RELEASES[8]
 
 
 @pytest.mark.parametrize(
-    ("letters", "told"),
+    ("letters", "text"),
     [
         ("RW", "b1 is the first bad build"),
         ("RWWR", "b1 is the first bad build; b3 is right again"),
@@ -77,23 +77,23 @@ def test_what_came_and_went_is_not_monotone() -> None:
         ),
     ],
 )
-def test_each_turn_is_told_and_the_first_bad_one_is_the_first(letters: str, told: str) -> None:
+def test_each_turn_is_told_and_the_first_bad_one_is_the_first(letters: str, text: str) -> None:
     states = {"R": State.RIGHT, "W": State.WRONG, "U": State.UNTESTABLE}
-    found = {f"b{at}": states[letter] for at, letter in enumerate(letters)}
-    assert since(History(found, complete=True, unit="build")) == told
+    state_of = {f"b{at}": states[letter] for at, letter in enumerate(letters)}
+    assert since(History(state_of, complete=True, unit="build")) == text
 
 
 def test_what_cannot_be_tested_is_neither_right_nor_wrong() -> None:
-    found, _ = history(set(RELEASES[20:]), set(RELEASES[:8]))
-    assert found.first_bad == RELEASES[20]
+    releases, _ = history(set(RELEASES[20:]), set(RELEASES[:8]))
+    assert releases.first_bad == RELEASES[20]
     everywhere, _ = history(set(RELEASES[8:]), set(RELEASES[:8]))
     assert everywhere.first_bad == ""
 
 
 def test_a_scan_without_time_says_that_it_is_not_complete() -> None:
-    found = scan(RELEASES, lambda version: State.WRONG, time.monotonic() - 1, RELEASES[-1])
-    assert found.states == {RELEASES[-1]: State.WRONG}
-    assert not found.complete
+    scanned = scan(RELEASES, lambda version: State.WRONG, time.monotonic() - 1, RELEASES[-1])
+    assert scanned.states == {RELEASES[-1]: State.WRONG}
+    assert not scanned.complete
 
 
 @pytest.mark.parametrize(

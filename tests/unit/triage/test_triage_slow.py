@@ -22,9 +22,9 @@ AFTER = (OperatorTime("conv", "Conv", 9e-4), OperatorTime("mm", "MatMul", 3e-4))
 
 def cause_of(result: Result, folder: Path) -> Cause:
     """Of a job on that result."""
-    found = cause_of_slowness(make_job(kind=result.kind.value), result, folder)
-    assert found is not None
-    return found
+    cause = cause_of_slowness(make_job(kind=result.kind.value), result, folder)
+    assert cause is not None
+    return cause
 
 
 def compared(before: tuple[OperatorTime, ...] = BEFORE, after: tuple[OperatorTime, ...] = AFTER) -> Result:
@@ -44,12 +44,12 @@ def test_the_operator_that_takes_longer_is_named_with_its_share_and_what_else_ch
     assert (cause.nodes, cause.operators, cause.where) == (("conv", "mm"), ("Conv",), Where.NODE)
     assert cause.explains == pytest.approx(5 / 6)
     assert cause.symptom.size == pytest.approx(1.0)
-    told = [*lines(cause)]
-    assert "slower by Conv" in told[0]
-    assert "+0.5 ms Conv conv (0.4 -> 0.9 ms) in one call" in told[1]
-    assert "83 % of the time; then +0.1 ms MatMul mm" in told[1]
-    assert told[2].endswith("brought by: fuse on -> off")
-    assert len(told) == 3
+    text_lines = [*lines(cause)]
+    assert "slower by Conv" in text_lines[0]
+    assert "+0.5 ms Conv conv (0.4 -> 0.9 ms) in one call" in text_lines[1]
+    assert "83 % of the time; then +0.1 ms MatMul mm" in text_lines[1]
+    assert text_lines[2].endswith("brought by: fuse on -> off")
+    assert len(text_lines) == 3
     assert "+0.5 ms Conv conv" in write_pages(cause)[0].read_text()
 
 
@@ -57,9 +57,9 @@ def test_of_a_measurement_that_misses_its_limit_the_dearest_operator_is_named(tm
     cause = cause_of(make_result(kind="measure", operator_times=AFTER), tmp_path)
     assert cause.explains == pytest.approx(0.75)
     assert cause.nodes[0] == "conv"
-    told = [*lines(cause)]
-    assert "too slow by Conv" in told[0]
-    assert told[2] == "  brought by: not known: a measurement has no earlier engine to compare with"
+    text_lines = [*lines(cause)]
+    assert "too slow by Conv" in text_lines[0]
+    assert text_lines[2] == "  brought by: not known: a measurement has no earlier engine to compare with"
 
 
 def test_without_a_profile_or_a_slower_operator_nothing_is_named(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def seen(comparison: SpeedComparison, **said: Any) -> ModelChange:
 
 
 @pytest.mark.parametrize(
-    ("comparison", "said", "way", "told"),
+    ("comparison", "said", "way", "message"),
     [
         (compared(0.02), {}, "go", "as fast (1.02 times as long)"),
         (compared(0.08), {}, "stay", "SLOWER by 8 % (5 % are allowed)"),
@@ -121,10 +121,10 @@ def seen(comparison: SpeedComparison, **said: Any) -> ModelChange:
     ],
 )
 def test_a_model_may_lose_as_much_speed_as_the_user_says(
-    comparison: SpeedComparison, said: dict[str, float], way: str, told: str
+    comparison: SpeedComparison, said: dict[str, float], way: str, message: str
 ) -> None:
     found = Upgrade("b", "1", "2", (seen(comparison, **said),))
-    assert (found.way, next(iter(lines(found)))) == (way, f"m  same answers, {told}")
+    assert (found.way, next(iter(lines(found)))) == (way, f"m  same answers, {message}")
 
 
 def test_a_policy_says_what_may_be_lost(tmp_path: Path) -> None:

@@ -60,8 +60,8 @@ def ask(app: Starlette) -> object:
 
 
 def token(ask: object, user: str) -> str:
-    found = re.search(r'name="token" value="(\w+)"', ask("GET", "/alerts", user).text)  # type: ignore[operator]
-    return found[1] if found else ""
+    match = re.search(r'name="token" value="(\w+)"', ask("GET", "/alerts", user).text)  # type: ignore[operator]
+    return match[1] if match else ""
 
 
 def test_an_operator_mutes_and_unmutes(ask, folder: Path) -> None:  # type: ignore[no-untyped-def]

@@ -54,8 +54,8 @@ def ask(folder: Path) -> Iterator[Ask]:
 
 
 def token(ask: Ask, user: str) -> str:
-    found = re.search(r'name="token" value="(\w+)"', ask("GET", address("/result", **POINT), user).text)
-    return found[1] if found else ""
+    match = re.search(r'name="token" value="(\w+)"', ask("GET", address("/result", **POINT), user).text)
+    return match[1] if match else ""
 
 
 def audit(folder: Path) -> list[tuple[str, str, str]]:

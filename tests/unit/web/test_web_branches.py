@@ -40,12 +40,12 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
                 machine=replace(run.machine, cpu=machine),
                 started_at=f"2026-11-{number + 10}T02:15:00+00:00",
             )
-            found = [
+            results = [
                 replace(make_result("digits", "tvm", "measure"), measurements=(make_measurement(median_s=seconds),))
             ]
             store.open_run(run)
-            store.record(run.id, found)
-            store.close_run(run.id, "complete", judge(found, run.policy, planned=[job.key], today=date(2026, 11, 26)))
+            store.record(run.id, results)
+            store.close_run(run.id, "complete", judge(results, run.policy, planned=[job.key], today=date(2026, 11, 26)))
     with open_to_read(str(tmp_path)) as store:
         yield TestClient(make_app(Site(store, tmp_path), {"testserver"}), raise_server_exceptions=False)
 
@@ -65,8 +65,8 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
 def test_runs_of_branches_machines_and_commits_are_compared_by_name(
     client: TestClient, asked: str, to: str, runs: tuple[int, int]
 ) -> None:
-    found = client.get(address("/api/v1/compare", run=asked, to=to)).json()
-    assert (found.get("new"), found.get("old")) == tuple(map(run_id, runs)), found
+    document = client.get(address("/api/v1/compare", run=asked, to=to)).json()
+    assert (document.get("new"), document.get("old")) == tuple(map(run_id, runs)), document
     assert client.get(address("/compare", run=asked, to=to)).status_code == 200
 
 
@@ -101,10 +101,10 @@ def test_a_kind_of_machine_is_no_name_for_one_that_begins_so(client: TestClient,
             store.close_run(
                 run.id, "complete", judge([result], run.policy, planned=[job.key], today=date(2026, 11, 26))
             )
-    found = client.get(address("/api/v1/compare", run="machine:n100", to=run_id(6))).json()
-    assert found["new"] == run_id(7)
-    found = client.get(address("/api/v1/compare", run="machine:n1000", to=run_id(6))).json()
-    assert found["new"] == run_id(8)
+    document = client.get(address("/api/v1/compare", run="machine:n100", to=run_id(6))).json()
+    assert document["new"] == run_id(7)
+    document = client.get(address("/api/v1/compare", run="machine:n1000", to=run_id(6))).json()
+    assert document["new"] == run_id(8)
 
 
 def test_the_newest_run_of_each_branch(client: TestClient) -> None:
@@ -120,8 +120,8 @@ def test_the_newest_run_of_each_branch(client: TestClient) -> None:
 
 
 def test_the_runs_of_one_branch(client: TestClient) -> None:
-    found = client.get("/api/v1/runs?branch=main").json()["runs"]
-    assert [row["id"] for row in found] == [run_id(number) for number in (6, 4, 2, 0)]
+    rows = client.get("/api/v1/runs?branch=main").json()["runs"]
+    assert [row["id"] for row in rows] == [run_id(number) for number in (6, 4, 2, 0)]
     assert client.get("/api/v1/runs?branch=nothing").json()["runs"] == []
     assert "No run of that branch" in client.get("/runs?branch=nothing").text
 

@@ -69,9 +69,9 @@ def client(folder: Path) -> Iterator[TestClient]:
 
 
 def test_each_cause_once_with_its_life(client: TestClient) -> None:
-    found = client.get("/api/v1/causes").json()
-    lives = {life["title"] if life["found_by"] == "fuzz" else life["case"]: life for life in found["causes"]}
-    assert (found["all"], len(found["causes"])) == (5, 5)
+    document = client.get("/api/v1/causes").json()
+    lives = {life["title"] if life["found_by"] == "fuzz" else life["case"]: life for life in document["causes"]}
+    assert (document["all"], len(document["causes"])) == (5, 5)
     assert sorted(lives) == sorted([RED, GREEN, HOSTILE, "ort: Neg", "ort: Loop"])
     red, green, neg = lives[RED], lives[GREEN], lives["ort: Neg"]
     newest = run_id(RUNS - 1)
@@ -94,9 +94,9 @@ def test_the_pages_say_it(client: TestClient) -> None:
     (green,) = [row for row in rows if "0.28.0" in row]
     assert ">fixed</span>" in green
     (address,) = re.findall(r'href="(/cause\?id=\w+)"', green)
-    one = client.get(address).text
-    assert "tvm 0.28.0; ok again in" in one
-    assert "0.28.0 is right again" in one
+    text = client.get(address).text
+    assert "tvm 0.28.0; ok again in" in text
+    assert "0.28.0 is right again" in text
     assert "not yet" in client.get(re.findall(r'href="(/cause\?id=\w+)"', page)[0]).text
 
 
@@ -131,11 +131,11 @@ FUTURE = History({"1.0.0": State.WRONG, "999.0.0": State.RIGHT}, complete=True)
 def test_what_is_still_red_is_open_whatever_release_is_right(client: TestClient, folder: Path) -> None:
     keep(folder, "a.json", cause(RED, since=FUTURE))
     (folder / "triage" / "b.json").unlink()
-    (one,) = client.get("/api/v1/causes?found_by=triage").json()["causes"]
-    assert (one["fixed_in"], one["fixed_run"]) == ("999.0.0", "")
+    (life,) = client.get("/api/v1/causes?found_by=triage").json()["causes"]
+    assert (life["fixed_in"], life["fixed_run"]) == ("999.0.0", "")
     assert client.get("/api/v1/causes?found_by=triage&state=open").json()["all"] == 1
     assert "open, right in 999.0.0" in client.get("/causes").text
-    assert "open, right in tvm 999.0.0" in client.get(f"/cause?id={one['id']}").text
+    assert "open, right in tvm 999.0.0" in client.get(f"/cause?id={life['id']}").text
 
 
 @pytest.mark.parametrize(("since", "flow", "state"), [(RELEASES, "onnxruntime", "fixed"), (FUTURE, "onnxruntime", "open"),
@@ -158,10 +158,10 @@ def test_an_ok_run_of_another_branch_fixes_nothing(folder: Path) -> None:
             store.open_run(run)
             store.record(run.id, [replace(make_result("new", "tvm", "verify"), outcome=outcome)])
     keep(folder, "a.json", cause("new"))
-    with open_to_read(str(folder)) as found:
-        client = TestClient(make_app(Site(found, folder), {"testserver"}))
-        (one,) = client.get("/api/v1/causes?q=new").json()["causes"]
-    assert (one["first_run"][7], one["last_run"][7], one["fixed_run"]) == ("1", "3", "")
+    with open_to_read(str(folder)) as stores:
+        client = TestClient(make_app(Site(stores, folder), {"testserver"}))
+        (life,) = client.get("/api/v1/causes?q=new").json()["causes"]
+    assert (life["first_run"][7], life["last_run"][7], life["fixed_run"]) == ("1", "3", "")
 
 
 def test_without_causes_the_page_says_how_to_find_some(client: TestClient, folder: Path) -> None:

@@ -47,10 +47,10 @@ def test_nothing_is_markup_and_nothing_is_loaded_from_elsewhere(client: TestClie
     assert "\x1b" not in answer.text
     tags = Tags()
     tags.feed(answer.text)
-    assert [found["src"] for tag, found in tags.found if tag == "script"] == ["/static/assay.js"]
-    for tag, found in tags.found:
-        assert not {"style", "onclick", "onerror", "onload"} & found.keys(), tag
-        where = found.get("href") or found.get("src") or "/"
+    assert [attributes["src"] for tag, attributes in tags.found if tag == "script"] == ["/static/assay.js"]
+    for tag, attributes in tags.found:
+        assert not {"style", "onclick", "onerror", "onload"} & attributes.keys(), tag
+        where = attributes.get("href") or attributes.get("src") or "/"
         assert where.startswith(("/", "#")), where
         assert not where.startswith("//"), where
 

@@ -58,15 +58,15 @@ def test_now_says_what_is_new_and_what_blocks(client: TestClient) -> None:
 
 
 def test_now_counts_the_jobs_of_each_model(client: TestClient) -> None:
-    found = client.get("/api/v1/now").json()
-    models = {model["case"]: (model["red"], model["inconclusive"], model["well"]) for model in found["models"]}
+    document = client.get("/api/v1/now").json()
+    models = {model["case"]: (model["red"], model["inconclusive"], model["well"]) for model in document["models"]}
     assert set(list(models)[:3]) == {RED, FLAKY, HOSTILE}, "the worst first"
     assert list(models)[3] == UNDECIDED
     assert {name: models[name] for name in (RED, UNDECIDED, GREEN, WELL)} == {
         RED: (1, 0, 2), UNDECIDED: (0, 3, 0), GREEN: (0, 0, 3), WELL: (0, 0, 6),
     }  # fmt: skip
     shown = section(body(client, "/"), "models")
-    assert shown.count('<th scope="row">') == len(models) == found["standing"]["cases"]
+    assert shown.count('<th scope="row">') == len(models) == document["standing"]["cases"]
     assert address("/matrix", word="red", exact=1, case=RED).replace("&", "&amp;") in shown
 
 
@@ -90,12 +90,12 @@ def test_what_the_matrix_shows_as_red_is_what_is_counted(tmp_path: Path) -> None
 
 
 def test_now_tells_programs_the_same(client: TestClient) -> None:
-    found = client.get("/api/v1/now").json()
-    assert found["answer"] == "fail"
-    assert {cell["case"] for cell in found["standing"]["newly_red"]} == {RED, FLAKY}
-    (turning,) = found["standing"]["turning"]
+    document = client.get("/api/v1/now").json()
+    assert document["answer"] == "fail"
+    assert {cell["case"] for cell in document["standing"]["newly_red"]} == {RED, FLAKY}
+    (turning,) = document["standing"]["turning"]
     assert (turning["case"], turning["turns"], turning["results"]) == (FLAKY, RUNS - 1, RUNS)
-    assert client.get("/?format=json").json() == found
+    assert client.get("/?format=json").json() == document
 
 
 @pytest.mark.parametrize(
@@ -146,14 +146,14 @@ def test_a_result_of_an_earlier_run_is_judged_by_itself(client: TestClient) -> N
 
 
 def test_the_runs_are_listed_newest_first(client: TestClient) -> None:
-    found = client.get("/api/v1/runs").json()["runs"]
-    assert [row["id"] for row in found] == [run_id(number) for number in reversed(range(RUNS))]
+    rows = client.get("/api/v1/runs").json()["runs"]
+    assert [row["id"] for row in rows] == [run_id(number) for number in reversed(range(RUNS))]
 
 
 def test_a_trend_shows_the_change_and_what_came_between(client: TestClient) -> None:
-    found = client.get(f"/api/v1{TREND}").json()["trends"]
-    assert [row["flow"] for row in found] == ["tvm", "onnxruntime"]
-    (change,) = found[0]["changes"]
+    rows = client.get(f"/api/v1{TREND}").json()["trends"]
+    assert [row["flow"] for row in rows] == ["tvm", "onnxruntime"]
+    (change,) = rows[0]["changes"]
     assert change["place"] == 8
     assert change["percent"] == pytest.approx(20, abs=1)
     text = body(client, TREND)
@@ -165,10 +165,10 @@ def test_a_trend_shows_the_change_and_what_came_between(client: TestClient) -> N
 
 
 def test_two_runs_are_compared_as_the_report_does(client: TestClient) -> None:
-    found = client.get("/api/v1/compare").json()
-    assert (found["new"], found["old"]) == (run_id(RUNS - 1), run_id(RUNS - 2))
-    assert (found["newly_red"], found["newly_green"], found["gone"], found["added"]) == (2, 3, 0, 0)
-    first = found["changes"]["cells"][0]
+    document = client.get("/api/v1/compare").json()
+    assert (document["new"], document["old"]) == (run_id(RUNS - 1), run_id(RUNS - 2))
+    assert (document["newly_red"], document["newly_green"], document["gone"], document["added"]) == (2, 3, 0, 0)
+    first = document["changes"]["cells"][0]
     assert (first["case"], first["flow"], first["verdicts"]) == (RED, "tvm", ["pass", "fail"])
     assert "newly red" in body(client, f"/compare?run={run_id(3)}&to={run_id(1)}")
 
@@ -185,8 +185,8 @@ def test_two_runs_are_compared_as_the_report_does(client: TestClient) -> None:
     ],
 )
 def test_one_box_finds_it(client: TestClient, text: str, found_by: str) -> None:
-    found = client.get("/api/v1/search", params={"q": text}).json()
-    assert found[found_by]
+    document = client.get("/api/v1/search", params={"q": text}).json()
+    assert document[found_by]
     assert client.get("/search", params={"q": text}).text.count("<h2>") >= 1
     assert "Nothing is like that" in body(client, "/search?q=nowhere-at-all")
 

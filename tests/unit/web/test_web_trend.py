@@ -141,10 +141,10 @@ def test_the_trend_of_a_machine_that_runs_seldom_is_found(
     assert [point["run_id"] for point in newest["trends"][0]["points"]] == runs[-5:]
     assert (newest["trends"][0]["machine"], newest["trends"][0]["elsewhere"], newest["earlier"]) == (often, 2, True)
     assert [(row["machine"], row["runs"]) for row in newest["machines"]] == [(often, 5), (seldom, 2)]
-    found = _get(store, tmp_path, metric="latency", machine=seldom)
-    assert [point["run_id"] for point in found["trends"][0]["points"]] == [runs[2], runs[7]]
-    assert (found["trends"][0]["elsewhere"], found["earlier"]) == (26, False)
-    assert [(row["machine"], row["runs"]) for row in found["machines"]] == [(seldom, 2), (often, 10)]
+    document = _get(store, tmp_path, metric="latency", machine=seldom)
+    assert [point["run_id"] for point in document["trends"][0]["points"]] == [runs[2], runs[7]]
+    assert (document["trends"][0]["elsewhere"], document["earlier"]) == (26, False)
+    assert [(row["machine"], row["runs"]) for row in document["machines"]] == [(seldom, 2), (often, 10)]
     page = TestClient(make_app(Site(store, tmp_path), {"testserver"}))
     path = address("/trend", case="a", flow="onnxruntime", metric="latency")
     said = page.get(f"{path}&since=2026-02-20").text
@@ -160,8 +160,8 @@ def test_what_the_newest_runs_of_a_machine_lack_is_looked_for_in_its_earlier_one
     monkeypatch.setattr(module, "RUNS", 2)
     runs = [_fill(store, number, "one", **({"early": 1.0} if number == 1 else {})) for number in range(1, 5)]
     _fill(store, 5, "other", early=2.0)
-    found = _get(store, tmp_path, metric="task.early", machine=replace(MACHINE, cpu="one").kind)
-    assert [point["run_id"] for point in found["trends"][0]["points"]] == runs[:1]
+    document = _get(store, tmp_path, metric="task.early", machine=replace(MACHINE, cpu="one").kind)
+    assert [point["run_id"] for point in document["trends"][0]["points"]] == runs[:1]
 
 
 def test_the_page_says_the_number_of_runs_that_was_read(

@@ -35,21 +35,21 @@ STAYS = Upgrade(
 def client(history: str, tmp_path: Path) -> Iterator[TestClient]:
     folder = Path(shutil.copytree(history, tmp_path / "history"))
     keep(folder, "a.json", cause(RED))
-    for month, found in enumerate((GOES, STAYS), 1):
-        keep_upgrade(folder, found, datetime(2026, month, 2, 10, tzinfo=UTC))
+    for month, upgrade in enumerate((GOES, STAYS), 1):
+        keep_upgrade(folder, upgrade, datetime(2026, month, 2, 10, tzinfo=UTC))
     (folder / "upgrades" / "20270101T000000-cut.json").write_text('{"at": "2027')
     with open_to_read(str(folder)) as store:
         yield TestClient(make_app(Site(store, folder), {"testserver"}))
 
 
 def test_the_newest_stands_first_with_the_way_and_what_speaks_against_it(client: TestClient) -> None:
-    found = client.get("/api/v1/upgrades").json()["upgrades"]
-    assert [(entry["backend"], entry["at"], entry["way"]) for entry in found] == [
+    rows = client.get("/api/v1/upgrades").json()["upgrades"]
+    assert [(entry["backend"], entry["at"], entry["way"]) for entry in rows] == [
         ("tvm", "2026-02-02T10:00:00+00:00", "stay"),
         ("onnxruntime", "2026-01-02T10:00:00+00:00", "go"),
     ]
-    assert found[0]["says"].startswith("upgrade tvm 0.26.0 -> 0.27.0: stay: ocr wrong now")
-    assert [(name, against) for name, _, against in found[0]["models"]] == [
+    assert rows[0]["says"].startswith("upgrade tvm 0.26.0 -> 0.27.0: stay: ocr wrong now")
+    assert [(name, against) for name, _, against in rows[0]["models"]] == [
         ("ocr", True),
         ("digits", True),
         ("vad", False),
@@ -67,8 +67,8 @@ def test_a_cause_leads_to_its_page_where_it_is_still_known(client: TestClient) -
 
 
 def test_one_has_an_address_and_every_model_a_row(client: TestClient) -> None:
-    one = client.get("/api/v1/upgrades").json()["upgrades"][1]["id"]
-    page = client.get(f"/upgrades?id={one}").text
+    upgrade_id = client.get("/api/v1/upgrades").json()["upgrades"][1]["id"]
+    page = client.get(f"/upgrades?id={upgrade_id}").text
     assert ("1.31.1" in page, "0.27.0" in page) == (True, False)
     assert client.get("/upgrades?id=nothing").status_code == 404
     assert client.get("/upgrades?page=2").status_code == 404

@@ -55,13 +55,13 @@ def _told(tmp_path: Path, code: str, words: str | None, *, captured: bool) -> st
 @pytest.mark.parametrize("captured", [False, True])
 @pytest.mark.parametrize("words", [None, "the compiler failed: {}"])
 def test_its_last_line_is_told_without_paths(words: str | None, captured: bool, tmp_path: Path) -> None:
-    told = _told(tmp_path, SAYS.format(status=3), words, captured=captured)
-    assert told == f"{PROGRAM} ended with exit status 3: model.json:1: 9: error: no -inf"
+    message = _told(tmp_path, SAYS.format(status=3), words, captured=captured)
+    assert message == f"{PROGRAM} ended with exit status 3: model.json:1: 9: error: no -inf"
 
 
 def test_a_signal_and_silence_are_told(tmp_path: Path) -> None:
-    told = _told(tmp_path, "import os; os.kill(os.getpid(), 9)", None, captured=True)
-    assert told == f"{PROGRAM} was ended by SIGKILL, and wrote nothing"
+    message = _told(tmp_path, "import os; os.kill(os.getpid(), 9)", None, captured=True)
+    assert message == f"{PROGRAM} was ended by SIGKILL, and wrote nothing"
 
 
 def test_a_backend_that_says_why_in_words_of_its_own_keeps_them(tmp_path: Path) -> None:

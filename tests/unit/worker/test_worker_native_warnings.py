@@ -137,8 +137,10 @@ def test_words_by_pythons_warnings_have_their_code_and_what_says_nothing_is_left
 
 
 def test_without_a_backend_that_reads_them_they_are_other() -> None:
-    found = read_warnings(None, ("falling back",), ("WARNING:root:falling\n back",), [_given(FutureWarning, "old")])
-    assert found == (
+    warnings_read = read_warnings(
+        None, ("falling back",), ("WARNING:root:falling\n back",), [_given(FutureWarning, "old")]
+    )
+    assert warnings_read == (
         NativeWarning(WarningCode.OTHER, text="falling back"),
         NativeWarning(WarningCode.DEPRECATED, text="old"),
     )

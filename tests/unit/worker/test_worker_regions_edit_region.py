@@ -29,7 +29,7 @@ def test_a_scale_stays_positive(fill: str) -> None:
 
 
 def test_other_numbers_take_any_sign() -> None:
-    _, found = edited(region(), [RegionEdit("fill", name="w", fill="minus_ones")])
-    assert found["y"].tolist() == pytest.approx([0, -1, -2, -3])
-    _, found = edited(region(), [RegionEdit("fill", name="s", fill="ones")])
-    assert found["y"].tolist() == pytest.approx([0, 2, 6, 12])
+    _, outputs = edited(region(), [RegionEdit("fill", name="w", fill="minus_ones")])
+    assert outputs["y"].tolist() == pytest.approx([0, -1, -2, -3])
+    _, outputs = edited(region(), [RegionEdit("fill", name="s", fill="ones")])
+    assert outputs["y"].tolist() == pytest.approx([0, 2, 6, 12])

@@ -17,7 +17,7 @@ SCAN = helper.make_node("Scan", ["state", "x"], ["last", "y"], num_scan_inputs=1
 
 
 @pytest.mark.parametrize(
-    ("node", "shape", "wrong", "found"),
+    ("node", "shape", "wrong", "first_place"),
     [
         (LSTM, (6, 1, 3, 2), np.s_[3:], (4, 6)),
         (BATCHES, (3, 6, 1, 2), np.s_[:, 3:], (4, 6)),
@@ -29,12 +29,12 @@ SCAN = helper.make_node("Scan", ["state", "x"], ["last", "y"], num_scan_inputs=1
     ],
 )
 def test_the_first_wrong_iteration_is_counted_as_it_is_computed(
-    node: NodeProto, shape: tuple[int, ...], wrong: object, found: tuple[int, int]
+    node: NodeProto, shape: tuple[int, ...], wrong: object, first_place: tuple[int, int]
 ) -> None:
     exact = np.ones(shape)
     given = exact.astype(np.float32)
     given[wrong] = 2.0  # type: ignore[index]
-    assert first_wrong(node, "y", given, exact) == found
+    assert first_wrong(node, "y", given, exact) == first_place
 
 
 def test_the_last_state_has_no_iterations() -> None:

@@ -28,8 +28,8 @@ def test_it_is_empty_for_each_job_but_for_what_a_library_remembers(tmp_path: Pat
     assert tempfile.tempdir == before
     with scratch_dir(str(tmp_path)) as again:
         assert again == own
-        found = sorted(str(path.relative_to(own)) for path in Path(own).rglob("*"))
-    assert found == sorted([ARTIFACT, "torchinductor_someone", "torchinductor_someone/file"])
+        paths = sorted(str(path.relative_to(own)) for path in Path(own).rglob("*"))
+    assert paths == sorted([ARTIFACT, "torchinductor_someone", "torchinductor_someone/file"])
 
 
 @pytest.mark.parametrize(

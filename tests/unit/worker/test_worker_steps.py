@@ -51,7 +51,7 @@ def test_a_worker_says_which_sample_it_runs_and_forgets_it_with_the_stage(linear
 
 
 def test_the_watch_is_called_once_for_each_step() -> None:
-    told: list[tuple[Stage | None, Step]] = []
+    steps: list[tuple[Stage | None, Step]] = []
 
     class Process:
         now, pid = (Stage.RUN, Step(1, 3)), 0
@@ -66,9 +66,9 @@ def test_the_watch_is_called_once_for_each_step() -> None:
     process = Process()
     lane = Lane(cast(Any, process), cast(WorkerKey, None), "", {}, pending=Pending(job))
     supervisor = Supervisor(
-        workers=1, recycle=1, watch=lambda job, stage, done, total, step: told.append((stage, step))
+        workers=1, recycle=1, watch=lambda job, stage, done, total, step: steps.append((stage, step))
     )
     for step in (Step(1, 3), Step(1, 3), Step(2, 3)):
         process.now = (Stage.RUN, step)
         supervisor._look(lane, job)
-    assert told == [(Stage.RUN, Step(1, 3)), (Stage.RUN, Step(2, 3))]
+    assert steps == [(Stage.RUN, Step(1, 3)), (Stage.RUN, Step(2, 3))]

@@ -131,7 +131,7 @@ def _call(node: Any) -> Call:
 
     if node.domain not in ("", "ai.onnx") or node.op_type not in OPERATORS:
         raise Unsupported(f"plain-numpy has no operator {node.op_type}.", node=node.name)
-    attributes = {one.name: _plain(onnx.helper.get_attribute_value(one)) for one in node.attribute}
+    attributes = {attribute.name: _plain(onnx.helper.get_attribute_value(attribute)) for attribute in node.attribute}
     for name, only in DEFAULTS.get(node.op_type, {}).items():
         if attributes.pop(name, only) != only:
             raise Unsupported(f"plain-numpy has {node.op_type} only with {name}={only}.", node=node.name)

@@ -58,8 +58,8 @@ def test_a_model_that_eats_the_memory_is_told(tmp_path: Path) -> None:
     tensor.dims.append(40_000_000)
     (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
     checks = checked(tmp_path, limits=ChildLimits(memory_bytes=420_000_000))
-    told = [check.sentence for check in checks if check.outcome is CheckOutcome.FAILED]
-    assert any("ran out of memory" in sentence or "crashed" in sentence for sentence in told)
+    sentences = [check.sentence for check in checks if check.outcome is CheckOutcome.FAILED]
+    assert any("ran out of memory" in sentence or "crashed" in sentence for sentence in sentences)
     assert not [check for check in checks if check.outcome is CheckOutcome.PASSED]
 
 
@@ -78,14 +78,14 @@ def test_a_model_that_takes_for_ever_is_told(tmp_path: Path) -> None:
 def test_a_child_that_cannot_be_started_blames_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.onnx").write_bytes(relu().SerializeToString())
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
-    (one,) = checked(tmp_path)
-    assert one.outcome is CheckOutcome.INFRASTRUCTURE
-    assert "cannot be started" in one.sentence
+    (check,) = checked(tmp_path)
+    assert check.outcome is CheckOutcome.INFRASTRUCTURE
+    assert "cannot be started" in check.sentence
 
 
 def test_a_child_that_dies_before_it_begins_blames_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.onnx").write_bytes(relu().SerializeToString())
     monkeypatch.setattr(subprocess_check, "TARGET", "assay_zoo.compliance.no_such_module:look")
-    (one,) = checked(tmp_path)
-    assert one.outcome is CheckOutcome.INFRASTRUCTURE
-    assert "could not be started" in one.sentence
+    (check,) = checked(tmp_path)
+    assert check.outcome is CheckOutcome.INFRASTRUCTURE
+    assert "could not be started" in check.sentence

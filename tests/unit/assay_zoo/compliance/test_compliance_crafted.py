@@ -16,7 +16,7 @@ def test_is_told_in_its_place(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "submission"
     folder.mkdir()
     path = built(name, folder)
-    found = failures(path, Request(""))
+    findings = failures(path, Request(""))
     if name != "domain_without_import":  # the checker has told of it, and is not asked again
-        assert (CASES[name].area, CASES[name].code) in {(finding.area.value, finding.code) for finding in found}
-    assert {finding.area.value for finding in found} == {CASES[name].area}
+        assert (CASES[name].area, CASES[name].code) in {(finding.area.value, finding.code) for finding in findings}
+    assert {finding.area.value for finding in findings} == {CASES[name].area}

@@ -48,8 +48,8 @@ def test_cases_of_onnx(tmp_path: Path) -> None:
                 (folder / f"input_{number}.pb").write_bytes(numpy_helper.from_array(value).SerializeToString())
         path = folder.parent / "model.onnx"
         path.write_bytes(case.model.SerializeToString())
-        if found := failures(path):
-            wrong[case.name] = found
+        if problems := failures(path):
+            wrong[case.name] = problems
     assert wrong == {}
 
 
@@ -171,7 +171,7 @@ def test_sorted_sparse_indices_are_no_finding(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "told"),
+    ("claim", "message"),
     [
         (ClaimedPort("x", "float32", (2, 3)), ""),
         (ClaimedPort("input", "float32", (2, 3)), "lists the inputs 'input', and the model has 'x'"),
@@ -179,16 +179,16 @@ def test_sorted_sparse_indices_are_no_finding(tmp_path: Path) -> None:
         (ClaimedPort("x", "float32", ("N", 3)), "says [N, 3], and the model [2, 3]"),
     ],
 )
-def test_ports_of_the_metadata(claim: ClaimedPort, told: str, tmp_path: Path) -> None:
+def test_ports_of_the_metadata(claim: ClaimedPort, message: str, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(relu().SerializeToString())
-    found = failures(path, Request("", claimed_inputs=(claim,)))
-    assert (len(found) == 1 and told in found[0]) if told else found == []
+    problems = failures(path, Request("", claimed_inputs=(claim,)))
+    assert (len(problems) == 1 and message in problems[0]) if message else problems == []
 
 
 def test_opset_of_the_metadata(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(relu().SerializeToString())
     assert failures(path, Request("", claimed_opset=17)) == []
-    (one,) = failures(path, Request("", claimed_opset=18))
-    assert "claims opset 18, and the model imports 17" in one
+    (problem,) = failures(path, Request("", claimed_opset=18))
+    assert "claims opset 18, and the model imports 17" in problem

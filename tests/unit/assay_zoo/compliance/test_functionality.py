@@ -40,10 +40,10 @@ def submission(folder: Path, model: onnx.ModelProto, sets: list[tuple[np.ndarray
     folder.mkdir(exist_ok=True)
     (folder / "model.onnx").write_bytes(model.SerializeToString())
     for number, (given, expected) in enumerate(sets):
-        one = folder / f"test_data_set_{number}"
-        one.mkdir()
-        (one / "input_0.pb").write_bytes(numpy_helper.from_array(given, "x").SerializeToString())
-        (one / "output_0.pb").write_bytes(numpy_helper.from_array(expected, "y").SerializeToString())
+        data_set = folder / f"test_data_set_{number}"
+        data_set.mkdir()
+        (data_set / "input_0.pb").write_bytes(numpy_helper.from_array(given, "x").SerializeToString())
+        (data_set / "output_0.pb").write_bytes(numpy_helper.from_array(expected, "y").SerializeToString())
     return folder
 
 
@@ -56,26 +56,26 @@ def checked(folder: Path, tools: SubmissionServices, *flows: str) -> dict[str, l
     policy = ZooPolicy(name="zoo", flows=flows or ("onnxruntime",))
     shutil.rmtree(tools.scratch, ignore_errors=True)
     tools.scratch.mkdir()
-    found: dict[str, list[Check]] = {}
+    by_name: dict[str, list[Check]] = {}
     for check in check_functionality(
         SubmissionContext(folder=folder, root=folder, policy=policy, metadata=None), tools
     ):
-        found.setdefault(check.name.removeprefix("functionality."), []).append(check)
-    return found
+        by_name.setdefault(check.name.removeprefix("functionality."), []).append(check)
+    return by_name
 
 
-def outcomes(found: dict[str, list[Check]]) -> dict[str, str]:
-    return {name: "/".join(dict.fromkeys(check.outcome.value for check in checks)) for name, checks in found.items()}
+def outcomes(by_name: dict[str, list[Check]]) -> dict[str, str]:
+    return {name: "/".join(dict.fromkeys(check.outcome.value for check in checks)) for name, checks in by_name.items()}
 
 
 def test_a_sound_submission_on_two_runtimes(tmp_path: Path, tools: SubmissionServices) -> None:
     folder = submission(tmp_path / "s", model_of(), [pair(2), pair(5, 2)])
-    found = checked(folder, tools, "onnxruntime", "openvino-f32")
-    assert outcomes(found) == {
+    by_name = checked(folder, tools, "onnxruntime", "openvino-f32")
+    assert outcomes(by_name) == {
         "golden": "passed", "onnxruntime": "passed", "openvino-f32": "passed", "dynamic-batch": "passed",
     }  # fmt: skip
-    assert found["onnxruntime"][0].executed == 2
-    assert [check.executed for check in found["dynamic-batch"]] == [3, 3]
+    assert by_name["onnxruntime"][0].executed == 2
+    assert [check.executed for check in by_name["dynamic-batch"]] == [3, 3]
 
 
 GIVEN, EXPECTED = pair(2)
@@ -100,9 +100,9 @@ def test_expected_outputs_of_another_structure_are_the_submitters_fault(
     folder = submission(
         tmp_path / "s", model_of(), [pair(2, 3), *((GIVEN, np.asarray(array)) for array in WRONG_STRUCTURE.values())]
     )
-    found = checked(folder, tools)
-    assert outcomes(found) == {"golden": "failed", "onnxruntime": "passed", "dynamic-batch": "passed"}
-    sentence = found["golden"][0].sentence
+    by_name = checked(folder, tools)
+    assert outcomes(by_name) == {"golden": "failed", "onnxruntime": "passed", "dynamic-batch": "passed"}
+    sentence = by_name["golden"][0].sentence
     assert "test_data_set_0" not in sentence
     assert all(f"test_data_set_{number}:" in sentence for number in range(1, 6)), sentence
 
@@ -112,11 +112,11 @@ def test_a_declared_shape_that_only_a_run_can_refute(tmp_path: Path, tools: Subm
     model = text("g (float[N] x) => (int64[1,N] y) { [a] y = NonZero(x) }")
     whole, part = np.array([1, 2, 4], np.float32), np.array([1, 0, 4], np.float32)
     sets = [(whole, np.array([[0, 1, 2]])), (part, np.array([[0, 2]]))]
-    (found,) = checked(submission(tmp_path / "s", model, sets), tools)["golden"]
-    assert found.outcome is CheckOutcome.FAILED
-    assert "test_data_set_0" not in found.sentence
-    told = "test_data_set_1: the model declares the shape [1, 3] for its output 'y', and it gives [1, 2]"
-    assert told in found.sentence
+    (check,) = checked(submission(tmp_path / "s", model, sets), tools)["golden"]
+    assert check.outcome is CheckOutcome.FAILED
+    assert "test_data_set_0" not in check.sentence
+    sentence = "test_data_set_1: the model declares the shape [1, 3] for its output 'y', and it gives [1, 2]"
+    assert sentence in check.sentence
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ def test_a_declared_shape_that_only_a_run_can_refute(tmp_path: Path, tools: Subm
 )
 def test_wrong_expected_values_are_the_submitters_fault(trap: str, tmp_path: Path, tools: SubmissionServices) -> None:
     folder = submission(tmp_path / "s", model_of(), [pair(2, 3), (GIVEN, WRONG_VALUES[trap])])
-    found = checked(folder, tools)
-    assert outcomes(found) == {"golden": "failed", "onnxruntime": "passed", "dynamic-batch": "passed"}
-    assert found["golden"][0].path == "test_data_set_1"
+    by_name = checked(folder, tools)
+    assert outcomes(by_name) == {"golden": "failed", "onnxruntime": "passed", "dynamic-batch": "passed"}
+    assert by_name["golden"][0].path == "test_data_set_1"
 
 
 def test_nan_at_the_same_place_is_an_answer(tmp_path: Path, tools: SubmissionServices) -> None:
@@ -149,23 +149,23 @@ def test_incomplete_sets_fail_and_the_others_are_run(tmp_path: Path, tools: Subm
     (folder / "test_data_set_2" / "input_0.pb").unlink()
     (folder / "test_data_set_3" / "output_0.pb").write_bytes(b"\xff\xff nonsense")
     (folder / "test_data_set_4" / "output_0.pb").rename(folder / "test_data_set_4" / "output_3.pb")
-    found = checked(folder, tools)
-    assert all(check.outcome is CheckOutcome.FAILED for check in found["data"])
-    told = [check.sentence for check in found["data"]]
-    assert len(told) == 4
-    assert "test_data_set_1 has 0 outputs, the model 1" in told[0]
-    assert "test_data_set_2 has 0 inputs, the model 1" in told[1]
-    assert "test_data_set_3/output_0.pb cannot be read" in told[2]
-    assert "test_data_set_4/output_3.pb is no output of the model" in told[3]
-    assert found["onnxruntime"][0].executed == 1
+    by_name = checked(folder, tools)
+    assert all(check.outcome is CheckOutcome.FAILED for check in by_name["data"])
+    sentences = [check.sentence for check in by_name["data"]]
+    assert len(sentences) == 4
+    assert "test_data_set_1 has 0 outputs, the model 1" in sentences[0]
+    assert "test_data_set_2 has 0 inputs, the model 1" in sentences[1]
+    assert "test_data_set_3/output_0.pb cannot be read" in sentences[2]
+    assert "test_data_set_4/output_3.pb is no output of the model" in sentences[3]
+    assert by_name["onnxruntime"][0].executed == 1
 
 
 def test_a_batch_that_is_not_free_after_all(tmp_path: Path, tools: SubmissionServices) -> None:
     """Declared free, and built for two rows."""
     body = "g (float[N,3] x) => (float[N,4] y) <int64[2] s = {2, 4}> { [m] h = MatMul(x, w) [k] k = Reshape(h, s) [r] y = Relu(k) }"
     folder = submission(tmp_path / "s", model_of(body), [pair(2)])
-    found = checked(folder, tools)
-    assert outcomes(found) == {"golden": "passed", "onnxruntime": "passed", "dynamic-batch": "failed"}
+    by_name = checked(folder, tools)
+    assert outcomes(by_name) == {"golden": "passed", "onnxruntime": "passed", "dynamic-batch": "failed"}
 
 
 def test_an_operator_that_the_runtime_lacks_is_named(tmp_path: Path, tools: SubmissionServices) -> None:
@@ -175,7 +175,7 @@ def test_an_operator_that_the_runtime_lacks_is_named(tmp_path: Path, tools: Subm
     )
     model.graph.node[0].CopyFrom(helper.make_node("Frob", ["x"], ["y"], name="frob", domain="acme"))
     given = pair(2)[0]
-    found = checked(submission(tmp_path / "s", model, [(given, given)]), tools)
-    assert found["onnxruntime"][0].outcome is CheckOutcome.FAILED
-    assert "Frob" in found["onnxruntime"][0].sentence
-    assert found["golden"][0].outcome is CheckOutcome.UNDECIDED
+    by_name = checked(submission(tmp_path / "s", model, [(given, given)]), tools)
+    assert by_name["onnxruntime"][0].outcome is CheckOutcome.FAILED
+    assert "Frob" in by_name["onnxruntime"][0].sentence
+    assert by_name["golden"][0].outcome is CheckOutcome.UNDECIDED

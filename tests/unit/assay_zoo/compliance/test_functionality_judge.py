@@ -20,7 +20,7 @@ def result(outcome: Outcome, detail: str = "what happened", cause: Cause = Cause
 
 
 @pytest.mark.parametrize(
-    ("given", "outcome", "told"),
+    ("given", "outcome", "message"),
     [
         (result(Outcome.OK, "", Cause.NONE, HELD), CheckOutcome.PASSED, "2 data sets agree"),
         (result(Outcome.OK), CheckOutcome.FAILED, "compared nothing"),
@@ -43,12 +43,12 @@ def result(outcome: Outcome, detail: str = "what happened", cause: Cause = Cause
         (result(Outcome.MISMATCH), CheckOutcome.FAILED, "does not give the model's answers: what happened"),
     ],
 )
-def test_whose_fault_it_is(given: Result, outcome: CheckOutcome, told: str) -> None:
+def test_whose_fault_it_is(given: Result, outcome: CheckOutcome, message: str) -> None:
     check = flow_check(given, "openvino", SETS, "model.onnx")
     assert check.name == "functionality.openvino"
     assert check.outcome is outcome
     assert check.sentence.startswith(("openvino ", "2 data sets"))
-    assert told in check.sentence
+    assert message in check.sentence
     assert check.executed == (2 if given.comparisons else 0)
 
 

@@ -37,8 +37,8 @@ class World:
 
 
 def describe(version: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((Path(__file__).parent / "api" / f"{version}.json").read_text())
-    return found
+    recording: dict[str, Any] = json.loads((Path(__file__).parent / "api" / f"{version}.json").read_text())
+    return recording
 
 
 def make(version: str, world: World) -> Any:

@@ -47,17 +47,17 @@ def test_all_is_well(tmp_path: Path) -> None:
 
 
 def test_a_runtime_that_dies_is_a_missing_device(tmp_path: Path) -> None:
-    found = _asked(tmp_path, runtime="import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
-    assert not found.available
-    assert reason_text(found) == "no CUDA device that tensorrt 8.6.0 can use: its runtime ended by SIGSEGV"
+    availability = _asked(tmp_path, runtime="import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    assert not availability.available
+    assert reason_text(availability) == "no CUDA device that tensorrt 8.6.0 can use: its runtime ended by SIGSEGV"
 
 
 def test_the_driver_says_why(tmp_path: Path) -> None:
     said = ("driver_says", "no CUDA-capable device is detected", 100)
     words = "no CUDA device: no CUDA-capable device is detected (100)"
     assert reason_text(_asked(tmp_path, driver=said)) == words
-    found = _asked(tmp_path, runtime="import os; os.abort()", driver=said)
-    assert reason_text(found) == f"{words}; tensorrt's runtime then ended by SIGABRT"
+    availability = _asked(tmp_path, runtime="import os; os.abort()", driver=said)
+    assert reason_text(availability) == f"{words}; tensorrt's runtime then ended by SIGABRT"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ _CHATTY = 'print("NVRM: loaded"); print("[libcuda] 2 warnings"); print(); '
 
 def test_lines_that_a_driver_prints_are_not_read_as_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _asked(tmp_path, runtime=_CHATTY) == Availability(available=True, version="8.6.0")
-    for driver, found in [
+    for driver, missing in [
         ("", noted(AvailabilityCode.DRIVER_PROCESS_ENDED, ended=noted(AvailabilityCode.ENDED_BY, status=0))),
         ("[]", None),
         ('["driver_counts_none"]', noted(AvailabilityCode.DRIVER_COUNTS_NONE)),
@@ -84,14 +84,14 @@ def test_lines_that_a_driver_prints_are_not_read_as_answers(tmp_path: Path, monk
         answer = f"return {driver}" if driver else "import os; os._exit(0)"
         monkeypatch.setattr(probing, "_DRIVER", f"import json\ndef driver():\n    {_CHATTY}{answer}\n")
         probing.device_missing.cache_clear()
-        assert probing.device_missing() == found
+        assert probing.device_missing() == missing
     probing.device_missing.cache_clear()
 
 
 def test_a_builder_that_is_null(tmp_path: Path) -> None:
-    found = _asked(tmp_path, builder="raise TypeError('pybind11::init(): factory function returned nullptr')")
-    assert "its builder ended by exit code 1. " in reason_text(found)
-    assert "returned nullptr" in reason_text(found)
+    availability = _asked(tmp_path, builder="raise TypeError('pybind11::init(): factory function returned nullptr')")
+    assert "its builder ended by exit code 1. " in reason_text(availability)
+    assert "returned nullptr" in reason_text(availability)
 
 
 def test_a_package_that_cannot_be_imported(tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_a_package_that_cannot_be_imported(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", probing._CHILD], capture_output=True, text=True, check=False, cwd=tmp_path
     )
-    found = read_availability(done.stdout, done.stderr, done.returncode)
-    assert reason_text(found).startswith("tensorrt cannot be imported: ")
-    assert "libnvonnxparser.so.11" in reason_text(found)
+    availability = read_availability(done.stdout, done.stderr, done.returncode)
+    assert reason_text(availability).startswith("tensorrt cannot be imported: ")
+    assert "libnvonnxparser.so.11" in reason_text(availability)
 
 
 def test_the_drivers_own_words_on_this_machine(tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ def test_the_drivers_own_words_on_this_machine(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", probing._CHILD], capture_output=True, text=True, check=False, cwd=tmp_path
     )
-    found = read_availability(done.stdout, done.stderr, done.returncode)
-    assert found.available is (found.reason == "")
-    assert found.available or reason_text(found).startswith("no CUDA device: ")
+    availability = read_availability(done.stdout, done.stderr, done.returncode)
+    assert availability.available is (availability.reason == "")
+    assert availability.available or reason_text(availability).startswith("no CUDA device: ")
 
 
 def test_the_driver_does_not_import_it() -> None:

@@ -18,28 +18,28 @@ def _text(name: str) -> str:
 
 
 def test_the_schema_until_10() -> None:
-    found = parse_layers(_text("layers-10.json"))
-    assert [(layer.operator, layer.precision, layer.role) for layer in found.layers] == [
+    layers = parse_layers(_text("layers-10.json"))
+    assert [(layer.operator, layer.precision, layer.role) for layer in layers.layers] == [
         ("Reformat", "float32", "cast"),
         ("Convolution", "float16", "fused"),
         ("Convolution", "int8", "compute"),
         ("Reformat", "float16", "reformat"),
         ("Myelin", "float32", "fused"),
     ]
-    assert found.layers[1].origins == ("stem_conv", "stem_relu")
-    assert found.layers[2].tactic == "an_int8_kernel"
-    assert found.io == (IOTensor("image"), IOTensor("scores"))
+    assert layers.layers[1].origins == ("stem_conv", "stem_relu")
+    assert layers.layers[2].tactic == "an_int8_kernel"
+    assert layers.io == (IOTensor("image"), IOTensor("scores"))
 
 
 def test_the_schema_of_11() -> None:
-    found = parse_layers(_text("layers-11.json"))
-    assert [(layer.operator, layer.precision, layer.role) for layer in found.layers] == [
+    layers = parse_layers(_text("layers-11.json"))
+    assert [(layer.operator, layer.precision, layer.role) for layer in layers.layers] == [
         ("cast", "float32", "cast"),
         ("conv", "float16", "fused"),
         ("gemm", "bfloat16", "compute"),
     ]
-    assert found.io[0] == IOTensor("image", "Input", "float32", (-1, 3, 32, 32))
-    assert found.io[1].mode == "Output"
+    assert layers.io[0] == IOTensor("image", "Input", "float32", (-1, 3, 32, 32))
+    assert layers.io[1].mode == "Output"
 
 
 def test_kernels_that_skip_zeros_have_it_in_their_name() -> None:
@@ -50,17 +50,17 @@ def test_kernels_that_skip_zeros_have_it_in_their_name() -> None:
 
 
 def test_placements_count_layers_by_operator_type_and_role() -> None:
-    found = parse_layers(_text("layers-10.json")).placements()
-    assert {(placement.operator, placement.precision, placement.role): placement.count for placement in found}[
+    placements = parse_layers(_text("layers-10.json")).placements()
+    assert {(placement.operator, placement.precision, placement.role): placement.count for placement in placements}[
         ("Convolution", "int8", "compute")
     ] == 1
-    assert {placement.device for placement in found} == {"GPU"}
-    assert sum(placement.count for placement in found) == 5
+    assert {placement.device for placement in placements} == {"GPU"}
+    assert sum(placement.count for placement in placements) == 5
 
 
 def test_an_engine_that_tells_names_only() -> None:
-    found = parse_layers('{"Layers": ["conv + relu", "pool"], "Bindings": ["x", "y"]}')
-    assert [(layer.name, layer.role, layer.precision) for layer in found.layers] == [
+    layers = parse_layers('{"Layers": ["conv + relu", "pool"], "Bindings": ["x", "y"]}')
+    assert [(layer.name, layer.role, layer.precision) for layer in layers.layers] == [
         ("conv + relu", "fused", ""),
         ("pool", "", ""),
     ]

@@ -62,9 +62,9 @@ def test_stamps_of_trtexec_and_of_python() -> None:
 
 def test_want_of_memory_is_told_from_want_of_an_operator() -> None:
     lines = parse_log(_TRTEXEC)
-    found = failure(lines, "building")
-    assert isinstance(found, MemoryError)
-    assert "workspace_mib" in str(found)
+    error = failure(lines, "building")
+    assert isinstance(error, MemoryError)
+    assert "workspace_mib" in str(error)
     alone = failure([line for line in lines if "Skipping" not in line.text], "building")
     assert isinstance(alone, Unsupported)
     assert alone.node == "a"

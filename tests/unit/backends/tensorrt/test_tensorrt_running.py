@@ -16,9 +16,9 @@ _X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
 def test_a_plan_is_built_and_run(version: str, tmp_path: Path, device: Cuda) -> None:
-    one = Version(version, world_of(), tmp_path)
-    assert one.build() == b"plan"
-    outputs = one.engine(device).run({"x": _X})
+    engine = Version(version, world_of(), tmp_path)
+    assert engine.build() == b"plan"
+    outputs = engine.engine(device).run({"x": _X})
     np.testing.assert_array_equal(outputs["y"], _X * 2)
     assert outputs["y"].dtype == np.float32
 
@@ -33,10 +33,10 @@ def test_a_stale_plan_says_so(version: str, tmp_path: Path, device: Cuda, monkey
     import generated_tensorrt
 
     text = "6: The engine plan file is generated on an incompatible device, expecting compute 8.6 got compute 7.5, please rebuild."
-    one = Version(version, world_of(fails="deserialize", says=[("ERROR", text)]), tmp_path)
-    monkeypatch.setattr(generated_tensorrt, "LOGGERS", [one.listener.logger])
+    engine = Version(version, world_of(fails="deserialize", says=[("ERROR", text)]), tmp_path)
+    monkeypatch.setattr(generated_tensorrt, "LOGGERS", [engine.listener.logger])
     with pytest.raises(InvalidModel, match=r"expecting compute 8\.6 got compute 7\.5.*build it again"):
-        one.engine(device)
+        engine.engine(device)
 
 
 def test_a_shape_outside_of_the_profile(version: str, tmp_path: Path, device: Cuda) -> None:
@@ -74,8 +74,8 @@ def test_an_input_that_decides_shapes_stays_on_the_host(
 ) -> None:
     uploads: list[int] = []
     monkeypatch.setattr(device, "upload", lambda pointer, array: uploads.append(pointer))
-    one = Version(version, world_of(host_inputs=("x",)), tmp_path)
-    np.testing.assert_array_equal(one.engine(device).run({"x": _X})["y"], _X * 2)
+    engine = Version(version, world_of(host_inputs=("x",)), tmp_path)
+    np.testing.assert_array_equal(engine.engine(device).run({"x": _X})["y"], _X * 2)
     assert not uploads
 
 
@@ -91,13 +91,13 @@ def test_device_memory_and_layers_are_facts(version: str, tmp_path: Path, device
 
 
 def test_a_call_in_place_is_timed_by_events(version: str, tmp_path: Path, device: Cuda) -> None:
-    one = Version(version, world_of(), tmp_path)
-    engine = one.engine(device)
+    session = Version(version, world_of(), tmp_path)
+    engine = session.engine(device)
     call = engine.device_call({"x": _X})
     assert call is not None
-    before = len(one.called("IExecutionContext.execute_async_v3"))
+    before = len(session.called("IExecutionContext.execute_async_v3"))
     seconds = [call() for _ in range(3)]
-    assert len(one.called("IExecutionContext.execute_async_v3")) == before + 3
+    assert len(session.called("IExecutionContext.execute_async_v3")) == before + 3
     assert all(0 < each < 60 for each in seconds)
     # What it holds on the device goes with it: the fixture counts.
     del call

@@ -19,16 +19,16 @@ def test_the_generation_is_told_by_what_is_there() -> None:
 
 
 def test_explicit_batch_only_where_it_is_needed(version: str, tmp_path: Path) -> None:
-    one = Version(version, world_of(), tmp_path)
-    one.build()
-    assert one.called("Builder.create_network") == [[1 if version.startswith("8") else 0]]
+    engine = Version(version, world_of(), tmp_path)
+    engine.build()
+    assert engine.called("Builder.create_network") == [[1 if version.startswith("8") else 0]]
 
 
 def test_the_profile_has_least_usual_and_most(version: str, tmp_path: Path) -> None:
-    one = Version(version, world_of(), tmp_path)
-    one.build()
-    assert one.called("IOptimizationProfile.set_shape") == [["x", (1, 3), (4, 3), (8, 3)]]
-    assert len(one.called("IBuilderConfig.add_optimization_profile")) == 1
+    engine = Version(version, world_of(), tmp_path)
+    engine.build()
+    assert engine.called("IOptimizationProfile.set_shape") == [["x", (1, 3), (4, 3), (8, 3)]]
+    assert len(engine.called("IBuilderConfig.add_optimization_profile")) == 1
 
 
 def test_a_size_that_nobody_named_is_asked_for(version: str, tmp_path: Path) -> None:
@@ -54,15 +54,15 @@ _EXPRESSED = {
 
 @pytest.mark.parametrize("precision", NAMES)
 def test_a_precision_is_expressed_or_refused(version: str, precision: str, tmp_path: Path) -> None:
-    one = Version(version, world_of(), tmp_path)
-    wanted: Any = _EXPRESSED[precision][one.api.generation]
+    engine = Version(version, world_of(), tmp_path)
+    wanted: Any = _EXPRESSED[precision][engine.api.generation]
     if isinstance(wanted, str):
         with pytest.raises(Unsupported, match=wanted):
-            one.build(precision=precision)
-        assert not one.called("Builder.build_serialized_network")
+            engine.build(precision=precision)
+        assert not engine.called("Builder.build_serialized_network")
     else:
-        one.build(precision=precision)
-        assert _flags(one) == wanted
+        engine.build(precision=precision)
+        assert _flags(engine) == wanted
 
 
 _HALF = "g (float16[n, 3] x) => (float16[n, 3] y) { y = Add(x, x) }"
@@ -83,9 +83,9 @@ _FP8 = """g (float[n, 3] x) => (float[n, 3] y) {
     ("precision", "text", "flag"), [("fp16", _HALF, "FP16"), ("int8-qdq", _QDQ % 0, "INT8"), ("fp8-qdq", _FP8, "FP8")]
 )
 def test_what_the_model_carries(version: str, precision: str, text: str, flag: str, tmp_path: Path) -> None:
-    one = Version(version, world_of(), tmp_path, text)
-    one.build(precision=precision)
-    assert _flags(one).get(flag, False) is not version.startswith("11")
+    engine = Version(version, world_of(), tmp_path, text)
+    engine.build(precision=precision)
+    assert _flags(engine).get(flag, False) is not version.startswith("11")
 
 
 def test_quantization_around_another_zero_is_refused(version: str, tmp_path: Path) -> None:
@@ -94,32 +94,34 @@ def test_quantization_around_another_zero_is_refused(version: str, tmp_path: Pat
 
 
 def test_strongly_typed_networks(version: str, tmp_path: Path) -> None:
-    one = Version(version, world_of(), tmp_path, _HALF)
-    if one.api.generation == "8":
+    engine = Version(version, world_of(), tmp_path, _HALF)
+    if engine.api.generation == "8":
         with pytest.raises(Unsupported, match="no strongly typed networks"):
-            one.build(strongly_typed=True)
+            engine.build(strongly_typed=True)
         return
-    one.build(precision="fp16", strongly_typed=True)
-    assert "FP16" not in _flags(one)
-    if one.api.generation == "10":
-        assert one.called("Builder.create_network") == [[1 << one.trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED]]
+    engine.build(precision="fp16", strongly_typed=True)
+    assert "FP16" not in _flags(engine)
+    if engine.api.generation == "10":
+        assert engine.called("Builder.create_network") == [
+            [1 << engine.trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED]
+        ]
 
 
 def test_memory_pool_level_and_compatibility(version: str, tmp_path: Path) -> None:
-    one = Version(version, world_of(), tmp_path)
-    one.build(workspace_mib=64, version_compatible=True)
-    pool = one.trt.MemoryPoolType.WORKSPACE
-    assert one.called("IBuilderConfig.set_memory_pool_limit") == [[pool, 64 << 20]]
-    assert _flags(one)["VERSION_COMPATIBLE"]
+    engine = Version(version, world_of(), tmp_path)
+    engine.build(workspace_mib=64, version_compatible=True)
+    pool = engine.trt.MemoryPoolType.WORKSPACE
+    assert engine.called("IBuilderConfig.set_memory_pool_limit") == [[pool, 64 << 20]]
+    assert _flags(engine)["VERSION_COMPATIBLE"]
 
 
 def test_the_timing_cache_is_read_and_written(version: str, tmp_path: Path) -> None:
-    one = Version(version, world_of(), tmp_path)
+    engine = Version(version, world_of(), tmp_path)
     cache = tmp_path / "tactics"
-    one.build(timing_cache=str(cache))
-    one.build(timing_cache=str(cache))
+    engine.build(timing_cache=str(cache))
+    engine.build(timing_cache=str(cache))
     assert cache.read_bytes() == b"times"
-    assert one.called("IBuilderConfig.create_timing_cache") == [[b""], [b"times"]]
+    assert engine.called("IBuilderConfig.create_timing_cache") == [[b""], [b"times"]]
 
 
 @pytest.mark.parametrize(
@@ -142,10 +144,10 @@ def test_a_failed_build_is_explained_by_the_log(version: str, tmp_path: Path, mo
     import generated_tensorrt
 
     for says, kind in (([("ERROR", _NONE)], Unsupported), ([("WARNING", _SKIPPED), ("ERROR", _NONE)], MemoryError)):
-        one = Version(version, world_of(fails="build", says=says), tmp_path)
-        monkeypatch.setattr(generated_tensorrt, "LOGGERS", [one.listener.logger])
+        engine = Version(version, world_of(fails="build", says=says), tmp_path)
+        monkeypatch.setattr(generated_tensorrt, "LOGGERS", [engine.listener.logger])
         with pytest.raises(kind):
-            one.build()
+            engine.build()
 
 
 def test_a_builder_that_is_null_is_a_missing_device(
@@ -154,10 +156,10 @@ def test_a_builder_that_is_null_is_a_missing_device(
     def null(_logger: object) -> None:
         raise TypeError("pybind11::init(): factory function returned nullptr")
 
-    one = Version(version, world_of(), tmp_path)
-    monkeypatch.setattr(one.trt, "Builder", null)
+    engine = Version(version, world_of(), tmp_path)
+    monkeypatch.setattr(engine.trt, "Builder", null)
     with pytest.raises(NotRunnable, match=r"no CUDA device.*returned nullptr"):
-        one.build()
+        engine.build()
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_buffers_that_are_computed_anew_and_a_head_stored_twice_are_let_be(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("told", "sentence"),
+    ("index", "sentence"),
     [
         ({"weight_map": 5}, r"index\.json lacks a value"),
         ({"weight_map": {"x": 5}}, r"index\.json lacks a value"),
@@ -127,11 +127,11 @@ def test_buffers_that_are_computed_anew_and_a_head_stored_twice_are_let_be(tmp_p
         ({"weight_map": {"x": "one.safetensors", "y": "two.safetensors"}}, "as another file does"),
     ],
 )
-def test_a_fault_of_the_index_is_told_as_one(told: Any, sentence: str, tmp_path: Path) -> None:
+def test_a_fault_of_the_index_is_told_as_one(index: Any, sentence: str, tmp_path: Path) -> None:
     folder = rotary_folder(tmp_path / "rotary")
     for name in ("one", "two"):
         (folder / f"{name}.safetensors").write_bytes((folder / "model.safetensors").read_bytes())
     (folder / "model.safetensors").unlink()
-    (folder / "model.safetensors.index.json").write_text(json.dumps(told), "utf-8")
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index), "utf-8")
     with pytest.raises(BadModel, match=sentence):
         read_folder(folder)

@@ -125,5 +125,5 @@ def test_settings_without_effect_are_let_be(tmp_path: Path, monkeypatch: pytest.
         into.add_string("llama.rope.scaling.type", "none")
         into.add_uint32("llama.attention.value_length", 16)
 
-    found = read_gguf(_with(monkeypatch, tmp_path / "rotary.gguf", add))
-    assert found.weights.keys() == read_gguf(rotary_gguf(tmp_path / "plain.gguf")).weights.keys()
+    decoder = read_gguf(_with(monkeypatch, tmp_path / "rotary.gguf", add))
+    assert decoder.weights.keys() == read_gguf(rotary_gguf(tmp_path / "plain.gguf")).weights.keys()

@@ -22,12 +22,12 @@ COLLECTION = [
 def test_is_found_in_its_place(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
-    found = [finding for finding in examine(built(name, folder)).findings if finding.severity is not Severity.REMARK]
-    assert (CASES[name].area, CASES[name].code) in {(finding.area.value, finding.code) for finding in found}
-    assert {finding.area.value for finding in found} == {CASES[name].area}
-    told = [sentence(finding) for finding in found]
-    assert all(str(tmp_path) not in text and "\n" not in text for text in told)
-    assert all("; " in text or text.startswith("the model contradicts itself") for text in told), "what to do"
+    findings = [finding for finding in examine(built(name, folder)).findings if finding.severity is not Severity.REMARK]
+    assert (CASES[name].area, CASES[name].code) in {(finding.area.value, finding.code) for finding in findings}
+    assert {finding.area.value for finding in findings} == {CASES[name].area}
+    sentences = [sentence(finding) for finding in findings]
+    assert all(str(tmp_path) not in text and "\n" not in text for text in sentences)
+    assert all("; " in text or text.startswith("the model contradicts itself") for text in sentences), "what to do"
 
 
 @pytest.mark.parametrize("name", COLLECTION)

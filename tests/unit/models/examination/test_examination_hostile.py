@@ -54,10 +54,12 @@ def test_mutations_of_good_models(seed: int, tmp_path: Path) -> None:
         (folder / "link.bin").symlink_to(secret)
         os.link(secret, folder / "hard.bin")
         (folder / "model.onnx").write_bytes(data)
-        told = opened(folder / "model.onnx")
-        assert told or "step-failed" not in {finding.code for finding in examine(folder / "model.onnx").findings}, name
-        assert not told or (told.startswith(str(folder / "model.onnx")) and "\n" not in told), name
-        refused += bool(told)
+        refusal = opened(folder / "model.onnx")
+        assert refusal or "step-failed" not in {finding.code for finding in examine(folder / "model.onnx").findings}, (
+            name
+        )
+        assert not refusal or (refusal.startswith(str(folder / "model.onnx")) and "\n" not in refusal), name
+        refused += bool(refusal)
     assert 30 <= refused < 60, "a seed that refuses all, or none, tests nothing"
 
 
@@ -66,7 +68,7 @@ def test_what_is_no_model_at_all(name: str, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     SPECIAL[name](path)
     begin = time.process_time()
-    told = opened(path)
+    refusal = opened(path)
     assert time.process_time() - begin < 5.0, "a gibibyte is not read"
-    assert (told == "") == (name == "external-gibibyte")
-    assert not told or (told.startswith(str(path)) and "; " in told)
+    assert (refusal == "") == (name == "external-gibibyte")
+    assert not refusal or (refusal.startswith(str(path)) and "; " in refusal)

@@ -45,7 +45,7 @@ def normalize(variance: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "right", "told"),
+    ("wrong", "right", "message"),
     [
         (conv("4,3,3,3"), conv("4,4,3,3"), "in 1 groups, and its input has 4 channels"),
         (conv("4,1,3,3", "group = 3"), conv("4,1,3,3", "group = 4"), "its input has 4 channels"),
@@ -65,25 +65,25 @@ def normalize(variance: str) -> str:
         (normalize("1.0, -0.5"), normalize("1.0, 0.0"), "variance of -0.5"),
     ],
 )  # fmt: skip
-def test_an_operand(wrong: str, right: str, told: str, tmp_path: Path) -> None:
-    found = looked_at(text(wrong), tmp_path)
-    assert {finding.area.value for finding in found} == {"node"}
-    assert any(told in sentence(finding) for finding in found)
+def test_an_operand(wrong: str, right: str, message: str, tmp_path: Path) -> None:
+    findings = looked_at(text(wrong), tmp_path)
+    assert {finding.area.value for finding in findings} == {"node"}
+    assert any(message in sentence(finding) for finding in findings)
     assert looked_at(text(right), tmp_path) == []
 
 
 @pytest.mark.parametrize(
-    ("wrong", "right", "told"),
+    ("wrong", "right", "message"),
     [
         (conv("4,4,3,3", 'auto_pad = "SAME"'), conv("4,4,3,3", 'auto_pad = "VALID"'), "'SAME', and the operator takes"),
         (lstm("1,8,3", "1,8,2", ', direction = "up"'), lstm("1,8,3", "1,8,2", ', direction = "reverse"'), "is 'up'"),
         (conv("4,4,3,3", "group = 0"), conv("4,4,3,3", "group = 1"), "is 0, and"),
     ],
 )
-def test_a_word_or_number(wrong: str, right: str, told: str, tmp_path: Path) -> None:
-    (found,) = looked_at(text(wrong), tmp_path)
-    assert found.area == "attribute"
-    assert told in sentence(found)
+def test_a_word_or_number(wrong: str, right: str, message: str, tmp_path: Path) -> None:
+    (finding,) = looked_at(text(wrong), tmp_path)
+    assert finding.area == "attribute"
+    assert message in sentence(finding)
     assert looked_at(text(right), tmp_path) == []
 
 
@@ -113,8 +113,8 @@ def test_truth_is_stored_as_0_or_1(tmp_path: Path) -> None:
     for data, count in ((b"\x00\x01\x07", 1), (b"\x00\x01\x01", 0)):
         model = text("g (" + NUMBERS)
         model.graph.initializer.append(helper.make_tensor("w", TensorProto.BOOL, [3], data, raw=True))
-        found = looked_at(model, tmp_path)
-        assert [finding.code for finding in found] == ["data-range"] * count
+        findings = looked_at(model, tmp_path)
+        assert [finding.code for finding in findings] == ["data-range"] * count
 
 
 def test_a_matrix_and_a_vector_of_known_values_broadcast(tmp_path: Path) -> None:

@@ -32,11 +32,11 @@ def path(tmp_path: Path) -> Path:
 
 def test_all_but_the_large_weights_is_kept(path: Path) -> None:
     with path.open("rb") as file:
-        found = without_weights(file, path.stat().st_size)
-    assert len(found) < LARGE.nbytes / 100
+        stripped = without_weights(file, path.stat().st_size)
+    assert len(stripped) < LARGE.nbytes / 100
     whole = onnx.load(path)
     del whole.graph.initializer[0]
-    assert onnx.ModelProto.FromString(found) == whole
+    assert onnx.ModelProto.FromString(stripped) == whole
 
 
 def test_of_what_is_no_model_nothing_is_kept(path: Path) -> None:

@@ -24,13 +24,13 @@ OLD = b"old, with weights/net.data"
 
 @pytest.mark.usefixtures("repository")
 def test_a_revision_is_a_file_with_the_weights_that_it_names(repository: Path) -> None:
-    found = fetched("git:base:net.onnx")
-    folder = Path(found.path).parent
+    named_file = fetched("git:base:net.onnx")
+    folder = Path(named_file.path).parent
     assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.*")) == [
         "net.onnx",
         "weights/net.data",
     ]
-    assert (found.named, found.sha256, len(found.commit)) == ("git:base:net.onnx", sha256_bytes(OLD), 40)
+    assert (named_file.named, named_file.sha256, len(named_file.commit)) == ("git:base:net.onnx", sha256_bytes(OLD), 40)
     assert to_file("git:HEAD:../nets/net.onnx") == folder / "net.onnx", "the same bytes are one file"
     (folder / "net.onnx").write_bytes(b"changed by somebody")
     assert to_file("git:base:net.onnx").read_bytes() == OLD
@@ -43,8 +43,8 @@ def _request(*models: str) -> Request:
 @pytest.mark.usefixtures("repository")
 def test_a_revision_of_a_file_that_is_given_is_what_it_is_compared_with() -> None:
     request = with_files(_request("git:base:net.onnx", "net.onnx", "git:base:other.onnx"))
-    found = [(model.path.name, model.original and model.original.path.read_bytes()) for model in request.models]
-    assert found == [("net.onnx", OLD), ("other.onnx", None)]
+    rows = [(model.path.name, model.original and model.original.path.read_bytes()) for model in request.models]
+    assert rows == [("net.onnx", OLD), ("other.onnx", None)]
     assert [source.named for source in request.sources] == ["git:base:net.onnx", "git:base:other.onnx"]
     with pytest.raises(UsageError, match=r"two revisions of net\.onnx are given"):
         with_files(_request("git:base:net.onnx", "git:HEAD:net.onnx", "net.onnx"))
@@ -64,9 +64,9 @@ def test_another_repository_by_its_address(repository: Path, monkeypatch: pytest
             to_file(source)
         monkeypatch.setenv(tokens.TOKENS, "other=none 127.0.0.1=secret")
         monkeypatch.setenv("GIT_DIR", "/nowhere")  # as inside of a hook
-        found = fetched(source)
-        assert Path(found.path).read_bytes() == OLD
-        assert found.named == f"git+{address}/.git@base:nets/net.onnx"
+        named_file = fetched(source)
+        assert Path(named_file.path).read_bytes() == OLD
+        assert named_file.named == f"git+{address}/.git@base:nets/net.onnx"
         with pytest.raises(BadModel, match="couldn't find remote ref nowhere"):
             to_file(f"git+{address}/.git@nowhere:nets/net.onnx")
 
@@ -173,8 +173,8 @@ def _commit_of(repository: Path, files: dict[bytes, bytes]) -> None:
         made = b""
         for name, content in sorted(entries.items()):
             above, _, last = name.partition(b">")
-            mode, one = (b"40000", tree({last: content})) if last else (b"100644", written("blob", content))
-            made += mode + b" " + above + b"\0" + bytes.fromhex(one.decode())
+            mode, below = (b"40000", tree({last: content})) if last else (b"100644", written("blob", content))
+            made += mode + b" " + above + b"\0" + bytes.fromhex(below.decode())
         return written("tree", made)
 
     identity = b"a <a@b.c> 1700000000 +0000"
@@ -218,9 +218,9 @@ def test_names_that_are_not_ascii_bring_their_weights(repository: Path) -> None:
     (folder / os.fsdecode(b"raw\xff.data")).write_bytes(b"more")
     run_git(repository, "add", ".")
     run_git(repository, "commit", "--quiet", "-m", "names")
-    found = to_file("git:HEAD:größe/netz.onnx")
-    assert (found.parent / weights).read_bytes() == b"weights"
-    assert (found.parent / os.fsdecode(b"raw\xff.data")).read_bytes() == b"more"
+    file = to_file("git:HEAD:größe/netz.onnx")
+    assert (file.parent / weights).read_bytes() == b"weights"
+    assert (file.parent / os.fsdecode(b"raw\xff.data")).read_bytes() == b"more"
 
 
 @pytest.mark.usefixtures("repository")

@@ -31,8 +31,8 @@ DIGEST = sha256_bytes(b"a model")
 def test_an_address_with_a_digest(served: tuple[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
     server, _ = served
     for name in ("m", "moved"):
-        found = fetched(Path(f"{server}/{name}.onnx#sha256={DIGEST}"))
-        assert (Path(found.path).read_bytes(), found.sha256) == (b"a model", DIGEST)
+        named_file = fetched(Path(f"{server}/{name}.onnx#sha256={DIGEST}"))
+        assert (Path(named_file.path).read_bytes(), named_file.sha256) == (b"a model", DIGEST)
     for name, sentence in {
         f"m.onnx#sha256={'0' * 64}": "the file was changed, or the digest is wrong",
         f"none.onnx#sha256={DIGEST}": r"cannot be fetched \(HTTP 404",
@@ -113,5 +113,5 @@ def test_a_file_of_the_cache_of_hugging_face(tmp_path: Path, monkeypatch: pytest
     ):
         (repository / path).parent.mkdir(parents=True, exist_ok=True)
         (repository / path).write_text(text)
-    found = to_file("hf:owner/name@main:onnx/m.onnx")
-    assert sorted(path.name for path in found.parent.iterdir()) == ["m.onnx", "m.onnx_data"]
+    file = to_file("hf:owner/name@main:onnx/m.onnx")
+    assert sorted(path.name for path in file.parent.iterdir()) == ["m.onnx", "m.onnx_data"]

@@ -19,10 +19,10 @@ def test_a_label_for_each_sample_of_a_stack(tmp_path: Path) -> None:
     np.savez(
         tmp_path / "d.npz", x=np.zeros((3, 1, 4), np.float32), label=np.arange(3), label_tokens=np.ones((3, 5), int)
     )
-    found = read_data(Data(str(tmp_path / "d.npz"), False), MODEL)
-    assert len(found.inputs) == 3
-    assert found.labels["label"].tolist() == [0, 1, 2]
-    assert found.labels["tokens"].shape == (3, 5)
+    read = read_data(Data(str(tmp_path / "d.npz"), False), MODEL)
+    assert len(read.inputs) == 3
+    assert read.labels["label"].tolist() == [0, 1, 2]
+    assert read.labels["tokens"].shape == (3, 5)
 
 
 def test_a_function_yields_them_beside_its_inputs(tmp_path: Path) -> None:

@@ -35,11 +35,11 @@ def polygraphy(array: np.ndarray[Any, Any]) -> dict[str, str]:
 
 def data_sets(folder: Path) -> None:
     for number in range(2):
-        one = folder / f"test_data_set_{number}"
-        one.mkdir(parents=True)
+        data_set = folder / f"test_data_set_{number}"
+        data_set.mkdir(parents=True)
         for name, array in (("input_0", X + number), ("input_1", np.array(number)), ("output_0", Y)):
             tensor = onnx.numpy_helper.from_array(array)
-            (one / f"{name}.pb").write_bytes(tensor.SerializeToString())
+            (data_set / f"{name}.pb").write_bytes(tensor.SerializeToString())
 
 
 def both_files(folder: Path) -> None:
@@ -84,12 +84,12 @@ GOOD: dict[str, tuple[str, Callable[[Path], Any], Model, str, Any]] = {
 def test_data_are_read(name: str, tmp_path: Path) -> None:
     file, write, model, suffix, wanted = GOOD[name]
     write(tmp_path / file)
-    found = read_data(Data(f"{tmp_path / file}{suffix}"), model)
-    assert all(sample["x"].dtype == np.float32 for sample in found.inputs)
-    for sample, array in zip(found.inputs, wanted or [], strict=bool(wanted)):
+    read = read_data(Data(f"{tmp_path / file}{suffix}"), model)
+    assert all(sample["x"].dtype == np.float32 for sample in read.inputs)
+    for sample, array in zip(read.inputs, wanted or [], strict=bool(wanted)):
         assert np.array_equal(sample["x"], array)
     if len(model.inputs) > 1:
-        assert all(sample["n"].dtype == np.int64 for sample in found.inputs)
+        assert all(sample["n"].dtype == np.int64 for sample in read.inputs)
 
 
 def test_outputs_beside_the_inputs_are_what_is_expected(tmp_path: Path) -> None:
@@ -108,21 +108,21 @@ def sequence(path: Path, text: str, **changes: Any) -> OwnData:
 
 
 def test_state_begins_at_zeros_and_is_left_to_the_reference(tmp_path: Path) -> None:
-    found = sequence(tmp_path / "a.py", "def f():\n yield [{'x': X}] * 2\n yield [{'x': X}] * 3")
-    assert found.sequences == (2, 3)
-    assert [sample["state"].shape if "state" in sample else None for sample in found.inputs] == [
+    samples = sequence(tmp_path / "a.py", "def f():\n yield [{'x': X}] * 2\n yield [{'x': X}] * 3")
+    assert samples.sequences == (2, 3)
+    assert [sample["state"].shape if "state" in sample else None for sample in samples.inputs] == [
         (2, 2, 3),
         None,
     ] * 2 + [None]
-    assert found.inputs[0]["state"].dtype == np.float32
+    assert samples.inputs[0]["state"].dtype == np.float32
 
 
 def test_expected_states_are_fed_into_the_next_call(tmp_path: Path) -> None:
     text = (
         "def f():\n for i in range(2): yield {'x': X, 'y': X[:, :2], 'stateN': np.full((2, 2, 3), i + 5, np.float32)}"
     )
-    found = sequence(tmp_path / "a.py", text)
-    assert [float(sample["state"].max()) for sample in found.inputs] == [0, 5]
+    samples = sequence(tmp_path / "a.py", text)
+    assert [float(sample["state"].max()) for sample in samples.inputs] == [0, 5]
 
 
 def test_states_are_proposed_by_name_type_and_shape() -> None:
@@ -143,8 +143,8 @@ def test_states_are_proposed_by_name_type_and_shape() -> None:
 
 def test_a_sequence_is_fed_by_its_parts(tmp_path: Path) -> None:
     function("def f():\n yield {'s': [np.ones(2), X]}")(tmp_path / "a.py")
-    (one,) = read_data(Data(f"{tmp_path / 'a.py'}:f"), BAG).inputs
-    assert {name: array.dtype.name for name, array in one.items()} == {
+    (sample,) = read_data(Data(f"{tmp_path / 'a.py'}:f"), BAG).inputs
+    assert {name: array.dtype.name for name, array in sample.items()} == {
         "s[]": "int64",
         "s[0]": "float32",
         "s[1]": "float32",

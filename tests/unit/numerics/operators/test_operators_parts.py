@@ -15,8 +15,8 @@ from assay.ports import Tensor
 
 def _wide(body: str, opset: int = 21, **feeds: Tensor) -> list[Tensor]:
     model: onnx.ModelProto = parser.parse_model(f'<ir_version: 10, opset_import: ["" : {opset}]>\n{body}')
-    found: list[Tensor] = WideEvaluator(model).evaluate(feeds)
-    return found
+    tensors: list[Tensor] = WideEvaluator(model).evaluate(feeds)
+    return tensors
 
 
 def _x(*shape: int) -> Tensor:
@@ -56,14 +56,14 @@ def test_indices_of_max_pool_are_those_of_torch(ceil_mode: int, stride: int, pad
     x = -np.abs(_x(2, 3, 7, 6))  # padding by 0 would win
     form = f"kernel_shape = [3, 3], strides = [{stride}, {stride}], pads = [{pad}, {pad}, {pad}, {pad}], ceil_mode = {ceil_mode}"
     text = f"g (double[2, 3, 7, 6] x) => (double[A, B, C, D] y, int64[A, B, C, D] i) {{ y, i = MaxPool <{form}> (x) }}"
-    y, found = _wide(text, x=x)
+    y, indices = _wide(text, x=x)
     expected, places = torch.nn.functional.max_pool2d(
         torch.from_numpy(x), 3, stride, pad, ceil_mode=bool(ceil_mode), return_indices=True
     )
     np.testing.assert_array_equal(y, expected.numpy())
     planes = 42 * np.arange(6).reshape(2, 3, 1, 1)
-    np.testing.assert_array_equal(found, places.numpy() + planes)
-    np.testing.assert_array_equal(x.reshape(-1)[found], y)
+    np.testing.assert_array_equal(indices, places.numpy() + planes)
+    np.testing.assert_array_equal(x.reshape(-1)[indices], y)
 
 
 def test_indices_of_max_pool_by_columns_and_of_equals() -> None:
@@ -71,6 +71,6 @@ def test_indices_of_max_pool_by_columns_and_of_equals() -> None:
     text = f"g (double[1, 1, 3, 4] x) => (double[A, B, C, D] y, int64[A, B, C, D] i) {{ y, i = MaxPool <{form}> (x) }}"
     x = np.zeros((1, 1, 3, 4))
     x[0, 0, 0, 0] = np.nan
-    _, found = _wide(text, x=x)
+    _, indices = _wide(text, x=x)
     expected = [[row + 3 * column for column in range(3)] for row in range(2)]
-    assert found[0, 0].tolist() == expected
+    assert indices[0, 0].tolist() == expected

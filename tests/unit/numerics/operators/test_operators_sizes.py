@@ -31,6 +31,6 @@ def test_a_size_below_minus_one_is_refused(kind: type[Evaluator], sizes: tuple[i
 @pytest.mark.parametrize("sizes", [(2, -1), (-1, 6), (3, 2), (0, -1)])
 def test_others_are_as_ever(sizes: tuple[int, int]) -> None:
     wanted = (6, 1) if sizes[0] == 0 else X.reshape(sizes).shape
-    (found,) = WideEvaluator(_model()).evaluate({"x": X, "s": np.array(sizes)})
-    assert found.shape == wanted
-    assert found.ravel().tolist() == X.tolist()
+    (answer,) = WideEvaluator(_model()).evaluate({"x": X, "s": np.array(sizes)})
+    assert answer.shape == wanted
+    assert answer.ravel().tolist() == X.tolist()

@@ -40,7 +40,9 @@ class Case:
             )
             for name, feed in self.feeds().items()
         ]
-        stored = [numpy_helper.from_array(one, f"x{at}") for at in self.stored if (one := self.inputs[at]) is not None]
+        stored = [
+            numpy_helper.from_array(operand, f"x{at}") for at in self.stored if (operand := self.inputs[at]) is not None
+        ]
         outputs = [onnx.ValueInfoProto(name=name) for name in self.outputs if name]
         opsets = [helper.make_opsetid("", self.opset), helper.make_opsetid("com.microsoft", 1)]
         graph = helper.make_graph([node], "case", inputs, outputs, stored)

@@ -37,16 +37,16 @@ class _Quiet(Rows):
 def _cases() -> dict[str, list[Any]]:
     from onnx.backend.test.loader import load_model_tests
 
-    found: dict[str, list[Any]] = {name: [] for name in LIFTS}
+    by_operator: dict[str, list[Any]] = {name: [] for name in LIFTS}
     model: Any
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for case in load_model_tests(kind="node"):
             model = case.model
             nodes = list(model.graph.node) if model else []
-            if len(nodes) == 1 and nodes[0].op_type in found and case.data_sets:
-                found[nodes[0].op_type].append(case)
-    return found
+            if len(nodes) == 1 and nodes[0].op_type in by_operator and case.data_sets:
+                by_operator[nodes[0].op_type].append(case)
+    return by_operator
 
 
 def _moved(value: np.ndarray[Any, Any], row: int) -> np.ndarray[Any, Any]:
@@ -104,10 +104,10 @@ def test_rows_say_what_each_says_alone(operator: str, monkeypatch: pytest.Monkey
     original = _Rowed._lifted
 
     def counted(self: _Rowed, *arguments: Any) -> Any:
-        found = original(self, *arguments)
-        if found is not None:
+        batched = original(self, *arguments)
+        if batched is not None:
             lifted.add(self._node.op_type)
-        return found
+        return batched
 
     monkeypatch.setattr(_Rowed, "_lifted", counted)
     cases = _cases()[operator]
@@ -125,6 +125,6 @@ def test_what_only_gives_a_type_does_not_give_its_rank() -> None:
     still = {"x": np.arange(3.0), "like": np.zeros((2, 2, 3))}
     for name in still:
         feeds = {**still, name: np.stack([still[name] + row for row in range(ROWS)])}
-        found = evaluate_rows(evaluator, feeds, [name], ROWS, _Quiet(), ["y"])
-        for row, (y,) in enumerate(found):
+        rows = evaluate_rows(evaluator, feeds, [name], ROWS, _Quiet(), ["y"])
+        for row, (y,) in enumerate(rows):
             np.testing.assert_array_equal(y, still["x"] + (row if name == "x" else 0))

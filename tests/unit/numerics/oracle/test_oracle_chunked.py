@@ -46,8 +46,8 @@ def test_parts_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("shape", [(1,), (5, chunked.AT_ONCE // 2), (3, chunked.AT_ONCE), (0, 7), ()])
 def test_every_index_is_in_one_part(shape: tuple[int, ...]) -> None:
     seen = np.zeros(shape, np.int64)
-    found = list(in_chunks(shape))
-    for part in found:
+    chunks = list(in_chunks(shape))
+    for part in chunks:
         seen[part] += 1
     assert (seen == 1).all()
-    assert len(found) > 1 or seen.size <= chunked.AT_ONCE
+    assert len(chunks) > 1 or seen.size <= chunked.AT_ONCE

@@ -29,8 +29,8 @@ def _by_onnxruntime(case: Case) -> list[Tensor]:
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(case.model().SerializeToString(), options, ["CPUExecutionProvider"])
-    found: list[Tensor] = session.run(None, case.feeds())
-    return found
+    tensors: list[Tensor] = session.run(None, case.feeds())
+    return tensors
 
 
 @pytest.mark.parametrize("case", ALL, ids=[f"{at}-{case.operator}" for at, case in enumerate(ALL)])
@@ -72,8 +72,8 @@ def test_evaluations_side_by_side_say_what_each_says_alone(case: Case) -> None:
     feeds = as_type(case.feeds(), np.float64)
     rows = {name: np.stack([value, 3 * value, value - 1]) for name, value in feeds.items() if value.dtype.kind == "f"}
     evaluator = WideEvaluator(case.model())
-    found = evaluate_rows(evaluator, {**feeds, **rows}, list(rows), 3, Lifted(), evaluator.output_names)
-    for row, mine in enumerate(found):
+    batched = evaluate_rows(evaluator, {**feeds, **rows}, list(rows), 3, Lifted(), evaluator.output_names)
+    for row, mine in enumerate(batched):
         alone = evaluator.evaluate({**feeds, **{name: value[row] for name, value in rows.items()}})
         for ours, theirs in zip(mine, alone, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
@@ -125,5 +125,5 @@ def test_in_a_branch_too() -> None:
     graph = helper.make_graph([node], "g", inputs, [helper.make_tensor_value_info("z", onnx.TensorProto.FLOAT, [2])])
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     evaluator = WideEvaluator(helper.make_model(graph, opset_imports=opsets))
-    (found,) = evaluator.evaluate({"c": np.array(True), "x": np.array([0.0, 50.0])})
-    np.testing.assert_allclose(found, [0, 50])
+    (answer,) = evaluator.evaluate({"c": np.array(True), "x": np.array([0.0, 50.0])})
+    np.testing.assert_allclose(answer, [0, 50])

@@ -39,8 +39,8 @@ def test_four_bit_floats_times_their_scale(kind: int, table: tuple[float, ...], 
         b[at // columns, at % columns] = table[byte % 16 if at % 2 else byte // 16] * float(scales[at // block])
     a = real(2, columns if transposed else rows)
     sizes = {"N": rows, "K": columns, "block_size": block, "quant_type": kind, "transB": transposed}
-    (found,) = _answers(Case("MatMulBnb4", (a, packed, scales), sizes, stored=(1, 2)))
-    np.testing.assert_allclose(found, a.astype(np.float64) @ (b.T if transposed else b), rtol=0, atol=1e-5)
+    (answer,) = _answers(Case("MatMulBnb4", (a, packed, scales), sizes, stored=(1, 2)))
+    np.testing.assert_allclose(answer, a.astype(np.float64) @ (b.T if transposed else b), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("smooth", [False, True])
@@ -52,7 +52,7 @@ def test_a_sink_takes_its_share_of_the_softmax(smooth: bool) -> None:
     given = (query, keys, values, None, None, np.array([new - 1], np.int32), np.array(new, np.int32))
     attributes = {"num_heads": heads, "kv_num_heads": groups, **({"smooth_softmax": 1} if smooth else {})}
     inputs = given if smooth else (*given, *[None] * 4, sink)
-    found = _answers(Case("GroupQueryAttention", inputs, attributes, outputs=("Y", "K", "V"), declared=True))[0]
+    answers = _answers(Case("GroupQueryAttention", inputs, attributes, outputs=("Y", "K", "V"), declared=True))[0]
     expected = np.zeros((new, heads, size))
     for head in range(heads):
         q, k, v = (
@@ -62,7 +62,7 @@ def test_a_sink_takes_its_share_of_the_softmax(smooth: bool) -> None:
         for token in range(new):
             raised = np.exp(k[: token + 1] @ q[token] / math.sqrt(size))
             expected[token, head] = raised @ v[: token + 1] / (raised.sum() + math.exp(sink[head]))
-    np.testing.assert_allclose(found[0], expected.reshape(new, -1), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(answers[0], expected.reshape(new, -1), rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("fused", [0, 1, 2])
@@ -92,5 +92,5 @@ def test_each_token_goes_to_the_experts_that_its_router_names(fused: int, normal
         first = (np.concatenate([gate, linear], 1), np.concatenate([gate_bias, linear_bias], 1))
     third = () if fused else (linear, linear_bias)
     inputs = (x, router, *first, out, out_bias, *third)
-    (found,) = _answers(Case("MoE", inputs, named, tuple(range(2, len(inputs)))))
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    (answer,) = _answers(Case("MoE", inputs, named, tuple(range(2, len(inputs)))))
+    np.testing.assert_allclose(answer, expected, rtol=1e-5, atol=1e-6)

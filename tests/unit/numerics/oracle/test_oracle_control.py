@@ -101,10 +101,10 @@ def test_regions_and_norms() -> None:
     )
     assert np.allclose(norm[..., 0, 0], (np.abs(x) ** 3).sum(axis=(2, 3)) ** (1 / 3))
     text = "g (float[2,3,8,8] x, float[1,5] r) => (float[1,3,2,2] y) { y = MaxRoiPool<pooled_shape=[2,2]>(x, r) }"
-    (found,) = WideEvaluator(_model(text)).evaluate({"x": x, "r": np.array([[1.0, 2, 0, 5, 3]])})
+    (answer,) = WideEvaluator(_model(text)).evaluate({"x": x, "r": np.array([[1.0, 2, 0, 5, 3]])})
     region = x[1, :, 0:4, 2:6]
     cells = [[region[:, i : i + 2, j : j + 2].max(axis=(1, 2)) for j in (0, 2)] for i in (0, 2)]
-    assert np.array_equal(found[0], np.moveaxis(np.array(cells), 2, 0))
+    assert np.array_equal(answer[0], np.moveaxis(np.array(cells), 2, 0))
 
 
 def test_what_cannot_be_raised_is_refused_by_name() -> None:
@@ -118,9 +118,9 @@ def test_drawn_indices_are_as_likely_as_they_should_be() -> None:
     text = "g (float[2, 3] x) => (int32[2, 4000] y) { y = Multinomial<sample_size=4000, seed=1.0>(x) }"
     shares = np.array([[0.2, 0.3, 0.5], [0.0, 0.9, 0.1]])
     with np.errstate(divide="ignore"):
-        (found,) = WideEvaluator(_model(text)).evaluate({"x": np.log(shares)})
-    assert found.dtype == np.int32
-    counted = np.stack([np.bincount(row, minlength=3) / 4000 for row in found])
+        (answer,) = WideEvaluator(_model(text)).evaluate({"x": np.log(shares)})
+    assert answer.dtype == np.int32
+    counted = np.stack([np.bincount(row, minlength=3) / 4000 for row in answer])
     assert np.allclose(counted, shares, atol=0.04)
 
 

@@ -28,14 +28,14 @@ WRONG = {
 def _cases() -> dict[str, list[Any]]:
     from onnx.backend.test.loader import load_model_tests
 
-    found: dict[str, list[Any]] = {name: [] for name in OURS}
+    by_operator: dict[str, list[Any]] = {name: [] for name in OURS}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for case in load_model_tests(kind="node"):
             operators = {node.op_type for node in case.model.graph.node} if case.model else set()
-            for name in operators & found.keys():
-                found[name].append(case)
-    return found
+            for name in operators & by_operator.keys():
+                by_operator[name].append(case)
+    return by_operator
 
 
 @pytest.mark.parametrize("operator", OURS)
@@ -92,5 +92,5 @@ def test_lp_normalization_of_order_one_divides_by_the_sum_of_magnitudes() -> Non
     y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [3])
     graph = onnx.helper.make_graph([node], "g", [x], [y])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 22)])
-    (found,) = WideEvaluator(model).evaluate({"x": np.array([1.0, -2.0, 1.0])})
-    assert found.tolist() == [0.25, -0.5, 0.25]
+    (answer,) = WideEvaluator(model).evaluate({"x": np.array([1.0, -2.0, 1.0])})
+    assert answer.tolist() == [0.25, -0.5, 0.25]

@@ -42,9 +42,9 @@ def test_inputs_of_several_steps_at_once_change_nothing(
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     assert isinstance(model, onnx.ModelProto)
-    found = []
+    answers = []
     for ahead in (1, 2 * 2 * gates * 3, 1 << 22):
         monkeypatch.setattr("assay.numerics.oracle.kernels.recurrent.AHEAD", ahead)
-        found.append(Evaluator(model).evaluate({"x": _noise(5, 2, 4)})[0])
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-12)
-    np.testing.assert_allclose(found[2], found[0], rtol=1e-12)
+        answers.append(Evaluator(model).evaluate({"x": _noise(5, 2, 4)})[0])
+    np.testing.assert_allclose(answers[1], answers[0], rtol=1e-12)
+    np.testing.assert_allclose(answers[2], answers[0], rtol=1e-12)

@@ -71,10 +71,10 @@ def test_a_loop_in_rows_is_that_of_each_row() -> None:
     assert stackable(evaluator)
     still: dict[str, Any] = {"most": np.array(4), "go": np.array(True)}
     x = np.random.default_rng(3).standard_normal((ROWS, 4, 3))
-    found = evaluate_rows(evaluator, {**still, "x": x}, ["x"], ROWS, _Quiet(), evaluator.output_names)
+    rows = evaluate_rows(evaluator, {**still, "x": x}, ["x"], ROWS, _Quiet(), evaluator.output_names)
     for row in range(ROWS):
         alone = evaluator.evaluate({**still, "x": x[row]})
-        for name, ours, theirs in zip(evaluator.output_names, found[row], alone, strict=True):
+        for name, ours, theirs in zip(evaluator.output_names, rows[row], alone, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-12, err_msg=name)
             assert ours.shape == theirs.shape
 

@@ -86,7 +86,7 @@ def test_the_table_is_red_where_an_operator_is_wrong(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("mine", "theirs", "found"),
+    ("mine", "theirs", "text"),
     [
         (np.float32([1, 2]), np.float64([1, 2]), "dtype float32 where float64"),
         (np.float32([1, 2]), np.float32([[1, 2]]), "shape [2] where [1, 2]"),
@@ -99,8 +99,8 @@ def test_the_table_is_red_where_an_operator_is_wrong(monkeypatch: pytest.MonkeyP
         (np.float32([1, np.nan]), np.float32([1 + 1e-7, np.nan]), ""),
     ],
 )
-def test_what_counts_as_a_difference(mine: Any, theirs: Any, found: str) -> None:
-    assert difference(mine, theirs) == found
+def test_what_counts_as_a_difference(mine: Any, theirs: Any, text: str) -> None:
+    assert difference(mine, theirs) == text
 
 
 def test_a_case_is_named_so_that_it_can_be_made_again() -> None:

@@ -49,6 +49,6 @@ def test_a_product_of_matrices(zeros: tuple[Any, ...]) -> None:
     less = a.astype(np.int64) - (np.asarray(zeros[0]).reshape(-1, 1) if zeros else 0)
     right = b.astype(np.int64) - (int(zeros[1]) if zeros else 0)
     node = helper.make_node("MatMulInteger", list(feeds), ["y"])
-    found = ReferenceEvaluator(node, new_ops=[MatMulInteger]).run(None, feeds)[0]
-    assert found.dtype == np.int32
-    assert np.array_equal(found, less @ right)
+    product = ReferenceEvaluator(node, new_ops=[MatMulInteger]).run(None, feeds)[0]
+    assert product.dtype == np.int32
+    assert np.array_equal(product, less @ right)

@@ -154,8 +154,8 @@ def _by_chirps(x: Array) -> Array:
     kernel[:length] = chirp.conj()
     kernel[whole - length + 1 :] = chirp.conj()[:0:-1]
     product = np.fft.ifft(np.fft.fft(x * chirp, whole) * np.fft.fft(kernel))[:length]
-    found = (product * chirp)[: length // 2 + 1]
-    return np.stack([found.real, found.imag], -1).astype(np.float32)
+    spectrum = (product * chirp)[: length // 2 + 1]
+    return np.stack([spectrum.real, spectrum.imag], -1).astype(np.float32)
 
 
 @pytest.mark.parametrize("length", [100, 400, 1001])
@@ -186,8 +186,8 @@ def test_a_frame_is_as_noisy_as_its_own_samples_and_not_as_all_frames_in_the_mid
     x = np.zeros((1, samples, 1), np.float32)
     x[0, : length // 2, 0] = np.random.default_rng(length).standard_normal(length // 2)
     frames = np.lib.stride_tricks.sliding_window_view(x[..., 0], length, axis=1)[:, :: length // 2]
-    found = np.fft.rfft(frames.astype(np.float64))
-    exact = np.stack([found.real, found.imag], -1)
+    spectrum = np.fft.rfft(frames.astype(np.float64))
+    exact = np.stack([spectrum.real, spectrum.imag], -1)
     noise = np.random.default_rng(0).standard_normal(exact.shape) * np.linalg.norm(frames, axis=-1)[..., None, None]
     right = (exact + 2.0**-22 * noise).astype(np.float32)
     assert _budget(model, x, right, "float32") < 1

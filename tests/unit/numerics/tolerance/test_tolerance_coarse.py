@@ -98,7 +98,7 @@ def test_where_samples_are_too_many_both_take_as_many_and_the_others_are_judged_
     wrong = [*exact[:2], {"y": exact[2]["y"] + 1e-3}]
 
     def used(profile: DerivedTolerance) -> float:
-        (one,), _ = ToleranceComparator(Contract(), profile).compare(wrong, exact, {"y": "float64"})
-        return one.metrics["budget_used"]
+        (comparison,), _ = ToleranceComparator(Contract(), profile).compare(wrong, exact, {"y": "float64"})
+        return comparison.metrics["budget_used"]
 
     assert used(coarse) > used(fine) > 1

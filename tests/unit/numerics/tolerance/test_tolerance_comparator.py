@@ -192,8 +192,8 @@ def test_torchs_table_is_taken_by_the_type_of_the_output(dtype: str, rtol: float
     expected = {name: np.linspace(1, 2, 64).astype(numpy_dtype(dtype)) for name in ("y", "named")}
     declared = dict.fromkeys(expected, dtype)
     comparisons, _ = ToleranceComparator(contract).compare([expected], [expected], declared)
-    found = {comparison.output: (comparison.rtol, comparison.tolerance) for comparison in comparisons}
-    assert found == {"y": (rtol, "chosen"), "named": (0.5, "chosen")}
+    by_output = {comparison.output: (comparison.rtol, comparison.tolerance) for comparison in comparisons}
+    assert by_output == {"y": (rtol, "chosen"), "named": (0.5, "chosen")}
     job = VerifyJob(Case("case", Model("m", "m.onnx", "0" * 64), contract=Contract()), Flow("flow", "backend"))
     recorded, _ = ToleranceComparator(Contract(tolerance="default")).compare([expected], [expected], declared)
     result = msgspec.structs.replace(empty_result(job), comparisons=recorded)

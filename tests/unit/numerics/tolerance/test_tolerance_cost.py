@@ -44,8 +44,8 @@ def test_where_few_of_many_samples_are_derived_they_have_the_draws_of_few(monkey
     deriving = Deriving(model, arithmetic_of("float32"), 0)
     assert deriving.profile(deriving.samples(inputs), "float32").header.draws == FEWER
     monkeypatch.setattr(cost, "MOST", 1)
-    found = deriving.profile(deriving.samples(inputs), "float32").header
-    assert (found.samples, found.draws) == (1, DRAWS)
+    header = deriving.profile(deriving.samples(inputs), "float32").header
+    assert (header.samples, header.draws) == (1, DRAWS)
 
 
 def _product(seen: list[Any]) -> Callable[..., tuple[Any, ...]]:
@@ -60,9 +60,9 @@ def _product(seen: list[Any]) -> Callable[..., tuple[Any, ...]]:
 def test_large_sums_of_squares_are_made_in_single_precision_whatever_their_size(sizes: tuple[float, float]) -> None:
     seen: list[Any] = []
     a, b = (noise(*shape).astype(np.float64) * size for shape, size in zip([(300, 40), (40, 300)], sizes, strict=True))
-    found = sum_of_squares([a, b], _product(seen), LARGE)
+    total = sum_of_squares([a, b], _product(seen), LARGE)
     assert seen == [np.float32]
-    np.testing.assert_allclose(found, (a * a) @ (b * b), rtol=1e-5)
+    np.testing.assert_allclose(total, (a * a) @ (b * b), rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,6 @@ def test_what_single_precision_does_not_hold_is_summed_in_double(row: float) -> 
     a, b = noise(300, 40).astype(np.float64), noise(40, 300, seed=1).astype(np.float64)
     a[7] = row
     b[:, 3] = 1e-9
-    found = sum_of_squares([a, b], _product(seen), LARGE)
+    total = sum_of_squares([a, b], _product(seen), LARGE)
     assert seen[-1] == np.float64
-    np.testing.assert_allclose(found, (a * a) @ (b * b), rtol=1e-12)
+    np.testing.assert_allclose(total, (a * a) @ (b * b), rtol=1e-12)

@@ -104,12 +104,12 @@ def test_an_input_may_be_rounded_to_eight_bits_where_the_level_says_so() -> None
     for level in (0, 4):
         profile = derive_model(few_bits(level), inputs, "float32")
         assert profile.header.without_rule == ()
-        for name, told in (
+        for name, limit in (
             ("rounded", rounded),
             ("real", answers(few_bits(4), inputs)),
             ("fault", answers(few_bits(4, factor=1.1), inputs)),
         ):
-            used[level, name] = judge_outputs(told, None, profile)["y"].metrics["budget_used"]
+            used[level, name] = judge_outputs(limit, None, profile)["y"].metrics["budget_used"]
     assert used[4, "rounded"] < 0.8
     assert used[4, "real"] < 0.8
     assert used[4, "fault"] > 1

@@ -87,14 +87,14 @@ def test_a_determinant_is_as_wide_as_its_matrix_is_near_to_a_singular_one(near: 
 
 def _eliminated(matrix: Tensor) -> np.float32:
     """In single precision, step by step, with pivots."""
-    a, found = matrix.copy(), np.float32(1)
+    a, determinant = matrix.copy(), np.float32(1)
     for at in range(len(a)):
         pivot = at + int(np.argmax(np.abs(a[at:, at])))
         a[[at, pivot]] = a[[pivot, at]]
-        found = found * a[at, at] * np.float32(1 if pivot == at else -1)
+        determinant = determinant * a[at, at] * np.float32(1 if pivot == at else -1)
         for row in range(at + 1, len(a)):
             a[row] = a[row] - (a[row, at] / a[at, at]) * a[at]
-    return np.float32(found)
+    return np.float32(determinant)
 
 
 def test_a_singular_matrix_has_a_determinant_near_zero() -> None:

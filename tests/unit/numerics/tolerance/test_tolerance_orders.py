@@ -27,14 +27,16 @@ def _model(text: str) -> ModelProto:
 def _used(model: ModelProto, inputs: list[dict[str, Tensor]], wrong: float = 0.0) -> dict[str, float]:
     """Budgets of a float32 evaluation in numpy's own order, `wrong` of the quiet elements' size added to them."""
     profile = derive_model(model, inputs, "float32")
-    found = []
+    judged_outputs = []
     for oracle in profile.oracle:
         outputs = {}
         for name, value in oracle.items():
             quiet = np.abs(value) < 1e6
             outputs[name] = np.where(quiet, value * (1 + wrong), value).astype(np.float32)
-        found.append(outputs)
-    return {name: output.metrics["budget_used"] for name, output in judge_outputs(found, None, profile).items()}
+        judged_outputs.append(outputs)
+    return {
+        name: output.metrics["budget_used"] for name, output in judge_outputs(judged_outputs, None, profile).items()
+    }
 
 
 MASKED = """g (float[8, 16] x, float[16, 16] w, float[8, 16] mask) => (float[8, 16] y) { h = MatMul(x, w) y = Add(h, mask) }"""

@@ -16,17 +16,17 @@ SATURATED = np.array([[0.0, -5.0, -200.0, -150.0]], np.float32)
 def wide(model: onnx.ModelProto, x: np.ndarray) -> np.ndarray:
     from assay.numerics.tolerance.derive import derive_model
 
-    found: np.ndarray = derive_model(model, [{"x": x}], "float32").oracle[0]["y"]
-    return found
+    oracle: np.ndarray = derive_model(model, [{"x": x}], "float32").oracle[0]["y"]
+    return oracle
 
 
 def left(model: onnx.ModelProto, x: np.ndarray, actual: np.ndarray, precision: str = "float32") -> list[int]:
     """The flat positions of NaN and infinities that nothing excuses."""
     expected = [{"y": wide(model, x)}]
     answers, counts = excused(model, [{"x": x}], [{"y": actual}], expected, arithmetic_of(precision))
-    told = answers[0]["y"]
-    assert counts.get("y", 0) == int(((told != actual) & ~(np.isnan(told) & np.isnan(actual))).sum())
-    return [int(place) for place in np.flatnonzero(~np.isfinite(told))]
+    answer = answers[0]["y"]
+    assert counts.get("y", 0) == int(((answer != actual) & ~(np.isnan(answer) & np.isnan(actual))).sum())
+    return [int(place) for place in np.flatnonzero(~np.isfinite(answer))]
 
 
 def test_the_logarithm_of_a_probability_that_float32_has_not() -> None:

@@ -103,10 +103,10 @@ def test_only_what_is_gridded_is_computed_in_single_precision() -> None:
     x = np.stack([_x() * (1 + row / 8) for row in range(count)]).astype(np.float64)
     bias = np.stack([evaluator.rt_inits_["b"] + row for row in range(count)])
     probe = _Types(single)
-    found = evaluate_rows(evaluator, {"x": x, "b": bias}, ["x", "b"], count, probe, ["c", "y"])
+    rows = evaluate_rows(evaluator, {"x": x, "b": bias}, ["x", "b"], count, probe, ["c", "y"])
     assert {name for name, kind in probe.found.items() if kind == "float32"} == {"dx", "c", "r", "qr"}
     assert probe.found["y"] == probe.found["qx"] == "float64"
-    for row, (convolved, _) in enumerate(found):
+    for row, (convolved, _) in enumerate(rows):
         (_, exact) = evaluator.evaluate({"x": x[row], "b": bias[row]}, ["c"])
         np.testing.assert_allclose(convolved, exact, rtol=0, atol=2.0**-20 * np.abs(exact).max())
         assert not np.array_equal(convolved, exact), "in double"

@@ -105,13 +105,13 @@ def test_a_range_of_half_precision_is_computed_in_single() -> None:
     output = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT16, [None])
     graph = onnx.helper.make_graph([node], "g", infos, [output])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 27)])
-    (found,) = Evaluator(model).evaluate(dict(zip("ald", x, strict=True)))
-    assert found.tolist() == np.arange(0, 4100, 3).astype(np.float16).tolist()
+    (answer,) = Evaluator(model).evaluate(dict(zip("ald", x, strict=True)))
+    assert answer.tolist() == np.arange(0, 4100, 3).astype(np.float16).tolist()
 
 
 def _by_onnxruntime(model: onnx.ModelProto, feeds: dict[str, Tensor]) -> list[Tensor]:
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
-    found: list[Tensor] = session.run(None, feeds)
-    return found
+    tensors: list[Tensor] = session.run(None, feeds)
+    return tensors

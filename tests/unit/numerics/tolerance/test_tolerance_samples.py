@@ -139,6 +139,6 @@ def test_what_lies_between_two_types_is_not_called_a_finer_one() -> None:
     profile = derive_model(model, [feeds], "bfloat16")
     right = float32(model, feeds)["y"]
     share = judge_outputs([{"y": right}], None, profile)["y"].metrics["noise_share"]
-    for width, told in ((5e-3, False), (2e-5, True)):
+    for width, is_blamed in ((5e-3, False), (2e-5, True)):
         (judged,) = judge_outputs([{"y": right * np.float32(1 + width * share)}], None, profile).values()
-        assert any(note.code == NoteCode.CLOSER_THAN_TYPE for note in judged.notes) == told, width
+        assert any(note.code == NoteCode.CLOSER_THAN_TYPE for note in judged.notes) == is_blamed, width

@@ -101,8 +101,10 @@ def test_a_view_of_a_weight_is_stored_as_the_weight_is() -> None:
     tied.graph.initializer.append(numpy_helper.from_array(head, "w"))
     plain.graph.initializer.append(numpy_helper.from_array(head.T.copy(), "w"))
     feeds = {"x": noise(4, 16)}
-    one, other = (derive_model(model, [feeds], "int8", allowances=ALLOWED).deviation[0]["y"] for model in (tied, plain))
-    assert np.array_equal(one, other)
+    first, other = (
+        derive_model(model, [feeds], "int8", allowances=ALLOWED).deviation[0]["y"] for model in (tied, plain)
+    )
+    assert np.array_equal(first, other)
 
 
 @pytest.mark.parametrize(

@@ -43,5 +43,5 @@ def sign_in(client: TestClient, to: str = "/alerts") -> httpx.Response:
 
 
 def token(client: TestClient) -> str:
-    found = re.search(r'name="token" value="(\w+)"', client.get("/").text)
-    return found[1] if found else ""
+    match = re.search(r'name="token" value="(\w+)"', client.get("/").text)
+    return match[1] if match else ""

@@ -25,7 +25,7 @@ def compared(*norms: float) -> tuple[Comparison, ...]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "given", "norms", "told"),
+    ("asked", "given", "norms", "message"),
     [
         ("int8", facts(("Conv", "float32"), ("QuantizeLinear", "uint8", "cast")), (), "Conv in float32"),
         ("int8", facts(("Conv", "float32"), ("Transpose", "uint8")), (), "Conv in float32"),
@@ -47,10 +47,12 @@ def compared(*norms: float) -> tuple[Comparison, ...]:
         ("float32", facts(("Conv", "float64")), (1e-9,), ""),
     ],
 )
-def test_nothing_ran_in_the_promised_type(asked: str, given: EngineInfo, norms: tuple[float, ...], told: str) -> None:
+def test_nothing_ran_in_the_promised_type(
+    asked: str, given: EngineInfo, norms: tuple[float, ...], message: str
+) -> None:
     reason = find_higher_precision(asked, given, compared(*norms))
-    assert told in reason
-    assert bool(told) == bool(reason)
+    assert message in reason
+    assert bool(message) == bool(reason)
 
 
 def own(*kinds: str, products: int = 0, weights: int = 0) -> ModelPrecision:
@@ -64,7 +66,7 @@ BYTES_GO_IN = ModelPrecision(Counter({"float32": 3}), Counter({"float32": 3}), {
 
 
 @pytest.mark.parametrize(
-    ("asked", "given", "declared", "told"),
+    ("asked", "given", "declared", "message"),
     [
         ("float32", facts(("Conv", "bfloat16"), ("Relu", "float32")), FLOAT, "Conv in bfloat16 (the model has none)"),
         ("float32", facts(("Conv", "tf32")), FLOAT, "Conv in tf32"),
@@ -95,10 +97,10 @@ BYTES_GO_IN = ModelPrecision(Counter({"float32": 3}), Counter({"float32": 3}), {
         ("int8", facts(("Conv", "float32"), weights={"int8": 2}), FLOAT, ""),
     ],
 )  # fmt: skip
-def test_coarser_than_promised(asked: str, given: EngineInfo, declared: ModelPrecision, told: str) -> None:
-    found = find_lower_precision(asked, given, lambda: declared)
-    assert [finding.kind for finding in found] == (["precision"] if told else [])
-    assert all(told in finding_text(finding) for finding in found)
+def test_coarser_than_promised(asked: str, given: EngineInfo, declared: ModelPrecision, message: str) -> None:
+    findings = find_lower_precision(asked, given, lambda: declared)
+    assert [finding.kind for finding in findings] == (["precision"] if message else [])
+    assert all(message in finding_text(finding) for finding in findings)
 
 
 def test_the_model_is_not_read_where_nothing_is_coarse() -> None:

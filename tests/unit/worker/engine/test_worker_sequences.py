@@ -55,8 +55,8 @@ def test_the_state_of_one_call_is_fed_into_the_next_of_its_sequence() -> None:
 
 
 def test_the_drift_on_its_own_states_is_a_figure() -> None:
-    told, findings = run_free(Sum(0.25), PLAIN, golden(), MODEL)  # type: ignore[arg-type]
-    assert told == (noted(NoteCode.DRIFTED, calls=3, outputs=("sN",), apart=(0.75,)),)
+    notes, findings = run_free(Sum(0.25), PLAIN, golden(), MODEL)  # type: ignore[arg-type]
+    assert notes == (noted(NoteCode.DRIFTED, calls=3, outputs=("sN",), apart=(0.75,)),)
     assert findings == ()
 
 

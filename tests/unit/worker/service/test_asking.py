@@ -32,8 +32,8 @@ def _tokenizer() -> object:
 
 
 def _differs(places: list, oracle: Oracle) -> list[Finding]:
-    found = difference(judge_all(places, oracle))
-    return [found] if found is not None else []
+    difference_found = difference(judge_all(places, oracle))
+    return [difference_found] if difference_found is not None else []
 
 
 def _alone(service: PromptService, oracle: Oracle) -> list[Finding]:
@@ -116,9 +116,9 @@ SLOW = (
 def test_a_fault_is_shown_by_its_way(fault: str) -> None:
     way, sentence = SHOWS[fault]
     with serving(fault) as address:
-        found = way(client(address), oracle())
-    assert found
-    assert sentence in " ".join(map(finding_text, found))
+        finding = way(client(address), oracle())
+    assert finding
+    assert sentence in " ".join(map(finding_text, finding))
 
 
 @pytest.mark.parametrize("drafted", [0, 4])
@@ -138,12 +138,12 @@ def test_more_tokens_than_asked_for_are_no_places_of_the_oracle() -> None:
 def test_answers_of_another_place_would_not_pass() -> None:
     right = oracle()
     with serving() as address:
-        found = judge_all(alone(client(address), right), right)
-    assert 0.0 < budget(found) < 0.5
-    assert blind(found, right) == []
+        places = judge_all(alone(client(address), right), right)
+    assert 0.0 < budget(places) < 0.5
+    assert blind(places, right) == []
     right.noise[:] = 1e3  # a tolerance that lets everything pass is told
     right._noise.clear()
-    assert blind(judge_all([judged.place for judged in found], right), right) == ["alone", "again", "branched"]
+    assert blind(judge_all([judged.place for judged in places], right), right) == ["alone", "again", "branched"]
 
 
 @pytest.mark.slow
@@ -157,8 +157,8 @@ def test_without_log_probabilities_the_tokens_are_judged_by_the_margin_of_the_or
 @pytest.mark.slow
 def test_an_endless_answer_is_ended_and_told() -> None:
     with serving(troubles=("endless",)) as address:
-        found = _texts(client(address), oracle())
-    assert found[0].facts["rule"] == "limit"
+        findings = _texts(client(address), oracle())
+    assert findings[0].facts["rule"] == "limit"
 
 
 def test_each_control_of_the_docs_is_planted() -> None:

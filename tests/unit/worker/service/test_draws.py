@@ -58,8 +58,8 @@ def _drawn(rule: str | _Service) -> tuple[list[str], dict[str, float]]:
 
 
 def test_a_right_service_passes_and_the_power_is_told() -> None:
-    found, metrics = _drawn("right")
-    assert found == []
+    findings, metrics = _drawn("right")
+    assert findings == []
     assert metrics["draw_power"] > 0.9
 
 

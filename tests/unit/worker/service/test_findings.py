@@ -6,8 +6,8 @@ from assay.worker.service.findings import broken
 
 
 def _kept(expected: str, actual: str) -> tuple[object, object]:
-    found = broken("text", expected, actual).facts
-    return found["expected"], found["actual"]
+    facts = broken("text", expected, actual).facts
+    return facts["expected"], facts["actual"]
 
 
 def test_short_texts_are_kept_and_of_long_ones_what_differs() -> None:

@@ -33,9 +33,9 @@ class _Oracle(Oracle):
 
 def _oracle() -> Oracle:
     prompts = [(1, 2, 3, 4), (1, 2, 5, 6)]
-    found = _Oracle(None, None, prompts, np.full(SIZE, 1e-6))  # type: ignore[arg-type]
-    found.learn(prompts)
-    return found
+    oracle = _Oracle(None, None, prompts, np.full(SIZE, 1e-6))  # type: ignore[arg-type]
+    oracle.learn(prompts)
+    return oracle
 
 
 class _Service:
@@ -55,18 +55,18 @@ class _Service:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_is_no_number_is_beyond_every_limit(value: float) -> None:
     top = {BEST: float(LOGS[BEST]), 3: value, 2: float(LOGS[2])}
-    found = judged(Place("alone", 0, (1, 2), top, BEST), _oracle(), 1)
-    assert (found.used, found.token, max(found.errors)) == (math.inf, 3, math.inf)
-    assert budget([found]) == math.inf
-    assert difference([found]) is not None
+    place = judged(Place("alone", 0, (1, 2), top, BEST), _oracle(), 1)
+    assert (place.used, place.token, max(place.errors)) == (math.inf, 3, math.inf)
+    assert budget([place]) == math.inf
+    assert difference([place]) is not None
 
 
 @pytest.mark.parametrize(("size", "passes"), [(1e-7, True), (0.1, False)])
 def test_log_probabilities_beside_a_token_that_is_not_among_them_are_judged(size: float, passes: bool) -> None:
     """Where tokens are named by their text, the one that was chosen may share its text with another."""
     top = {3: float(LOGS[3]) + size, 2: float(LOGS[2])}
-    found = judged(Place("alone", 0, (1, 2), top, BEST), _oracle(), 1)
-    assert (found.used <= 1.0) is passes
+    place = judged(Place("alone", 0, (1, 2), top, BEST), _oracle(), 1)
+    assert (place.used <= 1.0) is passes
     assert judged(Place("alone", 0, (1, 2), top, 0), _oracle(), 1).used > 1.0
 
 
@@ -88,8 +88,8 @@ def test_null_is_no_number() -> None:
 @pytest.mark.parametrize("way", [alone, together, generated])
 def test_a_token_out_of_the_vocabulary_is_judged(way: Any) -> None:
     oracle = _oracle()
-    found = way(_Service((BEST, 999, 2), "length"), oracle)
-    places = found[0] if way is generated else found
+    finding = way(_Service((BEST, 999, 2), "length"), oracle)
+    places = finding[0] if way is generated else finding
     if way is alone:
         assert {place.chosen for place in places} == {BEST}
         places = alone(_Service((999,), "length"), oracle)
@@ -102,9 +102,9 @@ def test_streamed_and_stopped_tokens_are_judged() -> None:
     service = RecordedService(_Service((BEST,) * GENERATED, "length", streamed=(BEST, 0)))
     service.complete((1, 2), GENERATED)
     service.complete((1, 2), GENERATED, stream=True)
-    found = repeated(service.records, oracle)
-    assert [place.chosen for place in found] == [BEST, 0] * 2
-    assert budget(judge_all(found, oracle)) > 1
+    places = repeated(service.records, oracle)
+    assert [place.chosen for place in places] == [BEST, 0] * 2
+    assert budget(judge_all(places, oracle)) > 1
 
 
 @pytest.mark.parametrize(

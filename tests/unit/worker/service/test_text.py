@@ -32,5 +32,5 @@ class _Service:
 @pytest.mark.parametrize(("text", "rules"), [(" cat" * 24, []), ((" cat" * 24).strip(), ["text"])])
 def test_a_space_behind_the_prompt_belongs_to_the_text(text: str, rules: list[str]) -> None:
     service = _Service(text)
-    found = text_rules(service, _tokenizer(), [((0,), service.answer)])  # type: ignore[arg-type]
-    assert [finding.facts["rule"] for finding in found] == rules
+    findings = text_rules(service, _tokenizer(), [((0,), service.answer)])  # type: ignore[arg-type]
+    assert [finding.facts["rule"] for finding in findings] == rules

@@ -78,28 +78,28 @@ def _looks(*readings: GpuReading) -> Callable[[], GpuReading]:
 
 def test_calls_under_heat_are_not_among_the_samples() -> None:
     quiet, hot = GpuReading(reasons=0), GpuReading(reasons=0x20)
-    found = sample_blocks(Timed(OnDevice(), FEED), MonitoredGpu(_looks(quiet, hot, quiet), ""), 600.0)
-    assert found.record.lost > 0
-    assert found.record.discarded == {"sw_thermal_slowdown": found.record.lost}
-    assert len(found.wall_s) == len(found.device_s) > 0
-    assert set(found.device_s) == {0.25}
+    blocks = sample_blocks(Timed(OnDevice(), FEED), MonitoredGpu(_looks(quiet, hot, quiet), ""), 600.0)
+    assert blocks.record.lost > 0
+    assert blocks.record.discarded == {"sw_thermal_slowdown": blocks.record.lost}
+    assert len(blocks.wall_s) == len(blocks.device_s) > 0
+    assert set(blocks.device_s) == {0.25}
 
 
 def test_a_device_that_never_cools_ends_with_no_sample() -> None:
-    found = sample_blocks(Timed(OnDevice(), FEED), MonitoredGpu(_looks(GpuReading(reasons=0x40)), ""), 0.1)
-    assert (found.wall_s, found.device_s, found.cpu_s) == ((), (), ())
-    assert found.record.lost >= LEAST_CALLS
+    blocks = sample_blocks(Timed(OnDevice(), FEED), MonitoredGpu(_looks(GpuReading(reasons=0x40)), ""), 0.1)
+    assert (blocks.wall_s, blocks.device_s, blocks.cpu_s) == ((), (), ())
+    assert blocks.record.lost >= LEAST_CALLS
 
 
 def test_whoever_comes_while_calls_are_sampled_is_somebody_else() -> None:
     """Numbers of processes as a container sees them: this one is known only by having come before the first call."""
     alone, shared = GpuReading(processes=(900,)), GpuReading(processes=(77, 900))
-    found = sample_blocks(
+    blocks = sample_blocks(
         Timed(OnDevice(), FEED), MonitoredGpu(_looks(alone, shared), "", GpuReading(processes=())), 0.05
     )
-    assert found.record.foreign == (77,)
-    assert found.record.discarded == {"foreign_process": found.record.lost}
-    assert found.wall_s == ()
+    assert blocks.record.foreign == (77,)
+    assert blocks.record.discarded == {"foreign_process": blocks.record.lost}
+    assert blocks.wall_s == ()
 
 
 def test_slow_calls_are_taken_five_times() -> None:
@@ -108,9 +108,9 @@ def test_slow_calls_are_taken_five_times() -> None:
             time.sleep(0.06)
             return dict(tensors)
 
-    found = sample_blocks(Timed(Slow(), FEED), MonitoredGpu(_looks(GpuReading()), NO_BINDING), 0.01)
-    assert len(found.wall_s) == LEAST_CALLS
-    assert (found.device_s, found.record.untold, found.record.readings) == ((), NO_BINDING, 0)
+    blocks = sample_blocks(Timed(Slow(), FEED), MonitoredGpu(_looks(GpuReading()), NO_BINDING), 0.01)
+    assert len(blocks.wall_s) == LEAST_CALLS
+    assert (blocks.device_s, blocks.record.untold, blocks.record.readings) == ((), NO_BINDING, 0)
 
 
 class NvmlError(Exception):
@@ -128,8 +128,8 @@ def _nvml(**answers: Any) -> SimpleNamespace:
         "nvmlDeviceGetMemoryInfo", "nvmlDeviceGetComputeRunningProcesses", "nvmlDeviceGetCurrentClocksEventReasons",
         "nvmlDeviceGetCurrentClocksThrottleReasons", "nvmlDeviceGetClockInfo",
     )  # fmt: skip
-    found = {name: (lambda *given, value=answers[name]: value) if name in answers else missing for name in names}
-    return SimpleNamespace(NVMLError=NvmlError, NVML_CLOCK_SM=1, NVML_CLOCK_MEM=2, **found)
+    functions = {name: (lambda *given, value=answers[name]: value) if name in answers else missing for name in names}
+    return SimpleNamespace(NVMLError=NvmlError, NVML_CLOCK_SM=1, NVML_CLOCK_MEM=2, **functions)
 
 
 def test_the_names_are_those_of_the_binding() -> None:

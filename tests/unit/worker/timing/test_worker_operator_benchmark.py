@@ -61,10 +61,10 @@ def test_channels_last_are_the_same_values_in_another_order_of_memory() -> None:
 @pytest.mark.parametrize("shape", [(), (5,), (0, 3), (2, 3), (2, 3, 4, 5), (2, 1, 3, 1, 2)])
 def test_strided_inputs_are_the_same_values_between_others(shape: tuple[int, ...]) -> None:
     array = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
-    found = with_layout({"x": array}, "strided")["x"]
-    assert np.array_equal(found, array)
-    assert found.shape == array.shape
-    assert found.size < 2 or not (found.flags.c_contiguous or found.flags.f_contiguous)
+    array_laid = with_layout({"x": array}, "strided")["x"]
+    assert np.array_equal(array_laid, array)
+    assert array_laid.shape == array.shape
+    assert array_laid.size < 2 or not (array_laid.flags.c_contiguous or array_laid.flags.f_contiguous)
 
 
 SOAKED = """

@@ -99,10 +99,10 @@ def test_every_kind_has_words_and_a_planted_fault() -> None:
 @pytest.mark.parametrize("every", [20, 50])
 def test_one_call_in_many_is_seen(every: int, made: tuple[Model, Path], tmp_path: Path) -> None:
     result = _verified(_job(made, tmp_path, fault="nth_call", every=every))
-    (found,) = result.repeats.found
-    assert (result.outcome, found.pattern) == (Outcome.NONDETERMINISTIC, Pattern.RARE)
-    assert found.differing >= ENOUGH_CALLS // every
-    assert f"({found.differing} of {found.calls} repeated calls)" in result.detail
+    (instability,) = result.repeats.found
+    assert (result.outcome, instability.pattern) == (Outcome.NONDETERMINISTIC, Pattern.RARE)
+    assert instability.differing >= ENOUGH_CALLS // every
+    assert f"({instability.differing} of {instability.calls} repeated calls)" in result.detail
 
 
 def test_so_many_calls_see_one_in_fifty() -> None:
@@ -125,10 +125,10 @@ def test_last_bits_are_told_with_their_size_and_are_no_fault(made: tuple[Model, 
     job = _job(made, tmp_path, fault="last_bits")
     result = _verified(job)
     assert result.outcome is Outcome.OK, result.detail
-    (told,) = within_tolerance(result)
-    assert told in warnings_of(result)
-    assert "in their last digits" in told
-    assert "times the tolerance" in told
+    (sentence,) = within_tolerance(result)
+    assert sentence in warnings_of(result)
+    assert "in their last digits" in sentence
+    assert "times the tolerance" in sentence
     by_bits = by_choice(result, job, "fixed:0,0")
     assert by_bits.outcome is Outcome.NONDETERMINISTIC, "another choice of tolerance is judged by what was recorded"
 

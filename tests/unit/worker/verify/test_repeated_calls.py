@@ -93,13 +93,13 @@ def test_a_job_may_spend_a_share_of_its_time_and_a_little_in_any_case() -> None:
 
 
 def _calls(samples: str, sizes: list[float], offsets: list[int] | None = None) -> list[Call]:
-    found, before = [], -1
+    calls, before = [], -1
     for number, (letter, size) in enumerate(zip(samples, sizes, strict=True), 1):
         sample = ord(letter) - ord("a")
         offset = offsets[number - 1] if offsets else 0
-        found.append(Call(number, sample, before, offset, number / 10, round(size * 1e6), size))
+        calls.append(Call(number, sample, before, offset, number / 10, round(size * 1e6), size))
         before = sample
-    return found
+    return calls
 
 
 @pytest.mark.parametrize(

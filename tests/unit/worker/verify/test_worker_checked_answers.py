@@ -68,7 +68,7 @@ def test_a_plain_answer_is_handed_on_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("array", "told"),
+    ("array", "message"),
     [
         (np.ma.MaskedArray(_RIGHT, mask=np.ones(_RIGHT.shape, bool)), "MaskedArray"),
         (_RIGHT.view([("real", np.float32)]), "real"),
@@ -78,8 +78,8 @@ def test_a_plain_answer_is_handed_on_as_it_is() -> None:
         (_RIGHT.tolist(), "list"),
     ],
 )
-def test_what_is_no_tensor_is_refused(array: Any, told: str) -> None:
-    with pytest.raises(Lowering, check=says(told)):
+def test_what_is_no_tensor_is_refused(array: Any, message: str) -> None:
+    with pytest.raises(Lowering, check=says(message)):
         checked({"y": array})
 
 
@@ -102,7 +102,7 @@ def _ring() -> Any:
 
 
 @pytest.mark.parametrize(
-    ("array", "told"),
+    ("array", "message"),
     [
         (_Pretends(), "gave _Pretends for output 'y', not an array"),
         (_ring(), "elements of type ndarray for output 'y'"),
@@ -110,8 +110,8 @@ def _ring() -> Any:
         (np.broadcast_to(np.float32(1), (1 << 33,)), "gave 34359738368 bytes for output 'y' that are a view of 4"),
     ],
 )
-def test_what_would_mislead_or_flood_is_refused(array: Any, told: str) -> None:
-    with pytest.raises(Lowering, check=says(told)):
+def test_what_would_mislead_or_flood_is_refused(array: Any, message: str) -> None:
+    with pytest.raises(Lowering, check=says(message)):
         checked({"y": array})
 
 

@@ -14,13 +14,13 @@ from assay.worker.verify.output_statistics import statistics_of, with_statistics
 
 def _with(actual: Any, expected: Any, at: str = "") -> Comparison:
     comparison = Comparison("y", "float32", (4,), 1, 4, at=at, metrics={"max_abs": 0.5})
-    (found,) = with_statistics([comparison], [{"y": np.asarray(actual)}], [{"y": np.asarray(expected)}])
-    return found
+    (with_figures,) = with_statistics([comparison], [{"y": np.asarray(actual)}], [{"y": np.asarray(expected)}])
+    return with_figures
 
 
 def test_the_values_of_all_samples_together() -> None:
-    found = _with([1.0, 2.0, -3.0, np.nan], [1.0, 2.0, -3.0, np.nan]).actual
-    assert found == TensorStatistics(-3.0, 2.0, 0.0, pytest.approx(np.std([1, 2, -3])), 1, 0)
+    statistics = _with([1.0, 2.0, -3.0, np.nan], [1.0, 2.0, -3.0, np.nan]).actual
+    assert statistics == TensorStatistics(-3.0, 2.0, 0.0, pytest.approx(np.std([1, 2, -3])), 1, 0)
     assert statistics_of(np.array([np.inf, -np.inf])) == TensorStatistics(infinities=2)
 
 

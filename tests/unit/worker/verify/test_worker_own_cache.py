@@ -36,9 +36,9 @@ def test_a_golden_that_does_not_say_which_calls_follow_one_another(
     lock = GoldenLock("", "m", 2, 0, "", "", "", "", "", ())
     golden = Golden(lock, [{"x": np.zeros((2, 4), np.float32)}] * 2, LOGITS, labels)
     quantized = TransformedModel(path, standard=path)
-    found = own_schedules(job, Reference().lower(path, job.flow), quantized, golden, LOGITS)
-    note = found.unasked
-    assert (found.disagree, note and note.code, found.figures) == ((), unasked, {} if unasked else None)
+    schedules = own_schedules(job, Reference().lower(path, job.flow), quantized, golden, LOGITS)
+    note = schedules.unasked
+    assert (schedules.disagree, note and note.code, schedules.figures) == ((), unasked, {} if unasked else None)
     assert note is None or note_text(note) == (
         "own cache not asked: the golden does not say which calls follow one another; a check of this model without --reference asks it"
     )

@@ -12,10 +12,10 @@ from assay.numerics.tolerance.judge.error_growth import increased
     [(0.1, 0.5, True), (0.1, 0.3, False), (0.3, 0.5, False), (0.0, 0.4, True), (0.4, 0.4, False), (0.9, 0.1, False)],
 )
 def test_the_norm_in_noise_widths(old: float, new: float, changed: bool) -> None:
-    found = increased({"budget_norm": old}, {"budget_norm": new})
-    assert bool(found) is changed
+    grown = increased({"budget_norm": old}, {"budget_norm": new})
+    assert bool(grown) is changed
     if changed:
-        assert found == {"budget_norm": (old * 4, new * 4)}
+        assert grown == {"budget_norm": (old * 4, new * 4)}
 
 
 def test_figures_of_another_tolerance_are_no_former_value() -> None:

@@ -21,8 +21,8 @@ def _drawn(shape: tuple[int, ...], seed: int, level: float = 1.0) -> tuple[np.nd
 @pytest.mark.parametrize("seed", range(20))
 def test_noise_as_large_as_derived_passes(shape: tuple[int, ...], seed: int) -> None:
     error, variance = _drawn(shape, seed)
-    found = statistics([error], [variance], [np.zeros(shape)], D)
-    assert max(found.budgets.values()) < 1.0, found
+    figures = statistics([error], [variance], [np.zeros(shape)], D)
+    assert max(figures.budgets.values()) < 1.0, figures
 
 
 def test_no_error_uses_nothing_even_where_nothing_is_allowed() -> None:
@@ -38,26 +38,26 @@ def test_any_error_is_infinite_where_nothing_is_allowed() -> None:
 def test_one_wrong_element_among_many_is_found_by_the_element_alone() -> None:
     error, variance = _drawn((200, 50), 1)
     error[7, 3] = 40.0
-    found = statistics([error], [variance], [np.zeros_like(error)], D)
-    assert found.norm < NORM_LIMIT
-    assert found.element > ELEMENT_LIMIT
-    assert found.element_at == (0, 7, 3)
+    figures = statistics([error], [variance], [np.zeros_like(error)], D)
+    assert figures.norm < NORM_LIMIT
+    assert figures.element > ELEMENT_LIMIT
+    assert figures.element_at == (0, 7, 3)
 
 
 def test_one_stale_row_is_found_by_its_slice() -> None:
     error, variance = _drawn((200, 50), 2)
     error[11] *= 8.0
-    found = statistics([error], [variance], [np.zeros_like(error)], D)
-    assert found.norm < NORM_LIMIT
-    assert found.slice > SLICE_LIMIT
-    assert found.slice_at == (1, 11)
+    figures = statistics([error], [variance], [np.zeros_like(error)], D)
+    assert figures.norm < NORM_LIMIT
+    assert figures.slice > SLICE_LIMIT
+    assert figures.slice_at == (1, 11)
 
 
 def test_an_element_without_variance_by_luck_does_not_raise_an_alarm() -> None:
     error, variance = _drawn((64, 64), 3)
     variance[5, 5] = 0.0
-    found = statistics([error], [variance], [np.zeros_like(error)], D)
-    assert found.element < ELEMENT_LIMIT
+    figures = statistics([error], [variance], [np.zeros_like(error)], D)
+    assert figures.element < ELEMENT_LIMIT
 
 
 def test_samples_are_slices_and_may_have_shapes_of_their_own() -> None:
@@ -66,6 +66,6 @@ def test_samples_are_slices_and_may_have_shapes_of_their_own() -> None:
     floors = [np.zeros_like(error) for error in errors]
     assert max(statistics(errors, variances, floors, D).budgets.values()) < 1.0
     errors[1] = errors[1] * 9.0
-    found = statistics(errors, variances, floors, D)
-    assert found.slice > SLICE_LIMIT
-    assert found.slice_at == (0, 1)
+    figures = statistics(errors, variances, floors, D)
+    assert figures.slice > SLICE_LIMIT
+    assert figures.slice_at == (0, 1)

@@ -155,9 +155,9 @@ def test_jumps_that_cancel_in_every_draw_may_be_one_more() -> None:
     def side(error: Any) -> Side:
         return Side(error, np.linspace(-1, 1, 32).reshape(shape), variance, still, tipped, still, still, sizes, sizes)
 
-    one, every = still.copy(), np.full(shape, jump)
-    one[0, 7] = jump
-    assert systematic([side(one)], 8).used <= 1
+    single, every = still.copy(), np.full(shape, jump)
+    single[0, 7] = jump
+    assert systematic([side(single)], 8).used <= 1
     assert systematic([side(every)], 8).used > 10
 
 

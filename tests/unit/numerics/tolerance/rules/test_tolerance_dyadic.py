@@ -30,12 +30,12 @@ _numbers = st.one_of(_grids, st.integers(-130, 130).map(float), st.floats(allow_
 @given(arrays(np.float64, (3, 4), elements=_numbers))
 def test_the_step_of_each_column(array: np.ndarray) -> None:
     expected = [min(_step(float(number)) for number in column) for column in array.T]
-    found = step_of(array, 1)
+    step = step_of(array, 1)
     if not all(map(_step, (float(number) for number in array.reshape(-1)))):
         # Looked at from the front: none has a step where one of the first has none.
-        assert np.array_equal(np.broadcast_to(found, (1, 4))[0], np.where(found.max() == 0, 0.0, expected))
+        assert np.array_equal(np.broadcast_to(step, (1, 4))[0], np.where(step.max() == 0, 0.0, expected))
         return
-    assert found.reshape(-1).tolist() == expected
+    assert step.reshape(-1).tolist() == expected
 
 
 @given(arrays(np.float64, (3, 4), elements=st.integers(-127, 127).map(lambda number: number / 64)))

@@ -241,17 +241,17 @@ def test_a_grid_may_be_left_by_a_product_and_an_offset() -> None:
 def test_one_step_may_be_where_no_evaluation_shows_a_jump(shape: tuple[int, ...]) -> None:
     """Few elements, all next to boundaries: that none tipped in the few evaluations that there are was luck."""
     quiet, reach = [np.full(shape, 1e-14)], [(np.zeros(shape), np.full(shape, 0.2))]
-    one, three = np.zeros(shape), np.zeros(shape)
-    one.flat[3] = 0.1
+    single, three = np.zeros(shape), np.zeros(shape)
+    single.flat[3] = 0.1
     three.flat[3:6] = 0.1
 
     def used(error: Tensor, jumps: list[tuple[Tensor, Tensor]]) -> float:
         return statistics([error], quiet, quiet, 8, jumps=jumps).budgets["budget_used"]
 
-    assert used(one, reach) <= 1
-    assert used(3 * one, reach) > 1
+    assert used(single, reach) <= 1
+    assert used(3 * single, reach) > 1
     assert used(three, reach) > 1
-    assert used(one, [(np.zeros(shape), np.zeros(shape))]) > 1
+    assert used(single, [(np.zeros(shape), np.zeros(shape))]) > 1
 
 
 @pytest.mark.parametrize(("noisy", "passes"), [(1, True), (12, False)])
@@ -259,8 +259,8 @@ def test_few_noisy_elements_do_not_say_how_far_a_rare_jump_goes(noisy: int, pass
     """Draws have seen one step, tipped evaluations fifteen. Were there many such elements, some draw would have shown it."""
     variance, tipped, error = (np.zeros((1, 64)) for _ in range(3))
     variance[0, :noisy], tipped[0, :noisy], error[0, 0] = (0.0024**2, 0.06, 0.06)
-    found = statistics([error], [variance], [np.full((1, 64), 1e-14)], 8, jumps=[(tipped, np.zeros((1, 64)))])
-    assert (found.budgets["budget_used"] <= 1) is passes
+    figures = statistics([error], [variance], [np.full((1, 64), 1e-14)], 8, jumps=[(tipped, np.zeros((1, 64)))])
+    assert (figures.budgets["budget_used"] <= 1) is passes
 
 
 class Up(Hook):

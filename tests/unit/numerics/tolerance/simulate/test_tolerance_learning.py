@@ -119,12 +119,12 @@ def test_outside_of_a_guess_nothing_is_called_wrong() -> None:
     without = DerivedTolerance(Header("float32", arithmetic_of("float32"), seed=0, samples=0, reason=WHY))
     expected, actual = [{"y": np.ones(8)}], [{"y": np.full(8, 1.5, np.float32)}]
     judging = comparator_by(Contract(), lambda: without, derived=True)
-    (one,), findings = judging.compare(actual, expected, {"y": "float32"})
+    (comparison,), findings = judging.compare(actual, expected, {"y": "float32"})
     assert findings == ()
-    assert one.findings == ()
-    assert one.tolerance == "default"
-    assert "a tolerance that is a guess" in finding_text(one.degenerate)
-    assert one.metrics["budget_used"] == 1.0, "the judge blames whatever is beyond its budget"
+    assert comparison.findings == ()
+    assert comparison.tolerance == "default"
+    assert "a tolerance that is a guess" in finding_text(comparison.degenerate)
+    assert comparison.metrics["budget_used"] == 1.0, "the judge blames whatever is beyond its budget"
     _, findings = judging.compare([{"y": np.ones((8, 1), np.float32)}], expected, {"y": "float32"})
     assert [finding.kind for finding in findings] == ["shape"]
     chosen = comparator_by(Contract(tolerance="default"), lambda: without, derived=True)
@@ -139,21 +139,21 @@ def test_nor_in_an_engine_that_quantizes_by_itself_unless_less_than_a_bit_is_lef
     judging = comparator_by(Contract(precision="int8"), lambda: without, derived=True)
 
     def compared(factor: float) -> tuple[Comparison, list[str]]:
-        (one,), findings = judging.compare(
+        (comparison,), findings = judging.compare(
             [{"y": (expected[0]["y"] * factor).astype(np.float32)}], expected, {"y": "float32"}
         )
-        return one, [finding.kind for finding in findings]
+        return comparison, [finding.kind for finding in findings]
 
     assert compared(1.01)[1] == []
     assert compared(1.01)[0].degenerate is None
-    one, kinds = compared(1.4)
+    comparison, kinds = compared(1.4)
     assert kinds == []
-    assert one.findings == ()
-    assert one.metrics["budget_used"] == 1.0
-    assert "a tolerance that is a guess" in finding_text(one.degenerate)
-    one, kinds = compared(1.6)
+    assert comparison.findings == ()
+    assert comparison.metrics["budget_used"] == 1.0
+    assert "a tolerance that is a guess" in finding_text(comparison.degenerate)
+    comparison, kinds = compared(1.6)
     assert kinds == ["values"]
-    assert one.degenerate is None
+    assert comparison.degenerate is None
 
 
 def test_nor_at_one_output_that_has_none() -> None:
@@ -162,6 +162,8 @@ def test_nor_at_one_output_that_has_none() -> None:
         Header("float32", arithmetic_of("float32"), 0, 1, noise), [{"y": np.ones(8)}], [{}], [{}]
     )
     judging = comparator_by(Contract(), lambda: profile, derived=True)
-    (one,), findings = judging.compare([{"y": np.full(8, 1.5, np.float32)}], [{"y": np.ones(8)}], {"y": "float32"})
+    (comparison,), findings = judging.compare(
+        [{"y": np.full(8, 1.5, np.float32)}], [{"y": np.ones(8)}], {"y": "float32"}
+    )
     assert findings == ()
-    assert "a tolerance that is a guess" in finding_text(one.degenerate)
+    assert "a tolerance that is a guess" in finding_text(comparison.degenerate)
