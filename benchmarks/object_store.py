@@ -1,5 +1,5 @@
-"""One large file and many small ones to a real S3 server and back, beside the server's own client (down: curl), which asks no gateway
-and no credentials."""
+"""One large file and many small ones to a real S3 server and back, beside curl by the same gateway and the server's own client, which asks
+no gateway and no credentials (down: curl)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from assay.stores.object_blobs import ObjectBlobs
 from object_server import KEY, SECRET, _command, _wait
 
 SIDE_BY_SIDE = 8
+NAMES = ("assay", "curl", "its own client")
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -38,12 +39,22 @@ def large(weed: str, filer: str, blobs: ObjectBlobs, folder: Path, size: int) ->
     digest = file_digest(path)
     ours = timed(lambda: blobs.put(path, digest)), timed(lambda: blobs.fetch(digest, back))
     blobs.remove([digest])
+    signed = ["curl", "-sf", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{KEY}:{SECRET}"]
+    signed += ["-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD", f"{os.environ['AWS_ENDPOINT_URL']}/assay/{uuid4().hex}"]
+    by_curl = (
+        timed(lambda: subprocess.run([*signed, "-T", path], check=True)),
+        timed(lambda: subprocess.run([*signed, "-o", back], check=True)),
+    )
+    subprocess.run([*signed, "-X", "DELETE"], check=True)
     own_up = timed(lambda: subprocess.run([weed, "filer.copy", path, f"{place}/"], check=True, capture_output=True))
     plain = re.sub(r"(:\d+)\.\d+/", r"\1/", place)  # it has the port of the filer's own protocol, too
     own_down = timed(lambda: subprocess.run(["curl", "-sf", "-o", back, f"{plain}/large"], check=True))
     assert file_digest(back) == digest
-    up, down, *own = (f"{size / 1e6 / seconds:.0f}" for seconds in (*ours, own_up, own_down))
-    print(f"{size / 1e9:.2f} GB: up {up}, down {down} MB/s; its own client {own[0]}, {own[1]} MB/s", flush=True)
+    rates = [f"{size / 1e6 / seconds:.0f}" for seconds in (*ours, *by_curl, own_up, own_down)]
+    said = "; ".join(
+        f"{name} up {up}, down {down} MB/s" for name, up, down in zip(NAMES, rates[::2], rates[1::2], strict=True)
+    )
+    print(f"{size / 1e9:.2f} GB: {said}", flush=True)
 
 
 def small(blobs: ObjectBlobs, folder: Path, count: int) -> None:
@@ -74,6 +85,7 @@ def main() -> None:
         folder = Path(name)
         (folder / "server").mkdir()
         command, address = _command(weed, folder / "server")
+        command = [word.replace("-volume.max=8", "-volume.max=40") for word in command]
         ports = dict(word.partition("=")[::2] for word in command)
         filer = f"http://127.0.0.1:{ports['-filer.port']}.{ports['-filer.port.grpc']}"
         os.environ |= {"AWS_ENDPOINT_URL": address, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": KEY}
