@@ -68,14 +68,14 @@ def _by_notebook(place: SubmissionContext, tools: SubmissionServices) -> Iterato
     if done.report is None:
         yield _check(_CLAIM, CheckOutcome.SKIPPED, f"{metadata.validation} did not run to its end")
         return
-    found = read_metric(claim.read, done.report, done.output)
-    if found.value is None:
-        yield _check(_CLAIM, CheckOutcome.FAILED, found.sentence, metadata.validation, found.line)
+    metric = read_metric(claim.read, done.report, done.output)
+    if metric.value is None:
+        yield _check(_CLAIM, CheckOutcome.FAILED, metric.sentence, metadata.validation, metric.line)
         return
-    yield _claimed(place, claim, found.value, metadata.validation, found.line)
+    yield _claimed(place, claim, metric.value, metadata.validation, metric.line)
     if rests_on_notebook(place):
-        yield depends_check(place, found.value, sandbox, tools.scratch)
-    yield _least(place, found.value, metadata.validation, found.line)
+        yield depends_check(place, metric.value, sandbox, tools.scratch)
+    yield _least(place, metric.value, metadata.validation, metric.line)
 
 
 def _sandbox(tools: SubmissionServices) -> tuple[Sandbox | None, str]:

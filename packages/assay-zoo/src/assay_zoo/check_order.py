@@ -88,13 +88,13 @@ def _by_path(check: Check, files: dict[str, str]) -> Collection[str]:
     return (NOTEBOOKS,) if NOTEBOOKS in kinds else ()
 
 
-def drop_consequential_failures(found: Sequence[Check], before: Sequence[Check]) -> list[Check]:
+def drop_consequential_failures(checks: Sequence[Check], before: Sequence[Check]) -> list[Check]:
     """As skipped: what is wrong with a part because its file was not taken or cannot be read, and what fails on a model, or on
     test data, in which a finding was made already."""
     unread = dict(_unread(before))
     causes = _Causes(before)
     kept: list[Check] = []
-    for check in found:
+    for check in checks:
         first = _first(check, unread) or causes.of(check)
         sentence = f"not judged: it may follow from {first}, which must hold first"
         skipped = msgspec.structs.replace(check, outcome=CheckOutcome.SKIPPED, sentence=sentence, line=0, executed=0)
@@ -157,5 +157,5 @@ def _of_data(check: Check) -> bool:
     return check.group == "files" and check.path.startswith("test_data_set")
 
 
-def _name(found: Iterable[Check]) -> str:
-    return next((check.name for check in found), "")
+def _name(checks: Iterable[Check]) -> str:
+    return next((check.name for check in checks), "")

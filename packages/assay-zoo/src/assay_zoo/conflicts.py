@@ -108,8 +108,8 @@ def copies_of(
 
 def _near(some: Sequence[float], others: Sequence[float]) -> bool:
     """Rounded, or with noise on them, they are still the same weights: rounding makes one of two, or a whole number of a fraction."""
-    found = [number for number in some if any(math.isclose(number, other, rel_tol=_NOISE) for other in others)]
-    return len(some) > 0 and len(found) >= _SHARE * max(len(some), len(others))
+    near = [number for number in some if any(math.isclose(number, other, rel_tol=_NOISE) for other in others)]
+    return len(some) > 0 and len(near) >= _SHARE * max(len(some), len(others))
 
 
 def conflicts(

@@ -25,10 +25,10 @@ def read_arrays(file: Path) -> dict[str, np.ndarray[Any, Any]]:
     """Of a .npz by their names, of a .npy under "". Raises UsageError."""
     try:
         with file.open("rb") as opened:
-            found = np.load(opened, allow_pickle=False)
-            if isinstance(found, np.ndarray):
-                return {"": found}
-            arrays = {name: found[name] for name in found.files}
+            loaded = np.load(opened, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return {"": loaded}
+            arrays = {name: loaded[name] for name in loaded.files}
     except _UNREADABLE as error:
         raise _unreadable(file, str(error)) from None
     if others := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
@@ -108,11 +108,11 @@ def _answers(whole: ModelProto, path: Path, inputs: Arrays) -> dict[str, np.ndar
     from onnx.reference import ReferenceEvaluator
 
     try:
-        found = ReferenceEvaluator(str(path)).run(None, dict(inputs))
+        answers = ReferenceEvaluator(str(path)).run(None, dict(inputs))
     except Exception as error:  # noqa: BLE001 - whatever an operator says
         text = f"put the outputs among the arrays, by their names ({type(error).__name__}: {str(error)[:200]})"
         raise UsageError(f"ONNX's reference evaluator does not run {path.name}: {text}") from None
-    return {port.name: np.asarray(value) for port, value in zip(whole.graph.output, found, strict=True)}
+    return {port.name: np.asarray(value) for port, value in zip(whole.graph.output, answers, strict=True)}
 
 
 def _written(folder: Path, sides: Mapping[str, tuple[Sequence[ValueInfoProto], Arrays]]) -> Path:

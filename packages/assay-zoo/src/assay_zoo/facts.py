@@ -112,7 +112,7 @@ def _largest(model: ModelProto, folder: Path) -> tuple[float, ...]:
     and masks, whose values are whole or half, may be the same."""
     import numpy as np
 
-    found = np.zeros(0)
+    largest = np.zeros(0)
     for array in _constants(model, folder):
         if array.dtype.kind == "f":
             flat, top = array.reshape(-1), np.zeros(0)
@@ -121,8 +121,8 @@ def _largest(model: ModelProto, folder: Path) -> tuple[float, ...]:
                 block = block[np.isfinite(block) & (2 * block % 1 != 0)]
                 top = np.concatenate([top, block])
                 top = np.partition(top, -_TAKEN)[-_TAKEN:] if top.size > _TAKEN else top
-            found = np.unique(np.concatenate([found, top]))[-_KEPT:]
-    return tuple(float(f"{value:.6g}") for value in found) if len(found) == _KEPT else ()
+            largest = np.unique(np.concatenate([largest, top]))[-_KEPT:]
+    return tuple(float(f"{value:.6g}") for value in largest) if len(largest) == _KEPT else ()
 
 
 def _weights(model: ModelProto, folder: Path) -> str:

@@ -84,15 +84,15 @@ def _alike(some: Mapping[str, Part], others: Mapping[str, Part], spreads: Mappin
     )
 
 
-def _near(one: Part, other: Part, spread: Part) -> bool:
+def _near(left: Part, other: Part, spread: Part) -> bool:
     """Numbers that differ by a small share of themselves and of their `spread`, or by a rounding; whole numbers and words are
     others or the same. The share of the spread is for what lies far from zero, as a pressure, the other one for a single large value."""
-    one, other = _real(one), _real(other)
-    if one.dtype != other.dtype or one.dtype.kind != "f":
-        return bool(np.array_equal(one, other))
-    some, others = one.astype(np.float64), other.astype(np.float64)
+    left, other = _real(left), _real(other)
+    if left.dtype != other.dtype or left.dtype.kind != "f":
+        return bool(np.array_equal(left, other))
+    some, others = left.astype(np.float64), other.astype(np.float64)
     size = np.fmax(np.abs(some), np.abs(others))
-    allowed = np.fmax(_NEAR * np.fmin(size, spread), _ROUNDINGS * float(np.finfo(one.dtype).eps) * size)
+    allowed = np.fmax(_NEAR * np.fmin(size, spread), _ROUNDINGS * float(np.finfo(left.dtype).eps) * size)
     with np.errstate(invalid="ignore"):
         close = np.abs(some - others) <= np.where(np.isfinite(size), allowed, 0.0)
     return bool(np.all(close | (some == others) | (np.isnan(some) & np.isnan(others))))

@@ -102,9 +102,9 @@ def _alike(first: Sample, other: Sample, names: set[str]) -> bool:
     )
 
 
-def _same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+def _same(left: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
     """Bit for bit, so that two NaN are the same."""
-    return bool(np.array_equal(one, other)) or (one.dtype != object and one.tobytes() == other.tobytes())
+    return bool(np.array_equal(left, other)) or (left.dtype != object and left.tobytes() == other.tobytes())
 
 
 def _resized(sample: Sample, axes: set[tuple[str, int]], size: int) -> Sample:

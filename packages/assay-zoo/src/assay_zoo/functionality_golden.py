@@ -109,12 +109,12 @@ def _structure(expected: Golden, oracle: Golden, model: Model, sets: tuple[str, 
 
 def _sizes(model: Model, given: Mapping[str, np.ndarray[Any, Any]]) -> dict[int | str, int | str]:
     """A name of an input's dimension stands for one size; one that stands for two is left a name."""
-    found: dict[int | str, set[int]] = {}
+    sizes: dict[int | str, set[int]] = {}
     for spec in model.inputs:
         for dim, size in zip(spec.shape, given[spec.name].shape if spec.name in given else (), strict=False):
             if isinstance(dim, str) and dim not in ("?", "..."):
-                found.setdefault(dim, set()).add(size)
-    return {name: next(iter(sizes)) for name, sizes in found.items() if len(sizes) == 1}
+                sizes.setdefault(dim, set()).add(size)
+    return {name: next(iter(sizes)) for name, sizes in sizes.items() if len(sizes) == 1}
 
 
 def _fits(declared: Sequence[int | str], shape: Sequence[int]) -> bool:

@@ -95,10 +95,10 @@ def inspect(
         for group in wanted:
             progress(group, None)
             held = replace(place, notebooks_wait_for=waits_for(NOTEBOOKS, checks, place.metadata))
-            found = _closed(group, checks, place) or drop_consequential_failures(_run(group, held, tools), checks)
-            found = apply_waivers(found, policy.waivers, name, group, datetime.now(UTC).date())
-            checks += found
-            progress(group, found)
+            checked = _closed(group, checks, place) or drop_consequential_failures(_run(group, held, tools), checks)
+            checked = apply_waivers(checked, policy.waivers, name, group, datetime.now(UTC).date())
+            checks += checked
+            progress(group, checked)
         assert place.intake is not None
         return Inspection(
             name=name, digest=place.intake.digest, checks=tuple(checks), decision=decide(checks, policy.decision), at=at,

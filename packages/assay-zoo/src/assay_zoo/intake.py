@@ -119,8 +119,8 @@ class _Copier:
 
     def _names(self, descriptor: int) -> list[str]:
         names = []
-        with os.scandir(descriptor) as found:
-            for dir_entry in found:
+        with os.scandir(descriptor) as entries:
+            for dir_entry in entries:
                 self._listed += 1
                 if self._listed > LISTED_MOST:
                     break

@@ -76,12 +76,12 @@ def run_limited(
     `written_bytes`. An item that crashes, does not end or eats the memory gets that as its answer, and the rest goes on in a
     fresh process. Items and values are what JSON holds.
     """
-    found: list[Looked] = []
-    while len(found) < len(items):
-        found += run_until_lost(
-            target, items[len(found) :], seconds=seconds, memory_bytes=memory_bytes, written_bytes=written_bytes
+    looked: list[Looked] = []
+    while len(looked) < len(items):
+        looked += run_until_lost(
+            target, items[len(looked) :], seconds=seconds, memory_bytes=memory_bytes, written_bytes=written_bytes
         )
-    return found
+    return looked
 
 
 def run_until_lost(
@@ -116,20 +116,20 @@ def _converse(child: subprocess.Popen[bytes], work: Work) -> list[Looked]:
     lines = _Lines(child.stdout.fileno())
     if lines.next(_START_S) is None:
         return [_all_lost(child, lines)] * len(work.items)
-    found: list[Looked] = []
+    looked: list[Looked] = []
     for _ in work.items:
         line = lines.next(work.seconds * _PATIENCE)
         if line is None:
-            found.append(_lost(child, lines, work))
+            looked.append(_lost(child, lines, work))
             break
         try:
-            found.append(msgspec.json.decode(line, type=Looked))
+            looked.append(msgspec.json.decode(line, type=Looked))
         except (msgspec.DecodeError, RecursionError):
-            found.append(Looked(ending=Ending.CRASH, sentence="what opened it gave no answer that can be read"))
+            looked.append(Looked(ending=Ending.CRASH, sentence="what opened it gave no answer that can be read"))
             break
-        if found[-1].ending in LAST:
+        if looked[-1].ending in LAST:
             break
-    return found
+    return looked
 
 
 class _Lines:

@@ -36,14 +36,14 @@ def _answer(work: Work, memory_bytes: int, function: Callable[[Any], Any], item:
     """What fails here is ours, and blames no file."""
     try:
         _allow(work.seconds)
-        found = _look(function, item)
-        if found.ending is Ending.OUT_OF_MEMORY and memory_bytes < work.memory_bytes:
+        looked = _look(function, item)
+        if looked.ending is Ending.OUT_OF_MEMORY and memory_bytes < work.memory_bytes:
             sentence = (
                 f"opening it needs more than the {memory_bytes} bytes of address space that this machine allows, and it may have "
                 f"{work.memory_bytes}: raise the hard limit of the machine (ulimit -H -v)"
             )
-            found = Looked(ending=Ending.HARNESS, sentence=sentence)
-        return found.ending, msgspec.json.encode(found)
+            looked = Looked(ending=Ending.HARNESS, sentence=sentence)
+        return looked.ending, msgspec.json.encode(looked)
     except Exception as error:  # noqa: BLE001 - told to the driver
         sentence = f"the process that opens files failed, not the file: {_words(error)}"
         return Ending.HARNESS, msgspec.json.encode(Looked(ending=Ending.HARNESS, sentence=sentence))

@@ -68,19 +68,19 @@ def _batches(case: Case) -> tuple[int, ...]:
 
 def _taken(flow: str, result: Result, size_bytes: int) -> Measured:
     known = metrics(result)
-    found = {name: known[theirs] for name, theirs in _NAMES.items() if theirs in known}
-    found["size_bytes"] = float(size_bytes)
+    metrics_taken = {name: known[theirs] for name, theirs in _NAMES.items() if theirs in known}
+    metrics_taken["size_bytes"] = float(size_bytes)
     loads = [time.seconds for time in result.stage_times if time.stage is Stage.LOAD]
     if loads:
-        found["load_s"] = sum(loads)
+        metrics_taken["load_s"] = sum(loads)
     missing = {}
     for name, theirs in _NAMES.items():
         short = samples_missing(result, theirs)
-        if name not in found and short is not None:
+        if name not in metrics_taken and short is not None:
             missing[name] = f"it needs {short[0]} samples and {short[1]} were taken"
     taken = measurements_of(result)
     samples = sum(len(measurement.wall_s) for measurement in taken)
     stable = all(measurement.stable for measurement in taken)
-    latency = f"{found['latency_ms']:.4g} ms, " if "latency_ms" in found else ""
+    latency = f"{metrics_taken['latency_ms']:.4g} ms, " if "latency_ms" in metrics_taken else ""
     text = f"{flow}: {latency}{size_bytes} bytes, {samples} calls timed at batch {taken[0].batch}"
-    return Measured(flow, CheckOutcome.PASSED, text, found, missing, stable)
+    return Measured(flow, CheckOutcome.PASSED, text, metrics_taken, missing, stable)

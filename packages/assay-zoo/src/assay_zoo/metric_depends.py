@@ -65,18 +65,18 @@ def _judged(path: str, claim: Claim, value: float, done: Executed, left: int) ->
         return done.check
     if done.report is None:
         return _open(path, f"the notebook does not run to its end: {done.check.sentence}", done.check.line)
-    found = read_metric(claim.read, done.report, done.output)
-    if found.value is None:
-        return _open(path, f"there is no {claim.metric}: {found.sentence}", found.line)
-    figures: dict[str, float | str] = {"measured": value, "silent": found.value, "tolerance": claim.tolerance}
-    if not _same(value, found.value, claim.tolerance):
-        sentence = f"{claim.metric} is {value:.6g}, and {found.value:.6g} where every answer of the model is zero"
+    metric = read_metric(claim.read, done.report, done.output)
+    if metric.value is None:
+        return _open(path, f"there is no {claim.metric}: {metric.sentence}", metric.line)
+    figures: dict[str, float | str] = {"measured": value, "silent": metric.value, "tolerance": claim.tolerance}
+    if not _same(value, metric.value, claim.tolerance):
+        sentence = f"{claim.metric} is {value:.6g}, and {metric.value:.6g} where every answer of the model is zero"
         return Check(name=NAME, outcome=CheckOutcome.PASSED, sentence=sentence, path=path, executed=1, figures=figures)
     if left:
         sentence = f"{claim.metric} stays, but {left} of its outputs could not be set to zero and may be what it is computed from"
-        return _open(path, sentence, found.line)
+        return _open(path, sentence, metric.line)
     sentence = (
-        f"{path} gives {claim.metric} = {found.value:.6g} where every answer of the model is zero, and {value:.6g} else: compute it "
+        f"{path} gives {claim.metric} = {metric.value:.6g} where every answer of the model is zero, and {value:.6g} else: compute it "
         "from what the model answers, and compare that with labels that come from elsewhere"
     )
     return Check(
@@ -84,7 +84,7 @@ def _judged(path: str, claim: Claim, value: float, done: Executed, left: int) ->
         outcome=CheckOutcome.FAILED,
         sentence=sentence,
         path=path,
-        line=found.line,
+        line=metric.line,
         executed=1,
         figures=figures,
     )

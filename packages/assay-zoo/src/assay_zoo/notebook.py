@@ -44,9 +44,9 @@ def main() -> int:
     report = _execute(place / notebook, out)
     if written := sorted(path for path, data in code_files(place).items() if before.get(path) != data):
         report = _written(msgspec.structs.replace(report, written=tuple(written[:_MOST_WRITTEN])), out)
-    found = place / wanted
-    if wanted and found.is_file() and not found.is_symlink() and found.stat().st_size <= METRIC_BYTES:
-        shutil.copyfile(found, out / METRIC)
+    metric_file = place / wanted
+    if wanted and metric_file.is_file() and not metric_file.is_symlink() and metric_file.stat().st_size <= METRIC_BYTES:
+        shutil.copyfile(metric_file, out / METRIC)
     return 3 if report.trouble else 0
 
 
@@ -178,12 +178,12 @@ def _copy(source: Path, target: Path) -> None:
     """Folders and files as our own, so that they can be written; the large ones as links to what is read-only."""
     target.mkdir()
     for path in sorted(source.rglob("*")):
-        mine, found = target / path.relative_to(source), path.lstat()
-        if stat.S_ISDIR(found.st_mode):
+        mine, status = target / path.relative_to(source), path.lstat()
+        if stat.S_ISDIR(status.st_mode):
             mine.mkdir(exist_ok=True)
-        elif stat.S_ISREG(found.st_mode) and found.st_size > LINKED_BYTES:
+        elif stat.S_ISREG(status.st_mode) and status.st_size > LINKED_BYTES:
             mine.symlink_to(path)
-        elif stat.S_ISREG(found.st_mode):
+        elif stat.S_ISREG(status.st_mode):
             shutil.copyfile(path, mine)
 
 

@@ -91,13 +91,13 @@ def _limits(
         def timed(case: Case, flow: str = flow) -> Measured:
             return measure(case, flow, speed.size_bytes, place.policy.run, tools.services)
 
-        found, fresh = on_fresh_inputs(timed, speed)
+        measured, fresh = on_fresh_inputs(timed, speed)
         if fresh is not None and fresh.outcome in (CheckOutcome.SKIPPED, CheckOutcome.UNDECIDED):
             case = speed.published()
-        checks.append(_measured(found, machine, time.perf_counter() - begin))
+        checks.append(_measured(measured, machine, time.perf_counter() - begin))
         checks += [fresh] if fresh is not None else []
-        held = (limit for limit in here if limit.flow == flow and found.outcome is CheckOutcome.PASSED)
-        checks += [_held(limit, found, machine) for limit in held]
+        held = (limit for limit in here if limit.flow == flow and measured.outcome is CheckOutcome.PASSED)
+        checks += [_held(limit, measured, machine) for limit in held]
     for limit in elsewhere:
         text = f"asked of machines of the kind {limit.machine!r}; this is {machine.cpu or 'unknown'}"
         checks.append(_check(f"performance.{limit.metric}", CheckOutcome.SKIPPED, text))
@@ -106,28 +106,28 @@ def _limits(
 
 def on_fresh_inputs(timed: Callable[[Case], Measured], speed: Speed) -> tuple[Measured, Check | None]:
     """What counts as measured, and `performance.fresh` where inputs that nobody has seen could cost what others do not."""
-    name, found = "performance.fresh", timed(speed.fresh)
-    if found.outcome is CheckOutcome.FAILED:
+    name, measured = "performance.fresh", timed(speed.fresh)
+    if measured.outcome is CheckOutcome.FAILED:
         known = timed(speed.published())
         if known.outcome is not CheckOutcome.PASSED:
             return known, None  # the model does not run at all
-        text = f"inputs that were drawn here do not run, and those that were handed in do ({found.sentence})"
+        text = f"inputs that were drawn here do not run, and those that were handed in do ({measured.sentence})"
         if not speed.value_dependent:
             return known, _check(name, CheckOutcome.SKIPPED, f"{text}; how much the model does depends on no value")
         return known, _check(name, CheckOutcome.UNDECIDED, f"{text}; a person must look")
-    if not speed.value_dependent or found.outcome is not CheckOutcome.PASSED:
-        return found, None
-    known_ms, fresh_ms = _latency_ms(timed(speed.published())), _latency_ms(found)
+    if not speed.value_dependent or measured.outcome is not CheckOutcome.PASSED:
+        return measured, None
+    known_ms, fresh_ms = _latency_ms(timed(speed.published())), _latency_ms(measured)
     if fresh_ms > DEARER * known_ms:
         # Where there is more to do for more large values, there is less for more small ones. A machine may stumble, too.
-        found, fresh_ms = _quickest(found, (timed(case) for case in speed.others()), DEARER * known_ms)
-    text = f"{found.flow}: {fresh_ms:.4g} ms on inputs that were drawn here, {known_ms:.4g} ms on those that were handed in"
+        measured, fresh_ms = _quickest(measured, (timed(case) for case in speed.others()), DEARER * known_ms)
+    text = f"{measured.flow}: {fresh_ms:.4g} ms on inputs that were drawn here, {known_ms:.4g} ms on those that were handed in"
     if math.isnan(fresh_ms + known_ms):
-        return found, _check(name, CheckOutcome.UNDECIDED, f"{text}; a person must look")
+        return measured, _check(name, CheckOutcome.UNDECIDED, f"{text}; a person must look")
     if fresh_ms > DEARER * known_ms:
         text = f"{text}: the model is quick only on what it knows; its speed must not depend on having seen the input"
-        return found, _check(name, CheckOutcome.FAILED, text, executed=1)
-    return found, _check(name, CheckOutcome.PASSED, text, executed=1)
+        return measured, _check(name, CheckOutcome.FAILED, text, executed=1)
+    return measured, _check(name, CheckOutcome.PASSED, text, executed=1)
 
 
 def _quickest(first: Measured, others: Iterable[Measured], enough_ms: float) -> tuple[Measured, float]:
@@ -140,44 +140,47 @@ def _quickest(first: Measured, others: Iterable[Measured], enough_ms: float) -> 
     return first, _latency_ms(first)
 
 
-def _latency_ms(found: Measured) -> float:
-    return found.figures.get("latency_ms", math.nan)
+def _latency_ms(measured: Measured) -> float:
+    return measured.figures.get("latency_ms", math.nan)
 
 
-def _of_this_kind(one: Measure, machine: Machine) -> bool:
+def _of_this_kind(limit: Measure, machine: Machine) -> bool:
     """Its name is a part of, or a pattern for, the processor's or a GPU's."""
-    kind = one.machine.casefold()
+    kind = limit.machine.casefold()
     names = [name.casefold() for name in (machine.cpu, *machine.gpus)]
     return not kind or any(kind in name or fnmatch.fnmatchcase(name, kind) for name in names)
 
 
-def _measured(found: Measured, machine: Machine, seconds: float) -> Check:
-    figures: dict[str, float | str] = {**found.figures, "machine": machine.cpu or "unknown", "flow": found.flow}
-    ok = found.outcome is CheckOutcome.PASSED
+def _measured(measured: Measured, machine: Machine, seconds: float) -> Check:
+    figures: dict[str, float | str] = {**measured.figures, "machine": machine.cpu or "unknown", "flow": measured.flow}
+    ok = measured.outcome is CheckOutcome.PASSED
     return Check(
         name="performance.measured",
-        outcome=found.outcome,
-        sentence=found.sentence,
+        outcome=measured.outcome,
+        sentence=measured.sentence,
         executed=1 if ok else 0,
         seconds=seconds,
         figures=figures if ok else {},
     )
 
 
-def _held(one: Measure, found: Measured, machine: Machine) -> Check:
-    name = f"performance.{one.metric}"
-    value = found.figures.get(one.metric)
+def _held(limit: Measure, measured: Measured, machine: Machine) -> Check:
+    name = f"performance.{limit.metric}"
+    value = measured.figures.get(limit.metric)
     if value is None:
-        text = f"{one.metric} was not measured on {found.flow}: {found.missing.get(one.metric, 'it is not recorded')}"
+        text = f"{limit.metric} was not measured on {measured.flow}: {measured.missing.get(limit.metric, 'it is not recorded')}"
         return _check(name, CheckOutcome.UNDECIDED, text)
     bounds = [
-        *([f"at most {format.metric(one.metric, one.at_most)}"] if one.at_most is not None else []),
-        *([f"at least {format.metric(one.metric, one.at_least)}"] if one.at_least is not None else []),
+        *([f"at most {format.metric(limit.metric, limit.at_most)}"] if limit.at_most is not None else []),
+        *([f"at least {format.metric(limit.metric, limit.at_least)}"] if limit.at_least is not None else []),
     ]
-    text = f"{one.metric} is {format.metric(one.metric, value)} on {found.flow}; {' and '.join(bounds) if bounds else 'no limit is asked'}"
-    where: dict[str, float | str] = {one.metric: value, "machine": machine.cpu or "unknown", "flow": found.flow}
-    beyond = (one.at_most is not None and value > one.at_most) or (one.at_least is not None and value < one.at_least)
-    if beyond and not found.stable and one.metric in ("latency_ms", "throughput_per_s"):
+    asked = " and ".join(bounds) or "no limit is asked"
+    text = f"{limit.metric} is {format.metric(limit.metric, value)} on {measured.flow}; {asked}"
+    where: dict[str, float | str] = {limit.metric: value, "machine": machine.cpu or "unknown", "flow": measured.flow}
+    beyond = (limit.at_most is not None and value > limit.at_most) or (
+        limit.at_least is not None and value < limit.at_least
+    )
+    if beyond and not measured.stable and limit.metric in ("latency_ms", "throughput_per_s"):
         text += "; the times had not settled when the clock ran out: the machine is too restless to say"
         return _check(name, CheckOutcome.UNDECIDED, text, figures=where)
     outcome = CheckOutcome.FAILED if beyond else CheckOutcome.PASSED

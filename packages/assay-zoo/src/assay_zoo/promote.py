@@ -174,7 +174,7 @@ def _accuracy_of(inspection: Inspection, metric: str) -> float | None:
 
 def _performance_of(inspection: Inspection) -> dict[str, dict[str, float]]:
     """By kind of machine, then by metric; metrics of another flow than the first have its name in front."""
-    found: dict[str, dict[str, float]] = {}
+    metrics: dict[str, dict[str, float]] = {}
     first = ""
     for check in inspection.checks:
         numbers = {name: float(value) for name, value in check.figures.items() if isinstance(value, float | int)}
@@ -184,9 +184,9 @@ def _performance_of(inspection: Inspection) -> dict[str, dict[str, float]]:
         flow = str(check.figures.get("flow", ""))
         first = first or flow
         prefix = f"{flow}:" if flow and flow != first else ""
-        figures = found.setdefault(machine, {})
+        figures = metrics.setdefault(machine, {})
         figures |= {f"{prefix}{name}": value for name, value in numbers.items()}
-    return found
+    return metrics
 
 
 def _refusal(root: Path, name: str, manifest: Manifest, version: Version, reason: str) -> str:

@@ -152,7 +152,7 @@ def _badges(text: str, metadata: Metadata) -> list[str]:
     """Paragraphs of pictures alone, as they stand in `text`; none that say how good the model is, or another licence."""
     from markdown_it import MarkdownIt
 
-    lines, found = text.split("\n"), []
+    lines, badges = text.split("\n"), []
     for token in MarkdownIt("commonmark", _LIMITS).parse(text):
         parts = token.children or []
         words = "".join(part.content for part in parts if part.type not in ("image", *_BESIDE)).strip()
@@ -166,8 +166,8 @@ def _badges(text: str, metadata: Metadata) -> list[str]:
             continue
         paragraph = "\n".join(lines[slice(*token.map)])
         if is_harmless_badge(token, paragraph, metadata.license):
-            found.append(paragraph)
-    return found
+            badges.append(paragraph)
+    return badges
 
 
 def missing_sections(text: str) -> list[Difference]:

@@ -68,11 +68,11 @@ def _on_data_set(
     answered: Sequence[Tensors] = recorded.outputs
     try:
         labels = _labels(folder / LABELS, scenario)
-        found = score(scenario.task, answered, answered, labels, scenario.task_options)
-        if scenario.metric not in found:
-            only = ", ".join(sorted(found))[:200]
+        scores = score(scenario.task, answered, answered, labels, scenario.task_options)
+        if scenario.metric not in scores:
+            only = ", ".join(sorted(scores))[:200]
             raise UsageError(f"task {scenario.task!r} has no metric {scenario.metric!r}, only {only}")
-        value = found[scenario.metric]
+        value = scores[scenario.metric]
         if len(rows := _rows(recorded, case)) > len(answered) and _same_score(scenario, rows, labels, value):
             answered = rows
         ends = metric_interval(scenario.task, scenario.metric, answered, labels, scenario.task_options, value)

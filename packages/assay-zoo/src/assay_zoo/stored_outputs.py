@@ -71,10 +71,10 @@ def difference(stored: str, printed: str) -> tuple[str, str] | None:
     """The first line in which they differ, as both have it; None where they agree."""
     ours, theirs = (list(_lines(text)) for text in (stored, printed))
     for at in range(max(len(ours), len(theirs))):
-        one = ours[at] if at < len(ours) else ""
+        ours_line = ours[at] if at < len(ours) else ""
         other = theirs[at] if at < len(theirs) else ""
-        if not _same(one, other):
-            return one, other
+        if not _same(ours_line, other):
+            return ours_line, other
     return None
 
 
@@ -82,19 +82,19 @@ def _lines(text: str) -> Iterator[str]:
     return (" ".join(line.split()) for line in text.splitlines() if line.strip())
 
 
-def _same(one: str, other: str) -> bool:
-    ours, theirs = _TOKEN.findall(one), _TOKEN.findall(other)
-    line = bool(_OF_THIS_RUN.search(one))
+def _same(left: str, other: str) -> bool:
+    ours, theirs = _TOKEN.findall(left), _TOKEN.findall(other)
+    line = bool(_OF_THIS_RUN.search(left))
     behind = [unit.lower() in _UNITS for unit in (*ours[1:], "")]
     return len(ours) == len(theirs) and all(
         _alike(a, b, line or unit) for a, b, unit in zip(ours, theirs, behind, strict=True)
     )
 
 
-def _alike(one: str, other: str, free: bool) -> bool:
-    if one == other or (one.startswith("0x") and other.startswith("0x")):
+def _alike(left: str, other: str, free: bool) -> bool:
+    if left == other or (left.startswith("0x") and other.startswith("0x")):
         return True
-    if not (_NUMBER.fullmatch(one) and _NUMBER.fullmatch(other)):
-        return free and one[:1].isdigit() and other[:1].isdigit()
-    a, b = float(one), float(other)
+    if not (_NUMBER.fullmatch(left) and _NUMBER.fullmatch(other)):
+        return free and left[:1].isdigit() and other[:1].isdigit()
+    a, b = float(left), float(other)
     return free or abs(a - b) <= max(CLOSE * max(abs(a), abs(b)), NOTHING)

@@ -69,11 +69,11 @@ def schema_text(model: type[BaseModel]) -> str:
 
 def _zoo_files(name: str) -> list[tuple[str, bytes]]:
     data = files("assay_zoo") / "data"
-    found = [(path, content.read_bytes()) for path, content in _below(data / "zoo")]
-    found = [(_plain(path), _named(path, content, name)) for path, content in found]
-    found += [(f"{SCENARIOS}/{path}", content.read_bytes()) for path, content in _below(data / SCENARIOS)]
-    found += [(f"templates/{name}.schema.json", schema_text(schema).encode()) for name, schema in SCHEMAS.items()]
-    return found
+    contents = [(path, content.read_bytes()) for path, content in _below(data / "zoo")]
+    contents = [(_plain(path), _named(path, content, name)) for path, content in contents]
+    contents += [(f"{SCENARIOS}/{path}", content.read_bytes()) for path, content in _below(data / SCENARIOS)]
+    contents += [(f"templates/{name}.schema.json", schema_text(schema).encode()) for name, schema in SCHEMAS.items()]
+    return contents
 
 
 def _plain(path: str) -> str:
@@ -88,13 +88,13 @@ def _named(path: str, data: bytes, name: str) -> bytes:
 def _below(folder: Traversable, above: str = "") -> list[tuple[str, Traversable]]:
     if not folder.is_dir():
         return []
-    found: list[tuple[str, Traversable]] = []
+    contents: list[tuple[str, Traversable]] = []
     for path in folder.iterdir():
         if path.is_dir():
-            found += _below(path, f"{above}{path.name}/")
+            contents += _below(path, f"{above}{path.name}/")
         elif path.is_file():
-            found.append((f"{above}{path.name}", path))
-    return found
+            contents.append((f"{above}{path.name}", path))
+    return contents
 
 
 def _write(path: Path, data: bytes) -> bool:

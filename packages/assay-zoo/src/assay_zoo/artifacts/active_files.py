@@ -46,12 +46,12 @@ _PARTS_IN_QUOTES = re.compile(r'""[^"]*""|["(),;\t]')
 
 def active_pdf(data: bytes) -> list[tuple[int, str]]:
     """(0, what is active). A long name stands nowhere by chance, a short one may in a drawing."""
-    found: dict[str, None] = {}
+    active: dict[str, None] = {}
     for part in _objects(data):
-        found.update(dict.fromkeys(match[1].decode() for match in _PDF.finditer(_unescaped(part))))
+        active.update(dict.fromkeys(match[1].decode() for match in _PDF.finditer(_unescaped(part))))
     for part in chain([data], _unpacked(data)):
-        found.update(dict.fromkeys(match[1].decode() for match in _LONG_NAMES.finditer(_unescaped(part))))
-    return [(0, f"/{name} in a PDF") for name in found]
+        active.update(dict.fromkeys(match[1].decode() for match in _LONG_NAMES.finditer(_unescaped(part))))
+    return [(0, f"/{name} in a PDF") for name in active]
 
 
 def _unescaped(data: bytes) -> bytes:
@@ -94,13 +94,13 @@ def _inflated(data: bytes) -> bytes:
 
 def active_xml(text: str) -> list[tuple[int, str]]:
     """(line, what is active)."""
-    found = [
+    style_sheets = [
         (text.count("\n", 0, match.start()) + 1, "a style sheet of its own")
         for match in re.finditer(r"<\?xml-stylesheet", text)
     ]
     plain = html.unescape(text)
     drawn = any(namespace in plain for namespace in _DRAWN) or re.search("<!entity", text, re.IGNORECASE)
-    return [*found, *((line + 1, problem) for line, problem in (active_html(text) if drawn else []))]
+    return [*style_sheets, *((line + 1, problem) for line, problem in (active_html(text) if drawn else []))]
 
 
 def active_table(text: str) -> list[tuple[int, str]]:

@@ -76,7 +76,7 @@ def _opened(place: SubmissionContext) -> list[Check]:
         answers = run_limited(TARGET, [*own, *published], seconds=_SECONDS, memory_bytes=memory)
     checks: list[Check] = []
     read: dict[str, SourceText] = {}
-    found: dict[str, list[Finding]] = {"sources": [], "scan": [], "notebooks": [], "processing": []}
+    by_check: dict[str, list[Finding]] = {"sources": [], "scan": [], "notebooks": [], "processing": []}
     for item, answer in zip(own, answers, strict=False):
         name = "readme" if item["kind"] == README else "sources"
         path = str(item["path"])
@@ -86,13 +86,13 @@ def _opened(place: SubmissionContext) -> list[Check]:
             checks += _checks(name, msgspec.convert(answer.value, list[Finding]))
         else:
             read[path] = msgspec.convert(answer.value, SourceText)
-    found["sources"] += source_findings(read, place)
-    found["scan"] += [reach for source in read.values() for reach in source.reaches]
+    by_check["sources"] += source_findings(read, place)
+    by_check["scan"] += [reach for source in read.values() for reach in source.reaches]
     named = place.metadata or usual_names()
-    found["notebooks"] += notebook_findings(read, named)
-    found["processing"] += processing_findings(read, named)
+    by_check["notebooks"] += notebook_findings(read, named)
+    by_check["processing"] += processing_findings(read, named)
     lost = any(check.name == "artifacts.sources" for check in checks)
-    for name, findings in found.items():
+    for name, findings in by_check.items():
         if findings or not lost:
             checks += _checks(name, findings)
     checks += check_published(place, read, list(zip(published, answers[len(own) :], strict=True)))

@@ -23,11 +23,11 @@ Meanings = dict[str, list[str]]
 
 def meanings(tree: ast.AST, harmless: tuple[str, ...], folder: Sequence[str] = ()) -> Meanings:
     """Of the names of a file in `folder` of the submission, but for those that `from FILE import *` brings."""
-    found: dict[str, dict[str, None]] = {name: {path: None} for name, path in _USUAL.items()}
+    paths_by_name: dict[str, dict[str, None]] = {name: {path: None} for name, path in _USUAL.items()}
 
     def add(name: str, path: str) -> None:
         if path:
-            found.setdefault(name, {})[path] = None
+            paths_by_name.setdefault(name, {})[path] = None
 
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -49,18 +49,18 @@ def meanings(tree: ast.AST, harmless: tuple[str, ...], folder: Sequence[str] = (
     starred = any(
         isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*" for statement in ast.walk(tree)
     )
-    return _of_modules({name: list(paths) for name, paths in found.items()}, starred=starred)
+    return _of_modules({name: list(paths) for name, paths in paths_by_name.items()}, starred=starred)
 
 
-def _of_modules(found: Mapping[str, list[str]], *, starred: bool) -> Meanings:
+def _of_modules(paths_by_name: Mapping[str, list[str]], *, starred: bool) -> Meanings:
     """Without what is made of names that stand for no module: with `starred` every other name may come from another file."""
-    waiting = [name for name, paths in found.items() if any(not path.startswith(HERE) for path in paths)]
+    waiting = [name for name, paths in paths_by_name.items() if any(not path.startswith(HERE) for path in paths)]
     makes: dict[str, list[str]] = {}
-    for name, paths in found.items():
+    for name, paths in paths_by_name.items():
         for path in paths:
             makes.setdefault(_first(path), []).append(name)
     if starred:
-        waiting += [name for name in makes if name not in found]
+        waiting += [name for name in makes if name not in paths_by_name]
     known = set(waiting)
     while waiting:
         new = set(makes.get(waiting.pop(), ())) - known
@@ -68,7 +68,7 @@ def _of_modules(found: Mapping[str, list[str]], *, starred: bool) -> Meanings:
         waiting += new
     return {
         name: [path for path in paths if not path.startswith(HERE) or _first(path) in known]
-        for name, paths in found.items()
+        for name, paths in paths_by_name.items()
         if name in known
     }
 
@@ -97,7 +97,7 @@ def written_path(node: ast.AST) -> str:
             else:
                 return ""
         elif isinstance(node, ast.Call):
-            return ".".join([one, *reversed(more)]) if (one := _imports(node)) else ""
+            return ".".join([module_path, *reversed(more)]) if (module_path := _imports(node)) else ""
         elif isinstance(node, ast.Name):
             return HERE + ".".join([node.id, *reversed(more)])
         else:
@@ -171,11 +171,11 @@ def statements_in(node: ast.ClassDef) -> Iterator[ast.stmt]:
     """What is run in a class itself, not in its functions and classes."""
     waiting: list[ast.AST] = list(node.body)
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, ast.stmt):
-            yield one
-        if not isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            waiting += ast.iter_child_nodes(one)
+        child = waiting.pop()
+        if isinstance(child, ast.stmt):
+            yield child
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            waiting += ast.iter_child_nodes(child)
 
 
 def given_names(nodes: Sequence[ast.AST]) -> Iterator[ast.expr]:

@@ -71,10 +71,10 @@ def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles 
     own = file_names(tree, others.path)
     if own.too_many():
         return [reached(1, Unread(f"more than can be read: over {MOST_NAMES} names of modules and tables"))]
-    found = dict.fromkeys(reached(*finding) for finding in _Scan(tree, own, packages, others).found())
-    seen = {reached_name.line for reached_name in found if reached_name.certain}
-    found.update(dict.fromkeys(reached(*call) for call in dangerous_calls(text) if call[0] not in seen))
-    return sorted(found)
+    reached_names = dict.fromkeys(reached(*finding) for finding in _Scan(tree, own, packages, others).found())
+    seen = {reached_name.line for reached_name in reached_names if reached_name.certain}
+    reached_names.update(dict.fromkeys(reached(*call) for call in dangerous_calls(text) if call[0] not in seen))
+    return sorted(reached_names)
 
 
 class _Scan(AskedCode):
@@ -283,14 +283,14 @@ class _Scan(AskedCode):
                 for text in place.of(written):
                     yield from self._named(base, name, written, text, is_discarded=id(node) in self._shown)
 
-    def _named(self, base: str, name: str, written: ast.expr, one: Name, *, is_discarded: bool) -> Iterator[str]:
+    def _named(self, base: str, name: str, written: ast.expr, parts: Name, *, is_discarded: bool) -> Iterator[str]:
         """`is_discarded`: what it gives goes nowhere."""
-        text = one[0] if len(one) == 1 else None
+        text = parts[0] if len(parts) == 1 else None
         if text is not None:
             yield from (what for part in text.split(".") for what in reached_by(base, part))
-        elif name != "getattr" or (may_reach(base, one) and not is_discarded):
+        elif name != "getattr" or (may_reach(base, parts) and not is_discarded):
             yield Unread(f"what is named while it runs ({name} of {_UNWRITTEN})")
         if not (isinstance(written, ast.Constant) or is_discarded) and (
-            self._is_asked_plainly(base) or self._gives_module(base, one)
+            self._is_asked_plainly(base) or self._gives_module(base, parts)
         ):
             yield Unread(f"what is named while it runs (a module, or a table of another file, of {base})")

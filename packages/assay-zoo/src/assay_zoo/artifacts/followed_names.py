@@ -111,9 +111,9 @@ class FollowedNames:
     def _followed(self, path: str) -> tuple[str, ...]:
         asking: _Key = ("", path)
         while True:
-            found = self._path(HERE, path, asking)
+            paths = self._path(HERE, path, asking)
             if not self._waiting:
-                return tuple(found)
+                return tuple(paths)
             while self._waiting:
                 self._work(self._waiting.pop())
 
@@ -146,10 +146,10 @@ class FollowedNames:
     def _path(self, file: str, path: str, asking: _Key) -> dict[str, None]:
         """What it is now known to stand for; more may be found while others are worked at."""
         first, *rest = path.removeprefix(HERE).split(".")
-        found = dict.fromkeys(self._read((file, first), asking) if path.startswith(HERE) else [first])
+        paths = dict.fromkeys(self._read((file, first), asking) if path.startswith(HERE) else [first])
         for name in rest:
-            found = {next_path: None for value in found for next_path in self._asked(value, name, asking)}
-        return found
+            paths = {next_path: None for value in paths for next_path in self._asked(value, name, asking)}
+        return paths
 
     def _asked(self, value: str, name: str, asking: _Key) -> Iterator[str]:
         path = f"{value}.{name}"

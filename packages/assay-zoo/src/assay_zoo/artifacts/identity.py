@@ -86,7 +86,7 @@ def _copies(place: SubmissionContext, name: str, models: dict[str, Entry]) -> It
     except UsageError as error:
         yield undecided("copy", Finding(sentence=f"whether it is a copy of another model is not known: {error}"))
         return
-    found = list(copies_of(name, models, facts.closure, facts.weights, facts.largest))
-    yield from (undecided("copy", Finding(sentence=sentence)) for sentence in found)
-    if not found:
+    sentences = list(copies_of(name, models, facts.closure, facts.weights, facts.largest))
+    yield from (undecided("copy", Finding(sentence=sentence)) for sentence in sentences)
+    if not sentences:
         yield passed("copy", "no other model of the zoo has these weights")

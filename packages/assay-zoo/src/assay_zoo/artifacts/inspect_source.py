@@ -161,7 +161,7 @@ def _cells(path: str, text: str) -> _Cells | None:
         return None
     if not isinstance(cells, list):
         return None
-    found = _Cells(code="", places=[], imports=[], troubles=[], unread=0)
+    gathered = _Cells(code="", places=[], imports=[], troubles=[], unread=0)
     whole: list[str] = []
     lines = CellLines(text)
     for number, cell in enumerate(cells):
@@ -171,21 +171,21 @@ def _cells(path: str, text: str) -> _Cells | None:
         code = (raw if isinstance(raw, str) else "".join(map(str, raw))).splitlines() or [""]  # as IPython has lines
         where = [lines.of(line) for line in code]
         plain, magics = _without_magics(path, number, code, where)
-        found.troubles += magics
+        gathered.troubles += magics
         try:
             tree = ast.parse("\n".join(plain))
         except (SyntaxError, ValueError) as error:
             line = where[min((getattr(error, "lineno", 1) or 1), len(where)) - 1]
             sentence = f"{path} has a cell ({number}) that is no Python: {getattr(error, 'msg', error)}"
-            found.troubles.append(Finding(sentence=sentence, path=path, line=line))
-            found.unread += 1
+            gathered.troubles.append(Finding(sentence=sentence, path=path, line=line))
+            gathered.unread += 1
             continue
-        found.imports += [Import(module=name, line=where[line - 1]) for name, line in _imports(tree)]
-        found.troubles += _alike(path, tree, where)
+        gathered.imports += [Import(module=name, line=where[line - 1]) for name, line in _imports(tree)]
+        gathered.troubles += _alike(path, tree, where)
         whole += plain[: len(where)]
-        found.places += where[: len(plain)]
-    found.code = "\n".join(whole)
-    return found
+        gathered.places += where[: len(plain)]
+    gathered.code = "\n".join(whole)
+    return gathered
 
 
 def _notebook(path: str, text: str, scan: _Scan) -> SourceText:

@@ -153,8 +153,8 @@ def other_license_of(text: str, license: str) -> str:
 
 def stated_in(text: str) -> str:
     """The licence that a file for machines says (CITATION.cff, codemeta.json), "" for none."""
-    found = _STATED.search(text)
-    return found[1] if found else ""
+    match = _STATED.search(text)
+    return match[1] if match else ""
 
 
 def restricted_by(text: str) -> str:
@@ -165,12 +165,12 @@ def restricted_by(text: str) -> str:
 
 def says_license(text: str) -> list[tuple[int, str]]:
     """(line, expression) for each SPDX-License-Identifier in a script."""
-    found = ((number, _SAYS.search(line)) for number, line in enumerate(text.splitlines(), 1))
-    return [(number, match[1].strip()) for number, match in found if match]
+    matches = ((number, _SAYS.search(line)) for number, line in enumerate(text.splitlines(), 1))
+    return [(number, match[1].strip()) for number, match in matches if match]
 
 
-def same_license(one: str, expression: str) -> bool:
+def same_license(stated: str, expression: str) -> bool:
     """Whether a licence is among those of an SPDX expression; GPL-3.0 is GPL-3.0-only and GPL-3.0-or-later, too."""
     parts = {re.sub(r"-(only|or-later)$|\+$", "", part) for part in re.split(r"[\s()]+", expression) if part}
-    wanted = {re.sub(r"-(only|or-later)$|\+$", "", part) for part in re.split(r"[\s()]+", one) if part}
+    wanted = {re.sub(r"-(only|or-later)$|\+$", "", part) for part in re.split(r"[\s()]+", stated) if part}
     return bool((parts & wanted) - {"AND", "OR", "WITH"})

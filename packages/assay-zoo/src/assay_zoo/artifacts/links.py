@@ -32,15 +32,15 @@ def links_in_markdown(text: str) -> list[tuple[int, str]]:
     """(line, target) of each link and image."""
     from markdown_it import MarkdownIt
 
-    found: list[tuple[int, str]] = []
+    links: list[tuple[int, str]] = []
     for token in MarkdownIt("commonmark", {"maxNesting": 20}).enable("table").parse(text):
         line = token.map[0] + 1 if token.map else 0
         targets = (str(child.attrs.get(name, "")) for child in token.children or [] for name in ("href", "src"))
-        found += [(line, target) for target in targets if target]
-        found += [
+        links += [(line, target) for target in targets if target]
+        links += [
             (line, address.rstrip(".,;:!?`*_")) for address in _PAGE.findall(_outside_links(token.children or []))
         ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(links))
 
 
 def _outside_links(tokens: Sequence[Token]) -> str:
@@ -127,12 +127,12 @@ def address_trouble(page: str) -> str:
 def _host_trouble(host: str) -> str:
     """As `Ask`."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except socket.gaierror as error:
         if error.errno == socket.EAI_AGAIN:
             return "? names cannot be looked up now"
         return "it names no host of the public network"
     except (OSError, UnicodeError):
         return "it names no host of the public network"
-    public = bool(found) and all(ipaddress.ip_address(address[4][0]).is_global for address in found)
+    public = bool(addresses) and all(ipaddress.ip_address(address[4][0]).is_global for address in addresses)
     return "" if public else "it names no host of the public network"

@@ -46,17 +46,17 @@ def active_markdown(text: str) -> list[tuple[int, str]]:
 
     reader = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
     reader.validateLink = lambda url: True  # type: ignore[method-assign]
-    found: list[tuple[int, str]] = []
+    active: list[tuple[int, str]] = []
     for token in reader.parse(text):
         line = token.map[0] + 1 if token.map else 0
         for part in [token, *(token.children or [])]:
             if part.type in ("html_block", "html_inline"):
-                found += [(line + more, problem) for more, problem in active_html(part.content)]
+                active += [(line + more, problem) for more, problem in active_html(part.content)]
             for name in ("href", "src"):
                 if problem := _address(str(part.attrs.get(name, ""))):
-                    found.append((line, problem))
-        found += [(line, problem) for problem in _misleading(token.children or [])]
-    return list(dict.fromkeys(found))
+                    active.append((line, problem))
+        active += [(line, problem) for problem in _misleading(token.children or [])]
+    return list(dict.fromkeys(active))
 
 
 def _misleading(tokens: Sequence[Token]) -> Iterator[str]:

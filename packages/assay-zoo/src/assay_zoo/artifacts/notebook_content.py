@@ -43,8 +43,8 @@ def _written_down(sources: Sequence[SourceText], claim: Claim) -> str:
     name = re.split("[:#.]", claim.read)[-1]
     printed = re.compile(rf"^\s*{re.escape(name)}\s*[=:]\s*[-+]?\.?\d[\d.]*", re.MULTILINE)
     texts = [text for source in sources for text in source.texts]
-    if found := next((match[0] for match in map(printed.search, texts) if match), ""):
-        return f"prints {found!r} as it stands in the code"
+    if printed_text := next((match[0] for match in map(printed.search, texts) if match), ""):
+        return f"prints {printed_text!r} as it stands in the code"
     if any(claim.value == number for source in sources for number in source.numbers) and _telling(claim.value):
         return f"has the claimed value {claim.value:g} in its code"
     if METADATA in texts and any("accuracy" in source.keys for source in sources):
@@ -97,12 +97,12 @@ def processing_findings(read: Mapping[str, SourceText], metadata: Metadata) -> I
 
 def functions_of(tree: ast.AST) -> tuple[tuple[str, str], ...]:
     """Name and meaning of each function at the top, comments and docstrings left out."""
-    found = []
+    functions = []
     for node in getattr(tree, "body", []):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             body = [stmt for at, stmt in enumerate(node.body) if at or not _is_text(stmt)]
-            found.append((node.name, "\n".join([ast.dump(node.args, annotate_fields=False), *map(ast.dump, body)])))
-    return tuple(found)
+            functions.append((node.name, "\n".join([ast.dump(node.args, annotate_fields=False), *map(ast.dump, body)])))
+    return tuple(functions)
 
 
 def statements_of(tree: ast.AST) -> int:
@@ -114,17 +114,17 @@ def statements_of(tree: ast.AST) -> int:
 def texts_of(tree: ast.AST, most: int = 500) -> tuple[str, ...]:
     """Short texts in the code: names of files among them."""
     idle = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # a docstring
-    found = (
+    texts = (
         node.value
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in idle
     )
-    return tuple(dict.fromkeys(text for text in found if 0 < len(text) <= 200))[:most]
+    return tuple(dict.fromkeys(text for text in texts if 0 < len(text) <= 200))[:most]
 
 
 def keys_of(tree: ast.AST, most: int = 500) -> tuple[str, ...]:
     """By which the code reads values from tables."""
-    found: list[str] = []
+    keys: list[str] = []
     for node in ast.walk(tree):
         key: ast.expr | None = None
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
@@ -132,8 +132,8 @@ def keys_of(tree: ast.AST, most: int = 500) -> tuple[str, ...]:
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("get", "pop"):
             key = node.args[0] if node.args else None
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            found.append(key.value)
-    return tuple(dict.fromkeys(found))[:most]
+            keys.append(key.value)
+    return tuple(dict.fromkeys(keys))[:most]
 
 
 def names_of(tree: ast.AST, most: int = 2000) -> tuple[str, ...]:
@@ -146,8 +146,10 @@ def names_of(tree: ast.AST, most: int = 2000) -> tuple[str, ...]:
 
 def numbers_of(tree: ast.AST, most: int = 500) -> tuple[float, ...]:
     """Numbers in the code that are no whole ones."""
-    found = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, float))
-    return tuple(dict.fromkeys(number for number in found if math.isfinite(number)))[:most]
+    numbers = (
+        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, float)
+    )
+    return tuple(dict.fromkeys(number for number in numbers if math.isfinite(number)))[:most]
 
 
 def _is_text(node: ast.stmt) -> bool:
@@ -161,12 +163,12 @@ def _opens(source: SourceText, model: str) -> bool:
 
 def _used_by(path: str, read: Mapping[str, SourceText]) -> list[str]:
     """The file itself, and the files of the submission that it imports, and those that they import."""
-    found = [path]
-    for used_path in found:
+    paths = [path]
+    for used_path in paths:
         folder = PurePosixPath(used_path).parent
         for each in read[used_path].imports:
             parts = each.module.lstrip(".").split(".")
             for base in (folder, PurePosixPath()):
                 names = (base.joinpath(*parts[:count]).as_posix() + ".py" for count in range(len(parts), 0, -1))
-                found += [name for name in names if name in read and name not in found]
-    return found
+                paths += [name for name in names if name in read and name not in paths]
+    return paths

@@ -196,7 +196,7 @@ class Origins:
 
     def _given_as_self(self, nodes: Sequence[ast.AST]) -> dict[str, list[ast.expr | None]]:
         """What methods may be given as `self` by whoever asks a class for them; None where nobody knows."""
-        found: dict[str, list[ast.expr | None]] = {}
+        expressions: dict[str, list[ast.expr | None]] = {}
         calls = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
         for node in nodes:
             name, of, call = "", node, calls.get(id(node))
@@ -206,16 +206,16 @@ class Origins:
                 name, of = str(getattr(node.args[1], "value", "")), node.args[0]
             elif isinstance(node, ast.Call) and last_name(node.func) in ("attrgetter", "methodcaller"):
                 texts = [str(getattr(arg, "value", "")).rpartition(".")[2] for arg in node.args]
-                found.update({text: [None] for text in texts if text in self._defined})
+                expressions.update({text: [None] for text in texts if text in self._defined})
             methods = [method for method in self._defined.get(name, ()) if id(method) in self._methods]
             if not methods or not isinstance(of, ast.expr):
                 continue
             if call is not None:
                 asked = [each for each in methods if _is_asked_of_class(call, each, is_instance=self._is_instance(of))]
-                found.setdefault(name, []).extend(_first(call, each) for each in asked)
+                expressions.setdefault(name, []).extend(_first(call, each) for each in asked)
             elif not self._is_instance(of) and not all(map(_is_property, methods)):
-                found.setdefault(name, []).append(None)
-        return found
+                expressions.setdefault(name, []).append(None)
+        return expressions
 
     def _is_instance(self, node: ast.expr, seen: frozenset[_Key] = frozenset()) -> bool:
         """Whether it is no class of the file for sure."""

@@ -31,20 +31,20 @@ def joined(parts: Sequence[Sequence[Name]]) -> list[Name]:
 def _merged(parts: Sequence[str | None]) -> Name:
     if sum(len(part) for part in parts if part is not None) > _LONGEST:
         return (None,)
-    found: list[str | None] = []
+    merged: list[str | None] = []
     for known, some in groupby(parts, key=lambda part: part is not None):
-        found.append("".join(part for part in some if part is not None) if known else None)
-    return tuple(found) or ("",)
+        merged.append("".join(part for part in some if part is not None) if known else None)
+    return tuple(merged) or ("",)
 
 
 def before(signs: str, names: Sequence[Name]) -> list[Name]:
     """The part of each format string before its first placeholder."""
-    found: list[Name] = []
+    beginnings: list[Name] = []
     for name in names:
         first = name[0] or ""
         plain = re.split(f"[{re.escape(signs)}]", first, maxsplit=1)[0]
-        found.append((plain, None) if plain else (None,))
-    return found
+        beginnings.append((plain, None) if plain else (None,))
+    return beginnings
 
 
 _FIELDS = {
@@ -55,20 +55,20 @@ _FIELDS = {
 
 def filled(signs: str, names: Sequence[Name], given: Sequence[Sequence[Name]]) -> list[Name]:
     """Format strings of `%` or `format` with their placeholders filled in, in order; unknown if one of them is not plain."""
-    found: list[Name] = []
+    texts: list[Name] = []
     for name in names:
         text = name[0] if len(name) == 1 else None
         pieces = _FIELDS[signs].split(text or "")
         if text is None or "%%" in text or any(set("{}") & set(piece) for piece in pieces[::2] if signs == "{}"):
-            found += before(signs, [name])
+            texts += before(signs, [name])
             continue
         fields = [piece in ("%s", "{}") for piece in pieces[1::2]]
         values = [given[at] if at < len(given) and all(fields) else UNKNOWN for at in range(len(fields))]
         values.append([("",)])
-        found += joined(
+        texts += joined(
             [choice for each in zip(pieces[::2], values, strict=True) for choice in ([(each[0],)], each[1])]
         )
-    return found
+    return texts
 
 
 def times(texts: Sequence[Name], many: ast.expr) -> list[Name]:
@@ -98,13 +98,13 @@ def by_method(method: str, texts: Sequence[Name], arguments: Sequence[Sequence[N
     """What a method of texts gives, where all of it is written."""
     if method not in _METHODS or len(arguments) > 2:
         return UNKNOWN
-    found: list[Name] = []
+    results: list[Name] = []
     for whole in product(texts, *arguments):
         plain = [text[0] for text in whole if len(text) == 1 and text[0] is not None]
-        if len(plain) < len(whole) or len(found) == MOST:
+        if len(plain) < len(whole) or len(results) == MOST:
             return UNKNOWN
-        found.append((_called(method, plain),))
-    return found
+        results.append((_called(method, plain),))
+    return results
 
 
 def _called(method: str, texts: Sequence[str]) -> str | None:
@@ -126,11 +126,11 @@ def sliced(texts: Sequence[Name], part: ast.Slice) -> list[Name]:
 
 def sums(node: ast.expr) -> list[ast.BinOp]:
     """A sum, and each sum that it begins with: `a + b + c`, then `a + b`."""
-    found: list[ast.BinOp] = []
+    nested: list[ast.BinOp] = []
     while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        found.append(node)
+        nested.append(node)
         node = node.left
-    return found
+    return nested
 
 
 def added(node: ast.expr) -> list[ast.expr]:

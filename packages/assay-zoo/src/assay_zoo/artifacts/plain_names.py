@@ -71,7 +71,7 @@ def is_package_module(path: str) -> bool:
 
 def _folders(top: str) -> Iterator[Path]:
     try:
-        found = importlib.util.find_spec(top)
+        spec = importlib.util.find_spec(top)
     except (ImportError, ValueError):
         return
-    yield from map(Path, (found.submodule_search_locations or ()) if found else ())
+    yield from map(Path, (spec.submodule_search_locations or ()) if spec else ())

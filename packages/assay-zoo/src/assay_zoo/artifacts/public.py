@@ -56,11 +56,11 @@ def check_published(
 ) -> list[Check]:
     """artifacts.markup, .template, .license-file, .requirements and .links. `read` are the scripts and notebooks, `answers` what became
     of `published_items`."""
-    found: dict[str, list[Finding]] = {name: [] for name in _HOLDS}
+    findings: dict[str, list[Finding]] = {name: [] for name in _HOLDS}
     left = list(_left(place))
-    found["template"] += [finding for _, finding in left]
+    findings["template"] += [finding for _, finding in left]
     known = {words for words, _ in left}  # a readme that is made of the metadata repeats them
-    found["license-file"] += [header for path, source in read.items() for header in _headers(place, path, source)]
+    findings["license-file"] += [header for path, source in read.items() for header in _headers(place, path, source)]
     checks: list[Check] = []
     links: tuple[tuple[int, str], ...] = ()
     for item, answer in answers:
@@ -81,7 +81,7 @@ def check_published(
                     else _of_notice(place, path, published)
                 ),
             ):
-                found[name].append(finding)
+                findings[name].append(finding)
             links = published.links if path == "README.md" else links
         elif answer.ending is Ending.HARNESS:
             checks.append(Check(name="artifacts.markup", outcome=CheckOutcome.INFRASTRUCTURE, sentence=answer.sentence))
@@ -89,7 +89,9 @@ def check_published(
             checks.append(undecided("markup", Finding(path=path, sentence=f"{path} cannot be read: {answer.sentence}")))
     for name, sentence in _HOLDS.items():
         lost = any(check.name == f"artifacts.{name}" for check in checks)
-        checks += [as_certain(name, finding) for finding in found[name]] or ([] if lost else [passed(name, sentence)])
+        checks += [as_certain(name, finding) for finding in findings[name]] or (
+            [] if lost else [passed(name, sentence)]
+        )
     if not (place.folder / "README.md").is_file():
         return [*checks, skipped("links", "there is no README.md")]
     return [*checks, *check_links(place.folder, links, place.metadata, network=place.policy.network)]

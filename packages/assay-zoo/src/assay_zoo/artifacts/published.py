@@ -63,29 +63,29 @@ def inspect_published(item: dict[str, Any]) -> Any:
         return msgspec.to_builtins(Published(too_long=f"it has more than {_LONGEST_BYTES >> 20} MiB, and is not read"))
     text = decoded(data)
     if kind == "readme":
-        found = _readme(item, text)
+        published = _readme(item, text)
     elif kind == "markup":
         active_parts = tuple((line + 1, problem) for line, problem in active_html(text))
-        found = msgspec.structs.replace(_page(item, without_tags(text)), active=active_parts)
+        published = msgspec.structs.replace(_page(item, without_tags(text)), active=active_parts)
     elif kind == "pdf":
-        found = Published(active=tuple(active_pdf(data)))
+        published = Published(active=tuple(active_pdf(data)))
     elif kind == "xml":
-        found = Published(active=tuple(active_xml(text)))
+        published = Published(active=tuple(active_xml(text)))
     elif kind == "notebook":
-        found = Published(
+        published = Published(
             active=tuple(_in_notebook(text)), requirements=tuple(_asked_in_cells(text, item.get("packages", ())))
         )
     elif kind == "stated":
-        found = Published(stated=stated_in(text))
+        published = Published(stated=stated_in(text))
     elif kind == "requirements":
-        found = _asked_for(item, data)
+        published = _asked_for(item, data)
     else:
         shown = active_markdown(text) if item["path"].lower().endswith(".md") else ()
         named = license_of(text)
-        found = Published(
+        published = Published(
             license=named, another=other_license_of(text, named), restricted=restricted_by(text), active=tuple(shown)
         )
-    return msgspec.to_builtins(found)
+    return msgspec.to_builtins(published)
 
 
 def _readme(item: dict[str, Any], text: str) -> Published:
@@ -123,7 +123,7 @@ def _model(item: dict[str, Any]) -> Published:
 
 def _in_pieces(item: dict[str, Any]) -> Published:
     """A table or a page may be long: a part that ends with a line, then the next."""
-    found, lines, begun = Published(), 0, "\ufeff"
+    published, lines, begun = Published(), 0, "\ufeff"
     with open(item["copy"], "rb") as file:
         decoder = codecs.getincrementaldecoder(encoding_of(file.read(2)))("replace")
         file.seek(0)
@@ -131,13 +131,13 @@ def _in_pieces(item: dict[str, Any]) -> Published:
             whole, is_last = begun + decoder.decode(data), len(data) < _LONGEST_BYTES
             end = len(whole) if is_last else max(whole.rfind("\n"), whole.rfind("\r")) + 1
             if item["kind"] == "page" and "\0" in whole:
-                return _with(found, _part(item, whole), lines)  # numbers of a model, say: nobody reads on
+                return _with(published, _part(item, whole), lines)  # numbers of a model, say: nobody reads on
             if end == 0 or file.tell() > _MOST_BYTES:
-                return msgspec.structs.replace(found, too_long=_TOO_LONG)
+                return msgspec.structs.replace(published, too_long=_TOO_LONG)
             text, begun = whole[:end].lstrip("\ufeff"), whole[end:]
-            found = _with(found, _part(item, text), lines)
+            published = _with(published, _part(item, text), lines)
             lines += text.count("\n")
-    return _with(found, _part(item, begun), lines) if begun else found
+    return _with(published, _part(item, begun), lines) if begun else published
 
 
 def _part(item: dict[str, Any], text: str) -> Published:
@@ -231,8 +231,8 @@ def _shown(kind: str, value: object) -> Iterator[tuple[int, str]]:
 
 
 def _tables(value: object) -> list[dict[str, Any]]:
-    found = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
-    return [table for table in found if isinstance(table, dict)]
+    entries = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [table for table in entries if isinstance(table, dict)]
 
 
 def _joined(value: object) -> str:

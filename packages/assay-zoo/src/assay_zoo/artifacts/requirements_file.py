@@ -65,8 +65,8 @@ def asked_for_in(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]
 
 def code_of_others(code: str) -> str:
     """The words that fetch code of another repository and run it, "" for none."""
-    found = _OF_OTHERS.search(code)
-    return found[0] if found else ""
+    match = _OF_OTHERS.search(code)
+    return match[0] if match else ""
 
 
 def _code_of(kind: str, content: str) -> str:
@@ -108,14 +108,14 @@ def requirement_problems(text: str, packages: Sequence[str]) -> Iterator[tuple[i
         if not _DIGESTS.fullmatch(options):
             yield number, f"tells the installer {options.strip()[:60]!r}: list packages, nothing else"
         try:
-            one = Requirement(asked)
+            requirement = Requirement(asked)
         except InvalidRequirement:
             yield number, f"has {asked[:60]!r}, which is no requirement that can be read"
             continue
-        name = canonicalize_name(one.name)
-        if one.url:
-            yield number, f"takes {one.name} from an address of its own: name a package of this zoo"
+        name = canonicalize_name(requirement.name)
+        if requirement.url:
+            yield number, f"takes {requirement.name} from an address of its own: name a package of this zoo"
         elif name not in known and (near := difflib.get_close_matches(name, known, n=1, cutoff=0.75)):
-            yield number, f"asks for {one.name!r}, which is nearly {near[0]!r} and is not: such names are traps"
+            yield number, f"asks for {requirement.name!r}, which is nearly {near[0]!r} and is not: such names are traps"
         elif name not in known:
-            yield number, f"asks for {one.name!r}, which is no package of this zoo ({', '.join(packages)})"
+            yield number, f"asks for {requirement.name!r}, which is no package of this zoo ({', '.join(packages)})"

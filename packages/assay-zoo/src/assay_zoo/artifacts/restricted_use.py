@@ -40,8 +40,8 @@ _UNSTATED = re.compile(
 
 def less_allowed(text: str) -> str:
     """Words that keep a use to some, "" for none."""
-    found = _LESS.search(" ".join(text.split()))
-    return found[0].strip() if found else ""
+    match = _LESS.search(" ".join(text.split()))
+    return match[0].strip() if match else ""
 
 
 def restricted_in_description(text: str) -> str:

@@ -27,10 +27,10 @@ class Scopes:
 
     def around(self, node: ast.AST) -> ast.AST | None:
         """The innermost; none for the file itself. A function does not see the loops around it as they are now."""
-        found = self._around.get(id(node))
-        while isinstance(node, _LATER) and isinstance(found, ast.For):
-            found = self._around.get(id(found))
-        return found
+        scope = self._around.get(id(node))
+        while isinstance(node, _LATER) and isinstance(scope, ast.For):
+            scope = self._around.get(id(scope))
+        return scope
 
 
 def _inside(node: ast.AST) -> Iterator[ast.AST]:
@@ -56,17 +56,17 @@ def bound_here(tree: ast.AST) -> set[str]:
     if isinstance(tree, LOOPS):
         targets = [tree.target] if isinstance(tree, ast.For) else [generator.target for generator in tree.generators]
         return {child.id for each in targets for child in ast.walk(each) if isinstance(child, ast.Name)}
-    found: set[str] = set()
+    names: set[str] = set()
     waiting: list[ast.AST] = list(ast.iter_child_nodes(tree))
     if isinstance(
         tree, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     ):  # defaults and decorators are of what is around it
-        found |= parameters(tree)
+        names |= parameters(tree)
         waiting = [tree.body] if isinstance(tree, ast.Lambda) else list(tree.body)
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
+            names.add(node.id)
         if not isinstance(node, _SCOPES):
             waiting += ast.iter_child_nodes(node)
-    return found
+    return names

@@ -228,9 +228,9 @@ def _listed(node: ast.AST) -> Iterator[ast.expr]:
     if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
         waiting = _parts(node.value)
         while waiting:
-            one = waiting.pop()
-            yield one
-            waiting += _parts(one)
+            part = waiting.pop()
+            yield part
+            waiting += _parts(part)
 
 
 def _stored(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

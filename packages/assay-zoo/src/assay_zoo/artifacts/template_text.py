@@ -52,13 +52,13 @@ def left_in_text(text: str, root: Path) -> list[tuple[int, str]]:
     known = {
         words for key, words in _known(root / "templates" / "submission" / METADATA) if key in _TEXTS and " " in words
     }
-    found: list[tuple[int, str]] = []
+    lines: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
         plain = " ".join(line.split())
-        found += [(number, words) for words in sorted(known) if words in plain and len(words) > len(plain) / 2]
+        lines += [(number, words) for words in sorted(known) if words in plain and len(words) > len(plain) / 2]
         if match := _PLACEHOLDER.search(line):
-            found.append((number, match[0]))
-    return found
+            lines.append((number, match[0]))
+    return lines
 
 
 def _known(own: Path) -> frozenset[tuple[str, str]]:

@@ -96,36 +96,36 @@ class WrittenNames:
 
     def of(self, node: ast.expr) -> list[Name]:
         """Every text that an expression may give, each once."""
-        found = list(dict.fromkeys(self._texts(node)))
-        return found if len(found) <= MOST else UNKNOWN
+        texts = list(dict.fromkeys(self._texts(node)))
+        return texts if len(texts) <= MOST else UNKNOWN
 
     def _texts(self, node: ast.expr) -> list[Name]:
-        found: list[Name] = UNKNOWN
+        texts: list[Name] = UNKNOWN
         if isinstance(node, ast.Constant):
-            found = [(node.value,)] if isinstance(node.value, str) else UNKNOWN
+            texts = [(node.value,)] if isinstance(node.value, str) else UNKNOWN
         elif isinstance(node, ast.Name):
-            found = self._owner(node.id)._of_name(node.id)
+            texts = self._owner(node.id)._of_name(node.id)
         elif isinstance(node, ast.JoinedStr):
-            found = joined([self.of(value) for value in node.values])
+            texts = joined([self.of(value) for value in node.values])
         elif isinstance(node, ast.FormattedValue):
-            found = self.of(node.value) if node.format_spec is None and node.conversion == -1 else UNKNOWN
+            texts = self.of(node.value) if node.format_spec is None and node.conversion == -1 else UNKNOWN
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            found = joined([self.of(expr) for expr in added(node)])
+            texts = joined([self.of(expr) for expr in added(node)])
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
             given = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
-            found = filled("%", self.of(node.left), [self.of(expr) for expr in given])
+            texts = filled("%", self.of(node.left), [self.of(expr) for expr in given])
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            found = times(self.of(node.left), node.right)
+            texts = times(self.of(node.left), node.right)
         elif isinstance(node, ast.IfExp):
-            found = [*self.of(node.body), *self.of(node.orelse)]
+            texts = [*self.of(node.body), *self.of(node.orelse)]
         elif isinstance(node, ast.Attribute):
-            found = [text for each in self._elsewhere(node) for text in self.of(each)] or UNKNOWN
+            texts = [text for each in self._elsewhere(node) for text in self.of(each)] or UNKNOWN
         elif isinstance(node, ast.Subscript):
             part = node.slice
-            found = sliced(self.of(node.value), part) if isinstance(part, ast.Slice) else self._values(node.value)
+            texts = sliced(self.of(node.value), part) if isinstance(part, ast.Slice) else self._values(node.value)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            found = self._of_method(node, node.func)
-        return found
+            texts = self._of_method(node, node.func)
+        return texts
 
     def _of_method(self, call: ast.Call, method: ast.Attribute) -> list[Name]:
         if method.attr == "format":
@@ -154,17 +154,17 @@ class WrittenNames:
     def _of_name(self, name: str) -> list[Name]:
         if name not in self._known:
             self._known[name] = UNKNOWN  # where it is made of itself
-            found = list(dict.fromkeys(text for source in self._of(name) for text in self._given(*source)))
-            self._known[name] = found if 0 < len(found) <= MOST else UNKNOWN
+            texts = list(dict.fromkeys(text for source in self._of(name) for text in self._given(*source)))
+            self._known[name] = texts if 0 < len(texts) <= MOST else UNKNOWN
         return self._known[name]
 
     def _of(self, name: str) -> list[_Source]:
         """What binds it; nothing where something else may, as Python does with `__doc__`."""
         if self.is_imported(name):
             return [(expr, None, False) for expr in self._elsewhere(ast.Name(name, ast.Load()))]
-        found = self._sources.get(name, [])
-        alone = len(found) == self._bound[name] and not self._everything and not name.startswith("__")
-        return found if alone else []
+        sources = self._sources.get(name, [])
+        alone = len(sources) == self._bound[name] and not self._everything and not name.startswith("__")
+        return sources if alone else []
 
     def _given(self, value: ast.expr, at: int | None, each: bool) -> list[Name]:
         return self._unpacked(value, at) if at is not None else self._each(value) if each else self.of(value)
@@ -179,12 +179,12 @@ class WrittenNames:
             return self._each(value.args[at]) if at < len(value.args) and not starred else UNKNOWN
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "items":
             return self._each(value.func.value) if at == 0 else self._values(value.func.value)
-        found: list[Name] = []
+        texts: list[Name] = []
         for element in self._elements(value):
             pair = element.elts if isinstance(element, ast.Tuple) else []
             starred = any(isinstance(each, ast.Starred) for each in pair)
-            found += self.of(pair[at]) if at < len(pair) and not starred else UNKNOWN
-        return found or UNKNOWN
+            texts += self.of(pair[at]) if at < len(pair) and not starred else UNKNOWN
+        return texts or UNKNOWN
 
     def _each(self, value: ast.expr) -> list[Name]:
         """Every element of what is iterated over."""

@@ -68,7 +68,7 @@ def scopes_known(model: ModelProto) -> Known:
 
 def _all_known(main: Known) -> list[Known]:
     """It and every subgraph, the trips of the loops around each multiplied."""
-    found = [main]
-    for known in found:
-        found += nested(known)
-    return found
+    every = [main]
+    for known in every:
+        every += nested(known)
+    return every

@@ -51,8 +51,8 @@ def check_files(place: SubmissionContext, tools: SubmissionServices) -> list[Che
     begin = time.perf_counter()
     taken = place.intake or take_in(place.folder, tools.scratch / "intake", place.policy.files)
     looked = _look(place, taken)
-    opened = [(entry, found) for entry, answer in looked for found in _found(answer)]
-    needed = {found.needs for _, found in opened}
+    opened = [(entry, finding) for entry, answer in looked for finding in _found(answer)]
+    needed = {finding.needs for _, finding in opened}
     checks = [_intake_check(entry, entry.path in needed) for entry in taken.entries if entry.problem]
     checks += [
         _failed("names", sentence, path) for path, sentence in name_problems(entry.path for entry in taken.entries)

@@ -61,8 +61,8 @@ def _scan(text: str) -> list[Finding]:
         settings.disable_plugins(*_TOO_VAGUE)
         # A comment of the submitter's must not hide a finding; and the copy has no name that says what it is.
         settings.disable_filters("detect_secrets.filters.allowlist.is_line_allowlisted")
-        found = {potential_secret.line_number: potential_secret.type for potential_secret in scan_file(name)}
-    return [_said(f"looks like it holds a secret ({kind})", line) for line, kind in sorted(found.items())]
+        kinds = {potential_secret.line_number: potential_secret.type for potential_secret in scan_file(name)}
+    return [_said(f"looks like it holds a secret ({kind})", line) for line, kind in sorted(kinds.items())]
 
 
 class _memory:

@@ -67,7 +67,7 @@ class Alerts:
 
 def red_job(whole: Whole) -> RedJob | None:
     """Of a submission that is not in the zoo though it was decided. The same reasons in a newer commit are the same cause."""
-    one, decided = whole.submission, whole.decision
+    submission, decided = whole.submission, whole.decision
     if decided is None:
         return None
     if decided.answer == Answer.RETRY:
@@ -77,7 +77,7 @@ def red_job(whole: Whole) -> RedJob | None:
         blamed = _names(decided.checks, _BLAMED)
         short = f"{report.line(whole, 400).partition(':')[0]}{f' ({blamed[0]})' if blamed else ''}"
         return _red(_key(whole), (decided.answer, *blamed), short, report.line(whole, 400))
-    if one.trouble:
+    if submission.trouble:
         return _red(_key(whole), ("trouble",), "accepted, but not promoted", report.line(whole, 400))
     return None
 
@@ -118,10 +118,10 @@ def _answered(whole: Whole) -> Callable[[str], bool]:
 def _facts(news: News, whole: Whole, page: str, history: str) -> AlertFacts:
     if news.kind is AlertKind.RECOVERY and news.alert.is_muted(news.alert.closed_at):
         return AlertFacts(lines=(("Now", "it was well again while it was muted"),))  # by another decision than this
-    one = whole.submission
-    lines = [("What", report.line(whole, 400)), ("Commit", f"{one.sha[:12]} of {one.branch}")]
-    if one.author:
-        lines.append(("Author", one.author))
+    submission = whole.submission
+    lines = [("What", report.line(whole, 400)), ("Commit", f"{submission.sha[:12]} of {submission.branch}")]
+    if submission.author:
+        lines.append(("Author", submission.author))
     if news.before:
         lines.append(("Before", news.before))
     names = tuple(dict.fromkeys(" on ".join(key.split("|")[:2]) for key in news.alert.jobs))
@@ -134,8 +134,8 @@ def _red(key: str, symptom: tuple[str, ...], short: str, reason: str) -> RedJob:
 
 
 def _key(whole: Whole) -> str:
-    one = whole.submission
-    return f"{one.name}|{one.branch.replace('|', '/')}|submission"
+    submission = whole.submission
+    return f"{submission.name}|{submission.branch.replace('|', '/')}|submission"
 
 
 def _names(checks: Sequence[Check], outcomes: Sequence[CheckOutcome]) -> list[str]:

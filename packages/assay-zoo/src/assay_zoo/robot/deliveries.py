@@ -57,15 +57,15 @@ class Deliveries:
             .order_by(deliveries.c.id)
             .limit(_AT_ONCE)
         )
-        found: dict[tuple[str, int, str], Hint] = {}
+        hints: dict[tuple[str, int, str], Hint] = {}
         with self._database.read() as connection:
             for row in connection.execute(query):
                 place = (row.branch, row.number, row.sha)
-                before = found.get(place, Hint(branch=row.branch, number=row.number, sha=row.sha))
-                found[place] = msgspec.structs.replace(
+                before = hints.get(place, Hint(branch=row.branch, number=row.number, sha=row.sha))
+                hints[place] = msgspec.structs.replace(
                     before, ids=(*before.ids, row.id), attempts=max(before.attempts, row.attempts)
                 )
-        return list(found.values())
+        return list(hints.values())
 
     def looked(self, hint: Hint) -> None:
         with self._database.write() as connection:

@@ -108,10 +108,10 @@ class Mirror:
         if self._has(head.sha):
             return
         self._fetch(f"+{head.ref}:{here}")
-        found = self._git.text("rev-parse", here)
-        if found != head.sha:
+        fetched = self._git.text("rev-parse", here)
+        if fetched != head.sha:
             self._git.run("update-ref", "-d", here)
-            raise Moved(f"{head.branch} is at {found[:12]} by now, not at {head.sha[:12]}")
+            raise Moved(f"{head.branch} is at {fetched[:12]} by now, not at {head.sha[:12]}")
 
     def submissions_of(self, head: Head, base: str) -> list[str]:
         """Names of the folders of submissions that a head changes against the zoo, sorted."""

@@ -90,26 +90,28 @@ class OutboxWorker:
             self.alerts.tell(redact(whole, self.hides), page)
 
     def _promote(self, whole: Whole) -> None:
-        one = whole.submission
+        submission = whole.submission
         if whole.decision is None or whole.decision.answer != Answer.PROMOTE:
             return
-        if not one.promoted:
-            inspection = msgspec.json.decode(self.queue.inspection(one.id), type=Inspection)
+        if not submission.promoted:
+            inspection = msgspec.json.decode(self.queue.inspection(submission.id), type=Inspection)
             try:
                 # Merged with the last of its submissions: a request that is merged brings no more.
-                commit = self.promoter.promote(one, inspection, merges=self._all_in(one, but=one.id))
+                commit = self.promoter.promote(
+                    submission, inspection, merges=self._all_in(submission, but=submission.id)
+                )
             except Gone as error:
-                self.queue.leave(one.id, error.state, str(error))
-                self.look_again(one.branch, one.number)
+                self.queue.leave(submission.id, error.state, str(error))
+                self.look_again(submission.branch, submission.number)
                 return
             except UsageError as error:
-                self.queue.promoted(one.id, "", str(error), [OutboxEntry.ALERT] if self.alerts else [])
+                self.queue.promoted(submission.id, "", str(error), [OutboxEntry.ALERT] if self.alerts else [])
                 return
-            self.queue.promoted(one.id, commit)
+            self.queue.promoted(submission.id, commit)
         else:
-            commit = one.promoted
-        if self._all_in(one) and not self.promoter.merged(one, commit):
-            self.source.close(one)
+            commit = submission.promoted
+        if self._all_in(submission) and not self.promoter.merged(submission, commit):
+            self.source.close(submission)
 
     def _send_waiting(self) -> None:
         if self.alerts is None:

@@ -95,8 +95,8 @@ class Queries:
         query = submissions_query().where(submissions.c.repository == repository, submissions.c.approved == "")
         query = query.where(submissions.c.state == State.DECIDED, submissions.c.answer == Answer.PERSON)
         with self.database.read() as connection:
-            found = [as_submission(row) for row in connection.execute(query) if row.sha in commits]
-        return list(islice((submission for submission in found if self._waits(submission.id)), UNAPPROVED))
+            submitted = [as_submission(row) for row in connection.execute(query) if row.sha in commits]
+        return list(islice((submission for submission in submitted if self._waits(submission.id)), UNAPPROVED))
 
     def _waits(self, identity: int) -> bool:
         whole = self.whole(identity)

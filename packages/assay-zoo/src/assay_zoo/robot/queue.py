@@ -191,13 +191,13 @@ class Queue(Queries):
         """Put back at once what dead workers of this robot held (their names begin with `prefix`); how many."""
         with self.database.write() as connection:
             held = and_(jobs.c.state == State.RUNNING, jobs.c.worker.startswith(prefix, autoescape=True))
-            found = connection.execute(select(jobs.c.submission_id).where(held).with_for_update()).scalars().all()
+            identities = connection.execute(select(jobs.c.submission_id).where(held).with_for_update()).scalars().all()
             # A higher fence, so that a worker that is not as dead as it seems is refused.
             connection.execute(update(jobs).where(held).values(state=State.QUEUED, fence=jobs.c.fence + 1))
-            for identity in found:
+            for identity in identities:
                 self._set_state(connection, identity, State.QUEUED)
                 self._note(connection, identity, "the robot was restarted; the check begins again", Level.WARNING)
-            return len(found)
+            return len(identities)
 
     def decide(self, lease: Lease, decided: Decided, wishes: Sequence[OutboxEntry], inspection: str = "") -> bool:
         """Record the decision, the whole inspection (JSON, "" for none) and what is to be done of it. False where the
@@ -275,13 +275,13 @@ class Queue(Queries):
     def _cancel(self, connection: Connection, which: ColumnElement[bool], state: State, why: str) -> int:
         # Jobs are locked before submissions, here as in `lease` and `decide`, so that two of them never wait for each other.
         query = select(jobs.c.id, jobs.c.submission_id).join(submissions).where(which, jobs.c.state.in_(_OPEN))
-        found = connection.execute(query.with_for_update(of=jobs)).all()
-        for job, identity in found:
+        waiting_jobs = connection.execute(query.with_for_update(of=jobs)).all()
+        for job, identity in waiting_jobs:
             connection.execute(update(jobs).where(jobs.c.id == job).values(state=_CANCELLED))
             self._set_state(connection, identity, state)
             self._note(connection, identity, why)
             enqueue(connection, identity, OutboxEntry.REPORT)
-        return len(found)
+        return len(waiting_jobs)
 
     def _set_state(self, connection: Connection, identity: int, state: State) -> None:
         connection.execute(update(submissions).where(submissions.c.id == identity).values(state=state))

@@ -38,13 +38,13 @@ _NEXT = {
 
 def line(whole: Whole, most: int = 140) -> str:
     """One sentence, for a commit status."""
-    one, decided = whole.submission, whole.decision
+    submission, decided = whole.submission, whole.decision
     if decided is None:
-        return sanitize(f"{one.name} {_STATES.get(one.state, one.state)}", most)
-    if one.promoted and decided.answer == Answer.PROMOTE:
-        return sanitize(f"accepted and in the zoo by commit {one.promoted[:12]}", most)
-    if one.trouble:
-        return sanitize(f"accepted, but not promoted: {one.trouble}", most)
+        return sanitize(f"{submission.name} {_STATES.get(submission.state, submission.state)}", most)
+    if submission.promoted and decided.answer == Answer.PROMOTE:
+        return sanitize(f"accepted and in the zoo by commit {submission.promoted[:12]}", most)
+    if submission.trouble:
+        return sanitize(f"accepted, but not promoted: {submission.trouble}", most)
     reason = f": {decided.reasons[0]}" if decided.reasons else ""
     return sanitize(_ANSWERS[Answer(decided.answer)] + reason, most)
 
@@ -72,29 +72,29 @@ def summary(whole: Whole) -> str:
 
 def as_json(whole: Whole, page: str) -> bytes:
     """For a machine: everything that the comment says."""
-    one, decided = whole.submission, whole.decision
+    submission, decided = whole.submission, whole.decision
     record: dict[str, Any] = {
-        "name": one.name,
-        "sha": one.sha,
-        "branch": one.branch,
-        "state": str(one.state),
+        "name": submission.name,
+        "sha": submission.sha,
+        "branch": submission.branch,
+        "state": str(submission.state),
         "answer": decided.answer if decided else "",
         "reasons": decided.reasons if decided else (),
         "checks": decided.checks if decided else (),
         "digest": decided.digest if decided else "",
         "zoo": decided.base if decided else "",
-        "promoted": one.promoted,
-        "trouble": one.trouble,
+        "promoted": submission.promoted,
+        "trouble": submission.trouble,
         "page": page,
     }
     return msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
 
 
 def _head(whole: Whole) -> list[str]:
-    one, decided = whole.submission, whole.decision
+    submission, decided = whole.submission, whole.decision
     if decided is None:
-        return [f"### `{one.name}` {_STATES.get(one.state, one.state)}"]
-    return [f"### `{one.name}`: {_ANSWERS[Answer(decided.answer)]}", "", *_promotion(one)]
+        return [f"### `{submission.name}` {_STATES.get(submission.state, submission.state)}"]
+    return [f"### `{submission.name}`: {_ANSWERS[Answer(decided.answer)]}", "", *_promotion(submission)]
 
 
 def _promotion(submission: Submission) -> list[str]:

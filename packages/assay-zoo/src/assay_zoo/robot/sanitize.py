@@ -21,6 +21,6 @@ def sanitize(text: str, most: int = 500) -> str:
 def markdown(text: str, most: int = 500) -> str:
     """For the comment of a forge: shown as it is, whatever it holds. Never to be put at the beginning of a line (GitLab
     obeys lines that begin with "/")."""
-    broken = _REFERENCES.sub(lambda found: found[0] + _BREAK, sanitize(text, most))
+    broken = _REFERENCES.sub(lambda match: match[0] + _BREAK, sanitize(text, most))
     marked = _MARKUP.sub(r"\\\1", broken.replace(">", "\0"))
     return "".join(_ENTITIES.get(c, c) for c in marked).replace("\0", "&gt;")

@@ -79,27 +79,29 @@ class Worker:
         return True
 
     def _one(self, lease: Lease, folder: Path, stop: threading.Event) -> None:
-        queue, one = self._shop.queue, lease.submission
+        queue, submission = self._shop.queue, lease.submission
         if lease.taken > self._limits.taken:
             text = f"{lease.taken - 1} workers took this up and none came back: look at the robot's log"
             self._decide(lease, [_fault(text)], "")
             return
         try:
-            now = self._shop.source.head(one.branch, one.number)
-            if now is None or now.sha != one.sha:
+            now = self._shop.source.head(submission.branch, submission.number)
+            if now is None or now.sha != submission.sha:
                 state = State.SUPERSEDED if now else State.WITHDRAWN
-                queue.cancel(lease, state, f"{one.branch} is at {now.sha[:12]}" if now else f"{one.branch} is gone")
-                self._shop.look_again(one.branch, one.number)
+                queue.cancel(
+                    lease, state, f"{submission.branch} is at {now.sha[:12]}" if now else f"{submission.branch} is gone"
+                )
+                self._shop.look_again(submission.branch, submission.number)
                 return
             base = self._shop.mirror.fetch_base()
             if trouble := self._fetch(now):
                 self._failed(lease, [trouble], base)
                 return
-            approved = one.approved or self._shop.source.approved(now)
+            approved = submission.approved or self._shop.source.approved(now)
             refused = self._export(lease, now, base, folder / "zoo")
         except Moved as error:
             queue.cancel(lease, State.SUPERSEDED, str(error))
-            self._shop.look_again(one.branch, one.number)
+            self._shop.look_again(submission.branch, submission.number)
             return
         except (HarnessError, OSError) as error:
             # Neither the submission nor the inspection: it does not count, and it is tried until it works.
@@ -122,26 +124,26 @@ class Worker:
     def _export(self, lease: Lease, head: Head, base: str, root: Path) -> list[Check]:
         """The zoo as it is, with the submission in it: policy, scenarios and their data are never the submitter's. Raises Moved where it
         was queued by its branch, while it could not be fetched, and its submissions have other names."""
-        one = lease.submission
+        submission = lease.submission
         root.mkdir(parents=True)
-        self._export_zoo(base, (POLICY, SCENARIOS, MANIFEST, INDEX, f"{MODELS}/{one.name}"), root)
+        self._export_zoo(base, (POLICY, SCENARIOS, MANIFEST, INDEX, f"{MODELS}/{submission.name}"), root)
         try:
             self._export_zoo(base, data_sets(root), root)
         except BadPolicy as error:
             raise HarnessError(f"the zoo itself cannot be taken: {error}") from None
-        refused = self._files(one.sha, (f"{SUBMISSIONS}/{one.name}",), root)
-        folder = root / SUBMISSIONS / one.name
+        refused = self._files(submission.sha, (f"{SUBMISSIONS}/{submission.name}",), root)
+        folder = root / SUBMISSIONS / submission.name
         if folder.is_symlink():
             # Intake follows no link inside a submission; the folder itself must not be one, or another is taken for it.
             folder.unlink()
-            sentence = f"{SUBMISSIONS}/{one.name} is a link: a submission is a folder"
+            sentence = f"{SUBMISSIONS}/{submission.name} is a link: a submission is a folder"
             return [Check(name="files.links", outcome=CheckOutcome.FAILED, sentence=sentence)]
         if not refused and not folder.is_dir():
             names = self._shop.source.names(head, self._shop.mirror.submissions_of(head, base))
-            if one.name not in names:
+            if submission.name not in names:
                 raise Moved(f"it can be fetched again, and its submissions are {', '.join(names) or 'none'}")
             sentence = (
-                f"the commit has no folder {SUBMISSIONS}/{one.name}; a name consists of lower-case letters, digits, "
+                f"the commit has no folder {SUBMISSIONS}/{submission.name}; a name consists of lower-case letters, digits, "
                 "'.', '_' and '-', and begins with a letter or a digit"
             )
             return [Check(name="files.folder", outcome=CheckOutcome.FAILED, sentence=sentence)]
@@ -158,20 +160,20 @@ class Worker:
         return self._shop.mirror.export(commit, paths, root, most_bytes=most_bytes, most_files=most_files)
 
     def _inspect(self, lease: Lease, base: str, folder: Path, stop: threading.Event, approved: str) -> None:
-        queue, one = self._shop.queue, lease.submission
-        queue.note(one.id, f"inspection begins, under the zoo of commit {base[:12]}")
+        queue, submission = self._shop.queue, lease.submission
+        queue.note(submission.id, f"inspection begins, under the zoo of commit {base[:12]}")
         ended = inspect_in_child(
             folder / "zoo",
-            one.name,
+            submission.name,
             self._shop.config.history,
             folder,
-            author=self._shop.mirror.author_of(one),
+            author=self._shop.mirror.author_of(submission),
             approved=approved,
             limit_s=self._limits.check_s,
             beat=_Heart(queue, lease, self._limits.lease_s).beat,
             beat_s=self._limits.lease_s / 6,
             stopping=stop.is_set,
-            heard=lambda said: self._heard(one.id, said),
+            heard=lambda said: self._heard(submission.id, said),
             hidden=self._shop.hidden,
         )
         if ended.ending is not Ending.DONE and self._shop.config.workers == 1:
@@ -220,9 +222,9 @@ class Worker:
     def _record(self, lease: Lease, inspection: Inspection) -> Path:
         from assay_zoo.records import write_record
 
-        one = lease.submission
+        submission = lease.submission
         return write_record(
-            self._shop.config.data / "records" / f"{one.name}-{one.sha[:12]}-{lease.job}.json", inspection
+            self._shop.config.data / "records" / f"{submission.name}-{submission.sha[:12]}-{lease.job}.json", inspection
         )
 
     def _wishes(self, answer: Answer) -> list[OutboxEntry]:

@@ -77,11 +77,11 @@ def took(begin: float, end: float) -> str:
     return format.duration(max(0.0, end - begin)) if begin and end else ""
 
 
-def figures(found: Mapping[str, float | str]) -> list[tuple[str, str]]:
+def figures(metrics: Mapping[str, float | str]) -> list[tuple[str, str]]:
     """Measured figures with their units, in the order in which the check names them."""
     return [
         (one_line(name), one_line(value) if isinstance(value, str) else format.metric(name, value))
-        for name, value in found.items()
+        for name, value in metrics.items()
     ]
 
 

@@ -23,22 +23,22 @@ class GitPoll:
         sha = self._mirror.listed(branch).get(branch)
         return self._head(branch, sha) if sha else None
 
-    def names(self, head: Head, found: list[str]) -> list[str]:
+    def names(self, head: Head, candidates: list[str]) -> list[str]:
         """The one after which the branch is called, else all that it changes. A branch without any is still answered."""
         named = cleaned(head.branch.removeprefix(self._prefix))
-        return [named] if named in found or not found else found
+        return [named] if named in candidates or not candidates else candidates
 
     def approved(self, head: Head) -> str:  # noqa: ARG002
         """Nobody can, here: a maintainer says it to the robot, or in zoo.toml."""
         return ""
 
     def report(self, whole: Whole, page: str) -> None:
-        one = whole.submission
+        submission = whole.submission
         files = {
-            f"{one.name}/{one.sha}.json": report.as_json(whole, page),
-            f"{one.name}/{one.sha}.md": report.comment(whole, page).encode(),
+            f"{submission.name}/{submission.sha}.json": report.as_json(whole, page),
+            f"{submission.name}/{submission.sha}.md": report.comment(whole, page).encode(),
         }
-        change = Change(files=files, message=f"{one.name} at {one.sha[:12]}: {report.line(whole)}\n")
+        change = Change(files=files, message=f"{submission.name} at {submission.sha[:12]}: {report.line(whole)}\n")
         self._mirror.commit(self._status, lambda _: change)
 
     def close(self, submission: Submission) -> None:

@@ -45,9 +45,9 @@ class Github:
         ready = ready and pull["base"]["ref"] == self._branch
         return _head(pull) if ready else None
 
-    def names(self, head: Head, found: list[str]) -> list[str]:  # noqa: ARG002
+    def names(self, head: Head, candidates: list[str]) -> list[str]:  # noqa: ARG002
         """Those that it changes: other pull requests of the repository are none of ours."""
-        return found
+        return candidates
 
     @understood
     def approved(self, head: Head) -> str:
@@ -64,24 +64,24 @@ class Github:
         return next((sanitize(who, 100) for who in agree if self._may_push(who)), "")
 
     def _may_push(self, login: str) -> bool:
-        found = self._http.find(f"/repos/{self.repository}/collaborators/{quote(login, safe='')}/permission")
-        return found is not None and found["permission"] in ("admin", "write")
+        permission = self._http.find(f"/repos/{self.repository}/collaborators/{quote(login, safe='')}/permission")
+        return permission is not None and permission["permission"] in ("admin", "write")
 
     @understood
     def report(self, whole: Whole, page: str) -> None:
         self._checks.report(whole, page)
-        one = whole.submission
-        if one.state in (State.SUPERSEDED, State.WITHDRAWN):
+        submission = whole.submission
+        if submission.state in (State.SUPERSEDED, State.WITHDRAWN):
             return
-        mine = self._comment(one)
+        mine = self._comment(submission)
         if mine is None and whole.decision is None:
             return  # the check says that it waits; a comment comes with the decision
-        pull = self._pull(one.number)
-        if pull is None or _sha(pull) != one.sha:
+        pull = self._pull(submission.number)
+        if pull is None or _sha(pull) != submission.sha:
             return  # the comment speaks of the newest commit
         body = {"body": report.comment(whole, page)}
         if mine is None:
-            self._http.send("POST", f"/repos/{self.repository}/issues/{one.number}/comments", body)
+            self._http.send("POST", f"/repos/{self.repository}/issues/{submission.number}/comments", body)
         elif mine["body"] != body["body"]:
             self._http.send("PATCH", f"/repos/{self.repository}/issues/comments/{int(mine['id'])}", body)
 

@@ -49,9 +49,11 @@ class App:
     def token(self, fresh: bool = False) -> str:
         with self._lock:
             if fresh or self._now() > self._until - _EARLY_S:
-                found = self._http.get(f"/repos/{self._repository}/installation")
+                installation = self._http.get(f"/repos/{self._repository}/installation")
                 asked = {"repositories": [self._repository.partition("/")[2]]}
-                given = self._http.send("POST", f"/app/installations/{int(found['id'])}/access_tokens", asked).json()
+                given = self._http.send(
+                    "POST", f"/app/installations/{int(installation['id'])}/access_tokens", asked
+                ).json()
                 self._token = str(given["token"])
                 self._until = datetime.fromisoformat(given["expires_at"].replace("Z", "+00:00")).timestamp()
             return self._token

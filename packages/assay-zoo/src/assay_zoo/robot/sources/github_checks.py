@@ -87,17 +87,22 @@ class CheckRuns:
         self._change(run, {"status": "completed", "conclusion": _conclusion(whole), "output": last})
 
     def _found(self, whole: Whole) -> Any:
-        one = whole.submission
-        path = f"/repos/{self._repository}/commits/{one.sha}/check-runs"
-        for page in self._http.pages(path, check_name=check_name(one.name), filter="all"):
+        submission = whole.submission
+        path = f"/repos/{self._repository}/commits/{submission.sha}/check-runs"
+        for page in self._http.pages(path, check_name=check_name(submission.name), filter="all"):
             for run in page["check_runs"]:
                 if run["external_id"] == _external(whole) and (run.get("app") or {}).get("id") == self._app:
                     return run
         return None
 
     def _made(self, whole: Whole, page: str) -> Any:
-        one = whole.submission
-        body = {"name": check_name(one.name), "head_sha": one.sha, "external_id": _external(whole), "status": "queued"}
+        submission = whole.submission
+        body = {
+            "name": check_name(submission.name),
+            "head_sha": submission.sha,
+            "external_id": _external(whole),
+            "status": "queued",
+        }
         body |= {"details_url": page} if page else {}
         return self._http.send("POST", f"/repos/{self._repository}/check-runs", body).json()
 
@@ -112,13 +117,13 @@ class Statuses:
         self._http, self._repository = http, repository
 
     def report(self, whole: Whole, page: str) -> None:
-        one, decided = whole.submission, whole.decision
+        submission, decided = whole.submission, whole.decision
         state = _STATES[Answer(decided.answer)] if decided else "pending"
-        state = "error" if one.trouble else state
-        state = "error" if one.state in (State.SUPERSEDED, State.WITHDRAWN) else state
-        body = {"state": state, "description": report.line(whole), "context": check_name(one.name)}
+        state = "error" if submission.trouble else state
+        state = "error" if submission.state in (State.SUPERSEDED, State.WITHDRAWN) else state
+        body = {"state": state, "description": report.line(whole), "context": check_name(submission.name)}
         body |= {"target_url": page} if page else {}
-        self._http.send("POST", f"/repos/{self._repository}/statuses/{one.sha}", body)
+        self._http.send("POST", f"/repos/{self._repository}/statuses/{submission.sha}", body)
 
 
 def _external(whole: Whole) -> str:

@@ -36,19 +36,19 @@ class Gitlab:
 
     @understood
     def head(self, branch: str, number: int) -> Head | None:  # noqa: ARG002 - a request is known by its number
-        one = self._request(number)
+        request = self._request(number)
         wanted = (
-            one
-            and one["state"] == "opened"
-            and one["target_branch"] == self._branch
-            and one["sha"]
-            and not one.get("draft")
+            request
+            and request["state"] == "opened"
+            and request["target_branch"] == self._branch
+            and request["sha"]
+            and not request.get("draft")
         )
-        return _head(one) if wanted else None
+        return _head(request) if wanted else None
 
-    def names(self, head: Head, found: list[str]) -> list[str]:  # noqa: ARG002
+    def names(self, head: Head, candidates: list[str]) -> list[str]:  # noqa: ARG002
         """Those that it changes: other merge requests of the project are none of ours."""
-        return found
+        return candidates
 
     @understood
     def approved(self, head: Head) -> str:  # noqa: ARG002
@@ -57,16 +57,20 @@ class Gitlab:
 
     @understood
     def report(self, whole: Whole, page: str) -> None:
-        one = whole.submission
-        request = self._request(one.number)
+        submission = whole.submission
+        request = self._request(submission.number)
         self._status(whole, page, request)
-        if one.state in (State.SUPERSEDED, State.WITHDRAWN) or request is None or request["sha"] != one.sha:
+        if (
+            submission.state in (State.SUPERSEDED, State.WITHDRAWN)
+            or request is None
+            or request["sha"] != submission.sha
+        ):
             return
-        mine = self._note(one)
+        mine = self._note(submission)
         if mine is None and whole.decision is None:
             return  # the status says that it waits; a comment comes with the decision
         body = {"body": report.comment(whole, page)}
-        notes = f"{self._at}/merge_requests/{one.number}/notes"
+        notes = f"{self._at}/merge_requests/{submission.number}/notes"
         if mine is None:
             self._http.send("POST", notes, body)
         elif mine["body"] != body["body"]:
@@ -74,8 +78,8 @@ class Gitlab:
 
     @understood
     def close(self, submission: Submission) -> None:
-        one = self._request(submission.number)
-        if one and one["state"] == "opened" and one["sha"] == submission.sha:
+        request = self._request(submission.number)
+        if request and request["state"] == "opened" and request["sha"] == submission.sha:
             self._http.send("PUT", f"{self._at}/merge_requests/{submission.number}", {"state_event": "close"})
 
     def end(self) -> None:
@@ -86,24 +90,24 @@ class Gitlab:
         return basic_authorization(address, "oauth2", self._token)
 
     def _status(self, whole: Whole, page: str, request: Any) -> None:
-        one, decided = whole.submission, whole.decision
+        submission, decided = whole.submission, whole.decision
         if decided:
-            state = "failed" if one.trouble else _STATES[Answer(decided.answer)]
+            state = "failed" if submission.trouble else _STATES[Answer(decided.answer)]
         else:
-            state = {State.QUEUED: "pending", State.RUNNING: "running"}.get(one.state, "canceled")
+            state = {State.QUEUED: "pending", State.RUNNING: "running"}.get(submission.state, "canceled")
         body: dict[str, Any] = {
             "state": state,
-            "name": check_name(one.name),
+            "name": check_name(submission.name),
             "description": report.line(whole, _DESCRIPTION_MOST),
         }
         body |= {"target_url": page} if page else {}
         pipeline = (request or {}).get("head_pipeline") or {}
-        if pipeline.get("sha") == one.sha:
+        if pipeline.get("sha") == submission.sha:
             body["pipeline_id"] = pipeline["id"]  # else GitLab makes a second pipeline beside the request's own
-        answer = self._http.send("POST", f"{self._at}/statuses/{one.sha}", body, allowed=(400,))
+        answer = self._http.send("POST", f"{self._at}/statuses/{submission.sha}", body, allowed=(400,))
         # GitLab refuses the state that it is in already, and to go back from running to pending.
         if answer.status_code == 400 and "Cannot transition status" not in answer.text:
-            raise SourceFailed(f"GitLab refused the status of {one.sha[:12]}: {sanitize(answer.text, 200)}")
+            raise SourceFailed(f"GitLab refused the status of {submission.sha[:12]}: {sanitize(answer.text, 200)}")
 
     def _request(self, number: int) -> Any:
         return self._http.find(f"{self._at}/merge_requests/{number}")
@@ -122,14 +126,14 @@ class Gitlab:
         return None
 
 
-def _head(one: Any) -> Head:
-    number = int(one["iid"])
+def _head(request: Any) -> Head:
+    number = int(request["iid"])
     return Head(
-        sha=str(one["sha"]),
-        branch=sanitize(str(one["source_branch"]), 200),
+        sha=str(request["sha"]),
+        branch=sanitize(str(request["source_branch"]), 200),
         ref=f"refs/merge-requests/{number}/head",
         number=number,
-        author=sanitize(str((one.get("author") or {}).get("username", "")), 100),
-        title=sanitize(str(one.get("title", "")), 200),
-        url=str(one["web_url"]),
+        author=sanitize(str((request.get("author") or {}).get("username", "")), 100),
+        title=sanitize(str(request.get("title", "")), 200),
+        url=str(request["web_url"]),
     )

@@ -53,7 +53,7 @@ class Source(Protocol):
         """One of them, looked at again; None where it is gone."""
         ...
 
-    def names(self, head: Head, found: list[str]) -> list[str]:
+    def names(self, head: Head, candidates: list[str]) -> list[str]:
         """The submissions of a head, of the folders that it changes; empty for what is no submission at all."""
         ...
 
