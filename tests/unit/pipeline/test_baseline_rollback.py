@@ -69,7 +69,8 @@ def test_two_rollbacks_do_not_end_where_they_began(services: Services, earlier_v
         _approve(services, reason, earlier_version=earlier_version)
     assert [_back(services), _back(services)] == ["two", "one"]
     with pytest.raises(
-        UsageError, match=r"was current before the one that is \(.* by ann: one\); name another with --to: .*: three"
+        UsageError,
+        match=r"first engine of m on .* that was approved \(.* by ann: one\); name another with --to: .*: three",
     ):
         _back(services)
 
@@ -98,4 +99,14 @@ def test_what_cannot_be_run_or_is_gone_is_passed_over(services: Services) -> Non
     kept = {entry.baseline.reason: entry for entry in kept_baselines(services)}
     shutil.rmtree(kept["three"].folder / ARTIFACT)
     shutil.rmtree(kept["two"].folder)
+    assert _back(services) == "one"
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_current_one_that_cannot_be_read_hides_none_before_it(services: Services, gone: bool) -> None:
+    for reason in ("one", "two"):
+        _approve(services, reason)
+    file = baseline_folder(services, "m", FLOW.name, this_machine()) / FILE
+    file.unlink() if gone else file.write_bytes(b"{")
+    _approve(services, "three")
     assert _back(services) == "one"

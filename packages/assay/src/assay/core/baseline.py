@@ -42,7 +42,8 @@ class Baseline(msgspec.Struct, frozen=True):
     was approved, `machine` where: its metrics mean nothing on another one. `samples` are CPU seconds per call, one for
     each fresh engine of a comparison with itself, taken under `fingerprint`: what is left when the engine cannot be run again. `run` is the
     run that it passed in, "" where it was built for the approval. `replaces` is the `identity` of the engine that was current when this one
-    was approved, "" where none was. Baselines of earlier versions have no `id`, and None for `replaces` and `recipe`."""
+    was approved, "" where none was, None where it could not be read. Baselines of earlier versions have no `id`, and None for `replaces`
+    and `recipe`."""
 
     case: str
     model: Model

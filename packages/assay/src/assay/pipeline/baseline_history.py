@@ -98,11 +98,13 @@ def approve(
     ]
 
 
-def current_identity(final: Path) -> str:
-    """Of the engine that is current in that folder, "" where none is or it cannot be read."""
+def current_identity(final: Path) -> str | None:
+    """Of the engine that is current in that folder: "" where none is, None where it cannot be read."""
+    if not final.exists():
+        return ""
     with suppress(UsageError):
-        return read_baseline(final / FILE).identity if (final / FILE).is_file() else ""
-    return ""
+        return read_baseline(final / FILE).identity
+    return None
 
 
 def make_current(folder: Path, final: Path) -> Path | None:

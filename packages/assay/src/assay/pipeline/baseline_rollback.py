@@ -79,7 +79,7 @@ def _before(current: Kept | None, replaced: Sequence[Kept], case: str, flow: str
     last = current.baseline
     others = "; ".join(f"{entry.id}: {entry.baseline.reason}" for entry in replaced)
     raise UsageError(
-        f"no engine of {case} on {flow} was current before the one that is ({last.created_at[:16]} by {last.who}: {last.reason}); name "
+        f"this is the first engine of {case} on {flow} that was approved ({last.created_at[:16]} by {last.who}: {last.reason}); name "
         f"another with --to: {others}"
     )
 
