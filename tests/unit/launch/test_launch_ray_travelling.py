@@ -108,6 +108,38 @@ def test_the_modules_of_a_function_go_along(node: FarNode, far: FarNodes) -> Non
     }
 
 
+def _modules(node: FarNode, far: FarNodes, function: str) -> set[str]:
+    files = far.parcel([InspectJob(Case("m", Model("m", function, "d")))], node.base, Parcel((), alone=False)).files
+    return {str(Path(file.path).relative_to(Path.cwd())) for file in files}
+
+
+def test_a_plain_folder_of_an_imported_name_is_a_package_without_a_file(node: FarNode, far: FarNodes) -> None:
+    _write(Path("onnx/a.onnx"), Path("data/labels.py"), Path("data/unused.py"))
+    Path("data/labels.py").write_text("NAMES = ['cat']")
+    Path("net.py").write_text("import onnx\nimport onnx.helper\nfrom data import labels\nimport size\n")
+    Path("size.py").write_text("SIZE = 4")
+    assert _modules(node, far, "net:make") == {"net.py", "data/labels.py", "size.py"}
+    assert _modules(node, far, "data.labels:make") == {"data/labels.py"}
+
+
+@pytest.mark.parametrize("code", ["def make(:", "x = '\0'", f"x = {'-' * 20_000}1"])
+def test_a_module_that_is_no_code_goes_along(node: FarNode, far: FarNodes, code: str) -> None:
+    """There Python says why."""
+    Path("net.py").write_text("import broken\nimport size\n")
+    Path("broken.py").write_text(code)
+    Path("size.py").write_text("SIZE = 4")
+    assert _modules(node, far, "net:make") == {"net.py", "broken.py", "size.py"}
+    assert _modules(node, far, "broken:make") == {"broken.py"}
+
+
+def test_a_module_that_was_edited_is_read_again(node: FarNode, far: FarNodes) -> None:
+    Path("size.py").write_text("SIZE = 4")
+    Path("net.py").write_text("def make(): pass")
+    assert _modules(node, far, "net:make") == {"net.py"}
+    Path("net.py").write_text("import size")
+    assert _modules(node, far, "net:make") == {"net.py", "size.py"}
+
+
 def test_a_job_that_names_nothing_is_as_it_was(node: FarNode, far: FarNodes) -> None:
     job = InspectJob(Case("m", Model("m", "gone.onnx", "")))
     parcel = far.parcel([job], node.base, Parcel((), alone=False))

@@ -7,9 +7,7 @@ import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from glob import escape
-from modulefinder import ModuleFinder
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import msgspec
 
 from assay import plugins
 from assay.core.job_base import Job
+from assay.launch.ray.imported_files import modules_of
 from assay.models.files import file_digest, user_cache
 from assay.ports import Blobs
 
@@ -143,21 +142,6 @@ def named_files(value: Any) -> list[str]:
         below = [path for part in value.values() for path in named_files(part)]
         return list(dict.fromkeys([*named, *below]))
     return [path for part in value for path in named_files(part)] if isinstance(value, list) else []
-
-
-@lru_cache(64)
-def modules_of(function: str, folder: str) -> tuple[str, ...]:
-    """Of `package.module:function` the files below the folder from which it is imported, with what these import from there. Nothing is
-    imported for it."""
-    name, _, attribute = function.partition(":")
-    if not all(part.isidentifier() for part in (*name.split("."), *attribute.split("."))):
-        return ()
-    finder = ModuleFinder([folder])
-    try:
-        finder.import_hook(name)
-    except (ImportError, SyntaxError, ValueError):  # who calls it says so
-        return ()
-    return tuple(file for module in finder.modules.values() if (file := vars(module)["__file__"]))
 
 
 def weights_beside(model: str) -> list[str]:
