@@ -116,6 +116,15 @@ class _Open(_World):
 
     def keep_only(self, commits: set[str]) -> None: ...
 
+    def open_branches(self, repository: str) -> list[tuple[str, int]]:
+        return []
+
+    def open_heads(self) -> set[str]:
+        return set()
+
+    def unapproved(self, repository: str, commits: set[str]) -> list[Any]:
+        return []
+
 
 ALICE = structs.replace(HEAD, branch="alice:digits", author="alice")
 BOB = structs.replace(HEAD, branch="bob:digits", number=8, author="bob")
@@ -145,8 +154,15 @@ def test_a_commit_is_the_second_requests_once_the_first_has_it_no_more(
     assert (submission.state, submission.number, submission.author) == (State.QUEUED, 8, "bob")
 
 
-def test_a_request_that_was_closed_before_its_promotion_is_checked_again_when_it_is_opened_again(queue: Queue) -> None:
-    world = _Open(ALICE)
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [((ALICE,), ALICE), ((ALICE, BOB), BOB), ((ALICE, BOB), ALICE)],
+    ids=["opened again", "another has it", "opened again beside another"],
+)
+def test_a_commit_whose_request_was_closed_before_its_promotion_is_checked_for_who_hands_it_in(
+    queue: Queue, first: tuple[Head, ...], then: Head
+) -> None:
+    world = _Open(*first)
     each = cast(Any, world)
     poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
     poller.look_everywhere()
@@ -166,9 +182,27 @@ def test_a_request_that_was_closed_before_its_promotion_is_checked_again_when_it
     worker._promote(whole)
     (closed,) = queue.find(ALICE.sha)
     assert (closed.state, closed.answer) == (State.WITHDRAWN, "")
-    world.open = (ALICE,)  # before anybody looked
+    world.open = (then,)  # before anybody looked
     poller.look_everywhere()
-    assert [submission.state for submission in queue.find(ALICE.sha)] == [State.QUEUED]
+    (again,) = queue.find(ALICE.sha)
+    assert (again.state, again.number) == (State.QUEUED, then.number)
+
+
+def test_what_is_doubted_while_it_is_being_looked_at_is_looked_at_again() -> None:
+    world = _Open(ALICE)
+    each = cast(Any, world)
+    poller = SubmissionPoller(each, each, each, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    fetched: list[Head] = []
+
+    def fetch_head(head: Head) -> None:
+        fetched.append(head)
+        if len(fetched) == 1:
+            poller.look_again(head.sha)  # as the outbox's thread does, at any moment
+
+    world.fetch_head = fetch_head  # type: ignore[method-assign]
+    for _ in range(3):
+        poller.look_everywhere()
+    assert fetched == [ALICE, ALICE]
 
 
 def test_what_a_listing_leaves_out_is_not_withdrawn(queue: Queue) -> None:

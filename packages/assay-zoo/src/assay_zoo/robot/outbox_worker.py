@@ -32,7 +32,7 @@ class OutboxWorker:
     outbox: Outbox
     source: Source
     promoter: Promoter
-    look_again: Callable[[str, int], None]
+    look_again: Callable[[str], None]
     public_url: str
     lease_s: float = LEASE_S
     alerts: Alerts | None = None
@@ -102,7 +102,7 @@ class OutboxWorker:
                 )
             except Gone as error:
                 self.queue.leave(submission.id, error.state, str(error))
-                self.look_again(submission.branch, submission.number)
+                self.look_again(submission.sha)
                 return
             except UsageError as error:
                 self.queue.promoted(submission.id, "", str(error), [OutboxEntry.ALERT] if self.alerts else [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 
 from assay.errors import AssayError, HarnessError
@@ -46,6 +47,7 @@ class SubmissionPoller:
         self._told = threading.Event()
         self._seen: dict[tuple[str, int], str] = {}
         self._missed: dict[str, int] = {}
+        self._doubted: deque[str] = deque()
         self._soon = False
         self._asked_s = 0.0
         self._tidied = time.monotonic()
@@ -54,10 +56,9 @@ class SubmissionPoller:
         """There is a hint."""
         self._told.set()
 
-    def look_again(self, branch: str, number: int) -> None:
-        """What was seen of a head is not to be relied on."""
-        self._seen.pop((branch, number), None)
-        self._soon = True
+    def look_again(self, sha: str) -> None:
+        """Whoever hands in this commit is looked at again soon. Any thread may say so: the poller's own forgets what it has seen."""
+        self._doubted.append(sha)
 
     def run(self, stop: threading.Event) -> None:
         """Until `stop`."""
@@ -70,7 +71,7 @@ class SubmissionPoller:
                 soon = max(min(_SOON_S * 2 ** min(failures - 1, 7), _LONGEST_S), self._asked_s)
                 wait = soon if failures else self._source.poll_s
                 next_at = time.monotonic() + wait
-            if self._soon:
+            if self._soon or self._doubted:
                 self._soon, next_at = False, min(next_at, time.monotonic() + _SOON_S)
             self._try(self.look_into_hints)
             self._try(self._queue.database.tidy)
@@ -79,6 +80,8 @@ class SubmissionPoller:
 
     def look_everywhere(self) -> None:
         """Everything that is submitted now comes into the queue, and what is gone leaves it. Raises HarnessError."""
+        while self._doubted:
+            self._forget(self._doubted.popleft())
         heads = self._source.heads()
         known = {(head.branch, head.number): head.sha for head in heads}
         left = {place: sha for place, sha in self._seen.items() if known.get(place) != sha}
@@ -143,11 +146,13 @@ class SubmissionPoller:
 
     def _leave(self, place: tuple[str, int]) -> bool:
         """A branch or request has its commit no more: whoever else hands in that one is looked at again. Whether anybody does."""
-        sha = self._seen.pop(place, "")
-        others = [other for other, others_sha in self._seen.items() if others_sha == sha]
-        for other in others:
-            del self._seen[other]
-        return bool(others)
+        return self._forget(self._seen.pop(place, ""))
+
+    def _forget(self, sha: str) -> bool:
+        places = [place for place, seen_sha in self._seen.items() if seen_sha == sha]
+        for place in places:
+            del self._seen[place]
+        return bool(places)
 
     def _approve(self, heads: Mapping[tuple[str, int], Head]) -> None:
         """What waits for an approval is checked once a maintainer gave it, at the forge or in zoo.toml."""
@@ -179,7 +184,7 @@ class SubmissionPoller:
             self._mirror.fetch_head(head)
             names = self._source.names(head, self._mirror.submissions_of(head, base))
         except Moved:
-            self.look_again(*place)  # the forge's git is a moment behind its word, or it moved on
+            self.look_again(head.sha)  # the forge's git is a moment behind its word, or it moved on
             raise
         except HarnessError as error:
             # One head that cannot be fetched (a broken object in it) must not keep the others out.

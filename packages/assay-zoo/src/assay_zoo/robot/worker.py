@@ -38,7 +38,7 @@ class WorkerPool:
     queue: Queue
     source: Source
     mirror: Mirror
-    look_again: Callable[[str, int], None]
+    look_again: Callable[[str], None]
     hidden: tuple[str, ...] = ()
 
 
@@ -91,7 +91,7 @@ class Worker:
                 queue.cancel(
                     lease, state, f"{submission.branch} is at {now.sha[:12]}" if now else f"{submission.branch} is gone"
                 )
-                self._shop.look_again(submission.branch, submission.number)
+                self._shop.look_again(submission.sha)
                 return
             base = self._shop.mirror.fetch_base()
             if trouble := self._fetch(now):
@@ -101,7 +101,7 @@ class Worker:
             refused = self._export(lease, now, base, folder / "zoo")
         except Moved as error:
             queue.cancel(lease, State.SUPERSEDED, str(error))
-            self._shop.look_again(submission.branch, submission.number)
+            self._shop.look_again(submission.sha)
             return
         except (HarnessError, OSError) as error:
             # Neither the submission nor the inspection: it does not count, and it is tried until it works.
