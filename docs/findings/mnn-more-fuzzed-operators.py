@@ -1,14 +1,24 @@
 """MNN 3.6.1, CPU, precision "high": more operators that are answered wrongly, and crashes.
 
-Expected: numpy's answers, or the evaluator's of ONNX. Got: until opset 12 LogSoftmax sums over one axis and not over all from `axis` on;
-negative indices count from nowhere; Resize without `mode` is linear and not nearest; keep_aspect_ratio_policy, nearest_mode,
-select_last_index and SAME_LOWER are not looked at, nor output_shape of ConvTranspose and
-noop_with_empty_axes of ReduceSum; halves are not rounded to even; Det loses the sign of an exchange of rows; Split is all 0 where a part
-has no elements; Pad until opset 10 pads with 0 whatever its value; Cast to bool is false of a number between -1 and 1; Mean and Shrink
-compute something else; Where does not broadcast its operands and reads beyond them, nor do Min, Max, Sum and Mean of three; ScatterND
-writes one number of each slice that two indices name; a pool without `strides` divides by 0 (SIGFPE), one
-along three axes reads foreign memory (SIGSEGV), and a Conv along three axes without `kernel_shape` loses its last axis. Each runs in
-a process of its own. Found by `assay fuzz --flow mnn-f32`, seeds 5, 2715, 291204, 291302 and 291455 (generators near-misses, equalities and
+Expected: numpy's answers, or the evaluator's of ONNX. Got, without a word:
+
+* LogSoftmax until opset 12 sums over one axis, and not over all from `axis` on.
+* Negative indices count from nowhere.
+* Resize without `mode` is linear and not nearest.
+* MNN does not look at keep_aspect_ratio_policy, nearest_mode, select_last_index and SAME_LOWER.
+* Nor does it look at output_shape of ConvTranspose and noop_with_empty_axes of ReduceSum.
+* Round does not take halves to the even number.
+* Det loses the sign of an exchange of rows.
+* Split is all 0 where a part has no elements.
+* Pad until opset 10 pads with 0, whatever its value.
+* Cast to bool is false of a number between -1 and 1.
+* Mean and Shrink compute something else.
+* Where does not broadcast its operands and reads beyond them. Min, Max, Sum and Mean of three do the same.
+* ScatterND writes one number of each slice that two indices name.
+* A Conv along three axes without `kernel_shape` loses its last axis.
+
+Two crash: a pool without `strides` divides by 0 (SIGFPE), and one along three axes reads foreign memory (SIGSEGV). Each runs in a
+process of its own. Found by `assay fuzz --flow mnn-f32`, seeds 5, 2715, 291204, 291302 and 291455 (generators near-misses, equalities and
 arithmetic), by writing down the nodes beside those, and by the case of another backend in the suite `regressions` (Conv).
 """
 

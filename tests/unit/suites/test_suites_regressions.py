@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from assay.suites.regressions.build_regressions import answers, model_of
 from assay.suites.regressions.declare import Regression, Spread, tables
 
-FINDINGS = Path(__file__).parents[3] / "docs" / "findings"
+ROOT = Path(__file__).parents[3]
+FINDINGS = ROOT / "docs" / "findings"
+EXPECTATIONS = ROOT / "expectations"
 
 
 @pytest.mark.parametrize("regression", tables(), ids=lambda table: table.name)
@@ -27,6 +30,14 @@ def test_what_fuzzing_found_has_a_case() -> None:
     names = {path.name for path in FINDINGS.glob("*.py") if "`assay fuzz" in path.read_text(encoding="utf-8")}
     assert len(names) >= 37
     assert names <= {table.finding for table in tables()}
+
+
+def test_each_name_of_an_expectation_is_a_case() -> None:
+    cases = {f"regressions/{table.name}" for table in tables()}
+    for path in sorted(EXPECTATIONS.glob("*.toml")):
+        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("expect", [])
+        names = {name for entry in entries for name in entry["cases"] if name.startswith("regressions/")}
+        assert not names - cases, f"{path.name} names what is gone: {sorted(names - cases)}"
 
 
 def test_inputs_are_as_they_are_stated() -> None:
