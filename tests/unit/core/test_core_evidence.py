@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from assay.core.comparison import Comparison
 from assay.core.evidence import blocking
@@ -42,3 +43,16 @@ def test_what_the_answer_does_not_rest_on_is_told() -> None:
         "the other elements",
     ]
     assert list(passed_over([CONSTANT])) == []
+
+
+@pytest.mark.parametrize(
+    ("dtype", "notes"),
+    [
+        ("float32", {"output 'mask' depends on no input: it is the same whatever is fed"}),
+        ("int64", set()),
+        ("bool", set()),
+    ],
+)
+def test_floats_that_no_input_reaches_are_told_once(dtype: str, notes: set[str]) -> None:
+    constant = replace(CONSTANT, dtype=dtype, constant_by_graph=True)
+    assert set(passed_over([constant, GOOD, replace(constant, at="batch=17")])) == notes

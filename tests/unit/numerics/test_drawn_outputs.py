@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from assay.numerics.drawn_outputs import drawn_outputs, fixed_outputs
+from assay.numerics.drawn_outputs import drawn_outputs
 from assay.numerics.operators.index import onnx_operators
 
 X = np.ones((2, 3), np.float32)
@@ -269,31 +269,3 @@ def _calling_twice(count: int, operator: str) -> list[onnx.FunctionProto]:
 def test_functions_that_call_one_another_come_to_an_end(operator: str, drawn: set[str]) -> None:
     nodes = [_node("RandomNormalLike", "x", "r"), helper.make_node("F0", ["x"], ["y"], domain="own")]
     assert _drawn(_model(nodes, "y,r", functions=_calling_twice(40, operator))) == drawn
-
-
-@pytest.mark.parametrize(
-    ("nodes", "fixed"),
-    [
-        ([_node("Relu", "x", "y"), _node("Shape", "y", "z")], {"z"}),
-        ([_node("Shape", "x", "s"), _node("ConstantOfShape", "s", "m"), _node("Not", "m", "z"), _node("Relu", "x", "y")], {"z"}),
-        ([_node("NonZero", "x", "k"), _node("Shape", "k", "z"), _node("Relu", "x", "y")], set()),
-        ([_node("Less", "x,c", "b"), _node("Cast", "b", "z", to=1), _node("Relu", "x", "y")], set()),
-        ([_node("Mul", "c,c", "z"), _node("Relu", "x", "y")], {"z"}),
-        ([_node("Bernoulli", "c", "z"), _node("Relu", "x", "y")], set()),
-        ([_node("Reshape", "c,x", "r"), _node("Shape", "r", "z"), _node("Relu", "x", "y")], set()),
-    ],
-    ids=["sizes", "mask of ones", "sizes that an input decides", "by the inputs at hand", "constants", "drawn", "reshaped by an input"],
-)  # fmt: skip
-def test_an_output_that_no_input_reaches_is_fixed(nodes: list[onnx.NodeProto], fixed: set[str]) -> None:
-    assert fixed_outputs(_model(nodes, "y,z", c=NEVER)) == fixed
-
-
-def test_a_stored_tensor_that_is_an_input_too_is_none() -> None:
-    model = _model([_node("Neg", "c", "z"), _node("Add", "x,c", "y")], "y,z", inputs="x,c", c=NEVER)
-    assert fixed_outputs(model) == {"z"}
-
-
-def test_what_a_branch_or_a_body_reads_is_followed() -> None:
-    branches = {name: _graph([_node("Neg", "x", "n")], "n", inputs="") for name in ("then_branch", "else_branch")}
-    model = _model([_node("If", "yes", "z", **branches), _node("Relu", "x", "y")], "y,z", yes=YES)
-    assert fixed_outputs(model) == set()

@@ -84,6 +84,7 @@ class Comparison(msgspec.Struct, frozen=True):
     "chosen" by the user; "" where results are older than the field. `actual` is what the engine's values are like.
     `stated` is what plug-ins say of the metrics that they added to `metrics`. `evidence` is what other choices of tolerance need; None
     where nothing could be compared. `excused` are elements that were not judged, and why.
+    `constant_by_graph`: no input decides its numbers.
     """
 
     output: str
@@ -107,4 +108,4 @@ class Comparison(msgspec.Struct, frozen=True):
     stated: dict[str, StatedMetric] = {}
     evidence: Evidence | None = None
     excused: tuple[Finding, ...] = ()
-    fixed: bool = False
+    constant_by_graph: bool = False

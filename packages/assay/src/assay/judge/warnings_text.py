@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay.core.comparison import Comparison
+from assay.core.dtype import is_floating
 from assay.core.evidence import blocking, carries
 from assay.core.model_finding_text import sentence
 from assay.core.native_warning import NativeWarning, WarningCode
@@ -110,13 +111,17 @@ def _untaken(branch: UntakenBranch) -> str:
 
 
 def passed_over(comparisons: Sequence[Comparison]) -> Iterator[str]:
-    """What the answer does not rest on, in a sentence for each. An output that is constant by the graph is none: there is no input on
-    which it would say more, and it was compared."""
+    """What the answer does not rest on, in a sentence for each. Whole numbers that are constant by the graph need none: they are made of
+    sizes, there is no input on which they would say more, and they were compared. Floats that are may be the fault of an export."""
     kept = set(map(id, blocking(comparisons)))
     carriers = ", ".join(dict.fromkeys(f"'{comparison.output}'" for comparison in comparisons if carries(comparison)))
     for comparison in comparisons:
         at = f" at {comparison.at}" if comparison.at else ""
-        if comparison.degenerate is not None and id(comparison) not in kept and not comparison.fixed:
+        if comparison.degenerate is not None and id(comparison) not in kept:
+            if comparison.constant_by_graph:
+                if is_floating(comparison.dtype):
+                    yield f"output '{comparison.output}' depends on no input: it is the same whatever is fed"
+                continue
             yield (
                 f"output '{comparison.output}'{at}: {finding_text(comparison.degenerate)}: it was compared, and proves nothing; "
                 f"the answer rests on {carriers}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
-from onnx import GraphProto, ModelProto, NodeProto
+from onnx import GraphProto, ModelProto, NodeProto, ValueInfoProto
 
 from assay.numerics.draw import NOTHING, Draw
 from assay.numerics.graph_scope import Samples, Scope, domain_of, function_scope, graph_scope, opsets_of
@@ -41,16 +41,22 @@ def drawn_outputs(model: ModelProto, samples: Sequence[Mapping[str, Tensor]] = (
 
 
 def fixed_outputs(model: ModelProto) -> frozenset[str]:
-    """Those whose numbers neither an input nor a draw decides: constants, and what is made of sizes. What an input decides is followed
-    as a draw is."""
+    """Those whose numbers neither an input nor a draw decides: constants, and what is made of stated sizes. What an input decides is
+    followed as a draw is; one with a free dimension decides by its sizes too."""
     scope = graph_scope(model.graph, opsets_of(model))
     stored = {tensor.name for tensor in model.graph.initializer}
-    scope.drawn.update((value.name, Draw(value.name)) for value in model.graph.input if value.name not in stored)
+    scope.drawn.update((value.name, _of_input(value)) for value in model.graph.input if value.name not in stored)
     try:
         _Walk(model).through(model.graph.node, scope)
     except Exception:  # noqa: BLE001  as above: then nothing is known
         return frozenset()
     return frozenset(value.name for value in model.graph.output if not scope.draw(value.name))
+
+
+def _of_input(value: ValueInfoProto) -> Draw:
+    tensor = value.type.tensor_type
+    stated = tensor.HasField("shape") and all(size.HasField("dim_value") for size in tensor.shape.dim)
+    return Draw(value.name, "" if stated else value.name)
 
 
 class _TooLong(Exception):

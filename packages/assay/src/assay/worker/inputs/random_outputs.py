@@ -21,14 +21,14 @@ _CONSTANT = (FindingCode.REFERENCE_CONSTANT, FindingCode.REFERENCE_REPEATED, Fin
 
 
 def random_outputs(given: Model, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Draw]:
-    """None where the model is no ONNX file, or only answers of it are there: what its graph draws is not known."""
+    """By name; none where the model is no ONNX file, or only answers of it are there: what its graph draws is not known."""
     from assay.numerics.drawn_outputs import drawn_outputs
 
     model = _graph_of(given)
     return drawn_outputs(model, inputs) if model is not None else {}
 
 
-def with_fixed(given: Model, comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+def with_constants(given: Model, comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     """Those marked whose reference is constant because the graph gives no other."""
     doubtful = [comparison for comparison in comparisons if _is_constant(comparison)]
     model = _graph_of(given) if doubtful else None
@@ -38,7 +38,9 @@ def with_fixed(given: Model, comparisons: Sequence[Comparison]) -> tuple[Compari
 
     fixed = fixed_outputs(model)
     return tuple(
-        replace(comparison, fixed=True) if _is_constant(comparison) and comparison.output in fixed else comparison
+        replace(comparison, constant_by_graph=True)
+        if _is_constant(comparison) and comparison.output in fixed
+        else comparison
         for comparison in comparisons
     )
 

@@ -43,7 +43,7 @@ from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.input_facts import input_facts
 from assay.worker.inputs.load_inputs import has_source, load_golden, reference_of
 from assay.worker.inputs.original import compare_with_original, golden_of_original, reference_of_original
-from assay.worker.inputs.random_outputs import random_outputs, with_fixed
+from assay.worker.inputs.random_outputs import random_outputs, with_constants
 from assay.worker.service.verify_service import verify_service
 from assay.worker.stages import Stages
 from assay.worker.verify.answers import Answered, answered
@@ -137,7 +137,7 @@ def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stage
         held = excuse_overflow(job, actual, golden, rewritten, judging, compare, plain)
     sized = compare_at_shapes(job, lowered.backend, engine, rewritten, stages, plain)
     with stages.enter(Stage.COMPARE):
-        given = with_fixed(job.case.model, with_statistics(held.given[0], actual, golden.outputs) + sized.given[0])
+        given = with_constants(job.case.model, with_statistics(held.given[0], actual, golden.outputs) + sized.given[0])
         random = drawn_parts(actual[0], drawn)
         repeatable = {name: array for name, array in actual[0].items() if name not in random}
         judged_so_far = _Seen(
