@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ import typer
 from assay.cli.from_options import read_options, shown
 from assay.options.declaration import rows
 from assay.options.groups import HistoryOptions, ReportOptions
+from assay.reports.console_text import wrap
 
 if TYPE_CHECKING:  # `assay --help` must not wait for numpy
     from assay.pipeline.open_run import Checked
@@ -76,12 +76,16 @@ def tell_line(text: str) -> None:
 
 
 def folded(text: str, width: int) -> str:
-    """A path or an option is never torn apart."""
-    indent = len(text) - len(text.lstrip())
-    return textwrap.fill(
-        text.lstrip(), width, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2),
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
+    """Each line by itself. What has no space, or stands in backticks or quotes, is never torn apart: a command that does not fit has a
+    line of its own, which the terminal wraps so that it can be copied."""
+    return "\n".join(_folded_line(line, width) for line in text.split("\n"))
+
+
+def _folded_line(line: str, width: int) -> str:
+    if len(line) <= width:
+        return line
+    indent = len(line) - len(line.lstrip())
+    return "\n".join(wrap(line, width, " " * (indent + 2)))
 
 
 def command_line(arguments: Sequence[str], options: type) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from assay.cli.common import INTERRUPTED, command_line
+from assay.cli.common import INTERRUPTED, command_line, tell_line
 from assay.cli.from_options import from_options, read_options
 from assay.options.load import LoadOptions
 
@@ -41,11 +41,9 @@ def load(given: Mapping[str, Any]) -> None:
     options = read_options(LoadOptions, given, command=command_line(sys.argv[1:], LoadOptions))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))  # services that were started are ended
     try:
-        loaded = run_load(options, lambda text: print(text, file=sys.stderr, flush=True))
+        loaded = run_load(options, tell_line)
     except KeyboardInterrupt:
-        print(
-            "assay: interrupted; services that were started are ended, and this load is not recorded", file=sys.stderr
-        )
+        tell_line("assay: interrupted; services that were started are ended, and this load is not recorded")
         raise typer.Exit(INTERRUPTED) from None
     _print(loaded)
     if options.output is not None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-_WORD = re.compile(r"[^\s`]*`[^`]+`\S*|\S+")
+_QUOTED = "|".join(rf"{mark}[^{mark}`]+{mark}(?!\w)\S*" for mark in ("'", '"'))
+_WORD = re.compile(rf"[^\s`]*`[^`]+`\S*|(?:[^\s`]*[=(\[:])?(?:{_QUOTED})|\S+")
+"""Also with the spaces of a command, or of a path in quotes."""
 _COMMAND = re.compile(r"`(\S+ \S+ [^`]+)`([;,.]?)")
 """What takes arguments: shorter ones stay in their sentence."""
 
@@ -44,8 +46,8 @@ def print_plain(console: Console, lines: Sequence[str]) -> None:
 
 
 def wrap(text: str, width: int, indent: str = "") -> list[str]:
-    """Lines of at most `width`, all but the first behind `indent`. What stands in backticks is never broken: a command that does not
-    fit on its line has one of its own, however long, without the backticks and without what ends its clause."""
+    """Lines of at most `width`, all but the first behind `indent`. What stands in backticks or quotes is never broken: a command
+    that does not fit on its line has one of its own, however long, without the backticks and without what ends its clause."""
     lines = [text[: len(text) - len(text.lstrip())]]
     full = False
     for word in _WORD.findall(text):
