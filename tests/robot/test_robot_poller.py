@@ -15,12 +15,14 @@ from assay_zoo.inspect import Inspection
 from assay_zoo.robot import poll_submissions
 from assay_zoo.robot.deliveries import Hint
 from assay_zoo.robot.git import GitFailed
+from assay_zoo.robot.mirror import Moved
 from assay_zoo.robot.outbox import Outbox, OutboxEntry
 from assay_zoo.robot.outbox_worker import OutboxWorker
 from assay_zoo.robot.poll_submissions import SubmissionPoller
 from assay_zoo.robot.promotion import Promoter
 from assay_zoo.robot.queue import Queue
 from assay_zoo.robot.records import Decided, Head, State
+from assay_zoo.robot.sources.source import SourceFailed
 
 HEAD = Head(branch="fork:digits", sha="a" * 40, number=7, ref="refs/pull/7/head")
 
@@ -227,6 +229,25 @@ def test_many_new_heads_are_taken_by_several_looks(queue: Queue, monkeypatch: py
         poller.look_everywhere()
         counts.append(queue.counts().queued)
     assert counts == [2, 3]
+
+
+@pytest.mark.parametrize("error", [GitFailed("too large"), SourceFailed("502"), Moved("is elsewhere"), OSError("disk")])
+def test_heads_that_cannot_be_taken_keep_no_other_out(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    monkeypatch.setattr(poll_submissions, "_AT_ONCE", 2)
+    world = _Open(*(head(sha, f"submission/{sha}") for sha in "abc"))
+
+    def fetch_head(head: Head) -> None:
+        if head.branch != "submission/c":
+            raise error
+
+    world.fetch_head = fetch_head  # type: ignore[method-assign]
+    each = cast(Any, world)
+    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    for _ in range(3):
+        poller._try(poller.look_everywhere)
+    assert [submission.branch for submission in queue.find("c" * 40)] == ["submission/c"]
 
 
 def test_an_approval_is_asked_for_of_the_requests_that_are_open(queue: Queue) -> None:

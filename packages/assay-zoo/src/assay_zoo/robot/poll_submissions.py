@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 
 from assay.errors import AssayError, HarnessError
@@ -47,6 +47,7 @@ class SubmissionPoller:
         self._told = threading.Event()
         self._seen: dict[tuple[str, int], str] = {}
         self._missed: dict[str, int] = {}
+        self._tries = Counter[str]()
         self._doubted: deque[str] = deque()
         self._soon = False
         self._asked_s = 0.0
@@ -88,8 +89,8 @@ class SubmissionPoller:
         for place in left:
             self._leave(place)
         fresh = [head for head in heads if self._seen.get((head.branch, head.number)) != head.sha]
-        # Who moved on comes first: it cancels its older commit, which is another's then.
-        fresh.sort(key=lambda head: head.sha in left.values())
+        # What failed waits behind the others. Who moved on comes first: it cancels its older commit, which is another's then.
+        fresh.sort(key=lambda head: (self._tries[head.sha], head.sha in left.values()))
         for branch, number in self._queue.open_branches(self._source.repository):
             if (branch, number) not in known and self._source.head(branch, number) is None:
                 self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
@@ -180,6 +181,7 @@ class SubmissionPoller:
 
     def _take(self, head: Head, base: str) -> None:
         place = (head.branch, head.number)
+        self._tries[head.sha] += 1
         try:
             self._mirror.fetch_head(head)
             names = self._source.names(head, self._mirror.submissions_of(head, base))
@@ -200,6 +202,7 @@ class SubmissionPoller:
         self._missed.pop(head.sha, None)
         self._enqueue(head, names)
         self._seen[place] = head.sha
+        del self._tries[head.sha]
 
     def _enqueue(self, head: Head, names: Iterable[str]) -> None:
         for name in names:
