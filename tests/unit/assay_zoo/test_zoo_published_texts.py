@@ -38,6 +38,21 @@ def test_a_licence_is_known_by_its_words(text: str, identifier: str) -> None:
     assert license_of(text) == identifier
 
 
+@pytest.mark.parametrize(
+    ("sentence", "identifier"),
+    [
+        ("Portions of this model, among them all weights, are under the Apache License 2.0.", "Apache-2.0 AND MIT"),
+        ("Parts of it, the whole network, are under the Apache License 2.0.", "Apache-2.0 AND MIT"),
+        ("Parts of the code are under the Apache License 2.0.", "MIT"),
+        ("Portions are under the Apache License 2.0, all rights reserved.", "MIT"),
+        ("- Parts of it are under the Apache License 2.0.", "MIT"),
+    ],
+)
+def test_what_is_said_of_parts_is_not_said_of_the_model(sentence: str, identifier: str) -> None:
+    mit = 'Permission is hereby granted, free of charge, to any. THE SOFTWARE IS PROVIDED "AS IS".'
+    assert license_of(f"{mit}\n\n{sentence}") == identifier
+
+
 def test_a_licence_may_be_one_of_an_expression() -> None:
     assert same_license("MIT", "MIT OR Apache-2.0")
     assert same_license("GPL-3.0", "GPL-3.0-or-later")

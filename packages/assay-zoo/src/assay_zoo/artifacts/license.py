@@ -45,8 +45,11 @@ _SHORT = re.compile(
 _CHOICE = re.compile(
     r"\beither (?:of|the)\b|\bat your (?:option|choice)\b|\bdual[- ]licen|\b(?:any|one) of (?:these|the following)\b"
 )
-_OF_PARTS = re.compile(r"(?:(?:some )?(?:parts|portions)|some (?:code|files)|third[- ]party)\b")
-"""Beginnings of a sentence that says under which licence others gave what is in it."""
+_OF_PARTS = re.compile(
+    r"(?:[-*\u2022] )?(?:(?:some )?(?:parts|portions)|some (?:code|files)|third[- ]party)\b"
+    r"(?!.*\b(?:weights?|models?|all(?! rights)|every\w*|whole)\b)"
+)
+"""A sentence that says under which licence others gave what is in it, and does not speak of the model."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _NOTICE_LETTERS = 2000
 """Longer ones are texts of licences, with notices of others behind them."""
