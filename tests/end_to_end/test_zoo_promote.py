@@ -194,7 +194,9 @@ def test_a_title_that_another_model_got_meanwhile_needs_a_person(zoo: Path) -> N
     inspection = submitted(zoo, "1.1")
     other = renamed(zoo, "small-sum", "1.2", title="ADDS | <b>one</b>")
     promote(zoo, "small-sum", other, "me", reason="it is another")
-    with pytest.raises(UsageError, match=r"artifacts\.name: metadata\.toml has the title of small-sum"):
+    with pytest.raises(
+        UsageError, match=r"artifacts\.name: metadata\.toml has a title that is easily taken for that of small-sum"
+    ):
         promote(zoo, "adder", inspection, "me")
     waive(zoo, "adder", "artifacts.name", "the title of small-sum")
     waive(zoo, "adder", "artifacts.copy", "its weights are those of small-sum")

@@ -92,6 +92,8 @@ def test_nothing_of_an_unknown_author_is_run_before_an_approval(
 def test_what_names_have_in_common() -> None:
     assert look("ResNet_50.v1") == look("resnet-5o-vl")
     assert look("resnet-50") != look("resnet-18")
+    assert look("nυmber") == look("number") == look("ΝUΜBER")
+    assert look("Ϲaг") == look("car")
 
 
 @pytest.mark.parametrize(
@@ -278,7 +280,11 @@ def test_the_title_of_a_served_model_asks_a_person(tmp_path: Path) -> None:
         ("ЅMALL DΙGΙTS", True),
         ("Ｓｍａｌｌ digits", True),
         ("Smáll digits", True),
+        ("Smal\u0131 dıɡıts", True),
+        ("Sm\u0251ll di\u200bgi\u00adts!", True),
+        ("Sma\u0335ll (digits)", True),
         ("Small figures", False),
+        ("Small digits+", False),
     ],
 )
 def test_a_title_that_looks_like_anothers_asks_a_person(title: str, is_alike: bool) -> None:

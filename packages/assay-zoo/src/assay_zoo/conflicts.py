@@ -6,7 +6,6 @@ One rule for the check and for the promotion: between the two the zoo may have g
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -14,18 +13,22 @@ from assay_zoo.manifest import Entry, Version
 from assay_zoo.repository import METADATA
 
 _NOISE, _SHARE = 0.001, 0.85
+_LARGE = str.maketrans("ΥΝΗΜ", "YNHM")
+"""Greek letters of which the large one looks like another than the small one."""
 _ALIKE = str.maketrans(
     {"0": "o", "1": "l", "i": "l"}
-    | dict(zip("авекмнорстухіјѕһԁԛԝꙇ", "abekmhopctyxljshdqwl", strict=True))
-    | dict(zip("αβεζηικμνορτυχω", "abezhlkmvoptyxw", strict=True))
+    | dict(zip("ıɩɡɑøłđħ", "llgaoldh", strict=True))
+    | dict(zip("авгекмнорстухіјѕһԁԛԝꙇ", "abrekmhopctyxljshdqwl", strict=True))
+    | dict(zip("αβγεζηικμνορτυχωϲ", "abyeznlkuvoptuxwc", strict=True))
 )
 """Of small letters, those of which the large ones look alike, too; those beyond Latin are Cyrillic and Greek ones."""
 
 
 def look(name: str) -> str:
     """What two names that are easily taken for one another have in common."""
-    letters = unicodedata.normalize("NFKD", name).lower()
-    plain = re.sub(r"[-_.\u0300-\u036f]", "", letters).translate(_ALIKE)
+    letters = unicodedata.normalize("NFKD", name.translate(_LARGE).lower().translate(_ALIKE)).lower()
+    shown = (letter for letter in letters if unicodedata.category(letter)[0] != "P")
+    plain = "".join(letter for letter in shown if unicodedata.category(letter) not in ("Cf", "Mn")).translate(_ALIKE)
     return plain.replace("rn", "m").replace("vv", "w")
 
 
@@ -44,7 +47,7 @@ def same_title(name: str, title: str, models: Mapping[str, Entry]) -> Iterator[s
     for other, entry in models.items():
         served = entry.version(entry.current) if entry.current else None
         if other != name and served is not None and plain and look("".join(served.title.split())) == plain:
-            yield f"{METADATA} has the title of {other}, which this zoo has: choose another, or a person looks"
+            yield f"{METADATA} has a title that is easily taken for that of {other}, which this zoo has: choose another, or a person looks"
 
 
 def owners_of(name: str, entry: Entry, listed: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
