@@ -32,7 +32,10 @@ class TreeEnsemble(Real):
     def _run(self, x: Tensor, **attributes: Any) -> tuple[Tensor]:
         rows = x.reshape(1, -1) if x.ndim == 1 else x
         targets = int(stated(attributes, "n_targets", 1))
-        transform = _TRANSFORMS[int(stated(attributes, "post_transform", 0))]
+        number = int(stated(attributes, "post_transform", 0))
+        if number not in range(len(_TRANSFORMS)):
+            raise NotComputed(post_transform=number)
+        transform = _TRANSFORMS[number]
         if transform == "PROBIT" or (transform != "NONE" and targets == 1):
             # ONNX Runtime 1.31.1 leaves the transform of a single target out: nothing to rely on.
             raise NotComputed(post_transform=transform, targets=targets)
