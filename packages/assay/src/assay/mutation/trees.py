@@ -78,9 +78,15 @@ def _root(graph: Graph, node: NodeProto) -> int:
     return int(roots[0] if roots.size else inner[0])
 
 
+def _is_whole(graph: Graph, node: NodeProto) -> bool:
+    """Whether it has a node that branches, and the tables of thresholds and of leaves."""
+    tables = (_numbers(graph, node, name) for name in _tables(node))
+    return bool(_inner(graph, node).size) and all(table.size for table in tables)
+
+
 def _ensembles(mutation: str, fits: Callable[[Graph, NodeProto], bool]) -> Callable[[Graph], Iterable[NodeProto]]:
     def sites(graph: Graph) -> Iterable[NodeProto]:
-        return [node for node in graph.open_to(mutation) if _inner(graph, node).size and fits(graph, node)]
+        return [node for node in graph.open_to(mutation) if _is_whole(graph, node) and fits(graph, node)]
 
     return sites
 
