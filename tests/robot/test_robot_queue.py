@@ -169,6 +169,26 @@ def test_a_commit_that_another_request_hands_in_is_that_ones(queue: Queue) -> No
     assert not queue.take_over(identity, other), "it is in the zoo"
 
 
+@pytest.mark.parametrize("is_decided", [False, True], ids=["checked", "decided"])
+def test_a_commit_that_another_took_over_meanwhile_is_not_left(queue: Queue, is_decided: bool) -> None:
+    identity, _ = queue.enqueue("zoo", head("1", "alice:a", 7), "a")
+
+    def decide() -> None:
+        lease = queue.lease("w1")
+        assert lease is not None
+        assert queue.decide(lease, PROMOTE, [])
+
+    decide()
+    alices = queue.submission(identity)
+    assert alices is not None
+    assert queue.take_over(identity, head("1", "bob:a", 8))
+    if is_decided:
+        decide()
+    before = queue.whole(identity)
+    queue.leave(alices, State.WITHDRAWN, "alice:a was withdrawn before the promotion")
+    assert queue.whole(identity) == before
+
+
 def test_dead_workers_of_this_robot_are_forgotten_at_once(queue: Queue) -> None:
     for sha, branch in (("1", "x"), ("2", "y")):
         queue.enqueue("zoo", head(sha, branch), branch)

@@ -101,7 +101,7 @@ class OutboxWorker:
                     submission, inspection, merges=self._all_in(submission, but=submission.id)
                 )
             except Gone as error:
-                self.queue.leave(submission.id, error.state, str(error))
+                self.queue.leave(submission, error.state, str(error))
                 self.look_again(submission.sha)
                 return
             except UsageError as error:

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, and_, insert, or_, select, upd
 from assay_zoo.robot.database import Database
 from assay_zoo.robot.outbox import OutboxEntry, enqueue
 from assay_zoo.robot.queries import Queries, one_submission
-from assay_zoo.robot.records import Decided, Head, Lease, Level, State
+from assay_zoo.robot.records import Decided, Head, Lease, Level, State, Submission
 from assay_zoo.robot.tables import decisions, events, jobs, submissions
 
 LEASE_S = 60.0
@@ -113,13 +113,16 @@ class Queue(Queries):
             )
             return self._cancel(connection, gone, State.WITHDRAWN, why)
 
-    def leave(self, identity: int, state: State, why: str) -> None:
-        """A decided commit that its branch or request has no more: where it is handed in again, it is checked again."""
+    def leave(self, known: Submission, state: State, why: str) -> None:
+        """A decided commit that its branch or request has no more: handed in again, it is checked again. What is another's by now stays."""
+        row = submissions.c
+        still = and_(
+            row.id == known.id, row.state == State.DECIDED, row.branch == known.branch, row.number == known.number
+        )
         with self.database.write() as connection:
-            gone = update(submissions).where(submissions.c.id == identity)
-            connection.execute(gone.values(state=state, answer=""))
-            self._note(connection, identity, why)
-            enqueue(connection, identity, OutboxEntry.REPORT)
+            if connection.execute(update(submissions).where(still).values(state=state, answer="")).rowcount:
+                self._note(connection, known.id, why)
+                enqueue(connection, known.id, OutboxEntry.REPORT)
 
     def cancel(self, lease: Lease, state: State, why: str) -> None:
         """Give a job up because its commit is no longer the newest."""
