@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from assay_zoo.artifacts.code_scan import reaches
+from assay_zoo.artifacts.code_scan import PACKAGES, reaches
 
 _MADE = (
     "import onnxruntime as ort\nimport helper\nfrom PIL import Image\ndef fake(*a): return [1]\n"
@@ -105,10 +105,46 @@ def test_a_class_gives_its_methods_any_value_as_self(call: str) -> None:
         "class S(type(s)): ...",
         "def of(B):\n    class S(B): ...\nof(ort.InferenceSession)",
         "S = type('S', (ort.InferenceSession,), {'run': fake})",
+        "def make(object):\n    class S(object): ...\nlist(map(make, helper.all))",
+        "def make(object=ort.InferenceSession):\n    class S(object): ...\nmake()",
+        "import abc\nS = abc.ABCMeta('S', (ort.InferenceSession,), {})",
+        "class M(type): ...\nS = M('S', (ort.InferenceSession,), {})",
+        "S = type.__new__(type, 'S', (ort.InferenceSession,), {})",
+        "kind = type\nS = kind('S', (ort.InferenceSession,), {})",
+        "parts = ('S', (ort.InferenceSession,), {})\nS = type(*parts)",
+        "import functools\nS = functools.partial(type, 'S')((ort.InferenceSession,), {})",
+        "import dataclasses\nS = dataclasses.make_dataclass('S', [], bases=(ort.InferenceSession,))",
+        "helper.make(ort.InferenceSession)",
+        "from onnx.reference.reference_evaluator import ReferenceEvaluator\nclass S(ReferenceEvaluator): ...",
+        "from onnx.backend.base import BackendRep\nclass S(BackendRep): ...",
+        "try:\n    from onnxruntime import InferenceSession as B\nexcept ImportError:\n    B = object\nclass S(B): ...",
     ],
 )
 def test_a_class_that_may_be_a_runtimes_asks(code: str) -> None:
     assert {one.certain for one in reaches(_MADE + code)} == {False}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from onnxruntime.quantization import CalibrationDataReader\nclass Reader(CalibrationDataReader): ...",
+        "import tensorrt as trt\nclass C(trt.IInt8EntropyCalibrator2): ...\nclass L(trt.ILogger): ...",
+        "import openvino as ov\nclass A(ov.Op): ...",
+        "from tvm.relax.frontend import nn\nclass A(nn.Module): ...",
+        "try:\n    from torch.utils.data import Dataset\nexcept ImportError:\n    Dataset = object\nclass A(Dataset): ...",
+        "import torch\nBase = torch.nn.Module if hasattr(torch, 'nn') else object\nclass A(Base): ...",
+        "class A:\n    class Config: ...\nclass B(A):\n    class Config(A.Config): ...",
+        "from torch import nn\ndef block(base):\n    class Block(base): ...\n    return Block\nblock(nn.Module)",
+        "P = type('P', (), {'x': 1})",
+        "class Wrong(Exception): ...\nError = object\nclass Other(Error): ...",
+        "isinstance(s, (ort.InferenceSession, ort.SessionOptions))\nlist(map(ort.InferenceSession, ['m.onnx']))",
+        "SESSIONS: dict[str, ort.InferenceSession] = {}\nSessions = dict[str, ort.InferenceSession]",
+        "def load(kind: type[ort.InferenceSession] | None = None) -> tuple[str, ort.InferenceSession]: ...",
+    ],
+)
+def test_a_class_that_is_no_runtimes_is_free(code: str) -> None:
+    packages = (*PACKAGES, "tensorrt", "openvino", "tvm", "torch")
+    assert reaches(_MADE + code, packages) == []
 
 
 @pytest.mark.parametrize(
@@ -139,6 +175,7 @@ def test_a_class_that_may_be_a_runtimes_asks(code: str) -> None:
         "class A:\n    def f(self):\n        type(self).count = 1\n        self.__class__.n = 2\n        self.g = self.f\n        self.g()",
         "class A: ...\nb = A()\nb.run = fake\nb.run(1)",
         "import argparse\nb = argparse.ArgumentParser().parse_args()\nb.func = fake\nb.func(1)",
+        "def set_up(loader): loader.collate_fn = fake\nset_up(helper.loader)\nlist(map(set_up, []))",
         "def wrap(f):\n    def inner(): ...\n    inner.original = f\n    return inner",
     ],
 )

@@ -42,7 +42,9 @@ class AskedCode(ShownMarkup):
         elif isinstance(node, ast.Name | ast.Attribute):
             yield from self._used(node)
         elif isinstance(node, ast.Call):
-            yield from self._made_by(node)
+            yield from (*self._made_by(node), *self._handed_class(node))
+        elif isinstance(node, ast.Tuple | ast.List):
+            yield from self._handed_class(node)
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             yield from self._stored(node)
         elif isinstance(node, ast.keyword | ast.Dict):
@@ -107,20 +109,6 @@ class AskedCode(ShownMarkup):
         values = self._given_to(scope, node.id) if named else self._names_in(scope).values_of(node.id)
         return bool(values) and all(self._is_own(value, seen | {id(node)}) for value in values)
 
-    def _given_to(self, function: ast.AST | None, name: str) -> list[ast.expr]:
-        """The arguments that calls give a parameter, if the function is only ever called by its name; else none."""
-        if not isinstance(function, ast.FunctionDef) or name not in (names := [arg.arg for arg in function.args.args]):
-            return []
-        at = names.index(name)
-        spoken = [node for node in self._nodes if isinstance(node, ast.Name) and node.id == function.name]
-        calls = [node for node in self._nodes if isinstance(node, ast.Call) and node.func in spoken]
-        given = [
-            call.args[at]
-            for call in calls
-            if len(call.args) > at and not any(isinstance(a, ast.Starred) for a in call.args)
-        ]
-        return given if len(given) == len(calls) == len(spoken) else []
-
     def _made_by(self, node: ast.Call) -> Iterator[str]:
         name, many = last_name(node.func), len(node.args) + len(node.keywords)
         words = {keyword.arg: keyword.value for keyword in node.keywords}
@@ -133,7 +121,8 @@ class AskedCode(ShownMarkup):
             yield Unread(f"names of one thing under those of another ({name} with more than a function)")
         of = node.func.func if isinstance(node.func, ast.Call) else node.func
         is_kind = last_name(of) in ("type", "__class__") and (of is not node.func or last_name(of) == "__class__")
-        if many == 3 and self._is_plain(node, ("type",)):
+        of_nothing = len(node.args) == 3 and isinstance(node.args[1], ast.Tuple) and not node.args[1].elts
+        if many == 3 and self._is_plain(node, ("type",)) and not of_nothing:
             yield Unread("a class that is made while it runs (type of three arguments)")
         if many > 1 and is_kind and not _is_of_self(node.func):
             yield Unread("what is made by the class of another value (type(x)(...))")

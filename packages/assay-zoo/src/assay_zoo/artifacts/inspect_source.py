@@ -18,7 +18,7 @@ from assay_zoo.artifacts.license import says_license
 from assay_zoo.artifacts.notebook_content import functions_of, keys_of, names_of, numbers_of, statements_of, texts_of
 from assay_zoo.artifacts.other_files import FileNames, OtherFiles, file_names, other_files
 from assay_zoo.artifacts.published import inspect_published
-from assay_zoo.artifacts.reached import Reached
+from assay_zoo.artifacts.reached import DERIVED, Reached
 from assay_zoo.artifacts.sources import Import, SourceText
 from assay_zoo.metadata import Metadata
 from assay_zoo.notebook_report import CellLines
@@ -109,6 +109,8 @@ def _reaches(path: str, text: str, scan: _Scan, where: Sequence[int] = ()) -> It
     for line, what, certain in scan(text):
         if certain:
             sentence = f"{path} reaches for {what}: code of a submission reads its own files and computes, nothing else"
+        elif what.startswith(DERIVED):
+            sentence = f"{path} has {what}: a person has to look"
         else:
             sentence = (
                 f"{path} may reach for {what}: what that is cannot be read from the code, so a person has to look"

@@ -141,7 +141,7 @@ class Origins:
         yield from (origin for value in values for origin in self._now(value))
         if node.id in self._defined and not is_given:
             yield OWN
-        elif not values and not is_given:
+        elif not is_given and (not values or any(self._paths(node))):
             yield from self._of_paths(node)
 
     def _of_self(self, method: ast.AST) -> Iterator[str]:

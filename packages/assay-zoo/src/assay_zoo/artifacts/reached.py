@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+DERIVED = "a class derived from "
+"""With which words of a class begin that may answer in place of a runtime."""
+
 
 class Unread(str):
     """Words for what nobody can know who only reads the code: a person looks at it."""

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 from assay_zoo.artifacts.code_names import last_name
 from assay_zoo.artifacts.origins import OWN, UNKNOWN
-from assay_zoo.artifacts.reached import Unread
+from assay_zoo.artifacts.reached import DERIVED, Unread
 from assay_zoo.artifacts.scopes import parameters
 from assay_zoo.artifacts.source_file import SourceFile
 
 RUNTIMES = (
-    "onnxruntime.", "onnx.reference.ReferenceEvaluator.", "openvino.", "tensorrt.", "iree.", "tvm.", "ncnn.", "MNN.", "ai_edge_litert.",
-    "tflite_runtime.", "executorch.",
+    "onnxruntime.", "onnx.reference.ReferenceEvaluator.", "onnx.reference.reference_evaluator.", "onnx.backend.", "openvino.", "tensorrt.",
+    "iree.", "tvm.", "ncnn.", "MNN.", "ai_edge_litert.", "tflite_runtime.", "tensorflow.lite.", "cv2.dnn.", "executorch.",
 )  # fmt: skip
 """Packages whose classes run models: nobody who has a model to show derives from one."""
-_OF_AXES = ("format_coord", "fmt_xdata", "fmt_ydata")
-"""What matplotlib asks to be set: how a place of a plot is written."""
+_MEANT = re.compile(
+    r"(?:onnxruntime\.quantization|tvm\.relax\.frontend)\..*|openvino\.(?:\w+\.)*Op|tensorrt\.I?(?:\w*Calibrator2?|Logger|Profiler)"
+)
+"""Classes of these from which one has to derive: they calibrate, write a log, describe a model."""
+_CLASS = re.compile(r".*\._?[A-Z]\w*[a-z]\w*")
+_TELLING = ("issubclass", "cast", "map", "partial", "raises", "suppress", "getattr")
+"""Calls that derive nothing from a class that they are given, beside those of Python that only tell what it is."""
+_SET = re.compile(r"format_coord|fmt_[xy]data|[a-z]\w*_(?:fn|func|hook|callback)")
+"""What packages ask to be set: how matplotlib writes a place of a plot, how a loader joins samples."""
 
 
 class ReplacedMethods(SourceFile):
@@ -35,7 +43,7 @@ class ReplacedMethods(SourceFile):
             else base
         )
         origins = self._origins.of(of)
-        if name in _OF_AXES or origins == {OWN} or (self._bound.of(base) and not isinstance(base, ast.Call)):
+        if _SET.fullmatch(name) or origins == {OWN} or (self._bound.of(base) and not isinstance(base, ast.Call)):
             return
         is_package = any(map(self._is_shared, origins - {OWN, UNKNOWN}))
         inside = name.startswith("_")
@@ -58,12 +66,80 @@ class ReplacedMethods(SourceFile):
     def _derived(self, bases: Sequence[ast.expr]) -> Iterator[str]:
         """A class that is a runtime's and answers by itself, or may be."""
         for base in bases:
-            is_plain = isinstance(base, ast.Name) and (hasattr(builtins, base.id) or not self._names[0].binds(base.id))
-            for origin in self._origins.of(base):
-                if f"{origin}.".startswith(RUNTIMES) or (origin == UNKNOWN and not is_plain):
-                    yield Unread(
-                        f"what a class of a package does for all that use it (derived from {ast.unparse(base)[:60]})"
-                    )
+            values = [base]
+            scope = self._scopes.around(base)
+            if isinstance(base, ast.Name) and isinstance(scope, ast.FunctionDef) and self._given(base) == 1:
+                is_asked = self._others.asks[scope.name] > (scope.name in self._asks) or scope.decorator_list
+                values = [base] if is_asked else self._given_to(scope, base.id) or [base]
+            origins = {origin for value in values for origin in self._origins.of(value)}
+            may_be = UNKNOWN in origins and self._has_runtime and not self._is_plain_class(base)
+            if may_be or any(map(_runs_models, origins)):
+                yield Unread(f"{DERIVED}{ast.unparse(base)[:60]}, which may be one of a runtime that runs models")
+
+    def _handed_class(self, node: ast.Call | ast.Tuple | ast.List) -> Iterator[str]:
+        """A class that runs models, in a list or given to a call: what has it may derive from it."""
+        if isinstance(node, ast.Call):
+            parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+            is_harmless = last_name(node.func) in _TELLING
+        else:
+            parts, is_harmless = node.elts, id(node) in self._of_types
+        for part in parts if not is_harmless else ():
+            paths = self._bound.of(part) if id(part) not in self._only_told and self._given(part) != 1 else ()
+            if any(_runs_models(path) and _CLASS.fullmatch(path) for path in paths):
+                yield Unread(
+                    f"what a runtime answers, by a class derived from it ({ast.unparse(part)[:60]} is handed on)"
+                )
+
+    @cached_property
+    def _of_types(self) -> set[int]:
+        """Tuples and lists of types, from which nothing is derived."""
+        shown = [node.type for node in self._nodes if isinstance(node, ast.ExceptHandler)]
+        shown += [node.slice for node in self._nodes if isinstance(node, ast.Subscript)]
+        return set(map(id, shown)) | self._annotated | self._only_told
+
+    @cached_property
+    def _has_runtime(self) -> bool:
+        """Whether the submission has the name of one at all."""
+        stars = [star for stars in self._others.stars.values() for star in stars]
+        paths = {f"{path}." for path in (*self._bound.all_paths(), *self._stars, *stars) if path}
+        return any(path.startswith(RUNTIMES) or name.startswith(path) for path in paths for name in RUNTIMES)
+
+    def _is_plain_class(self, base: ast.expr) -> bool:
+        """One of Python, or one of the submission that nothing else has the name of."""
+        name = last_name(base)
+        if name in self._bound_names:
+            return False
+        if isinstance(base, ast.Attribute):
+            return name in self._classes and self._origins.of(base.value) == {OWN}
+        files = [file for star in self._stars for file in self._bound.files(star)]
+        is_starred = len(self._stars) == len(files) == 1 and self._others.is_class(files[0], name)
+        return isinstance(base, ast.Name) and (hasattr(builtins, name) or is_starred or not self._names[0].binds(name))
+
+    @cached_property
+    def _bound_names(self) -> set[str]:
+        """Those of anything but classes: targets, parameters, functions, imports."""
+        names: set[str] = set()
+        for node in self._nodes:
+            if isinstance(node, ast.Name | ast.Attribute):
+                names |= set() if isinstance(node.ctx, ast.Load) else {last_name(node)}
+            elif not isinstance(node, ast.ClassDef | ast.keyword):
+                words = [getattr(node, key, None) for key in ("arg", "asname", "name", "rest")]
+                names |= {word.partition(".")[0] for word in words if isinstance(word, str)}
+        return names
+
+    def _given_to(self, function: ast.AST | None, name: str) -> list[ast.expr]:
+        """The arguments that calls give a parameter, if the function is only ever called by its name; else none."""
+        if not isinstance(function, ast.FunctionDef) or name not in (names := [arg.arg for arg in function.args.args]):
+            return []
+        at = names.index(name)
+        spoken = [node for node in self._nodes if isinstance(node, ast.Name) and node.id == function.name]
+        calls = [node for node in self._nodes if isinstance(node, ast.Call) and node.func in spoken]
+        given = [
+            call.args[at]
+            for call in calls
+            if len(call.args) > at and not any(isinstance(a, ast.Starred) for a in call.args)
+        ]
+        return given if len(given) == len(calls) == len(spoken) else []
 
     def _is_given_package(self, node: ast.AST, seen: frozenset[int] = frozenset()) -> bool:
         """Whether a value may be what a package makes, by all with which the function around it is called."""
@@ -136,3 +212,7 @@ class ReplacedMethods(SourceFile):
         of = self._bound.of(node.func if isinstance(node, ast.Call) else node)
         partial = isinstance(node, ast.Call) and of == ("functools.partial",)
         return own or partial or isinstance(node, ast.Lambda) or any(map(self._bound.is_defined, of))
+
+
+def _runs_models(path: str) -> bool:
+    return f"{path}.".startswith(RUNTIMES) and not _MEANT.fullmatch(path)

@@ -50,7 +50,7 @@ class SourceFile:
 
     def __init__(self, tree: ast.AST, own: FileNames, packages: Collection[str], others: OtherFiles) -> None:
         self._packages, self._others, self._path = packages, others.files, others.path
-        self._asks = frozenset(own.asks)
+        self._asks, self._stars = frozenset(own.asks), own.stars
         self._bound = FollowedNames(own.hands_on, own.stars, others.files, packages)
         self._nodes = list(ast.walk(tree))
         self._names = {0: WrittenNames(tree, names_of_star, kept=others.kept, elsewhere=self._elsewhere)}
@@ -119,7 +119,9 @@ class SourceFile:
         return all(self._others.is_class(other, name) for other in files)
 
     def _is_namespace(self, node: ast.expr) -> bool:
-        """Whether it has no more in it than what the file put there."""
+        """Whether it has no more in it than what the file put there, or is `object`."""
+        if isinstance(node, ast.Name) and node.id == "object" and not self._names[0].binds("object"):
+            return True
         made = isinstance(node, ast.Call) and last_name(node.func) in NAMESPACES
         return made or (isinstance(node, ast.Name) and node.id in self._namespaces)
 
