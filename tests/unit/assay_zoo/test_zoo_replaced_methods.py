@@ -62,6 +62,12 @@ class L:
         "[im] = [*map(Image.open, ['a.png'])]\nim.load = fake",
         "object.__setattr__(s, 'run', fake)",
         "from helper import fake as other\ndef g(): ...\nsetattr(type(s), 'run', other)",
+        "class P:\n    def __init__(self, t): t.load = fake\nim = Image.open('a.png')\nP(im)\nim.resize(1)",
+        "class P:\n    def __call__(self, t): t.load = fake\nim = Image.open('a.png')\nP()(im)\nim.resize(1)",
+        "class P:\n    def __matmul__(self, t): t.load = fake\nP() @ Image.open('a.png')",
+        "class P:\n    def __getitem__(self, t): t.load = fake\nP()[Image.open('a.png')]",
+        "class P:\n    def __init__(self, t): self.t = t\n    def go(self): self.t.load = fake\nP(Image.open('a.png')).go()",
+        "class P:\n    def __init__(self, t): self.t = t\n    def go(self): self.t.load = fake\nclass Q(P): ...\nQ(s).go()",
     ],
 )
 def test_a_method_of_a_package_that_is_another_asks(code: str) -> None:
@@ -175,6 +181,7 @@ def test_a_class_that_is_no_runtimes_is_free(code: str) -> None:
         "class A:\n    def f(self):\n        type(self).count = 1\n        self.__class__.n = 2\n        self.g = self.f\n        self.g()",
         "class A: ...\nb = A()\nb.run = fake\nb.run(1)",
         "import argparse\nb = argparse.ArgumentParser().parse_args()\nb.func = fake\nb.func(1)",
+        "class P:\n    def __init__(self, t: 'L'): self.t = t\n    def go(self): self.t.load = fake\nclass L: ...\nP(L()).go()",
         "def set_up(loader): loader.collate_fn = fake\nset_up(helper.loader)\nlist(map(set_up, []))",
         "def wrap(f):\n    def inner(): ...\n    inner.original = f\n    return inner",
     ],

@@ -61,6 +61,10 @@ class Origins:
             self._settle(node)
         return self._known[self._key(node)]
 
+    def stored(self, node: ast.Attribute) -> list[ast.expr]:
+        """All that the file gives an attribute of this name, of whatever it is."""
+        return self._values.get((0, f".{node.attr}"), [])
+
     def _settle(self, first: ast.expr) -> None:
         """All of which it is made, what others are made of before these; again until nothing changes."""
         order: list[ast.expr] = []
@@ -116,7 +120,7 @@ class Origins:
         elif isinstance(node, ast.Attribute) and self._paths(node):
             yield from self._of_paths(node)
         elif isinstance(node, ast.Attribute):
-            stored = self._values.get((0, f".{node.attr}"), [])
+            stored = self.stored(node)
             yield from (origin for value in stored for origin in self._now(value))
             yield from () if stored else (self._now(node.value) - {OWN}) or {UNKNOWN}
         elif isinstance(node, ast.Subscript | ast.Starred | ast.Await | ast.NamedExpr):
@@ -213,7 +217,7 @@ class Origins:
             if call is not None:
                 asked = [each for each in methods if _is_asked_of_class(call, each, is_instance=self._is_instance(of))]
                 expressions.setdefault(name, []).extend(_first(call, each) for each in asked)
-            elif not self._is_instance(of) and not all(map(_is_property, methods)):
+            elif not self._is_instance(of) and not all(_is_decorated(each, *_PROPERTIES) for each in methods):
                 expressions.setdefault(name, []).append(None)
         return expressions
 
@@ -256,10 +260,6 @@ def _is_of_class(method: ast.AST | None) -> bool:
     return method is None or _is_decorated(method, "classmethod") or getattr(method, "name", "") == "__new__"
 
 
-def _is_property(method: ast.AST) -> bool:
-    return any(last_name(each) in _PROPERTIES for each in getattr(method, "decorator_list", ()))
-
-
 def _first(call: ast.Call, method: ast.AST) -> ast.expr | None:
     """What a call gives for the first parameter."""
     named = [keyword.value for keyword in call.keywords if keyword.arg == next(iter(_names(method)), "")]
@@ -279,8 +279,8 @@ def _is_asked_of_class(call: ast.Call, method: ast.AST, *, is_instance: bool) ->
     return needed <= count <= most and count > 0 and not (is_instance and count + 1 <= most)
 
 
-def _is_decorated(node: ast.AST, name: str) -> bool:
-    return any(last_name(each) == name for each in getattr(node, "decorator_list", ()))
+def _is_decorated(node: ast.AST, *names: str) -> bool:
+    return any(last_name(each) in names for each in getattr(node, "decorator_list", ()))
 
 
 def _names(scope: ast.AST) -> Iterator[str]:

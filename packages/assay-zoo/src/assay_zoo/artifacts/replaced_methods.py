@@ -143,6 +143,8 @@ class ReplacedMethods(SourceFile):
 
     def _is_given_package(self, node: ast.AST, seen: frozenset[int] = frozenset()) -> bool:
         """Whether a value may be what a package makes, by all with which the function around it is called."""
+        if isinstance(node, ast.Attribute) and id(node) not in seen and (stored := self._origins.stored(node)):
+            return any(self._may_be_package(value, seen | {id(node)}) for value in stored)
         scope = self._scopes.around(node)
         while scope is not None and not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             scope = self._scopes.around(scope)
@@ -150,11 +152,15 @@ class ReplacedMethods(SourceFile):
             return True
         if id(scope) in seen:
             return False
+        name = self._made_as.get(id(scope), scope.name)
+        is_first = isinstance(node, ast.Name) and [node.id] == [arg.arg for arg in scope.args.args[:1]]
+        if name.startswith("__") and not is_first:
+            return True  # Python calls it, for an operator say
         starred = any(self._bound.files(star) for stars in self._others.stars.values() for star in stars)
-        asked = self._others.asks[scope.name] > (scope.name in self._asks)
-        if scope.name in self._handed_on or starred or asked:
+        asked = self._others.asks[name] > (name in self._asks)
+        if name in self._handed_on or starred or asked:
             return True  # who calls it with what is not looked for: another file may
-        calls = self._calls_by_name.get(scope.name, [])
+        calls = self._calls_by_name.get(name, [])
         values = [value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords))]
         return any(self._may_be_package(value, seen | {id(scope)}) for value in values)
 
@@ -174,9 +180,18 @@ class ReplacedMethods(SourceFile):
 
     @cached_property
     def _handed_on(self) -> set[str]:
-        """Functions that the file does more with than to call them."""
+        """Functions and classes that the file does more with than to call them."""
         names = [node for node in self._nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-        return {node.id for node in names if id(node) not in self._called} & self._functions
+        known = self._called | self._annotated | self._only_told
+        return {node.id for node in names if id(node) not in known} & (self._functions | self._classes)
+
+    @cached_property
+    def _made_as(self) -> dict[int, str]:
+        """Each `__init__` with the name of its class, as which it is called."""
+        classes = [node for node in self._nodes if isinstance(node, ast.ClassDef)]
+        return {
+            id(part): each.name for each in classes for part in each.body if getattr(part, "name", "") == "__init__"
+        }
 
     @cached_property
     def _asked_of_packages(self) -> set[str]:
