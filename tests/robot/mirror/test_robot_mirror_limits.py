@@ -131,11 +131,16 @@ def test_under_a_lower_hard_limit_git_goes_on_and_no_commit_is_to_blame(zoo: Pat
     assert told[1:] == [] if name == "RLIMIT_AS" else "GitFailed" in told[1] and "raise the hard limit" in told[1]
 
 
+@pytest.mark.parametrize(
+    ("most", "count"),
+    [(200, 3), (195, 3), (193, 2), (325, 5)],
+    ids=["in a line", "behind one", "before its end", "all"],
+)
 def test_of_too_many_branches_the_first_are_listed_and_it_is_said(
-    mirror: Mirror, zoo: Path, caplog: pytest.LogCaptureFixture
+    mirror: Mirror, zoo: Path, caplog: pytest.LogCaptureFixture, most: int, count: int
 ) -> None:
     for number in range(5):
         put(zoo, f"refs/heads/submission/{number}", {"submissions/a/x": str(number)})
-    mirror._git.output_bytes = 200
-    assert list(mirror.listed("submission/*")) == ["submission/0", "submission/1", "submission/2"]
-    assert "more branches than can be listed: the first 3 are looked at" in caplog.text
+    mirror._git.output_bytes = most
+    assert list(mirror.listed("submission/*")) == [f"submission/{number}" for number in range(count)]
+    assert (f"more branches than can be listed: the first {count} are looked at" in caplog.text) is (count < 5)

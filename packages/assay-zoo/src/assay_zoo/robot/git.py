@@ -82,7 +82,7 @@ class Git:
         variables: Mapping[str, str] | None = None,
         cut: bool = False,
     ) -> bytes:
-        """Standard output; with `cut` the first part of one that is too long. Raises GitFailed."""
+        """Standard output; with `cut` the first `output_bytes` of one that is too long, and a byte more. Raises GitFailed."""
         try:
             code, output, errors = self._bounded(
                 words, input_bytes, {**self._environment(remote), **(variables or {})}, timeout_s
@@ -92,7 +92,7 @@ class Git:
         except OSError as error:
             raise GitFailed(f"git cannot be started ({error.strerror}): install it") from None
         if len(output) > self.output_bytes and cut:
-            return output[: self.output_bytes]
+            return output
         if len(output) > self.output_bytes:
             raise GitTooLarge(f"git {words[0]} has more than {self.output_bytes} bytes to say")
         if code != 0:

@@ -72,7 +72,7 @@ class Mirror:
         """Branches of the remote by name, each with its commit; of too many to be listed the first. Raises GitFailed."""
         words = ("ls-remote", "--heads", self._address, f"refs/heads/{pattern}")
         listed = self._git.run(*words, remote=True, timeout_s=60, cut=True)
-        if not listed.endswith(b"\n") and listed:
+        if len(listed) > self._git.output_bytes:
             listed = listed[: listed.rfind(b"\n") + 1]
             _LOG.error(
                 "%s has more branches than can be listed: the first %d are looked at, delete some",
