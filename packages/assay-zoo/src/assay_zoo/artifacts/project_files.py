@@ -30,9 +30,12 @@ _OF_PYTEST = (
     "pythonpath",
 )
 _SHOWN_BY_PYTEST = re.compile(
-    r"-[qvxs]+|-r\w+|--(?:quiet|verbose|exitfirst|strict-markers|strict-config|(?:tb|color|maxfail|durations|import-mode)=\w+)"
+    r"(?:(?:-[lqsvx]+|-r\w+|--(?:quiet|verbose|exitfirst|no-header|showlocals|strict-markers|strict-config|disable-warnings"
+    r"|(?:tb|color|maxfail|durations|import-mode)[= ]\w+))(?: |$))*"
 )
 """Options that load nothing and start nothing."""
+_WARNING = re.compile(r"\w+(?::[^:]*(?::(?:pytest\.)?\w*(?::[^:]*(?::\d*)?)?)?)?")
+"""A filter of warnings. Of a category with another module in its name pytest imports that one."""
 _OF_CONDA = ("name", "channels", "dependencies", "prefix")
 
 
@@ -70,9 +73,17 @@ def _is_harmless(tools: Mapping[str, Any]) -> bool:
 
 
 def _is_plain_pytest(options: dict[str, Any]) -> bool:
-    added = options.pop("addopts", "")
-    words = added.split() if isinstance(added, str) else list(map(str, added))
-    return set(options) <= set(_OF_PYTEST) and all(map(_SHOWN_BY_PYTEST.fullmatch, words))
+    words, filters = _lines(options.pop("addopts", "")), _lines(options.pop("filterwarnings", []))
+    added = " ".join(" ".join(words).split())
+    plain = _SHOWN_BY_PYTEST.fullmatch(added) and all(_WARNING.fullmatch(each.strip()) for each in filters)
+    return set(options) <= set(_OF_PYTEST) and bool(plain)
+
+
+def _lines(value: object) -> list[str]:
+    """What pytest is told, as a text of lines or as a list; a value of another kind is one word."""
+    if isinstance(value, str):
+        return value.split("\n")
+    return list(map(str, value)) if isinstance(value, list) else [str(value)]
 
 
 def _keys(value: object) -> Iterator[str]:
