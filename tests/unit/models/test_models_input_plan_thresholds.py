@@ -81,6 +81,7 @@ def test_a_scaler_and_columns_of_their_own_are_read_through(tmp_path: Path) -> N
     ranges = planned(_model(tmp_path, [joined, scaled, _ensemble()], {"a": 2, "b": 1})).ranges
     assert ranges["a"].lows[0] < FIRST / 0.5 + 10.0 < ranges["a"].highs[0]
     assert ranges["b"].lows[0] < SECOND / 0.1 < ranges["b"].highs[0]
+    assert not ranges["a"].equals, "the rounding of the Scaler decides on which side such a number lies"
 
 
 def _stumps(kind: int, columns: list[int], numbers: list[float]) -> NodeProto:

@@ -118,6 +118,8 @@ def _candidates(
     samples: Sequence[Sample], model: Model, known: Mapping[str, input_generators.Range], rng: np.random.Generator
 ) -> Iterator[tuple[str, Sample]]:
     yield from input_generators.enlarged(samples, model.inputs)
+    for rows in input_generators.about_thresholds(model, DRAWS, rng):
+        yield "rows about the thresholds of trees", rows
     for fill in input_generators.INPUT_GENERATORS:
         for _ in range(DRAWS):
             yield fill, input_generators.filled(samples[int(rng.integers(len(samples)))], fill, known, rng)

@@ -9,13 +9,18 @@ from typing import Any
 import numpy as np
 
 from assay.core.dtype import is_floating
-from assay.core.model import TensorSpec
+from assay.core.input_plan import RangeSource
+from assay.core.model import Model, TensorSpec
+from assay.models.input_plan.plan import plan_of
+from assay.models.random_inputs import random_inputs
 
 Array = np.ndarray[Any, Any]
 Sample = dict[str, Array]
 
 _MOST_ELEMENTS = 1 << 22
 """Of a sample that is made larger along its symbolic axes."""
+_ROWS = 256
+"""Of a sample for trees: each row comes to a few of many thresholds."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +178,14 @@ def enlarged(samples: Sequence[Mapping[str, Array]], specs: Sequence[TensorSpec]
             larger = {spec.name: _repeat(samples[0][spec.name], spec, symbol, factor) for spec in specs}
             if all(array.size <= _MOST_ELEMENTS for array in larger.values()):
                 yield f"{factor} times as long in {symbol!r}", larger
+
+
+def about_thresholds(model: Model, count: int, rng: np.random.Generator) -> list[Sample]:
+    """So many samples of many rows, where trees read an input: of thresholds, of the numbers beside them, and of others about them."""
+    plan = plan_of(model, batch=_ROWS, fixed={}, stated={})
+    if plan.unmet is not None or all(known.source is not RangeSource.THRESHOLDS for known in plan.ranges.values()):
+        return []
+    return random_inputs(model, seed=int(rng.integers(1 << 31)), samples=count, batch=_ROWS, plan=plan)
 
 
 def _alike(parts: Sequence[Mapping[str, Array]]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assay.core.dtype import is_floating
+from assay.core.dtype import is_floating, numpy_dtype
 from assay.core.input_plan import InputRange, RangeSource
 from assay.core.model import Model, TensorSpec
 from assay.models.input_plan.graph import Graph
@@ -30,6 +30,9 @@ _MEMBER = 6
 _EQUALITY = ("BRANCH_EQ", "BRANCH_NEQ", 4, 5)
 _MOST_EQUALS = 64
 """Of a column: all of them are recorded."""
+_MOST_ORDERED = 8
+"""Of a column: thresholds of order that are among its numbers, each with the numbers beside it."""
+_MOST_ORDERED_IN_ALL = 256
 _MOST_COLUMNS = 4096
 """Of further columns nothing is said: each costs two recorded numbers, and what a tree calls a column may be any number."""
 
@@ -37,11 +40,13 @@ Array = np.ndarray[Any, Any]
 
 
 class Column(NamedTuple):
-    """Between which numbers most thresholds lie, and those that nodes test for equality: a real number is none of them by chance."""
+    """Between which numbers most thresholds lie, those that nodes test for equality, and some that they test for order: a real number is
+    none of them by chance, and `<` taken for `<=` shows nowhere else."""
 
     low: float
     high: float
     equals: tuple[float, ...] = ()
+    ordered: tuple[float, ...] = ()
 
 
 Bounds = dict[int, Column]
@@ -68,15 +73,40 @@ def _within(columns: Bounds, spec: TensorSpec) -> Bounds:
     count = min(width, _MOST_COLUMNS) if isinstance(width, int) else _MOST_COLUMNS
     least, most = extremes(spec.dtype)
     most = most if is_floating(spec.dtype) else min(most, _LARGEST_WHOLE)
+    kept = {
+        at: column for at, column in columns.items() if at < count and not isnan(column.low) and not isnan(column.high)
+    }
+    each = min(_MOST_ORDERED, _MOST_ORDERED_IN_ALL // max(len(kept), 1))
     return {
         at: Column(
-            min(max(low, least), most),
-            min(max(high, least), most),
-            tuple(number for number in equals if least <= number <= most),
+            min(max(column.low, least), most),
+            min(max(column.high, least), most),
+            tuple(
+                number
+                for number in (*column.equals, *_beside(column.ordered, each, spec.dtype))
+                if least <= number <= most
+            ),
         )
-        for at, (low, high, equals) in columns.items()
-        if at < count and not isnan(low) and not isnan(high)
+        for at, column in kept.items()
     }
+
+
+def _beside(thresholds: Iterable[float], most: int, dtype: str) -> tuple[float, ...]:
+    """Some of them, as the type has them, and the next numbers on both sides; none so small that an engine may flush it to zero."""
+    kind = numpy_dtype(dtype)
+    if kind.kind not in "fiu":
+        return ()
+    some = np.asarray(_few(thresholds, most), np.float64)
+    if kind.kind != "f":
+        numbers = np.concatenate([np.rint(some) + step for step in (-1, 0, 1)])
+    else:
+        with np.errstate(over="ignore"):
+            held = some.astype(kind)
+            numbers = np.concatenate(
+                [np.nextafter(held, kind.type(-np.inf)), held, np.nextafter(held, kind.type(np.inf))]
+            )
+        numbers = numbers[np.isfinite(numbers) & ((numbers == 0) | (np.abs(numbers) >= np.finfo(kind).tiny))]
+    return tuple(np.unique(numbers.astype(np.float64)).tolist())
 
 
 def _read_through(node: Node, read: Bounds, graph: Graph) -> list[tuple[str, Bounds]]:
@@ -108,7 +138,7 @@ def _at(numbers: Sequence[float], column: int) -> float:
 
 
 def _unscaled(column: Column, scale: float, offset: float) -> Column:
-    """Of what a Scaler reads, which gives (x - offset) * scale."""
+    """Of what a Scaler reads, which gives (x - offset) * scale. Its rounding decides on which side of a threshold the next number lies."""
     first, last, *equals = (end / scale + offset if scale else offset for end in (*column[:2], *column.equals))
     return Column(min(first, last), max(first, last), tuple(equals))
 
@@ -128,7 +158,11 @@ def _of_ensemble(attributes: Mapping[str, Any]) -> Bounds:
     compared = np.concatenate([thresholds[inner], members])
     equal = np.concatenate([_which(modes, lambda mode: mode in _EQUALITY)[inner], np.ones(len(members), bool)])
     return {
-        column: Column(*_between(compared[nodes]), _few(compared[nodes][equal[nodes]]))
+        column: Column(
+            *_between(compared[nodes]),
+            _few(compared[nodes][equal[nodes]]),
+            _few(compared[nodes][~equal[nodes]], _MOST_ORDERED),
+        )
         for column, nodes in _by_column(at)
         if column >= 0
     }
@@ -147,10 +181,10 @@ def _members(attributes: Mapping[str, Any], columns: Array) -> tuple[Array, Arra
     return columns[sets[known]], numbers[known]
 
 
-def _few(numbers: Iterable[float]) -> tuple[float, ...]:
-    """At most so many as are recorded, from the least to the largest."""
+def _few(numbers: Iterable[float], most: int = _MOST_EQUALS) -> tuple[float, ...]:
+    """At most so many, from the least to the largest."""
     each = np.unique(np.asarray(numbers, np.float64))
-    places = np.linspace(0, len(each) - 1, _MOST_EQUALS).astype(int) if len(each) > _MOST_EQUALS else slice(None)
+    places = np.linspace(0, len(each) - 1, most).astype(int) if len(each) > most else slice(None)
     return tuple(each[places].tolist())
 
 
@@ -173,10 +207,11 @@ def _merge(bounds: dict[str, Bounds], name: str, columns: Bounds) -> None:
     for at, column in columns.items():
         other = known.get(at, column)
         equals = _few([*other.equals, *column.equals])
-        known[at] = Column(min(other.low, column.low), max(other.high, column.high), equals)
+        ordered = _few([*other.ordered, *column.ordered], _MOST_ORDERED)
+        known[at] = Column(min(other.low, column.low), max(other.high, column.high), equals, ordered)
 
 
 def _range(columns: Bounds) -> InputRange:
-    lows, highs, equals = zip(*(columns.get(at, Column(-1.0, 1.0)) for at in range(max(columns) + 1)), strict=True)
+    lows, highs, equals, _ = zip(*(columns.get(at, Column(-1.0, 1.0)) for at in range(max(columns) + 1)), strict=True)
     equals = equals if any(equals) else ()
     return InputRange(min(lows), max(highs), lows=lows, highs=highs, equals=equals, source=RangeSource.THRESHOLDS)
