@@ -47,7 +47,7 @@ def apply(tmp_path: Path) -> Apply:
         ("fp16", INTEGERS, "fp16 finds no float32 input or weight to convert"),
         ("int8-qdq", SHAPES, "int8-qdq finds nothing to quantize in this model (it has Shape)"),
         ("int8-dynamic", SHAPES, "int8-dynamic finds nothing to quantize in this model (it has Shape)"),
-        ("int8-qdq", SIZES, "int8-qdq finds nothing to quantize: no operator is left of this model"),
+        ("int8-qdq", SIZES, "no operator is left of this model: there is nothing to compute in int8"),
     ],
 )
 def test_nothing_to_do_is_no_success(apply: Apply, name: str, text: str, message: str) -> None:

@@ -98,6 +98,23 @@ def test_refusals(tiny: Path, tmp_path: Path) -> None:
         XnnpackInt8().apply(sine, tmp_path, "", [{"x": np.ones(3, np.float32)}])
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_without_an_operator_has_nothing_to_compute_and_needs_no_rewriting(tmp_path: Path) -> None:
+    onnx.save(
+        parser.parse_model(
+            '<ir_version: 10, opset_import: ["" : 21]>\ng (float[3] x) => (float[3] y) { y = Identity(x) }'
+        ),
+        tmp_path / "same.onnx",
+    )
+    same = convert_to(tmp_path / "same.onnx", "torch", tmp_path)
+    XnnpackInt8().prepare()
+    with pytest.raises(
+        Unsupported, match="no operator is left of this model: there is nothing to compute in int8"
+    ) as caught:
+        XnnpackInt8().apply(same, tmp_path, "", [{"x": np.ones(3, np.float32)}])
+    assert caught.value.cause == "nothing_to_do"
+
+
 class _Words(torch.nn.Module):
     """Positions are computed, indices joined."""
 

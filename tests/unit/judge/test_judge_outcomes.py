@@ -112,6 +112,11 @@ def test_the_reason_of_a_crash_says_where_and_what_to_do() -> None:
             Cause.NO_ENVIRONMENT,
             "environment 'x' cannot be resolved: there is no version of y==99",
         ),
+        (
+            Outcome.UNSUPPORTED,
+            Cause.NOTHING_TO_DO,
+            "no operator is left of this model: there is nothing to compute in int8",
+        ),
     ],
 )
 def test_no_advice_is_added_to_a_sentence_that_says_what_to_do(outcome: Outcome, cause: Cause, detail: str) -> None:

@@ -57,8 +57,9 @@ class Cause(enum.StrEnum):
     """Why a stage failed, as far as the backend's words tell. `refused`: it said no in words of its own, which tell no more.
     `no_reference`: nobody has answers to compare with. `invalid_model`: an engine finds the model invalid; `invalid_file`: the
     checker of its format does. `not_installed`, `no_environment`, `needs_opset` and `not_made` (a case of a suite): what to do is
-    in the detail. `peer_failed`: the other process of a comparison failed, and this one is well. `busy_machine`: the clock
-    ended the job, which had waited for a core for most of that time."""
+    in the detail. `nothing_to_do`: no operator is left of the model, and nobody needs another one. `peer_failed`: the other
+    process of a comparison failed, and this one is well. `busy_machine`: the clock ended the job, which had waited for a core for
+    most of that time."""
 
     NONE = "none"
     INVALID_MODEL = "invalid_model"
@@ -78,5 +79,6 @@ class Cause(enum.StrEnum):
     NO_ENVIRONMENT = "no_environment"
     NEEDS_OPSET = "needs_opset"
     NOT_MADE = "not_made"
+    NOTHING_TO_DO = "nothing_to_do"
     PEER_FAILED = "peer_failed"
     OTHER = "other"

@@ -36,9 +36,16 @@ _HANGS = "an engine that hangs is found by assay check"
 
 
 SAYS_WHAT_TO_DO = frozenset(
-    {Cause.WRONG_USAGE, Cause.NOT_INSTALLED, Cause.NO_ENVIRONMENT, Cause.NEEDS_OPSET, Cause.NOT_MADE}
+    {
+        Cause.WRONG_USAGE,
+        Cause.NOT_INSTALLED,
+        Cause.NO_ENVIRONMENT,
+        Cause.NEEDS_OPSET,
+        Cause.NOT_MADE,
+        Cause.NOTHING_TO_DO,
+    }
 )
-"""Causes whose detail names the way out: no advice is added."""
+"""Causes whose detail names the way out, or says that there is nothing to do: no advice is added."""
 
 
 RUN_AGAIN = "run it again when the machine is less busy, or give it longer with --timeout"

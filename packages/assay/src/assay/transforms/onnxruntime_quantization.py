@@ -127,7 +127,7 @@ def require_quantized(path: Path, transform: str) -> None:
 
     graph = onnx.load(path, load_external_data=False).graph
     if not graph.node:
-        raise Unsupported(noted(TransformCode.NO_OPERATOR_LEFT, transform=transform))
+        raise Unsupported(noted(TransformCode.NO_OPERATOR_LEFT), cause="nothing_to_do")
     if not any(node.op_type in QUANTIZED for node in graph.node):
         kinds = ", ".join(sorted({node.op_type for node in graph.node})[:8])
         raise Unsupported(noted(TransformCode.NOTHING_TO_QUANTIZE, transform=transform, kinds=kinds))

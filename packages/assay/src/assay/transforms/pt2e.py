@@ -71,7 +71,7 @@ class Pt2eInt8(ABC):
                 raise _refused(self.name, error) from error
         if not any("quantize_per" in name for name in _called(quantized)):
             if not _called(program):
-                raise Unsupported(noted(TransformCode.NO_OPERATOR_LEFT, transform=self.name))
+                raise Unsupported(noted(TransformCode.NO_OPERATOR_LEFT), cause="nothing_to_do")
             kinds = ", ".join(sorted(set(_called(program)))[:8])
             raise Unsupported(noted(TransformCode.NOTHING_TO_QUANTIZE, transform=self.name, kinds=kinds))
         outputs = [spec.name for spec in program.outputs]

@@ -26,9 +26,7 @@ TRANSFORMS: dict[str, str] = {
     ),
     TransformCode.NOTHING_TO_CONVERT: "fp16 finds no float32 input or weight to convert in this model",
     TransformCode.NOTHING_TO_QUANTIZE: "{transform} finds nothing to quantize in this model (it has {kinds})",
-    TransformCode.NO_OPERATOR_LEFT: (
-        "{transform} finds nothing to quantize: no operator is left of this model once what never changes is computed"
-    ),
+    TransformCode.NO_OPERATOR_LEFT: "no operator is left of this model: there is nothing to compute in int8",
     TransformCode.QUANTIZED_ALREADY: (
         "int8-qdq finds a model that is quantized already: use a flow without this transform"
     ),
