@@ -24,8 +24,8 @@ _MEANT = re.compile(
 )
 """Classes of these from which one has to derive: they calibrate, write a log, describe a model."""
 _CLASS = re.compile(r".*\._?[A-Z]\w*[a-z]\w*")
-_TELLING = ("issubclass", "cast", "map", "partial", "raises", "suppress", "getattr")
-"""Calls that derive nothing from a class that they are given, beside those of Python that only tell what it is."""
+_TELLING = ("issubclass", "cast", "map", "partial", "raises", "suppress", "getattr", "field", "cache", "lru_cache")
+"""Calls of Python and of packages that derive nothing from a class that they are given, beside those that only tell what it is."""
 _SET = re.compile(r"format_coord|fmt_[xy]data|[a-z]\w*_(?:fn|func|hook|callback)")
 """What packages ask to be set: how matplotlib writes a place of a plot, how a loader joins samples."""
 
@@ -80,7 +80,9 @@ class ReplacedMethods(SourceFile):
         """A class that runs models, in a list or given to a call: what has it may derive from it."""
         if isinstance(node, ast.Call):
             parts = [*node.args, *(keyword.value for keyword in node.keywords)]
-            is_harmless = last_name(node.func) in _TELLING
+            of = self._bound.of(node.func)
+            is_shared = bool(of) and all(map(self._is_shared, of))
+            is_harmless = self._is_plain(node, _TELLING) or (is_shared and last_name(node.func) in _TELLING)
         else:
             parts, is_harmless = node.elts, id(node) in self._of_types
         for part in parts if not is_harmless else ():
