@@ -84,6 +84,14 @@ def test_a_scaler_and_columns_of_their_own_are_read_through(tmp_path: Path) -> N
     assert not ranges["a"].equals, "the rounding of the Scaler decides on which side such a number lies"
 
 
+@pytest.mark.parametrize(("operator", "drawn"), [("Cast", False), ("Identity", True)])
+def test_thresholds_are_drawn_where_nothing_rounds_on_the_way(operator: str, drawn: bool, tmp_path: Path) -> None:
+    """A double beside a threshold of single precision becomes it."""
+    attributes = {"to": TensorProto.FLOAT} if operator == "Cast" else {}
+    before = helper.make_node(operator, ["d"], ["x"], **attributes)
+    assert bool(planned(_model(tmp_path, [before, _ensemble()], {"d": 4})).ranges["d"].equals) is drawn
+
+
 def _stumps(kind: int, columns: list[int], numbers: list[float]) -> NodeProto:
     """A tree of two leaves for each threshold."""
     count = len(columns)

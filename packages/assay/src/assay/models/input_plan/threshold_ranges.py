@@ -21,8 +21,12 @@ ENSEMBLES = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor")
 _DTYPES = ("float", "int32", "int64")
 """Of inputs: those of eight and sixteen bits may be all that their type holds."""
 _UNCHANGED = ("Cast", "Identity", "Imputer")
+_EXACT = ("Identity", "Imputer", "Concat")
+"""Behind these a number is on the side of a threshold on which it was. Any other may round it, and engines round in places of their own."""
 _LARGEST_WHOLE = float(np.nextafter(2.0**63, 0.0))
 """Of those that a double and an int64 both have."""
+_LARGEST_IN_FLOAT = 2.0**24
+"""Up to here single precision, in which engines compare whole numbers, has all of them."""
 _OUTSIDE = 0.25
 """How far beyond the usual thresholds numbers reach, as a share of what these span."""
 _MEMBER = 6
@@ -61,10 +65,14 @@ def threshold_ranges(graph: Graph, model: Model) -> dict[str, InputRange]:
             _merge(bounds, node.inputs[0], _of_ensemble(node.attributes))
         elif (read := bounds.get(node.outputs[0] if node.outputs else "")) is not None:
             for name, columns in _read_through(node, read, graph):
-                _merge(bounds, name, columns)
+                _merge(bounds, name, columns if node.op in _EXACT else _unordered(columns))
     specs = {spec.name: spec for spec in model.inputs if spec.dtype.startswith(_DTYPES)}
     within = {name: _within(bounds[name], spec) for name, spec in specs.items() if name in bounds}
     return {name: _range(columns) for name, columns in within.items() if columns}
+
+
+def _unordered(columns: Bounds) -> Bounds:
+    return {at: column._replace(ordered=()) for at, column in columns.items()}
 
 
 def _within(columns: Bounds, spec: TensorSpec) -> Bounds:
@@ -99,6 +107,7 @@ def _beside(thresholds: Iterable[float], most: int, dtype: str) -> tuple[float, 
     some = np.asarray(_few(thresholds, most), np.float64)
     if kind.kind != "f":
         numbers = np.concatenate([np.rint(some) + step for step in (-1, 0, 1)])
+        numbers = numbers[np.abs(numbers) <= _LARGEST_IN_FLOAT]
     else:
         with np.errstate(over="ignore"):
             held = some.astype(kind)
@@ -138,7 +147,7 @@ def _at(numbers: Sequence[float], column: int) -> float:
 
 
 def _unscaled(column: Column, scale: float, offset: float) -> Column:
-    """Of what a Scaler reads, which gives (x - offset) * scale. Its rounding decides on which side of a threshold the next number lies."""
+    """Of what a Scaler reads, which gives (x - offset) * scale."""
     first, last, *equals = (end / scale + offset if scale else offset for end in (*column[:2], *column.equals))
     return Column(min(first, last), max(first, last), tuple(equals))
 
