@@ -198,7 +198,7 @@ def test_a_title_that_another_model_got_meanwhile_needs_a_person(zoo: Path) -> N
         UsageError, match=r"artifacts\.name: metadata\.toml has a title that is easily taken for that of small-sum"
     ):
         promote(zoo, "adder", inspection, "me")
-    waive(zoo, "adder", "artifacts.name", "the title of small-sum")
+    waive(zoo, "adder", "artifacts.name", "that of small-sum")
     waive(zoo, "adder", "artifacts.copy", "its weights are those of small-sum")
     assert promote(zoo, "adder", inspection, "me").current == "1.1"
 
