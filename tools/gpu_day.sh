@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # gpu_day.sh [--python PROGRAM] [--out FOLDER] [--seconds N]: Assay on a machine with an NVIDIA GPU, in about 20 minutes.
 # Installs what is missing into .venv-gpu (with --python: into nothing, that interpreter is taken as it is), runs `pytest -m gpu`,
-# checks the digit models on every flow of a GPU, and writes gpu.md (tables with the GPU's name), gpu.jsonl and the logs to FOLDER.
+# checks the digit models and those of the matrix on every flow of a GPU, and writes gpu.md (a table with the GPU's name, for docs/results),
+# gpu.jsonl and the logs to FOLDER, each row as soon as it is known.
 # Exit code: 0 all is as the code expects, 1 something differs (told at the end), 2 it could not begin.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -11,7 +12,7 @@ while [ $# -gt 0 ]; do
     --python) python=$2 ;;
     --out) out=$2 ;;
     --seconds) seconds=$2 ;;
-    *) sed -n '2,5s/^# //p' "$0"; exit 2 ;;
+    *) sed -n '2,6s/^# //p' "$0"; exit 2 ;;
   esac
   shift 2
 done

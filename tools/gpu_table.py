@@ -1,4 +1,4 @@
-"""The digit models on every flow of a GPU, as a table with the GPU's name, and what differs from what the code expects.
+"""The digit models and those of the matrix on every flow of a GPU: a table with its name, and what differs from what the code expects.
 
 `python tools/gpu_table.py FOLDER` writes FOLDER/gpu.md and FOLDER/gpu.jsonl (a line for each check and comparison). Exit code 1 where
 something differs. On a machine without a GPU each line says so.
@@ -20,7 +20,9 @@ from assay.launch.gpus import gpus
 
 ROOT = Path(__file__).parents[1]
 DIGITS = ROOT / "examples" / "digits"
-MODELS = ("classifier", "detector", "segmenter")
+MATRIX = ROOT / "examples" / "matrix" / "models"
+MODELS = ("classifier", "detector", "segmenter", "depthwise", "encoder", "recurrent")
+"""Those of the matrix have no golden, and are compared with the oracle."""
 NO_TF32 = ("--option", "tf32=off")
 FLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("torch-eager-cuda", NO_TF32), ("torch-inductor-cuda", NO_TF32), ("torch-aot-inductor-cuda", NO_TF32), ("torch-eager-cuda", ()),
@@ -28,7 +30,6 @@ FLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tensorrt-fp32", ()), ("tensorrt-fp16", ()), ("tensorrt-int8-qdq", ()), ("trtexec-fp32", ()),
 )  # fmt: skip
 """torch's own choice of TF32 is red on two of the models, and names its cause."""
-_MODEL = '[[model]]\npath = "{model}.onnx"\ngolden = "{golden}"\n\n'
 COMPARISONS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("an engine with itself", "copy.onnx", ("torch-inductor-cuda",), ("same",)),
     ("eager, then compiled", "", ("torch-eager-cuda", "torch-inductor-cuda"), ("same", "faster", "slower")),
@@ -56,10 +57,10 @@ def main(out: Path) -> int:
     with (out / "gpu.jsonl").open("w") as lines, tempfile.TemporaryDirectory() as scratch:
         for row in _rows(Path(scratch)):
             rows.append(row)
+            (out / "gpu.md").write_text(_page(names, rows))
             lines.write(json.dumps({"gpu": names, **row}) + "\n")
             lines.flush()
             print(json.dumps(row))
-    (out / "gpu.md").write_text(_page(names, rows))
     differs = [row for row in rows if row["differs"]]
     print(f"{len(rows)} lines on {names}; {len(differs)} differ from what the code expects")
     for row in differs:
@@ -71,17 +72,13 @@ def _rows(scratch: Path) -> Iterator[dict[str, Any]]:
     for flow, options in FLOWS:
         yield from _checked(scratch, flow, options)
     for comparison in COMPARISONS:
-        yield _compared(scratch, *comparison)
+        yield compared(scratch, *comparison)
 
 
 def _checked(scratch: Path, flow: str, options: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """All models in one command: a row for each."""
     config = scratch / "assay.toml"
-    models = "".join(
-        _MODEL.format(model=DIGITS / "models" / model_name, golden=DIGITS / "goldens" / model_name)
-        for model_name in MODELS
-    )
-    config.write_text(f"{models}[measure]\nseconds = 0.5\n")
+    config.write_text("".join(map(_model, MODELS)) + "[measure]\nseconds = 0.5\n")
     began = time.monotonic()
     report, said = _assay(scratch, "check", "--config", config, "--flow", flow, *options, limit=CHECK_LIMIT_S)
     seconds = round(time.monotonic() - began, 1)
@@ -99,6 +96,14 @@ def _checked(scratch: Path, flow: str, options: tuple[str, ...]) -> Iterator[dic
         for job in jobs:
             _taken(row, job)
         yield row if jobs else {**row, "differs": "no report was written"}
+
+
+def _model(name: str) -> str:
+    """Its table of assay.toml."""
+    path = MATRIX / f"{name}.onnx"
+    if path.is_file():
+        return f'[[model]]\npath = "{path}"\n\n'
+    return f'[[model]]\npath = "{DIGITS / "models" / name}.onnx"\ngolden = "{DIGITS / "goldens" / name}"\n\n'
 
 
 def _taken(row: dict[str, Any], job: Mapping[str, Any]) -> None:
@@ -131,7 +136,7 @@ def _taken(row: dict[str, Any], job: Mapping[str, Any]) -> None:
             row["differs"] += "the device's clock was not read; "
 
 
-def _compared(scratch: Path, what: str, copy: str, flows: tuple[str, ...], expected: tuple[str, ...]) -> dict[str, Any]:
+def compared(scratch: Path, what: str, copy: str, flows: tuple[str, ...], expected: tuple[str, ...]) -> dict[str, Any]:
     models = [DIGITS / "models" / "detector-static.onnx"]
     models += [Path(shutil.copy(models[0], scratch / copy))] if copy else []
     began = time.monotonic()
@@ -146,9 +151,10 @@ def _compared(scratch: Path, what: str, copy: str, flows: tuple[str, ...], expec
     }
     if report is None:
         return {**row, "verdict": "error", "differs": "no report was written"}
-    (job,) = [candidate for candidate in report["jobs"] if candidate["job"]["kind"] in ("compare", "speed")] or report[
-        "jobs"
-    ][-1:]
+    jobs = [candidate for candidate in report["jobs"] if candidate["job"]["kind"] == "compare_speed"]
+    if not jobs:
+        return {**row, "verdict": "error", "differs": "nothing was compared"}
+    (job,) = jobs
     reason = str(job["reason"])
     return {
         **row, "verdict": job["word"], "reason": reason,
