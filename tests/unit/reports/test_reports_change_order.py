@@ -10,6 +10,7 @@ from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.plugins import load
 from assay.reports.change_order import gravest_first
 from assay.reports.html_changes import page_changes
+from assay.reports.terminal import Terminal
 from assay.testing.builders import make_result, make_run
 
 SAME = ("pass", "pass")
@@ -46,6 +47,16 @@ def test_a_report_of_many_rows_shows_what_broke_and_counts_the_rest(form: str, l
     assert text.index("broken") < text.index("m000")
     assert last in text
     assert "without a change" in text
+
+
+def test_the_screen_draws_the_last_runs_as_bars_behind_the_change() -> None:
+    run = make_run()
+    deltas = (MetricDelta("artifact.bytes", 4e6, 1e6, (2e6, 8e6)),)
+    changes = RunChanges("run before", (CellChange("net", "f", verdicts=SAME, deltas=deltas),))
+    judgement = RunVerdict((), Verdict(VerdictStatus.PASS, "PASS"), 0, changes=changes)
+    lines = Terminal(width=120).render(run, [make_result()], judgement).splitlines()
+    (line,) = [line for line in lines if line.strip().startswith("artifact ")]
+    assert line.endswith("  ▂█▁"), "the least of the series lowest, the greatest highest, this run last"
 
 
 def test_the_page_folds_what_did_not_change() -> None:

@@ -50,7 +50,7 @@ def runs(
         print(f"no runs in {history}; `assay check` makes one")
     for run_summary, status in listed:
         counts = (
-            f"{run_summary.passed} passed, {run_summary.failed} failed, {run_summary.other} other"
+            f"{run_summary.passed} passed, {run_summary.failed} failed, {run_summary.other} {run_summary.name_of_other}"
             if run_summary.word
             else ""
         )

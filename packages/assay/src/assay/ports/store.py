@@ -11,7 +11,7 @@ from assay.core.alert import Alert
 from assay.core.annotation import Annotation
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import RunVerdict
+from assay.core.verdict import RunVerdict, VerdictStatus
 
 
 class RunSummary(msgspec.Struct, frozen=True):
@@ -30,6 +30,11 @@ class RunSummary(msgspec.Struct, frozen=True):
     commit: str = ""
     machine: str = ""
     branch: str = ""
+
+    @property
+    def name_of_other(self) -> str:
+        """What `other` counts: in a run that passes, jobs that were skipped; else also those that are undecided or have no answer."""
+        return "skipped" if self.word == VerdictStatus.PASS.value else "other"
 
 
 class RunSearch(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from assay.ports.browsing import CellQuery, MatrixJob
 from assay.reports.sanitize import one_line
 from assay.web import render
 from assay.web.format import plural, status, worst_job
-from assay.web.now import read_now
+from assay.web.now import WELL, read_now
 from assay.web.site import Site
 
 COLOURS = {
@@ -39,21 +39,29 @@ def badge(site: Site, query: Mapping[str, str]) -> Response:
 def _standing(site: Site, case: str, flow: str) -> tuple[str, str]:
     if not case and not flow:
         now = read_now(site)
-        red = {"fail": f"{now.red:,} failing", "pass": "passing"}
-        return now.answer, red.get(now.answer, now.answer or "no run")
+        if now.answer == "pass":
+            return _green(now.well, now.skipped)
+        return now.answer, f"{now.red:,} failing" if now.answer == "fail" else now.answer or "no run"
     asked = CellQuery(case=case, flow=flow, exact=True)
     page = site.moving.get(("badge", asked), lambda: site.store.matrix(asked, 0, MOST, 0, MOST))
     if not page.jobs:
         return "", "unknown"
-    return status(worst_job(page.jobs)), _words(page.jobs)
+    return _of_jobs(page.jobs)
 
 
-def _words(jobs: Sequence[MatrixJob]) -> str:
+def _of_jobs(jobs: Sequence[MatrixJob]) -> tuple[str, str]:
     worst = status(worst_job(jobs))
-    if worst == "pass":
-        return "passing"
     same = sum(status(job) == worst for job in jobs)
-    return worst if len(jobs) == 1 else f"{plural(same, 'job')} {worst}"
+    if worst == "pass" or (worst == "skip" and same < len(jobs)):
+        return _green(sum(status(job) in WELL for job in jobs), same if worst == "skip" else 0)
+    return worst, worst if len(jobs) == 1 else f"{plural(same, 'job')} {worst}"
+
+
+def _green(well: int, skipped: int) -> tuple[str, str]:
+    """Nothing is wrong or undecided; a skipped job proves nothing, and is never silently green."""
+    if not well:
+        return "skip", f"{skipped:,} skipped"
+    return "pass", f"passing, {skipped:,} skipped" if skipped else "passing"
 
 
 def svg(label: str, said: str, word: str) -> str:

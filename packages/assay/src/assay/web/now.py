@@ -63,6 +63,14 @@ class Now(msgspec.Struct, frozen=True):
     def red(self) -> int:
         return sum(flow.red for flow in self.flows)
 
+    @property
+    def skipped(self) -> int:
+        return sum(flow.other for flow in self.flows)
+
+    @property
+    def well(self) -> int:
+        return sum(flow.well for flow in self.flows)
+
 
 def read_now(site: Site) -> Now:
     """As it was at most a second ago."""
