@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -106,6 +107,26 @@ def test_what_changed_since_the_version_before(name: str, same_text: SameText) -
     more = CHANGED[name].render(run, results, _with_changes(judgement)).splitlines()
     added = [line.rstrip() for line in more if line not in whole]
     same_text(name, "\n".join(added) + "\n")
+
+
+def test_a_code_host_shows_each_critical_warning_of_a_pass_with_its_file() -> None:
+    run, results, judgement = standard_run()
+    passes = tuple(replace(verdict, word=VerdictStatus.PASS) for verdict in judgement.verdicts)
+    passed = _with_changes(replace(judgement, verdicts=passes, run=replace(judgement.run, word=VerdictStatus.PASS)))
+    file, name = "models/digits-classifier.onnx", "digits-classifier on openvino-f32"
+    skipped, lost = GitHub().render(run, results, passed).splitlines()
+    assert skipped == (
+        f"::warning file={file},title=warning%3A {name}%3A fusion-skipped::fusion skipped for 3 nodes: Conv_3, Add_4, Relu_5"
+    )
+    assert lost.startswith(f"::warning file={file},title=warning%3A {name}%3A fusion-lost::fusion lost for 3 nodes: ")
+    findings = json.loads(GitLab().render(run, results, passed))
+    assert [(finding["severity"], finding["check_name"], finding["location"]["path"]) for finding in findings] == [
+        ("minor", "assay-warning", file)
+    ] * 2
+    fewer = [replace(result, native_warnings=result.native_warnings[:2]) for result in results]
+    again = json.loads(GitLab().render(run, fewer, passed))
+    assert [finding["fingerprint"] for finding in again] == [finding["fingerprint"] for finding in findings]
+    assert again != findings, "the text has the new count"
 
 
 def test_no_kept_text_is_unused() -> None:

@@ -45,6 +45,15 @@ def test_the_matrix_and_the_summary_count_every_row() -> None:
     assert "assay check" in text
 
 
+def test_the_summary_ends_with_the_critical_warnings_each_with_case_and_flow() -> None:
+    text = SuiteMarkdown().render(*standard_run())
+    assert text.endswith(
+        "### Critical warnings\n\n- digits-classifier · openvino-f32: fusion skipped for 3 nodes: Conv\\_3, Add\\_4, Relu\\_5\n\n"
+    )
+    run, _, judgement = standard_run()
+    assert "Critical" not in SuiteMarkdown().render(run, [], judgement)
+
+
 def test_a_cell_says_what_was_no_pass_and_whether_it_was_expected() -> None:
     run, results, judgement = standard_run()
     page = Matrix().render(run, results, judgement)

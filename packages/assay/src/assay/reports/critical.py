@@ -10,18 +10,21 @@ import msgspec
 from assay.core.changes import RunChanges
 from assay.core.result_parts import native_warnings_of
 from assay.judge.lost_fusions import describe_lost_fusion
-from assay.judge.warnings_text import critical_warnings
+from assay.judge.warnings_text import CRITICAL, critical_warnings
 from assay.reports.rows import Row
 from assay.reports.sanitize import one_line
 
 TITLE = "Critical warnings"
+LOST = "fusion-lost"
+"""The kind of what the baseline had fused; the others are those of `WarningCode`."""
 
 
 class Critical(msgspec.Struct, frozen=True):
-    """One kind of warning: "fusion skipped for 3 nodes: a, b, c"."""
+    """One kind of warning: "fusion skipped for 3 nodes: a, b, c". `kind` has no figures in it: `fusion-skipped`."""
 
     case: str
     flow: str
+    kind: str
     text: str
 
 
@@ -36,8 +39,12 @@ def critical(rows: Sequence[Row], changes: RunChanges | None = None) -> list[Cri
             if entry.result
             for native_warning in native_warnings_of(entry.result)
         ]
-        for text in critical_warnings(dict.fromkeys(native)):
-            warnings.append(Critical(one_line(row.case), one_line(row.flow), one_line(text)))
+        texts = [
+            (code.value, text)
+            for code in CRITICAL
+            for text in critical_warnings(warning for warning in dict.fromkeys(native) if warning.code is code)
+        ]
         if (fusion := lost.get((row.case, row.flow))) is not None:
-            warnings.append(Critical(one_line(row.case), one_line(row.flow), one_line(describe_lost_fusion(fusion))))
+            texts.append((LOST, describe_lost_fusion(fusion)))
+        warnings += [Critical(one_line(row.case), one_line(row.flow), kind, one_line(text)) for kind, text in texts]
     return warnings

@@ -7,24 +7,26 @@ from collections.abc import Sequence
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
-from assay.reports.remarks import Remark, remarks
+from assay.reports.remarks import WARNING, Remark, remarks
 
 MOST = 10
 """GitHub keeps ten errors and ten warnings of a step, and leaves the others out without a word."""
 TEXT_LIMIT = 1500
+_WARNINGS = (VerdictStatus.INCONCLUSIVE.value, WARNING)
 
 
 class GitHub:
-    """`::error file=...,title=...::reason`; an inconclusive verdict is a warning. Where there are more, the last one says how many."""
+    """`::error file=...,title=...::reason`; an inconclusive verdict and a critical warning are warnings. Where there are more, the last
+    one says how many."""
 
     name = "github"
     suffix = ".txt"
 
     def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
-        """Nothing where all is well. Names and messages are escaped: none can begin a command of its own."""
+        """Nothing where all is well and nothing was warned of. Names and messages are escaped: none can begin a command of its own."""
         levels: dict[str, list[str]] = {"error": [], "warning": []}
         for remark in remarks(run, results, judgement):
-            level = "warning" if remark.word == VerdictStatus.INCONCLUSIVE.value else "error"
+            level = "warning" if remark.word in _WARNINGS else "error"
             levels[level].append(_command(level, remark))
         lines: list[str] = []
         for level, remarks_of_level in levels.items():

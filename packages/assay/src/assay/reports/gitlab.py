@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
-from assay.reports.remarks import Remark, remarks
+from assay.reports.remarks import WARNING, Remark, remarks
 
 NO_FILE = "assay.toml"
 """GitLab takes no finding without a file."""
-GRAVITY = {VerdictStatus.ERROR.value: "blocker", VerdictStatus.INCONCLUSIVE.value: "minor"}
+GRAVITY = {VerdictStatus.ERROR.value: "blocker", VerdictStatus.INCONCLUSIVE.value: "minor", WARNING: "minor"}
 """Of its five words; what is not here is critical."""
 
 
@@ -25,7 +25,7 @@ class GitLab:
     suffix = ".json"
 
     def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
-        """`[]` where all is well."""
+        """`[]` where all is well and nothing was warned of."""
         once: dict[object, dict[str, object]] = {}
         for finding in map(_finding, remarks(run, results, judgement)):
             once.setdefault(finding["fingerprint"], finding)
@@ -33,7 +33,7 @@ class GitLab:
 
 
 def _finding(remark: Remark) -> dict[str, object]:
-    about = remark.title if remark.repeat else f"{remark.title} {remark.text}"
+    about = remark.title if remark.repeat or remark.word == WARNING else f"{remark.title} {remark.text}"
     return {
         "description": f"{remark.title}: {remark.text}{f' (log: {remark.log})' if remark.log else ''}",
         "check_name": f"assay-{remark.word or 'not-run'}",

@@ -64,7 +64,7 @@ class Markdown:
             *_table(table_rows),
             *_mutation_scores(results),
             *_changes(judgement.changes),
-            *_critical(table_rows, judgement.changes),
+            *critical_lines(table_rows, judgement.changes),
             *_speed_comparisons(table_rows),
             *_failures(run, table_rows),
             *_about(run, recorded(run, results)),
@@ -164,7 +164,8 @@ def _changed(line: Line) -> str:
     return f"| {escaped(line.label)} | {line.before} | {line.after} | {mark}{line.change}{mark} | {line.spark} |"
 
 
-def _critical(table_rows: Sequence[Row], changes: RunChanges | None) -> list[str]:
+def critical_lines(table_rows: Sequence[Row], changes: RunChanges | None) -> list[str]:
+    """A list under its title, nothing where there are none; at most `FAILURES_SHOWN`, the rest counted."""
     warnings = critical(table_rows, changes)
     names = [
         (escaped(warning.case, 120), escaped(warning.flow, 120), escaped(warning.text))

@@ -1,4 +1,4 @@
-"""What a code host shows beside a change: each thing that is not well once, with its file, the gravest first."""
+"""What a code host shows beside a change: each thing that is not well once, with its file, the gravest first; critical warnings last."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.options.repro import repro_line
-from assay.reports.rows import SEVERITY, group_identical, rows, run_verdicts
+from assay.reports.critical import critical
+from assay.reports.rows import SEVERITY, Row, group_identical, rows, run_verdicts
 from assay.reports.sanitize import one_line
 
+WARNING = "warning"
+"""The word of a critical warning, which is no verdict: a job that passes may have one."""
 QUIET = (VerdictStatus.PASS.value, VerdictStatus.XFAIL.value, VerdictStatus.SKIP.value)
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """`word` is a verdict, "" for a job that never ran; `path` the model's file from where the run was started, "" where it is no
-    file below that folder; `repeat` the command that repeats it, "" for what belongs to no job; `log` the file of what it wrote."""
+    """`word` is a verdict, `WARNING`, or "" for a job that never ran; `path` the model's file from where the run was started, "" where it
+    is no file below that folder; `repeat` the command that repeats it, "" for what belongs to no job; `log` the file of what it wrote."""
 
     word: str
     title: str
@@ -35,7 +38,8 @@ def remarks(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[
     texts = [
         Remark(verdict.word.value, "run", one_line(verdict.reason)) for verdict in run_verdicts(run, results, judgement)
     ]
-    for row in rows(run, results, judgement):
+    table_rows = rows(run, results, judgement)
+    for row in table_rows:
         for together in group_identical(row):
             entry = together[0]
             kinds = ", ".join(member.kind for member in together)
@@ -45,7 +49,25 @@ def remarks(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[
             repeat = one_line(repro_line(run, entry.asked))
             texts.append(Remark(entry.word, title, one_line(entry.reason), path, repeat, log))
     shown = [remark for remark in texts if remark.word not in QUIET]
-    return sorted(shown, key=lambda remark: SEVERITY.index(remark.word))
+    shown.sort(key=lambda remark: SEVERITY.index(remark.word))
+    return shown + _warnings(table_rows, judgement)
+
+
+def _warnings(table_rows: Sequence[Row], judgement: RunVerdict) -> list[Remark]:
+    paths = {
+        (one_line(row.case), one_line(row.flow)): _file(job)
+        for row in table_rows
+        if (job := row.entries[0].job) is not None
+    }
+    return [
+        Remark(
+            WARNING,
+            f"{warning.case} on {warning.flow}: {warning.kind}",
+            warning.text,
+            paths.get((warning.case, warning.flow), ""),
+        )
+        for warning in critical(table_rows, judgement.changes)
+    ]
 
 
 def _file(job: Job) -> str:

@@ -9,7 +9,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.options.repro import repro_line
-from assay.reports.markdown import as_code, escaped
+from assay.reports.markdown import as_code, critical_lines, escaped
 from assay.reports.matrix import tally
 from assay.reports.rows import SEVERITY, Row, common_prefix, headline, rows, skipped_note
 from assay.reports.sanitize import one_line
@@ -35,7 +35,8 @@ class SuiteMarkdown:
         lines += ["### By element type and flow", "", *_table("type", table_rows, _types), ""]
         lines += _tiers(table_rows)
         lines += _weighted(table_rows)
-        return "\n".join([*lines, *_outcomes(table_rows), *_failing(run, table_rows)]) + "\n"
+        lines += [*_outcomes(table_rows), *_failing(run, table_rows)]
+        return "\n".join([*lines, *critical_lines(table_rows, judgement.changes)]) + "\n"
 
 
 def _suite(row: Row) -> str:
