@@ -8,29 +8,11 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
+from untyped_graphs import graph_of, model_of, node
 
 from assay.numerics.drawn_outputs import fixed_outputs
 
 NEVER, YES = np.asarray(0.0, np.float32), np.asarray(True)
-
-
-def node(operator: str, reads: str, gives: str, **attributes: Any) -> onnx.NodeProto:
-    return helper.make_node(operator, reads.split(","), gives.split(","), name=gives, **attributes)
-
-
-def graph_of(nodes: list[onnx.NodeProto], outputs: str, inputs: str = "x", **stored: Any) -> onnx.GraphProto:
-    untyped = onnx.TypeProto()
-    return helper.make_graph(
-        nodes,
-        "g",
-        [helper.make_value_info(name, untyped) for name in filter(None, inputs.split(","))],
-        [helper.make_value_info(name, untyped) for name in outputs.split(",")],
-        [onnx.numpy_helper.from_array(np.asarray(array), name) for name, array in stored.items()],
-    )
-
-
-def model_of(nodes: list[onnx.NodeProto], outputs: str, **rest: Any) -> onnx.ModelProto:
-    return helper.make_model(graph_of(nodes, outputs, **rest), opset_imports=[helper.make_opsetid("", 22)])
 
 
 @pytest.mark.parametrize(
