@@ -38,6 +38,7 @@ from assay.ports import (
     Tensors,
     Traced,
 )
+from assay.testing.trace_checks import what_is_not_shown
 from assay.worker.timing.traces import what_is_wrong
 
 _TIMED_S = 0.1
@@ -150,8 +151,15 @@ def _trace(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> None:
             files = [path for path in Path(place).rglob("*") if path.is_file()]
             assert files, f"{flow.name}: trace wrote no file."
             for path in files:
-                wrong = what_is_wrong(path.read_bytes()) if path.suffix == ".json" else None
-                assert not wrong, f"{flow.name}: trace wrote {path.name}, which is no Chrome trace: {note_text(wrong)}."
+                if path.suffix == ".json":
+                    _shown(flow, path)
+
+
+def _shown(flow: Flow, path: Path) -> None:
+    wrong = what_is_wrong(path.read_bytes())
+    assert not wrong, f"{flow.name}: trace wrote {path.name}, which is no Chrome trace: {note_text(wrong)}."
+    lost = what_is_not_shown(path.read_bytes())
+    assert not lost, f"{flow.name}: trace wrote {path.name}, of which a viewer does not show all: {lost}."
 
 
 _FORK = """

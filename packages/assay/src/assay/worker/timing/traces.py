@@ -64,7 +64,7 @@ def _unusable(files: list[Path], backend: str) -> Note | None:
 def what_is_wrong(text: bytes) -> Note | None:
     """Why Perfetto would not show a file in Chrome's trace format; None where it would."""
     try:
-        read = json.loads(text)
+        read = json.loads(text, parse_constant=_no_number)
     except ValueError as error:
         return noted(NoteCode.NOT_JSON, error=str(error))
     events = read.get("traceEvents") if isinstance(read, dict) else read
@@ -81,3 +81,8 @@ def what_is_wrong(text: bytes) -> Note | None:
     if not any(event["ph"] == "X" for event in events):
         return noted(NoteCode.NO_DURATIONS)
     return None
+
+
+def _no_number(word: str) -> float:
+    """Python reads NaN and Infinity, which are not JSON; Perfetto then shows nothing of the file."""
+    raise ValueError(word)
