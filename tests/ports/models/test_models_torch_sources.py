@@ -78,6 +78,15 @@ def branch():
     return Branch(), torch.ones(2)
 
 
+class Halves(torch.nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.max_pool2d(x, 2, ceil_mode=True)[..., 1:] + x[..., 3::2]
+
+
+def halves():
+    return Halves(), (torch.ones(1, 1, 2, 8),), {"x": {3: torch.export.Dim("width", min=4, max=64)}}
+
+
 LIST = [1]
 """
 
@@ -152,6 +161,7 @@ def test_weights_drawn_at_random_are_the_same_every_time() -> None:
         ("somebodys_models:without", "gives a Net without example inputs; return"),
         ("somebodys_models:number", "gives a int; it must give"),
         ("somebodys_models:branch", "cannot be exported by torch.export"),
+        ("somebodys_models:halves", "allow; torch.export suggests: _width = Dim('_width', min=3, max=32); width = 2*_width"),
     ],
 )
 def test_bad_factories(source: str, said: str, tmp_path: Path) -> None:

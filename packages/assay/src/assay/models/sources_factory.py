@@ -58,6 +58,8 @@ def _built(source: str) -> Program:
         with torch.no_grad():
             exported = torch.export.export(module.eval(), args, kwargs, dynamic_shapes=dynamic)
     except Exception as error:
+        if suggestion := _suggestion(error):
+            raise BadModel(noted(ModelCode.FACTORY_SIZES, source=source, suggestion=suggestion)) from error
         raise BadModel(
             noted(ModelCode.FACTORY_NOT_EXPORTED, source=source, exception=type(error).__name__, error=_line(error))
         ) from error
@@ -155,8 +157,18 @@ class _seeded:
         np.random.set_state(self._numpy)
 
 
+SUGGESTION = 600
+"""Characters of dimensions that torch proposes: some ten of them."""
+
+
 def _line(error: Exception) -> str:
     """The first sentence of an exception, without the advice that exporters append."""
     text = re.split(r"\s*(?:\(unhinted|Caused by:|For more information|The following call raised)", str(error))[0]
     text = " ".join(text.split()) or type(error).__name__
     return text if len(text) <= 300 else text[:299] + "…"
+
+
+def _suggestion(error: Exception) -> str:
+    """The dimensions that torch.export proposes where a module does not take all sizes, such as `_h = Dim('_h', max=200); h = 2*_h`."""
+    _, _, advice = str(error).partition("Suggested fixes:\n")
+    return "; ".join(line.strip() for line in advice.partition("\n\n")[0].splitlines())[:SUGGESTION]

@@ -33,6 +33,7 @@ class ModelCode(enum.StrEnum):
     # Python functions that build a model
     FUNCTION_RAISED = "function_raised"
     FACTORY_NOT_EXPORTED = "factory_not_exported"
+    FACTORY_SIZES = "factory_sizes"
     FACTORY_NO_MODULE = "factory_no_module"
     FACTORY_NEEDS_MODULE = "factory_needs_module"
     FACTORY_IMPORT_RAISED = "factory_import_raised"

@@ -53,6 +53,9 @@ MODELS: dict[str, str] = {
         "{source} cannot be exported by torch.export ({exception}: {error}); see the exporter's advice in "
         "torch.export.draft_export"
     ),
+    ModelCode.FACTORY_SIZES: (
+        "{source} cannot be exported for all sizes that its dynamic_shapes allow; torch.export suggests: {suggestion}"
+    ),
     ModelCode.FACTORY_NO_MODULE: (
         "{source}: there is no module {module!r} in the current folder or among the installed packages; correct the name, or "
         "install the package"
