@@ -161,7 +161,10 @@ def test_weights_drawn_at_random_are_the_same_every_time() -> None:
         ("somebodys_models:without", "gives a Net without example inputs; return"),
         ("somebodys_models:number", "gives a int; it must give"),
         ("somebodys_models:branch", "cannot be exported by torch.export"),
-        ("somebodys_models:halves", "allow; torch.export suggests: _width = Dim('_width', min=3, max=32); width = 2*_width"),
+        (
+            "somebodys_models:halves",
+            "allow; torch.export suggests: _width = Dim('_width', min=3, max=32); width = 2*_width",
+        ),
     ],
 )
 def test_bad_factories(source: str, said: str, tmp_path: Path) -> None:
