@@ -109,6 +109,23 @@ def test_a_server_that_is_slow_or_not_there(bucket: str, file: Path, monkeypatch
         ObjectBlobs(bucket).put(file, DIGEST)
 
 
+@pytest.mark.parametrize(("host", "is_signed"), [("127.0.0.1", False), ("0.0.0.0", True)])
+def test_bytes_are_signed_where_nothing_else_protects_them(
+    host: str, is_signed: bool, bucket: str, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second address is this machine as well, but does not say so."""
+    asked: list[str] = []
+
+    def note(handler: Handler) -> None:
+        asked.append(handler.headers["x-amz-content-sha256"])
+        handler.answer(200, ETag='"x"')
+
+    with _server(note) as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address.replace("127.0.0.1", host))
+        ObjectBlobs(bucket).put(file, DIGEST)
+    assert asked == [DIGEST if is_signed else "UNSIGNED-PAYLOAD"]
+
+
 def test_a_folder_that_cannot_be_made_or_written(tmp_path: Path, file: Path) -> None:
     with pytest.raises(StoreError, match=r"cannot be read or written \(Not a directory\)"):
         FolderBlobs(str(file / "below"))

@@ -10,7 +10,7 @@ from assay.errors import BadModel
 
 TOKENS = "ASSAY_SOURCE_TOKENS"
 """`host=token`, several with spaces between."""
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def check_server(address: str) -> None:
@@ -22,7 +22,7 @@ def check_server(address: str) -> None:
         host = ""
     if not host:
         raise BadModel(f"{address} names no host: write https://host/model.onnx")
-    if parts.scheme not in ("https", "ssh") and not (parts.scheme == "http" and host in _LOOPBACK):
+    if parts.scheme not in ("https", "ssh") and not (parts.scheme == "http" and host in LOOPBACK):
         raise BadModel(f"{parts.scheme}://{host} is read and changed by everybody on the way: use https://")
     if parts.password or (parts.username and parts.scheme != "ssh"):
         raise BadModel(
