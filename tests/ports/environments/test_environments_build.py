@@ -12,13 +12,16 @@ from collections.abc import Sequence
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from assay.environments.cache import Cache, broken, size_bytes
 from assay.environments.installer import Installer
+from assay.environments.interpreters import interpreter_of
 from assay.environments.lock import Lock
 from assay.environments.uv import Uv, find_installer
 from assay.errors import EnvironmentFailed
+from assay.launch.ray.node_environments import on_this_node
 
 MINOR = f"{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -143,6 +146,7 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 from assay.environments.cache import Cache
+from assay.environments.interpreters import interpreter_of
 from assay.environments.lock import Lock
 
 class Dies:
@@ -172,3 +176,28 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(EnvironmentFailed, match="ASSAY_ENVIRONMENTS"):
         Cache(tmp_path / "file" / "below").build(Lock(("x",), MINOR, ""), _uv(), sys.executable, pytest.fail)
+
+
+def test_another_machine_builds_the_same_once_from_the_text_of_its_lock(
+    installer: Installer, wheels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = _lock(installer, "tiny<2")
+    ours = interpreter_of(_built(Cache(tmp_path / "driver"), lock, installer), lock)
+    monkeypatch.setenv("ASSAY_ENVIRONMENTS", str(tmp_path / "node"))
+    theirs = on_this_node("small", ours)
+    assert Path(theirs.program).is_relative_to(tmp_path / "node")
+    mark = Path(theirs.program).parents[1] / "assay-environment.json"
+    made_at = mark.stat().st_mtime_ns
+    assert on_this_node("small", ours) == theirs
+    assert mark.stat().st_mtime_ns == made_at
+    done = subprocess.run([theirs.program, "-c", "import tiny; print(tiny.VERSION)"], capture_output=True, check=True)
+    assert done.stdout == b"1.0\n"
+    lost = msgspec.structs.replace(ours, lock=ours.lock.replace("1.0", "3.0"))
+    with pytest.raises(EnvironmentFailed, match=r"^this node cannot build the environment small: .*tiny") as failed:
+        on_this_node("small", lost)
+    assert "\n" not in str(failed.value)
+
+
+def _built(cache: Cache, lock: Lock, installer: Installer) -> Cache:
+    cache.build(lock, installer, sys.executable, pytest.fail)
+    return cache

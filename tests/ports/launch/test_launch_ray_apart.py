@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.commands.composition import open_services
+from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.stores.object_blobs import ObjectBlobs
 from command_line import run_assay
@@ -58,6 +59,25 @@ def test_a_model_is_checked_by_nodes_that_share_no_disk(
     (verified,), (expected,) = ([result for result in results if result.kind == "verify"] for results in (far, own))
     assert verified.comparisons == expected.comparisons
     assert references == {path.name for path in (project / ".assay" / "oracle").rglob("*") if path.is_file()}
+
+
+def test_a_flow_in_an_environment_of_its_own_has_it_built_on_such_nodes(
+    tmp_path: Path, bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, home, cache = (tmp_path / name for name in ("project", "home", "cache"))
+    for folder in (project, home, cache):
+        folder.mkdir()
+    linear_model(project / "m.onnx")
+    (project / "assay.toml").write_text('[environments.older]\nrequires = ["onnxruntime==1.30.0"]\n')
+    for name, value in (("ASSAY_STORE", bucket), ("HOME", str(home)), ("ASSAY_CACHE", str(cache))):
+        monkeypatch.setenv(name, value)
+    words = [*WORDS[:3], "onnxruntime@older", *WORDS[4:], "--only-kind", "verify"]
+    with ray_cluster(hidden=(project, home, cache)) as nodes:
+        away = run_assay(*words, "--on", f"ray://{nodes.address}", cwd=project)
+    assert away.returncode == 0, away.stdout + away.stderr
+    (result,) = _results(project)
+    assert result.outcome is Outcome.OK
+    assert result.versions["onnxruntime"] == "1.30.0"
 
 
 def test_without_a_store_such_nodes_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

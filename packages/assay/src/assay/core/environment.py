@@ -23,10 +23,12 @@ class EnvironmentSpec(msgspec.Struct, frozen=True):
 
 
 class Interpreter(msgspec.Struct, frozen=True):
-    """How a worker is started: the program, and variables beside those of the driver (None: taken away)."""
+    """How a worker is started: the program, and variables beside those of the driver (None: taken away). `lock` is the text of the lock by
+    which another machine builds the same environment, "" where there is none."""
 
     program: str
     variables: dict[str, str | None] = {}
+    lock: str = ""
 
     def environ(self, base: Mapping[str, str]) -> dict[str, str]:
         """All variables of such a process, started where `base` are those of the driver."""

@@ -16,7 +16,7 @@ from assay.core.environment import EnvironmentSpec, Interpreter
 from assay.core.flow import Flow
 from assay.environments.cache import Cache, default_cache, size_bytes
 from assay.environments.installer import Installer
-from assay.environments.link_package import link_assay
+from assay.environments.interpreters import interpreter_of
 from assay.environments.lock import Lock, read_lock, write_lock
 from assay.environments.pythons import find_python
 from assay.environments.uv import find_installer
@@ -189,7 +189,7 @@ class Environments:
             )
             verb = ", which is" if spec.shipped_by else " is"
             raise _NotWhole(f"{whose} ({', '.join(spec.requires)}){verb} {trouble}")
-        return self._interpreter(self._cache.place(lock))
+        return interpreter_of(self._cache, lock)
 
     def _make(self, spec: EnvironmentSpec) -> Interpreter:
         python, _ = find_python(spec.python, spec.name)
@@ -201,24 +201,10 @@ class Environments:
         if self._cache.state(lock, every_file=False):
             self._tell(f"building environment {spec.name!r}: {len(lock.versions)} packages, kept for later runs")
         try:
-            place = self._cache.build(lock, self._with(), python, self._tell)
+            self._cache.build(lock, self._with(), python, self._tell)
         except EnvironmentFailed as error:
             raise EnvironmentFailed(f"environment {spec.name!r}: {error}") from None
-        return self._interpreter(place)
-
-    def _interpreter(self, place: Path) -> Interpreter:
-        link = link_assay(self._cache.folder / "links")
-        return Interpreter(
-            str(place / "bin" / "python"),
-            {
-                "NPY_PROMOTION_STATE": "weak",  # numpy 1 gives the types of numpy 2: one float32 and 1.0 are a float32
-                "PATH": f"{place / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
-                "PYTHONHOME": None,
-                "PYTHONNOUSERSITE": "1",
-                "PYTHONPATH": str(link),
-                "VIRTUAL_ENV": str(place),
-            },
-        )
+        return interpreter_of(self._cache, lock)
 
     def _locked(self, spec: EnvironmentSpec) -> Lock | None:
         """The lock that fits what is asked now; None where it must be resolved. One that a user keeps is never replaced."""

@@ -39,23 +39,34 @@ class Lock(msgspec.Struct, frozen=True):
         return {normal(match[1]): match[2] for match in pins if match}
 
 
+def lock_text(lock: Lock) -> str:
+    """As it stands in a file."""
+    head = msgspec.json.encode({"requires": lock.requires, "python": lock.python, "asked": lock.asked_python}).decode()
+    return f"{_HEADER}{head}\n{lock.pins}"
+
+
 def write_lock(path: Path, lock: Lock) -> None:
     """Replaces the file at once: a reader sees the old or the new."""
-    head = msgspec.json.encode({"requires": lock.requires, "python": lock.python, "asked": lock.asked_python}).decode()
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.new")
-    new.write_text(f"{_HEADER}{head}\n{lock.pins}", encoding="utf-8")
+    new.write_text(lock_text(lock), encoding="utf-8")
     new.replace(path)
 
 
 def read_lock(path: Path) -> Lock | None:
     """None where there is no file. Raises EnvironmentFailed for one that assay did not write."""
     try:
-        first, _, pins = path.read_text(encoding="utf-8").partition("\n")
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise EnvironmentFailed(f"the lock {path} cannot be read ({error}); remove it, it is made again") from None
+    return parse_lock(text, str(path))
+
+
+def parse_lock(text: str, name: str) -> Lock:
+    """`name` says whose text it is. Raises EnvironmentFailed for one that assay did not write."""
+    first, _, pins = text.partition("\n")
     try:
         if not first.startswith(_HEADER):
             raise ValueError("its first line does not say what it is for")
@@ -63,7 +74,7 @@ def read_lock(path: Path) -> Lock | None:
             raise ValueError(f"{stray!r} is neither a version nor a hash")
         head = msgspec.json.decode(first.removeprefix(_HEADER), type=_Head)
     except ValueError as error:
-        raise EnvironmentFailed(f"{path} is no lock of an environment ({error}); remove it, it is made again") from None
+        raise EnvironmentFailed(f"{name} is no lock of an environment ({error}); remove it, it is made again") from None
     return Lock(head.requires, head.python, pins, head.asked)
 
 

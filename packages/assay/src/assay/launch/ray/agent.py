@@ -7,6 +7,7 @@ import platform
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import metadata
@@ -21,6 +22,7 @@ from assay.launch.gpus import gpus
 from assay.launch.pool import FreshProcess, Pool
 from assay.launch.prefork import Preforked
 from assay.launch.queued import QueuedLauncher
+from assay.launch.ray.node_environments import on_this_node
 from assay.launch.ray.packets import THREADS, Greeting, Parcel, Settings, pack_results, unpack_jobs
 from assay.launch.ray.travelling import KnownFiles, TravellingFile, open_store
 from assay.ports import Launcher
@@ -43,6 +45,7 @@ class Agent:
         self._workers = said.workers or max(cores, 1)
         self._interpreters: dict[str, Interpreter] = {}
         self._failed: dict[str, str] = {}
+        self._building = threading.Lock()
         self._launcher = QueuedLauncher(self._here(said))
 
     @contextmanager
@@ -92,12 +95,23 @@ class Agent:
         """Jobs, which are answered in any order. What is wrong with them is raised by `results`: there the driver waits."""
         try:
             parcel_read = msgspec.msgpack.decode(parcel, type=Parcel)
-            self._interpreters |= parcel_read.interpreters
-            self._failed |= parcel_read.failed
+            self._prepare(parcel_read)
             self._bring(parcel_read)
             self._launcher.add(unpack_jobs(parcel_read), alone=parcel_read.alone)
         except Exception as error:  # noqa: BLE001 - nobody would hear of it, and the driver would wait for ever
             self._launcher.fail(WorkerFailed(f"its jobs cannot be taken: {type(error).__name__}: {error}"))
+
+    def _prepare(self, parcel: Parcel) -> None:
+        """The environments that its jobs need, before any of them is taken: nothing waits for a worker while one is built."""
+        self._failed |= parcel.failed
+        for name, interpreter in parcel.interpreters.items():
+            with self._building:
+                if name in self._interpreters or name in self._failed:
+                    continue
+                try:
+                    self._interpreters[name] = on_this_node(name, interpreter) if self._base else interpreter
+                except EnvironmentFailed as error:
+                    self._failed[name] = str(error)
 
     def _bring(self, parcel: Parcel) -> None:
         if self._files is not None:
@@ -130,9 +144,4 @@ class Agent:
             return Interpreter(sys.executable)
         if environment in self._failed:
             raise EnvironmentFailed(self._failed[environment])
-        interpreter = self._interpreters[environment]
-        if self._base and not Path(interpreter.program).exists():
-            raise EnvironmentFailed(
-                f"this node does not have the environment {environment}, which lies on the driver's disk"
-            )
-        return interpreter
+        return self._interpreters[environment]
