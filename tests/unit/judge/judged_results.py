@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 from assay.core.outcome import Outcome
 from assay.core.policy import Expectation, Policy
@@ -14,7 +15,7 @@ from assay.testing.builders import make_comparison, make_result
 TODAY = datetime.date(2026, 11, 21)
 
 
-def judged(*results: Result, policy: Policy = Policy(), planned: list[str] | None = None, **more: bool) -> RunVerdict:
+def judged(*results: Result, policy: Policy = Policy(), planned: list[str] | None = None, **more: Any) -> RunVerdict:
     keys = [result.job_key for result in results] if planned is None else planned
     return judge(results, policy, planned=keys, today=TODAY, **more)
 

@@ -13,7 +13,7 @@ from judged_results import expecting, judged, over, words
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Goal, Policy
 from assay.core.verdict import VerdictStatus
-from assay.testing.builders import make_comparison, make_result
+from assay.testing.builders import make_comparison, make_job, make_model, make_result
 
 KEY = "digits-classifier|onnxruntime|verify"
 
@@ -172,6 +172,22 @@ def test_a_file_that_two_engines_find_invalid_is_not_valid_for_both() -> None:
     )
     elsewhere = msgspec.structs.replace(other, case="n", job_key="n|openvino|verify")
     assert not any("not valid for engines" in verdict.reason for verdict in judged(mine, elsewhere).verdicts)
+
+
+def test_what_the_exporter_of_torch_wrote_is_no_file_of_the_user() -> None:
+    """There is no ONNX file that he could export again or check: he named a program."""
+    said = {"outcome": Outcome.ERROR, "stage": Stage.LOWER, "cause": Cause.INVALID_MODEL, "comparisons": ()}
+    results = [make_result("m", flow=flow, detail="Squeeze of 64", **said) for flow in ("onnxruntime", "openvino")]
+    jobs = {result.job_key: make_job("m", result.flow) for result in results}
+    programs = {
+        key: msgspec.structs.replace(job, case=msgspec.structs.replace(job.case, model=make_model("m", format="torch")))
+        for key, job in jobs.items()
+    }
+    for asked, step in ((jobs, "check_model(FILE"), (programs, "torch.onnx.export wrote the file")):
+        for engines in (results, results[:1]):
+            for verdict in judged(*engines, asked=asked).verdicts:
+                assert step in verdict.reason
+                assert ("export or convert it again" in verdict.reason) == (asked is jobs)
 
 
 def test_what_two_jobs_of_one_engine_complain_of_is_said_once() -> None:

@@ -24,7 +24,7 @@ from assay.judge.clause import as_clause
 from assay.judge.disputed import to_decide, unsettled, vouched
 from assay.judge.draft_verdict import DraftVerdict, Violation, is_refusal, quantity, unless_said
 from assay.judge.goal_rules import limits_loss
-from assay.judge.invalid import CHECK, EXPORT_AGAIN, is_invalid
+from assay.judge.invalid import is_invalid, to_repair
 from assay.judge.load_metrics import judged_load
 from assay.judge.losses import unconfirmed
 from assay.judge.metrics import metrics
@@ -147,7 +147,7 @@ def _described(result: Result, asked: Asked | None = None) -> str:
     if domain := _foreign_domain(result, asked):
         step = f"{domain} is no domain of ONNX: export the model without it, or choose a flow that has a kernel for it"
     if is_invalid(result):
-        step = f"{EXPORT_AGAIN}, or ask another engine; {CHECK}"
+        step = to_repair(asked.job if asked else None, alone=True)
     hint = "" if result.cause in SAYS_WHAT_TO_DO else f"; {step}"
     return f"{outcome_words(outcome)} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
 
