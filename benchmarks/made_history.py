@@ -45,7 +45,8 @@ PATTERN = (
 NUMBER = "pattern.number + (runs.number - pattern.run) * :cells"
 COPIED = f"FROM runs CROSS JOIN pattern WHERE pattern.run = {OLD} AND {NEW} ORDER BY runs.number, pattern.number"
 EACH = (
-    f"INSERT INTO run_summary SELECT runs.number, jobs, recorded, word, passed, failed, other FROM runs JOIN run_summary ON run = {OLD} "
+    "INSERT INTO run_summary (run, jobs, recorded, word, passed, failed, other, names) "
+    f"SELECT runs.number, jobs, recorded, word, passed, failed, other, names FROM runs JOIN run_summary ON run = {OLD} "
     f"WHERE {NEW}",
     "INSERT INTO results (number, run, job, outcome, word, stage, seconds) "
     f"SELECT {NUMBER}, runs.number, job, outcome, word, stage, seconds {COPIED}",

@@ -19,10 +19,11 @@ from assay.core.kept_folder import KeptFolder
 from assay.core.result import AnyResult
 from assay.core.run import Run
 from assay.stores.metric_values import Names
+from assay.stores.run_names import RunNames
 from assay.stores.tables import FIRST_RELEASED, SCHEMA
 
 KEPT = Path(__file__).with_name("recorded_form.txt")
-RECORDED = (Run, AnyJob, AnyResult, Alert, KeptFolder, Names)
+RECORDED = (Run, AnyJob, AnyResult, Alert, KeptFolder, Names, RunNames)
 """What the decoders of `assay.stores` are made for."""
 OPTIONAL = " (optional)"
 ADVICE = (

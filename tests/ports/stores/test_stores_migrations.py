@@ -49,6 +49,8 @@ def _as_schema_5(tables: dict[str, Rows]) -> None:
     for row in tables["metric_values"]:
         whole, spread = row["numbers"] + (row.pop("more_numbers") or b""), spreads[row["names"]]
         row["numbers"] = whole[spread:] + whole[:spread]
+    for row in tables["run_summary"]:
+        del row["names"]
 
 
 def _make(connection: Connection, version: str) -> None:

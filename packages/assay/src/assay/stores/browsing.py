@@ -9,16 +9,16 @@ from itertools import accumulate
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 
 from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
 from assay.core.verdict import VerdictStatus
 from assay.core.wire import decode_job
-from assay.ports.browsing import RED, CellQuery, JobState, MatrixJob, MatrixPage
-from assay.stores.find_run import find_run
+from assay.ports.browsing import JobState, MatrixJob
 from assay.stores.tables import case_state, result_payloads, results, runs
 
 RED_WORDS = (VerdictStatus.FAIL.value, VerdictStatus.XPASS.value, VerdictStatus.ERROR.value)
+_UNJUDGED = (*FAILS_BY_DEFAULT, Outcome.INFRASTRUCTURE.value)
 
 _state = case_state.c
 _run = runs.alias("began_since")
@@ -50,66 +50,14 @@ def _state_of(row: Any) -> JobState:
     )
 
 
-def matrix(
-    connection: Connection, query: CellQuery, first_case: int, cases: int, first_flow: int, flows: int, name: str
-) -> MatrixPage:
-    """See `ports.Browsable.matrix`; `name` is that of the history."""
-    number = find_run(connection, query.run, name) if query.run else 0
-    asked = _asked(query, number)
-
-    def names(column: ColumnElement[str], first: int, count: int) -> list[str]:
-        some = _of_run(select(column), number).where(*asked).distinct().order_by(column)
-        return list(connection.scalars(some.limit(count + 1).offset(first)))
-
-    found_cases, found_flows = names(_state.case, first_case, cases), names(_state.flow, first_flow, flows)
-    shown_cases, shown_flows = found_cases[:cases], found_flows[:flows]
-    here = [_state.case.in_(shown_cases), _state.flow.in_(shown_flows), *asked]
-    jobs = connection.execute(_jobs(number).where(*here)).all() if shown_cases and shown_flows else []
-    return MatrixPage(
-        tuple(shown_cases),
-        tuple(shown_flows),
-        tuple(MatrixJob(*row) for row in jobs),
-        len(found_cases) > cases,
-        len(found_flows) > flows,
-    )
-
-
-def _jobs(number: int) -> Select[Any]:
-    """The jobs of a run; those of the present where it is 0."""
-    named = (_state.case, _state.flow, _state.kind)
-    if not number:
-        return select(*named, _state.outcome, _state.word, runs.c.id).join(runs, runs.c.number == _state.run)
-    of_run = _of_run(select(*named, results.c.outcome, results.c.word, runs.c.id), number)
-    return of_run.join(runs, runs.c.number == results.c.run)
-
-
-def _of_run(query: Select[Any], number: int) -> Select[Any]:
-    if not number:
-        return query
-    return query.join(results, results.c.job == _state.number).where(results.c.run == number)
-
-
-def _asked(query: CellQuery, number: int) -> list[ColumnElement[bool]]:
-    said = results.c if number else _state
-    asked: list[ColumnElement[bool]] = []
-    for column, part in ((_state.case, query.case), (_state.flow, query.flow)):
-        if part and query.exact:
-            asked.append(column == part)
-        elif part:
-            asked.append(func.lower(column).contains(part.lower(), autoescape=True))
-    if query.outcome:
-        asked.append(said.outcome == query.outcome)
-    if query.word == RED:
-        asked.append(is_red(said))
-    elif query.word:
-        asked.append(said.word == query.word)
-    return asked
-
-
 def is_red(said: Any) -> ColumnElement[bool]:
     """`said` are the columns of the state or of the results. Without a verdict: that of a policy which says nothing of the outcome."""
-    unjudged = said.outcome.in_((*FAILS_BY_DEFAULT, Outcome.INFRASTRUCTURE.value))
-    return or_(said.word.in_(RED_WORDS), and_(said.word == "", unjudged))
+    return or_(said.word.in_(RED_WORDS), and_(said.word == "", said.outcome.in_(_UNJUDGED)))
+
+
+def red(outcome: str, word: str) -> bool:
+    """As `is_red` of one job."""
+    return word in RED_WORDS or (word == "" and outcome in _UNJUDGED)
 
 
 def newest_run_of(connection: Connection, case: str, flow: str) -> str:

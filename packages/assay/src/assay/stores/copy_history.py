@@ -13,6 +13,7 @@ from sqlalchemy.engine import Row
 
 from assay.errors import OtherRun
 from assay.stores.ingest import add_rows, advance, demand_same_run, first_state, job_numbers, jobs_recorded
+from assay.stores.run_names import keep_run_names
 from assay.stores.sql import SqlStore
 from assay.stores.statements import add_many, chunks, insert_for
 from assay.stores.tables import (
@@ -148,6 +149,7 @@ def _add(
     new = [row for row in rows if known.get(row["job_key"]) not in there]
     if not new:
         return
+    connection.execute(update(run_summary).where(run_summary.c.run == run).values(names=None))
     advance(connection, [{**first_state(run, row), "word": row["word"]} for row in new])
     known |= job_numbers(connection, [row["job_key"] for row in new if row["job_key"] not in known])
     here = {row["job"]: known[row["job_key"]] for row in new}
@@ -190,6 +192,7 @@ def _close(connection: Connection, run: int, status: str, summary: dict[str, Any
     for table, job in ((results, results.c.job), (case_state, case_state.c.number)) if said else ():
         same = update(table).where(job == bindparam("its"), table.c.run == run, table.c.word == "")
         connection.execute(same.values(word=bindparam("said")), said)
+    keep_run_names(connection, run)
 
 
 def _add_new(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:

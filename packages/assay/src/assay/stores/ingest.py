@@ -28,6 +28,7 @@ from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.errors import OtherRun
 from assay.stores.encoded_result import EncodedResult
 from assay.stores.payload import pack
+from assay.stores.run_names import keep_run_names
 from assay.stores.statements import add_many, as_arrays, chunks, insert_for, next_numbers
 from assay.stores.tables import (
     case_state,
@@ -130,7 +131,9 @@ def add_results(
     if codes:
         connection.execute(insert(result_codes), codes)
     summary = run_summary.c
-    connection.execute(update(run_summary).where(summary.run == run).values(recorded=summary.recorded + len(new)))
+    connection.execute(
+        update(run_summary).where(summary.run == run).values(recorded=summary.recorded + len(new), names=None)
+    )
 
 
 def _metrics_row(run: int, job: int, encoded_result: EncodedResult, constants: Mapping[bytes, int]) -> dict[str, Any]:
@@ -186,6 +189,7 @@ def judge_run(connection: Connection, run: int, judgement: RunVerdict) -> None:
     said = [{"its": known[key], "said": word.value} for key, word in sorted(words.items()) if key in known]
     if said:
         set_words(connection, run, said)
+    keep_run_names(connection, run)
 
 
 def set_words(connection: Connection, run: int, said: Sequence[Mapping[str, Any]]) -> None:

@@ -99,12 +99,11 @@ class SqlStore(SqlBrowsing):
         return self._summaries(limit, runs.c.id.in_(newest))
 
     def _summaries(self, limit: int, *asked: ColumnElement[bool]) -> list[RunSummary]:
-        query = select(*(column for column in runs.c if column.name != "number"), run_summary).join(
-            run_summary, run_summary.c.run == runs.c.number
-        )
+        columns = (column for column in (*runs.c, *run_summary.c) if column.name not in ("number", "run", "names"))
+        query = select(*columns).join(run_summary, run_summary.c.run == runs.c.number)
         with self.reading() as connection:
             rows = connection.execute(query.where(*asked).order_by(runs.c.id.desc()).limit(limit)).mappings().all()
-        return [RunSummary(**{name: value for name, value in row.items() if name != "run"}) for row in rows]
+        return [RunSummary(**row) for row in rows]
 
     def results(self, run_id: str, jobs: Collection[str] | None = None) -> list[Result]:
         """In the order recorded. `run_id` as in `run`."""

@@ -18,6 +18,7 @@ from assay.ports.browsing import (
 )
 from assay.stores import browsing, run_pairs
 from assay.stores.find_run import exact_run, find_runs
+from assay.stores.matrix import StateNames, matrix
 from assay.stores.metric_values import metric_history
 from assay.stores.run_metrics import run_metrics
 from assay.stores.sql_database import SqlDatabase
@@ -27,6 +28,10 @@ from assay.stores.standing import standing
 class SqlBrowsing(SqlDatabase):
     """Implements what of `assay.ports.Browsable` opens no run; `assay.stores.sql.SqlStore` has the rest."""
 
+    def __init__(self, location: str, *, busy_s: float = 30.0, read_only: bool = False) -> None:
+        super().__init__(location, busy_s=busy_s, read_only=read_only)
+        self._state_names = StateNames()
+
     def standing(self, days: float, looked_at: int, limit: int) -> Standing:
         """See `ports.Browsable`."""
         with self.reading() as connection:
@@ -35,7 +40,7 @@ class SqlBrowsing(SqlDatabase):
     def matrix(self, query: CellQuery, first_case: int, cases: int, first_flow: int, flows: int) -> MatrixPage:
         """By name, in the order of the database."""
         with self.reading() as connection:
-            return browsing.matrix(connection, query, first_case, cases, first_flow, flows, self.name)
+            return matrix(connection, query, (first_case, cases), (first_flow, flows), self.name, self._state_names)
 
     def said(self, text: str, looked_at: int, limit: int) -> list[tuple[JobState, str]]:
         """Payloads are read: of the present state alone."""

@@ -21,7 +21,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA = 6
+SCHEMA = 7
 """The version that this code reads and writes: the newest of `migrations/versions`. It stands for the form of what payloads hold, too."""
 
 FIRST_RELEASED = 5
@@ -91,10 +91,15 @@ case_state = Table(
     Column("last_ok", _Number, ForeignKey("runs.number"), nullable=True),
     Index(None, "case", "flow"),
     Index(None, "outcome", "since"),
+    Index(None, "outcome", "word", "case", "flow"),
+    Index(None, "flow", "outcome", "word"),
+    postgresql_with={"fillfactor": 50},
 )
 """Every job that was ever done, by the `number` that its results go by, and what is so now: the outcome of the newest `run` that had this
 job, `since` which run it has been that, for how many runs in a row (`streak`), the verdict's `word` once that run was judged, and the
-`last_ok` run."""
+`last_ok` run. A matrix of millions looks each case and each flow up in the last two indexes.
+Each row changes twice with each run: on PostgreSQL half of a page is free for what it becomes, or the table grows by all its rows with
+each run until it is vacuumed, and every page of a dashboard reads them."""
 
 results = Table(
     "results",
@@ -169,7 +174,9 @@ run_summary = Table(
     Column("passed", Integer, nullable=False),
     Column("failed", Integer, nullable=False),
     Column("other", Integer, nullable=False),
+    Column("names", LargeBinary, nullable=True),
 )
+"""`names`: see `assay.stores.run_names`; none while results are added."""
 
 alerts = Table(
     "alerts",
