@@ -244,3 +244,20 @@ def test_a_limit_that_no_engine_keeps_disputes_no_reference(model: Path) -> None
     result, verdict = only(run_check(options))
     assert (result.outcome, verdict.word) == (Outcome.MISMATCH, VerdictStatus.FAIL), verdict.reason
     assert verdict.reason.endswith("; reference-f64 and onnxruntime-disable agree")
+
+
+def test_what_is_right_by_the_other_reading_of_the_standard_is_not_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """7 elements by a scale of 1.5 are 10: places follow from 1.5, or from 10 / 7."""
+    monkeypatch.chdir(tmp_path)
+    node = helper.make_node("Resize", ["x", "", "scales"], ["y"], mode="linear", name="up")
+    scales = {"scales": np.asarray([1.0, 1.5], np.float32)}
+    path = save(tmp_path / "m.onnx", [node], {"x": (F, [1, 7])}, {"y": (F, [1, 10])}, scales)
+    options = CheckOptions(models=(path,), flows=("reference",), options={"reading": "other"}, only_kind="verify")
+    result, verdict = only(run_check(options))
+    assert (result.outcome, verdict.word) == (Outcome.MISMATCH, VerdictStatus.INCONCLUSIVE)
+    assert verdict.reason.startswith(
+        "the standard is silent (Resize: whether the length of the result is rounded before"
+    )
+    assert "reference is right by the other reading, and differs from reference-f64" in verdict.reason

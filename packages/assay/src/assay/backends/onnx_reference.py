@@ -38,7 +38,10 @@ class Reference:
     name = "reference"
     accepts = "onnx"
     dynamic = True
-    options = (OptionSpec("precision", "model", ("model", "float64"), "the model's own types, or float64 throughout"),)
+    options = (
+        OptionSpec("precision", "model", ("model", "float64"), "the model's own types, or float64 throughout"),
+        OptionSpec("reading", "first", ("first", "other"), "where the standard can be read in two ways: by which"),
+    )
     flows = (
         Flow(name="reference", backend="reference"),
         Flow(name="reference-f64", backend="reference", options={"precision": "float64"}, precision="float64"),
@@ -54,8 +57,9 @@ class Reference:
 
     def lower(self, model: Path, flow: Flow) -> ReferenceEngine:
         """The file checked by onnx.checker, then an implementation found for every node."""
-        wide = resolve_options(self.options, flow)["precision"] == "float64"
-        return ReferenceEngine(model, load_checked(model), wide=wide)
+        options = resolve_options(self.options, flow)
+        wide, other = options["precision"] == "float64", options["reading"] == "other"
+        return ReferenceEngine(model, load_checked(model), wide=wide, other=other)
 
     def load(self, folder: Path, flow: Flow) -> ReferenceEngine:
         """The model file copied by `save`."""
@@ -65,9 +69,14 @@ class Reference:
 class ReferenceEngine:
     """A model with an implementation for each of its nodes."""
 
-    def __init__(self, path: Path, proto: ModelProto, *, wide: bool) -> None:
+    def __init__(self, path: Path, proto: ModelProto, *, wide: bool, other: bool = False) -> None:
         from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
+        from assay.numerics.oracle.other_readings import other_classes, readings_of
 
+        readings = readings_of(proto) if other else {}
+        if other and not readings:
+            raise Unsupported(noted(BackendCode.ONE_READING))
+        self._readings = sorted({reading.value for of_operator in readings.values() for reading in of_operator})
         self._path, self._wide = path, wide
         given = {tensor.name for tensor in proto.graph.initializer}
         fed = [info for info in proto.graph.input if info.name not in given]
@@ -76,7 +85,7 @@ class ReferenceEngine:
         self._operators = [node.op_type for node in proto.graph.node]
         self._precisions: dict[str, str] = {}
         try:
-            self._evaluator = (WideEvaluator if wide else Evaluator)(proto)
+            self._evaluator = (WideEvaluator if wide else Evaluator)(proto, new_ops=other_classes(readings))
         except NotImplementedError as error:
             said = str(error).partition(", known functions")[0]
             raise Unsupported(noted(BackendCode.NO_IMPLEMENTATION, error=said[:300])) from error
@@ -122,7 +131,8 @@ class ReferenceEngine:
             backend_version=onnx.__version__,
             precision=precision or coarsest(outputs),
             placements=placements,
-            options={"precision": "float64" if self._wide else "model"},
+            options={"precision": "float64" if self._wide else "model"}
+            | ({"reading": " ".join(self._readings)} if self._readings else {}),
         )
 
 

@@ -39,6 +39,7 @@ LIMIT_S = 60.0
 LEAST_S = 5.0
 """Of each search, though the session is over: what was begun is worth that."""
 _SIDES = {Side.REFERENCE: "wrong", Side.ENGINE: "disputed", Side.NOBODY: "one_witness", Side.UNASKED: "one_witness"}
+_SIDES[Side.READING] = "unspecified"
 _OUTCOMES = {
     Outcome.CRASH: "crash",
     Outcome.TIMEOUT: "timeout",

@@ -73,11 +73,11 @@ class CaseValues:
             return False
         return True
 
-    def evaluate(self) -> None:
-        """Raises Lowering where float64 has no code for it."""
+    def evaluate(self, *, otherwise: bool = False) -> None:
+        """`otherwise`: by the other reading of what the standard leaves open. Raises Lowering where float64 has no code for it."""
         names = [name for node in self.model.graph.node for name in node.output if name]
         try:
-            self.wide = evaluate(self.model, self.case.inputs, names)
+            self.wide = evaluate(self.model, self.case.inputs, names, otherwise=otherwise)
         except Lowering:
             raise
         except Exception as error:  # the evaluator meets forms that nobody has tried

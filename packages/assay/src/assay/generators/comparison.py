@@ -14,6 +14,7 @@ from assay.core.flow import Flow
 from assay.core.screening import Unspecified
 from assay.errors import Lowering, UsageError
 from assay.generators.case_values import CaseValues
+from assay.numerics.oracle.other_readings import readings_of
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.ports import Tensor
@@ -97,6 +98,21 @@ def coarse_sum(given: Mapping[str, Tensor], values: CaseValues, flow: Flow, seed
     coarse = replace(flow, allowances=(*flow.allowances, HALF_SUMS))
     far = judge(dict(given), values, Far("values"), coarse, seed)
     return () if far.kind else (Unspecified.COARSE_SUM,)
+
+
+def other_reading(given: dict[str, Tensor], values: CaseValues, far: Far) -> tuple[Unspecified, ...]:
+    """What the standard does not say, where an answer whose values are `far` by the first reading of it is right by the other."""
+    readings = readings_of(values.model) if far.kind == "values" else {}
+    if not readings:
+        return ()
+    other = CaseValues(values.case)
+    try:
+        other.evaluate(otherwise=True)
+    except Lowering:
+        return ()
+    if compare(given, other).kind:
+        return ()
+    return tuple({reading: None for of_operator in readings.values() for reading in of_operator})
 
 
 def distance(mine: Tensor, exact: Tensor) -> float:

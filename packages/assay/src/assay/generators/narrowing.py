@@ -34,11 +34,13 @@ class Trial:
     far: Far = NOT_FAR
     detail: str = ""
     answers: Mapping[str, Tensor] = field(default_factory=dict)
+    reading: tuple[Unspecified, ...] = ()
+    """What the standard does not say, where the answers are right by the other reading of it."""
 
     @property
     def silent(self) -> tuple[Unspecified, ...]:
         """What the standard leaves open of it."""
-        return unspecified(self.values.model, self.values.all())
+        return (*unspecified(self.values.model, self.values.all()), *self.reading)
 
 
 Run = Callable[[GeneratedCase], Trial]

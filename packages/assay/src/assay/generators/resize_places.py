@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import onnx
 
 from assay.ports import Tensor
 
@@ -33,24 +32,6 @@ def rounding_decides(node: Any, sizes: Sequence[int], resized: Sequence[int]) ->
         if bool((np.abs(places - change) < NEAR).any()):
             return True
     return False
-
-
-def fractional_length(node: Any, values: Mapping[str, Tensor]) -> bool:
-    """Whether places follow from a length of a result that a scale does not make whole. The text has two scales then: the one that is
-    stated, or that keeps the aspect ratio, and length_resized / length_original."""
-    given = {attribute.name: onnx.helper.get_attribute_value(attribute) for attribute in node.attribute}
-    x = values.get(node.input[0])
-    if given.get("coordinate_transformation_mode") == b"tf_crop_and_resize" or x is None:
-        return False
-    sizes = np.asarray([x.shape[axis] for axis in given.get("axes", range(x.ndim))])
-    scales = values.get(node.input[2] if len(node.input) > 2 else node.input[-1])
-    target = values.get(node.input[3]) if len(node.input) > 3 else None
-    if target is not None and target.size == sizes.size and sizes.all():
-        keeps = {b"not_larger": np.min, b"not_smaller": np.max}.get(given.get("keep_aspect_ratio_policy", b"stretch"))
-        scales = np.full(sizes.size, keeps(target / sizes)) if keeps else None
-    if scales is None or scales.size != sizes.size or scales.dtype.kind != "f":
-        return False
-    return bool((np.abs(sizes * scales - np.rint(sizes * scales)) > 1e-6).any())
 
 
 def _places(way: str, size: int, out: int) -> Tensor:

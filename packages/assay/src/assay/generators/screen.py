@@ -20,7 +20,7 @@ from assay.core.result import ScreenResult
 from assay.core.screening import CaseId, Screened, Suspect, Use
 from assay.errors import Lowering, Unsupported, UsageError
 from assay.generators.case_values import CaseValues
-from assay.generators.comparison import Far, coarse_sum, compare, far_of, judge
+from assay.generators.comparison import Far, coarse_sum, compare, far_of, judge, other_reading
 from assay.generators.files import keep_case, write_anew
 from assay.generators.ignored import ablate_fully
 from assay.generators.kept_cases import KeptCases
@@ -112,8 +112,7 @@ class _Screener:
     def one(self, index: int) -> None:
         became = self._look(index)
         self._counts[became] += 1
-        if self._job.kept and became is Screened.RIGHT:
-            self._right.append(index)
+        self._right += [index] if self._job.kept and became is Screened.RIGHT else []
 
     def _look(self, index: int) -> Screened:
         case = self._generator.make(self._job.seed, index)
@@ -167,7 +166,8 @@ class _Screener:
         if derive and not (far.kind or case.uses or case.others):
             self._watch(values, engine)
         if far.kind:
-            return self._as_given(Trial(case, values, Screened.SUSPECT, far, answers=given))
+            reading = other_reading(given, values, far)
+            return self._as_given(Trial(case, values, Screened.SUSPECT, far, answers=given, reading=reading))
         used = self._used(engine, case, once) if case.uses or case.others else None
         return used or Trial(case, values, Screened.RIGHT)
 

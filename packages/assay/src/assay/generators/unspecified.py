@@ -10,7 +10,7 @@ from onnx import helper
 
 from assay.core.screening import Unspecified
 from assay.generators.pool_places import equal_maxima
-from assay.generators.resize_places import fractional_length, rounding_decides
+from assay.generators.resize_places import rounding_decides
 from assay.numerics.shapes.windows import is_negative_same
 from assay.ports import Tensor
 
@@ -64,8 +64,6 @@ def _of_node(node: Any, values: Mapping[str, Tensor], computed: Collection[str])
         yield Unspecified.EQUAL_KEYS
     if node.op_type == "Resize" and rounding_decides(node, reads[0].shape, gives[0].shape):
         yield Unspecified.ROUNDED_PLACE
-    if node.op_type == "Resize" and fractional_length(node, values):
-        yield Unspecified.FRACTIONAL_LENGTH
     if node.op_type in _REAL and reads[0].dtype.kind in "iu" and gives[0].dtype.kind in "iu":
         yield Unspecified.REAL_RESULT
     if node.op_type == "QuantizeLinear" and _on_the_edge(node, reads):

@@ -44,12 +44,14 @@ class Doubt(enum.Enum):
 
 
 class Side(enum.Enum):
-    """Whom the independent witnesses agree with: `nobody` where they answered otherwise, `unasked` where none answered."""
+    """Whom the independent witnesses agree with: `nobody` where they answered otherwise, `unasked` where none answered. `reading`: the
+    engine is right by the other reading of what the standard leaves open, and nobody has to be asked."""
 
     REFERENCE = "reference"
     ENGINE = "engine"
     NOBODY = "nobody"
     UNASKED = "unasked"
+    READING = "reading"
 
 
 def doubt_of(result: Result) -> Doubt:
@@ -108,6 +110,9 @@ def vouches(witness: Witness, result: ComparedResult) -> bool:
 
 def side_of(result: ComparedResult) -> tuple[Side, Witness | None]:
     """Whom the witnesses support, and the witness that says so."""
+    for witness in result.witnesses:
+        if witness.reading and witness.agrees_with_engine is True:
+            return Side.READING, witness
     for witness in result.witnesses:
         if vouches(witness, result):
             return Side.REFERENCE, witness

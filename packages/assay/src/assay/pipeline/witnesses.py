@@ -42,6 +42,7 @@ from assay.judge.witnesses import (
 from assay.pipeline.change_witness import change_seen_by, parting_node
 from assay.pipeline.job_graph import Stage, result_of
 from assay.pipeline.loss_witness import loss_witness
+from assay.pipeline.other_reading import can_be_asked, read_otherwise, right_otherwise
 from assay.pipeline.services import Services
 from assay.pipeline.verify_stages import VerifyStages
 from assay.pipeline.witness_flows import WITNESSES, fairly_judged, is_witness, quantizing, witness_flow
@@ -60,6 +61,8 @@ class _Asked:
     witnesses: dict[str, Witness] = field(default_factory=dict)
     folders: dict[str, str] = field(default_factory=dict)
     nodes: dict[str, str] = field(default_factory=dict)
+    otherwise: tuple[str, str] | None = None
+    """The folder of the answers by the other reading, and what the standard does not say."""
     seconds: float = 0.0
 
 
@@ -102,6 +105,8 @@ class Witnessed:
         """Asks one after another until one of another library agrees with the reference, or with the engine."""
         blamed = result.node if isinstance(job, PerNodeJob) else ""
         asked = self._asked.setdefault((job.case.name, job.kind, blamed, *quantizing(job)), _Asked())
+        if (reading := await self._other_reading(job, result, asked)) is not None:
+            return replace(result, witnesses=(reading,))
         for other, theirs in peers:
             if isinstance(other, FlowJob) and is_witness(other, job):
                 asked.witnesses.setdefault(other.flow.name, _witness(other.flow, theirs, result))
@@ -128,6 +133,18 @@ class Witnessed:
             result,
             witnesses=tuple(parted if peer_witness is decisive else peer_witness for peer_witness in result.witnesses),
         )
+
+    async def _other_reading(self, job: Job, result: ComparedResult, asked: _Asked) -> Witness | None:
+        """That the engine is right by what the standard can be read to say, too."""
+        if not isinstance(job, VerifyJob) or not can_be_asked(job, result):
+            return None
+        if asked.otherwise is None:
+            folder = Path(job.scratch or self.services.folder)
+            asked.otherwise = await read_otherwise(job, folder, lambda other_job: self._run(other_job, asked))
+        answers, reading = asked.otherwise
+        if not answers:
+            return None
+        return await right_otherwise(job, answers, reading, lambda other_job: self._run(other_job, asked))
 
     async def _with_loss_witnesses(
         self, job: Job, result: LossResult, peers: Sequence[tuple[Job, Result]]

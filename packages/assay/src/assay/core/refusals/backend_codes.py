@@ -75,6 +75,7 @@ class BackendCode(enum.StrEnum):
     NO_FLAG = "no_flag"
     NO_STRONG_TYPES = "no_strong_types"
     NO_IMPLEMENTATION = "no_implementation"
+    ONE_READING = "one_reading"
     NOT_SET_UP = "not_set_up"
     DELEGATE_NO_TYPE = "delegate_no_type"
     KEPT_WHOLE = "kept_whole"

@@ -111,6 +111,7 @@ BACKENDS: dict[str, str] = {
     BackendCode.NO_FLAG: "{library} {version} has no flag {flag}.",
     BackendCode.NO_STRONG_TYPES: "TensorRT {version} has no strongly typed networks; set strongly_typed=false.",
     BackendCode.NO_IMPLEMENTATION: "onnx.reference has no implementation: {error}",
+    BackendCode.ONE_READING: "the standard can be read in one way alone of every operator of this model",
     BackendCode.NOT_SET_UP: "onnx.reference cannot set up the model: {error}",
     BackendCode.DELEGATE_NO_TYPE: "the delegate of ExecuTorch has no type {type}.",
     BackendCode.KEPT_WHOLE: "ExecuTorch's partitioner keeps {operator} from being decomposed, and the delegate does not take it.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec
 import msgspec
 
 if TYPE_CHECKING:
+    from assay.core.screening import Unspecified
     from assay.numerics.oracle.batched.operator import Lift
     from assay.numerics.oracle.contrib.body import Decomposition
     from assay.numerics.oracle.hooks import Call, Kernel
@@ -76,6 +77,9 @@ class OnnxOperator(msgspec.Struct, frozen=True):
     """What it makes of real numbers is decided: it gives whole numbers, steps of a grid, the outcome of a comparison, places of the
     largest, or a set of chosen elements."""
 
+    readings: tuple[tuple[Unspecified, str], ...] = ()
+    """Where its text can be read in another way: what the text does not say, and the module of `numerics.oracle` whose class of this name
+    computes it so. An answer that is right by either is neither right nor wrong."""
     reference: str = ""
     """The module of `numerics.oracle` whose class of this name evaluates it, in place of onnx.reference's own."""
     kernel: Kernel | None = None

@@ -8,6 +8,7 @@ from math import ceil
 import numpy as np
 
 from assay.core.constraint import ConstraintCode
+from assay.core.screening import Unspecified
 from assay.numerics.attributes import stated
 from assay.numerics.operators.mutations import PICTURE
 from assay.numerics.operators.record import OnnxOperator, alike
@@ -74,6 +75,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         rounding=sampling,
         steers=(1, 2, 3),
         reference="resizing",
+        readings=((Unspecified.FRACTIONAL_LENGTH, "other_readings"),),
         batched=_resize_rows,
         shape=_resize_shape,
         ranges=_resize_ranges,

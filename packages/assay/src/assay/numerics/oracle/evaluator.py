@@ -54,8 +54,8 @@ class Evaluator(ReferenceEvaluator):
         if isinstance(proto, onnx.ModelProto):
             normalize(proto)
             proto = decomposed(proto)
-        own = [*(new_ops or ()), *reference_classes(one_type=bool(self.computes_in))]
-        super().__init__(proto, new_ops=own, **arguments)
+        own = [*reference_classes(one_type=bool(self.computes_in)), *(new_ops or ())]  # the last of a name counts
+        super().__init__(proto, new_ops=[*{(of.op_domain, of.__name__): of for of in own}.values()], **arguments)
         self._labels: dict[int, str] = {}
         self._freed: dict[frozenset[str], dict[int, list[str]]] = {}
         self._fixed: dict[int, tuple[dict[str, Any], frozenset[str], tuple[str, ...], tuple[str, ...]]] = {}

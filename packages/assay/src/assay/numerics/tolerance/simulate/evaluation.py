@@ -11,13 +11,15 @@ from assay.core.dtype import is_floating
 from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import WideEvaluator
+from assay.numerics.oracle.other_readings import other_classes, readings_of
 from assay.ports import Tensor, Tensors
 
 
-def wide_evaluator(proto: Any, weights: Tensors) -> WideEvaluator:
-    """Raises Lowering for operators and forms that the evaluation has no code for."""
+def wide_evaluator(proto: Any, weights: Tensors, *, otherwise: bool = False) -> WideEvaluator:
+    """`otherwise`: by the other readings of its operators. Raises Lowering for operators and forms that the evaluation has no code for."""
     try:
-        return WideEvaluator(copied(proto), weights=weights)
+        other = other_classes(readings_of(proto)) if otherwise else None
+        return WideEvaluator(copied(proto), weights=weights, new_ops=other)
     except Lowering:
         raise
     except (AttributeError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:

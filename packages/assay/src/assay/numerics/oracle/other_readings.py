@@ -1,0 +1,83 @@
+"""Operators by the other reading of their texts, where these leave one open: the classes that `OnnxOperator.readings` name."""
+
+# onnx.reference is untyped, and its operators take their attributes as they like.
+# mypy: disable-error-code="no-untyped-call,misc,override"
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from onnx.reference.op_run import OpRun
+
+from assay.core.screening import Unspecified
+from assay.numerics.attributes import stated
+from assay.numerics.operators.index import onnx_operators
+from assay.numerics.oracle import resizing
+from assay.ports import Tensor
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+
+SETTLED = ("tf_crop_and_resize", "half_pixel_symmetric")
+"""Ways to find places whose formulas speak of the whole length, or of the fraction, by name."""
+
+
+class Resize(resizing.Resize):
+    """Resize-11 to -19 also say `scale = length_resized / length_original`: of the whole length of the answer, whatever scale was stated,
+    or follows from a policy that keeps the aspect ratio. Resize-10 has no formula at all."""
+
+    op_domain = ""
+
+    def _run(self, x: Tensor, *others: Any, **attributes: Any) -> tuple[Tensor, ...]:
+        first = super()._run(x, *others, **attributes)
+        if attributes.get("coordinate_transformation_mode") in SETTLED or not first[0].size:
+            return first
+        if self.run_params["opsets"][self.onnx_node.domain] < 11:
+            return super()._run(x, _scales(first[0], x), **attributes)
+        axes = [axis % x.ndim for axis in stated(attributes, "axes", range(x.ndim))]
+        sizes = np.asarray([first[0].shape[axis] for axis in axes], np.int64)
+        stretched = {**attributes, "keep_aspect_ratio_policy": "stretch"}
+        return super()._run(x, others[0] if others else None, None, sizes, **stretched)
+
+
+def _scales(resized: Tensor, x: Tensor) -> Tensor:
+    """Quotients of the lengths, by which float32 comes to these lengths again."""
+    return np.asarray(resized.shape) / np.asarray(x.shape) * (1 + 2.0**-22)
+
+
+def other_classes(operators: Iterable[str]) -> list[type[OpRun]]:
+    """Of those of these operators of the standard that can be read in another way."""
+    records = [onnx_operators()["", name] for name in operators if ("", name) in onnx_operators()]
+    return [
+        getattr(import_module(f"{__package__}.{module}"), record.name)
+        for record in records
+        for _, module in record.readings
+    ]
+
+
+def readings_of(model: ModelProto) -> dict[str, tuple[Unspecified, ...]]:
+    """By operator what its text does not say. Empty where each operator of the model can be read in one way alone."""
+    records = onnx_operators()
+    names = dict.fromkeys(name for name in _operators(model.graph.node) if ("", name) in records)
+    for function in model.functions:
+        names |= dict.fromkeys(name for name in _operators(function.node) if ("", name) in records)
+    return {
+        name: tuple(reading for reading, _ in records["", name].readings)
+        for name in names
+        if records["", name].readings
+    }
+
+
+def _operators(nodes: Any) -> list[str]:
+    """Those inside of others, too."""
+    names = []
+    for node in nodes:
+        names += [node.op_type] if node.domain in ("", "ai.onnx") else []
+        for attribute in node.attribute:
+            for graph in (attribute.g, *attribute.graphs):
+                names += _operators(graph.node)
+    return names

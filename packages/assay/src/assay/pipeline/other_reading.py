@@ -1,0 +1,64 @@
+"""Whether an engine that differs from the oracle is right by the other reading of what the standard leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from assay.core.digest import value_digest
+from assay.core.flow import Flow
+from assay.core.job import ReferenceJob, VerifyJob, other_kind
+from assay.core.job_base import Job
+from assay.core.outcome import Outcome
+from assay.core.reference import ReferenceKind, Witness
+from assay.core.result import Result
+from assay.core.result_parts import ComparedResult, facts_of
+from assay.judge.witnesses import EVALUATOR, Doubt, agrees, doubt_of, library_of_reference
+
+OTHER = Flow(
+    name="reference-f64-other-reading",
+    backend="reference",
+    options={"precision": "float64", "reading": "other"},
+    precision="float64",
+)
+"""The oracle by the other readings of the operators that have one (`OnnxOperator.readings`); it refuses a model that has none."""
+Run = Callable[[Job], Coroutine[Any, Any, Result]]
+"""One job, to its result."""
+
+
+def can_be_asked(job: Job, result: ComparedResult) -> bool:
+    """Of an engine on the ONNX file as it is, that differs from what the evaluator says."""
+    return (
+        isinstance(job, VerifyJob)
+        and not job.flow.transforms
+        and job.case.model.format == "onnx"
+        and bool(job.reference_dir)
+        and result.outcome is Outcome.MISMATCH
+        and result.reference.kind is ReferenceKind.ORACLE
+        and doubt_of(result) is Doubt.REFERENCE
+        and library_of_reference(result) == EVALUATOR
+    )
+
+
+async def read_otherwise(job: VerifyJob, folder: Path, run: Run) -> tuple[str, str]:
+    """The folder of its answers to the same inputs, and what the standard does not say; both "" where there is one reading alone."""
+    key = value_digest((job.case.model.digest, job.reference_dir, OTHER.name))[:32]
+    answers = str((folder / f"witness-{key}").absolute())
+    fed = replace(job.case, inputs=replace(job.case.inputs, golden=job.reference_dir))
+    recorded = await run(other_kind(job, ReferenceJob, case=fed, flow=OTHER, reference_dir=answers))
+    reading = facts_of(recorded).options.get("reading", "")
+    return (answers, reading) if recorded.outcome is Outcome.OK and reading else ("", "")
+
+
+async def right_otherwise(job: VerifyJob, answers: str, reading: str, run: Run) -> Witness | None:
+    """The witness that the engine is right by the other reading, judged by a tolerance that the first has no part in; None where it is
+    not."""
+    contract = replace(job.case.contract, tolerance="default", tolerances={})
+    case = replace(job.case, contract=contract, inputs=replace(job.case.inputs, dims={}))
+    asked = replace(job, case=case, reference_dir=answers, tolerance_dir="", save_inputs="", save_outputs="")
+    if agrees(await run(asked)) is not True:
+        return None
+    return Witness(OTHER.name, EVALUATOR, agrees_with_reference=False, agrees_with_engine=True, reading=reading)

@@ -1,0 +1,75 @@
+"""A scale that makes no whole length: the text of Resize has two scales then, and only what is right by neither is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from assay.core.screening import Unspecified
+from assay.generators.case_values import CaseValues
+from assay.generators.comparison import Far, other_reading
+from assay.ports.generator import GeneratedCase
+
+
+def _resized(way: str, opset: int = 19, size: int = 7, scale: float = 1.5) -> CaseValues:
+    steering = [numpy_helper.from_array(np.asarray([1.0, scale], np.float32), "s")]
+    reads = ["x", "s"] if opset < 11 else ["x", "", "s"]
+    stated = {} if opset < 11 else {"coordinate_transformation_mode": way}
+    node = helper.make_node("Resize", reads, ["y"], mode="linear", **stated)
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, size])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, int(size * scale)])],
+        steering,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    onnx.checker.check_model(model)
+    x = np.asarray([[place * place for place in range(size)]], np.float32)
+    values = CaseValues(GeneratedCase(model.SerializeToString(), {"x": x}))
+    values.evaluate()
+    return values
+
+
+def _by_lengths(size: int, out: int) -> np.ndarray:
+    """Linear, half_pixel, by the quotient of the lengths, written down by hand."""
+    places = np.clip((np.arange(out) + 0.5) * size / out - 0.5, 0, size - 1)
+    return np.interp(places, np.arange(size), np.arange(size) ** 2)[None].astype(np.float32)
+
+
+def test_an_answer_by_the_quotient_of_the_lengths_is_right_by_the_other_reading() -> None:
+    values = _resized("half_pixel")
+    assert np.abs(_by_lengths(7, 10) - values.wide["y"]).max() > 0.1
+    assert other_reading({"y": _by_lengths(7, 10)}, values, Far("values", "y")) == (Unspecified.FRACTIONAL_LENGTH,)
+
+
+def test_an_answer_that_is_right_by_neither_stays_wrong() -> None:
+    wrong = {"y": _by_lengths(7, 10) + np.float32(0.01)}
+    assert other_reading(wrong, _resized("half_pixel"), Far("values", "y")) == ()
+
+
+@pytest.mark.parametrize("way", ["asymmetric", "align_corners", "pytorch_half_pixel", "half_pixel"])
+def test_the_readings_are_one_where_the_length_is_whole(way: str) -> None:
+    values = _resized(way, size=8)
+    other = CaseValues(values.case)
+    other.evaluate(otherwise=True)
+    np.testing.assert_allclose(other.wide["y"], values.wide["y"], rtol=1e-12)
+
+
+def test_a_way_that_names_the_length_has_one_reading() -> None:
+    values = _resized("half_pixel_symmetric")
+    other = CaseValues(values.case)
+    other.evaluate(otherwise=True)
+    np.testing.assert_array_equal(other.wide["y"], values.wide["y"])
+
+
+def test_resize_of_opset_10_has_no_formula_and_two_readings() -> None:
+    values = _resized("", opset=10)
+    other = CaseValues(values.case)
+    other.evaluate(otherwise=True)
+    assert other.wide["y"].shape == values.wide["y"].shape == (1, 10)
+    places = np.clip(np.arange(10) * 7 / 10, 0, 6)
+    np.testing.assert_allclose(other.wide["y"][0], np.interp(places, np.arange(7), np.arange(7) ** 2), atol=1e-4)
+    assert np.abs(other.wide["y"] - values.wide["y"]).max() > 0.1
