@@ -28,16 +28,17 @@ def _folder(path: Path, operator: str) -> Path:
 def test_patterns_of_a_folder_are_kept_and_belong_to_the_session(tmp_path: Path) -> None:
     corpus, session = Corpus(tmp_path / "corpus"), Session(seed=7)
     take_models(_folder(tmp_path / "one", "Tanh"), corpus, session)
-    (pattern,) = decode(corpus.near.read_bytes())
-    assert [node.operator for node in pattern.nodes] == ["Tanh", "Neg"]
+    kept = decode(corpus.near.read_bytes())
+    assert [[node.operator for node in pattern.nodes] for pattern in kept] == [["Tanh", "Neg"]] * 2
+    assert [pattern.whole for pattern in kept] == [False, True]
     session.arms["a"] = Arm("patterns", 1, "onnxruntime", next=5)
     take_models(tmp_path / "one", corpus, session)
     with pytest.raises(UsageError, match="near to other models"):
         take_models(_folder(tmp_path / "other", "Erf"), corpus, session)
-    assert decode(corpus.near.read_bytes()) == (pattern,)
+    assert decode(corpus.near.read_bytes()) == kept
     session.arms["a"] = replace(session.arms["a"], next=0)
     take_models(tmp_path / "other", corpus, session)
-    assert decode(corpus.near.read_bytes()) != (pattern,)
+    assert decode(corpus.near.read_bytes()) != kept
 
 
 def test_a_folder_without_a_pattern_is_refused(tmp_path: Path) -> None:

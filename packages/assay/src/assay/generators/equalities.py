@@ -39,8 +39,11 @@ class Equalities:
 
 def disguise(build: Build, value: Operand) -> Operand:
     """The same numbers under another name; the value itself where nothing fits."""
-    if not build.draws.chance(DISGUISED):
-        return value
+    return changed_form(build, value) if build.draws.chance(DISGUISED) else value
+
+
+def changed_form(build: Build, value: Operand) -> Operand:
+    """Through one such step, where the one that is drawn fits."""
     mark = build.mark()
     try:
         return build.draws.one_of(_STEPS)(build, value)

@@ -20,6 +20,8 @@ from assay.generators.schemas import GENERATED, NotMade, schema_at
 MOST_NODES, LEAST_NODES = 12, 2
 MOST_NUMBERS = 64
 """Of a constant that is kept with its numbers; a larger one becomes an input of its shape."""
+WHOLE_NODES, WHOLE_NUMBERS = 400, 200_000
+"""Of a model that is kept as a whole, and of all its constants together: a case of it takes less than a second."""
 
 
 class MinedValue(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -45,6 +47,8 @@ class MinedPattern(msgspec.Struct, frozen=True, omit_defaults=True):
     opset: int
     values: tuple[MinedValue, ...]
     nodes: tuple[MinedNode, ...]
+    whole: bool = False
+    """All nodes of a model, and not a part of one."""
 
 
 def decode(text: bytes) -> tuple[MinedPattern, ...]:
@@ -65,21 +69,9 @@ def own_patterns() -> tuple[MinedPattern, ...]:
 
 def mine(model: Any, length: int = MOST_NODES) -> Iterator[MinedPattern]:
     """Each window of neighbours: a node and what leads to it, of at most `length` nodes. What has no fixed shape is left out."""
-    graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+    graph = _with_sizes(model)
     opset = next((entry.version for entry in model.opset_import if entry.domain == ""), 0)
-    beside = onnx.TensorProto.EXTERNAL  # is not read: such a weight is an input of its window
-    stored = {
-        tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer if tensor.data_location != beside
-    }
-    for node in graph.node:
-        if node.op_type == "Constant" and (held := _constant(node)) is not None:
-            stored[node.output[0]] = held
-    known = {
-        name: typed
-        for value in (*graph.input, *graph.value_info, *graph.output)
-        if (typed := _typed(value))
-        for name in (value.name,)
-    }
+    stored, known = _stored(graph), _known(graph)
     nodes = [node for node in graph.node if node.op_type != "Constant"]
     producer = {name: node for node in nodes for name in node.output}
     for last in nodes:
@@ -88,6 +80,47 @@ def mine(model: Any, length: int = MOST_NODES) -> Iterator[MinedPattern]:
             pattern := _pattern([node for node in nodes if node in window], stored, known, opset)
         ):
             yield pattern
+
+
+def mine_whole(model: Any) -> MinedPattern | None:
+    """All of a small model, with its weights. None of a large one, and of one with forms that are not known."""
+    graph = _with_sizes(model)
+    opset = next((entry.version for entry in model.opset_import if entry.domain == ""), 0)
+    stored, known = _stored(graph), _known(graph)
+    nodes = [node for node in graph.node if node.op_type != "Constant"]
+    numbers = sum(array.size for array in stored.values())
+    if not LEAST_NODES <= len(nodes) <= WHOLE_NODES or numbers > WHOLE_NUMBERS or model.functions:
+        return None
+    pattern = _pattern(nodes, stored, known, opset, most=WHOLE_NUMBERS)
+    return None if pattern is None else msgspec.structs.replace(pattern, whole=True)
+
+
+def _with_sizes(model: Any) -> Any:
+    """Its graph, with the shapes that can be inferred; sizes that its inputs leave open are 1."""
+    fixed = onnx.ModelProto()
+    fixed.CopyFrom(model)
+    del fixed.graph.value_info[:]
+    for value in fixed.graph.input:
+        for axis in value.type.tensor_type.shape.dim:
+            axis.dim_value = axis.dim_value or 1
+    for value in fixed.graph.output:
+        value.type.tensor_type.ClearField("shape")
+    return onnx.shape_inference.infer_shapes(fixed, data_prop=True).graph
+
+
+def _stored(graph: Any) -> dict[str, Any]:
+    beside = onnx.TensorProto.EXTERNAL  # is not read: such a weight is an input of its window
+    stored = {
+        tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer if tensor.data_location != beside
+    }
+    for node in graph.node:
+        if node.op_type == "Constant" and (held := _constant(node)) is not None:
+            stored[node.output[0]] = held
+    return stored
+
+
+def _known(graph: Any) -> dict[str, tuple[str, tuple[int, ...]]]:
+    return {value.name: typed for value in (*graph.input, *graph.value_info, *graph.output) if (typed := _typed(value))}
 
 
 def _window(last: Any, producer: Mapping[str, Any], length: int) -> list[Any]:
@@ -102,14 +135,18 @@ def _window(last: Any, producer: Mapping[str, Any], length: int) -> list[Any]:
 
 
 def _pattern(
-    nodes: Sequence[Any], stored: Mapping[str, Any], known: Mapping[str, tuple[str, tuple[int, ...]]], opset: int
+    nodes: Sequence[Any],
+    stored: Mapping[str, Any],
+    known: Mapping[str, tuple[str, tuple[int, ...]]],
+    opset: int,
+    most: int = MOST_NUMBERS,
 ) -> MinedPattern | None:
     made = {name for node in nodes for name in node.output if name}
     outside = dict.fromkeys(name for node in nodes for name in node.input if name and name not in made)
     values = []
     for name in outside:
         if name in stored:
-            values.append(_kept(stored[name]))
+            values.append(_kept(stored[name], most))
         elif name in known:
             values.append(MinedValue(*known[name]))
         else:
@@ -135,16 +172,14 @@ def _is_known(operator: str, opset: int) -> bool:
     return True
 
 
-def _kept(array: Any) -> MinedValue:
+def _kept(array: Any, most: int) -> MinedValue:
     array = np.asarray(array)
     numbers = (
         tuple(float(number) for number in array.reshape(-1))
-        if 0 < array.size <= MOST_NUMBERS or array.dtype.kind in "iu"
+        if 0 < array.size <= most or array.dtype.kind in "iu"
         else None
     )
-    finite = (
-        numbers is not None and array.size <= 4 * MOST_NUMBERS and bool(np.isfinite(array.astype(np.float64)).all())
-    )
+    finite = numbers is not None and array.size <= 4 * most and bool(np.isfinite(array.astype(np.float64)).all())
     return MinedValue(dtype_name(array.dtype), array.shape, numbers if finite else None)
 
 
@@ -185,11 +220,14 @@ def mine_folder(folder: Path) -> tuple[MinedPattern, ...]:
     patterns: dict[str, MinedPattern] = {}
     for path in sorted(folder.rglob("*.onnx")):
         try:
-            mined = [*mine(onnx.load(str(path), load_external_data=False), 6)]
+            model = onnx.load(str(path), load_external_data=False)
+            mined = [*mine(model, 6)]
+            whole = mine_whole(model)
         except Exception:  # noqa: BLE001  no model, and the folder may hold anything
             continue
         for mined_pattern in mined:
             patterns.setdefault(
                 json.dumps([(node.operator, node.reads) for node in mined_pattern.nodes]), mined_pattern
             )
+        patterns |= {f"whole {len(patterns)}": whole} if whole else {}
     return tuple(patterns.values())

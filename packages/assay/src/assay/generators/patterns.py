@@ -53,7 +53,8 @@ class Patterns:
 
     def near(self, patterns: Path) -> Patterns:
         """See `ports.NearModels`."""
-        return Patterns(decode(patterns.read_bytes()))
+        mined = decode(patterns.read_bytes())
+        return Patterns([pattern for pattern in mined if not pattern.whole] or mined)
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:
         """See `ports.Generator`."""
