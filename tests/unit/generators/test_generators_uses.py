@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import pytest
 from msgspec.structs import replace
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, parser
 
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow, Option
@@ -176,6 +176,9 @@ def test_a_worker_that_ended_in_use_and_not_in_a_check_is_no_case_that_is_right(
     assert status_of(ended, result) == "not_repeated"
     wrong = Waiting("faulty", Suspect(CaseId("used-engines", 2, 3, 0), "values"))
     assert status_of(wrong, result, used=True) == "not_repeated"
+    refused = replace(result, outcome=Outcome.UNSUPPORTED)
+    assert status_of(ended, refused) == "not_repeated"
+    assert status_of(wrong, refused) == "failed"
 
 
 @pytest.mark.parametrize(
@@ -228,3 +231,25 @@ def test_every_axis_of_one_size_gets_another_size() -> None:
         assert len(sizes) <= 1
         changed += bool(sizes)
     assert changed * 2 > len(others) > 60
+
+
+def test_a_bias_of_another_length_than_the_channels_is_no_case() -> None:
+    """An engine reads nine biases where there is one. onnx's inference does not look."""
+    conv = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[1, 2, 4] x, float[9, 2, 3] w, float[N] b) => (float[1, 9, 2] y) '
+        "{ y = Conv (x, w, b) }"
+    )
+    fed = {"x": np.ones((1, 2, 4), np.float32), "w": np.ones((9, 2, 3), np.float32)}
+
+    def fits(biases: int) -> bool:
+        case = GeneratedCase(conv.SerializeToString(), {**fed, "b": np.ones(biases, np.float32)})
+        return CaseValues(case).fits()
+
+    assert fits(9)
+    assert not fits(1)
+
+
+def test_sizes_of_none_are_left_to_the_operators() -> None:
+    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3] x) => (float[3] y) { y = ReduceMax <axes = [0], keepdims = 0> (x) }'
+    case = GeneratedCase(parser.parse_model(text).SerializeToString(), {"x": np.ones((0, 3), np.float32)})
+    assert CaseValues(case).fits()

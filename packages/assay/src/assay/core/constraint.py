@@ -18,6 +18,7 @@ class ConstraintCode(enum.StrEnum):
     """What is not met. The facts that come with each are the names in its sentence."""
 
     # two numbers that must be equal
+    BIAS_CHANNELS = "bias_channels"
     BOX_BATCHES = "box_batches"
     BOX_COUNTS = "box_counts"
     BOX_SIDES = "box_sides"

@@ -10,14 +10,19 @@ import numpy as np
 import onnx
 from onnx import checker, numpy_helper
 
+from assay.core.constraint import ConstraintCode
 from assay.core.dtype import dtype_name, numpy_dtype
 from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
 from assay.generators.schemas import NotMade, schema_at
+from assay.models.input_plan.evaluate_shapes import evaluate as evaluate_shapes
+from assay.models.input_plan.graph import read_graph
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 from assay.worker.regions.value_files import evaluate
 
+NOTHING = (ConstraintCode.EMPTY_OUTPUT, ConstraintCode.EMPTY_POOL, ConstraintCode.EMPTY_REDUCTION)
+"""What sizes of none come to."""
 LARGE = 1e6
 """Beyond this a real value of a case shows nothing of what other values do."""
 LARGE_HALF = 6e4
@@ -72,6 +77,14 @@ class CaseValues:
         except Exception:  # noqa: BLE001  the checker's own errors have no common class
             return False
         return True
+
+    def fits(self) -> bool:
+        """Whether the shapes that are fed are those that each operator asks for: onnx's inference looks at few of them, and an engine may
+        read what is not there. What has no elements is left to the operators."""
+        whole = {name: array for name, array in self.case.inputs.items() if array.dtype.kind in "iu"}
+        shapes = {name: array.shape for name, array in self.case.inputs.items()}
+        unmet = evaluate_shapes(read_graph(self.model), shapes, whole).unmet
+        return unmet is None or unmet.constraint.code in NOTHING
 
     def evaluate(self, *, otherwise: bool = False) -> None:
         """`otherwise`: by the other reading of what the standard leaves open. Raises Lowering where float64 has no code for it."""

@@ -229,7 +229,7 @@ class _Screener:
     def _at(self, engine: Engine, case: GeneratedCase, use: Use) -> Trial | None:
         """What a use shows. None where it is right, or nobody knows what is."""
         values = CaseValues(case)
-        if not values.is_valid():
+        if not values.is_valid() or not values.fits():
             return None
         try:
             values.evaluate()

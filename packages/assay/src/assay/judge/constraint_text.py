@@ -10,6 +10,7 @@ from assay.core.recorded_facts import OTHER_FACTS, as_words, of_another_version
 
 _EQUAL = " are {one} and {other}, which must be equal"
 _TEXTS = {
+    ConstraintCode.BIAS_CHANNELS: "the numbers of output channels and of biases" + _EQUAL,
     ConstraintCode.BOX_BATCHES: "the batch sizes of boxes and scores" + _EQUAL,
     ConstraintCode.BOX_COUNTS: "the numbers of boxes and of scores" + _EQUAL,
     ConstraintCode.BOX_SIDES: "the sides of a box and 4" + _EQUAL,

@@ -40,6 +40,12 @@ def _weight_place(node: Node) -> int:
     return 3 if node.op.startswith("QLinear") else 1
 
 
+def _fit(bias: Value, channels: int | None) -> None:
+    """Raises Conflict: engines read as many biases as there are channels, whatever there is."""
+    if bias.shape is not None and len(bias.shape) == 1:
+        equal(channels, bias.shape[0], ConstraintCode.BIAS_CHANNELS)
+
+
 def convolution_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
     shape, weight = inputs[0].shape, at(inputs, _weight_place(node)).shape
     if shape is None or weight is None:
@@ -50,6 +56,8 @@ def convolution_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value
     wanted = None if weight[1] is None else weight[1] * node.attributes.get("group", 1)
     if channels is not None and wanted is not None and channels != wanted:
         raise Conflict(ConstraintCode.WEIGHT_TAKES_CHANNELS, (channels, wanted), size=channels, wanted=wanted)
+    if node.op in ("Conv", "QLinearConv"):
+        _fit(at(inputs, 2 if node.op == "Conv" else 8), weight[0])
     kernel = stated(node.attributes, "kernel_shape", list(weight[2:]))
     spatial_out = slide(node, spatial, kernel, scope)
     return plain((shape[0], *spatial_out, weight[0]) if last else (shape[0], weight[0], *spatial_out))
@@ -67,6 +75,7 @@ def _transposed_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     pads, more = stated(given, "pads", [0] * (2 * rank)), stated(given, "output_padding", [0] * rank)
     kernel = stated(given, "kernel_shape", list(weight[2:]))
     channels = None if weight[1] is None else weight[1] * given.get("group", 1)
+    _fit(at(inputs, 2), channels)
     dims: list[int | None] = []
     for axis in range(rank):
         size = shape[axis + 2]

@@ -46,7 +46,8 @@ class Resize(resizing.Resize):
 
 def _scales(resized: Tensor, x: Tensor) -> Tensor:
     """Quotients of the lengths, by which float32 comes to these lengths again."""
-    return np.asarray(resized.shape) / np.asarray(x.shape) * (1 + 2.0**-22)
+    quotients: Tensor = np.asarray(resized.shape, np.float64) / np.asarray(x.shape, np.float64) * (1 + 2.0**-22)
+    return quotients
 
 
 def other_classes(operators: Iterable[str]) -> list[type[OpRun]]:

@@ -167,9 +167,19 @@ def relative_reduction(site: RuleSite, unit: Arithmetic) -> Variance:
             return with_share_of_drift(variance, np.abs(reduced(site.call)), unit, site.value)
         case "ReduceL2" | "ReduceSumSquare" as name:
             power = 0.5 if name == "ReduceL2" else 1.0
+            if name == "ReduceL2":
+                variance = variance + _lost_squares(site.value, terms, unit)
             return with_share_of_drift(variance, np.square(reduced(site.call)), unit, site.value, power)
         case _:
             return variance
+
+
+def _lost_squares(norm: Variance, terms: float, unit: Arithmetic) -> Variance:
+    """The squares of numbers around 1e-20 are none that float32 holds: the root of a sum that lost them is off by up to its whole."""
+    if unit.accumulate < 2.0**-30:
+        return np.zeros_like(norm)
+    lost = terms * float(np.finfo(np.float32).tiny)
+    return np.asarray(lost**2 / np.maximum(np.square(norm), lost))
 
 
 def log_reduction(site: RuleSite, unit: Arithmetic) -> Variance:
