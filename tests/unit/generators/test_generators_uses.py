@@ -249,6 +249,23 @@ def test_a_bias_of_another_length_than_the_channels_is_no_case() -> None:
     assert not fits(1)
 
 
+def test_a_recurrent_weight_without_rows_for_each_gate_is_no_case() -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["" : 14]> g (float[1, 1, 2] x, float[1, N, 2] w, float[1, 4, 1] r) => (float[1, 1, 1, 1] y) '
+        "{ y = LSTM <hidden_size = 1> (x, w, r) }"
+    )
+    fed = {"x": np.ones((1, 1, 2), np.float32), "r": np.ones((1, 4, 1), np.float32)}
+
+    def fits(rows: int) -> bool:
+        case = GeneratedCase(
+            parser.parse_model(text).SerializeToString(), {**fed, "w": np.ones((1, rows, 2), np.float32)}
+        )
+        return CaseValues(case).fits()
+
+    assert fits(4)
+    assert not fits(1)
+
+
 def test_sizes_of_none_are_left_to_the_operators() -> None:
     text = '<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3] x) => (float[3] y) { y = ReduceMax <axes = [0], keepdims = 0> (x) }'
     case = GeneratedCase(parser.parse_model(text).SerializeToString(), {"x": np.ones((0, 3), np.float32)})

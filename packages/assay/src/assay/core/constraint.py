@@ -26,6 +26,7 @@ class ConstraintCode(enum.StrEnum):
     CONCATENATED_SIZES = "concatenated_sizes"
     EINSUM_RANK = "einsum_rank"
     EINSUM_SIZES = "einsum_sizes"
+    GATE_ROWS = "gate_rows"
     GRID_BATCHES = "grid_batches"
     HEAD_SIZES = "head_sizes"
     INNER_SIZES = "inner_sizes"

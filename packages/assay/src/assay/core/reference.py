@@ -6,6 +6,8 @@ import enum
 
 import msgspec
 
+from assay.core.screening import Unspecified
+
 
 class ReferenceKind(enum.StrEnum):
     """Where reference answers come from. `oracle`: an evaluator or another engine computed them for this run. `golden`: a folder
@@ -41,8 +43,8 @@ class Witness(msgspec.Struct, frozen=True):
     """A third engine on the same model and inputs. None: that question was not asked, or it had no answer to it (`detail` says
     why; `install` is the command where only a library is missing). `node` is where it and the reference part first. Of a change it
     says whether its own answers to the two models differ, as the reference's do, or are alike (`agrees_with_engine`). Of inputs that
-    the engine refuses it says whether it takes them. `reading` names what the standard does not say (`Unspecified`; several with a space
-    between), where the witness is the oracle by the other reading of it."""
+    the engine refuses it says whether it takes them. `reading` is what the standard does not say, where it is
+    the oracle by the other reading."""
 
     flow: str
     library: str
@@ -53,4 +55,4 @@ class Witness(msgspec.Struct, frozen=True):
     detail: str = ""
     install: str = ""
     takes_inputs: bool | None = None
-    reading: str = ""
+    reading: tuple[Unspecified, ...] = ()

@@ -18,6 +18,7 @@ _TEXTS = {
     ConstraintCode.CONCATENATED_SIZES: "sizes of axis {axis} of what is concatenated" + _EQUAL,
     ConstraintCode.EINSUM_RANK: "the axes of '{term}' and the rank of the input" + _EQUAL,
     ConstraintCode.EINSUM_SIZES: "sizes of '{letter}' in {equation}" + _EQUAL,
+    ConstraintCode.GATE_ROWS: "the rows of a recurrent layer's weights and those of its gates" + _EQUAL,
     ConstraintCode.GRID_BATCHES: "the batch sizes of the input and of the grid" + _EQUAL,
     ConstraintCode.HEAD_SIZES: "the head sizes of query and key" + _EQUAL,
     ConstraintCode.INNER_SIZES: "the inner sizes of a matrix product" + _EQUAL,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from assay.core.reference import Witness
 from assay.core.result import ChangeResult, Result
 from assay.core.result_parts import ComparedResult
-from assay.core.screening import Unspecified
 from assay.judge.advice import Asked, to_compare, to_state
 from assay.judge.decided import values_alone
 from assay.judge.silent_standard import SILENT_STANDARD
@@ -54,7 +53,7 @@ def _disputed(result: ComparedResult, side: Side, witness: Witness | None) -> st
     if isinstance(result, ChangeResult) and side is Side.ENGINE and witness is not None:
         return f"the reference is disputed: {witness.flow} answers both models alike, and {reference} does not"
     if side is Side.READING and witness is not None:
-        missing = "; ".join(SILENT_STANDARD[Unspecified(code)] for code in witness.reading.split())
+        missing = "; ".join(SILENT_STANDARD[code] for code in witness.reading)
         return f"the standard is silent ({missing}): {result.flow} is right by the other reading, and differs from {reference}"
     if side is Side.UNASKED or witness is None:
         return f"differs from {reference}, and nobody else vouches for it{_unasked(result.witnesses)}"

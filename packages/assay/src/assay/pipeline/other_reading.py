@@ -16,6 +16,7 @@ from assay.core.outcome import Outcome
 from assay.core.reference import ReferenceKind, Witness
 from assay.core.result import Result
 from assay.core.result_parts import ComparedResult, facts_of
+from assay.core.screening import Unspecified
 from assay.judge.witnesses import EVALUATOR, Doubt, agrees, doubt_of, library_of_reference
 
 OTHER = Flow(
@@ -61,4 +62,5 @@ async def right_otherwise(job: VerifyJob, answers: str, reading: str, run: Run) 
     asked = replace(job, case=case, reference_dir=answers, tolerance_dir="", save_inputs="", save_outputs="")
     if agrees(await run(asked)) is not True:
         return None
-    return Witness(OTHER.name, EVALUATOR, agrees_with_reference=False, agrees_with_engine=True, reading=reading)
+    codes = tuple(Unspecified(code) for code in reading.split())
+    return Witness(OTHER.name, EVALUATOR, agrees_with_reference=False, agrees_with_engine=True, reading=codes)

@@ -32,6 +32,9 @@ def _recurrent_rows(operator: Operator) -> Values | None:
     return activation_functions(operator.call, np.moveaxis(y, 2, 0), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1))
 
 
+_GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+
+
 def _recurrent_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape, weight, recurrence = (at(inputs, place).shape for place in (0, 1, 2))
     if shape is None or weight is None or recurrence is None:
@@ -42,6 +45,12 @@ def _recurrent_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if shape[2] is not None and wanted is not None and shape[2] != wanted:
         raise Conflict(ConstraintCode.WEIGHT_TAKES_FEATURES, (shape[2], wanted), size=shape[2], wanted=wanted)
     hidden = stated(node.attributes, "hidden_size", recurrence[-1])
+    if node.op in _GATES and hidden is not None:
+        rows = _GATES[node.op] * hidden
+        equal(weight[1], rows, ConstraintCode.GATE_ROWS)
+        equal(recurrence[1], rows, ConstraintCode.GATE_ROWS)
+        if (bias := at(inputs, 3).shape) is not None and len(bias) == 2:
+            equal(bias[1], 2 * rows, ConstraintCode.GATE_ROWS)
     turned = node.attributes.get("layout", 0)
     steps, batch = (shape[1], shape[0]) if turned else (shape[0], shape[1])
     lengths = at(inputs, 4).shape
