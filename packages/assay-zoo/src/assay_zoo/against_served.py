@@ -17,8 +17,8 @@ from assay.pipeline.compare import CompareRequest, compare
 from assay.plugins import find_flow
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.golden_sets import limits_of
+from assay_zoo.layout import METADATA
 from assay_zoo.metadata import Metadata
-from assay_zoo.repository import METADATA
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
 NAME = "performance.slower"

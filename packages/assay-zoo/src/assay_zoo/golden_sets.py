@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from assay.core.case import Case, Inputs
 from assay.core.limits import Limits
@@ -44,33 +43,9 @@ def with_data_sets(
     import msgspec
 
     item = {"case": msgspec.to_builtins(case), "sets": [str(path) for path in sets], "into": str(into), "fresh": fresh}
-    answer = run_limited("assay_zoo.golden_sets:write", [item], seconds=_SECONDS, memory_bytes=run.memory_bytes)[0]
+    answer = run_limited("assay_zoo.golden_of_sets:write", [item], seconds=_SECONDS, memory_bytes=run.memory_bytes)[0]
     if answer.ending is Ending.HARNESS:
         raise HarnessError(answer.sentence)
     if answer.ending is not Ending.OK:
         raise BadGolden(f"the test data sets cannot be read: {answer.sentence}")
     return msgspec.structs.replace(case, inputs=Inputs(golden=str(into)))
-
-
-def write(item: dict[str, Any]) -> int:
-    """The target of `limited.look_at`."""
-    import msgspec
-    import numpy as np
-
-    from assay.models.goldens import write_golden
-    from assay.models.model_precision import readable_coarse_types
-    from assay.suites.build_folder import data_sets
-    from assay_zoo.fresh_inputs import drawn_again
-
-    case = msgspec.convert(item["case"], Case)
-    inputs, outputs = data_sets(Path(case.model.source), [Path(path) for path in item["sets"]])
-    if item["fresh"]:
-        seed, turned = item["fresh"]
-        inputs = drawn_again(inputs, seed, turned=turned)
-        outputs = [{"nothing": np.zeros(1, np.float32)}] * len(inputs)
-    write_golden(
-        Path(item["into"]), model=case.model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set",
-        producer_version="", who="submission", reason="handed in with the model", created_at="",
-        coarse=readable_coarse_types(Path(case.model.source)),
-    )  # fmt: skip
-    return len(inputs)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from assay_zoo.allowed_packages import PACKAGES
 from assay_zoo.check import EXECUTING
 
 
@@ -98,7 +99,7 @@ class ZooPolicy(_Table):
     name: str
     flows: Annotated[tuple[str, ...], Field(min_length=1)] = ("onnxruntime",)
     licenses: tuple[str, ...] = ("Apache-2.0", "MIT", "BSD-3-Clause")
-    packages: tuple[str, ...] = ("numpy", "onnx", "onnxruntime", "scipy", "PIL", "matplotlib")
+    packages: tuple[str, ...] = PACKAGES
     domains: tuple[str, ...] = ("", "ai.onnx", "ai.onnx.ml")
     opset: int = 26
     ir: int = 13

@@ -25,6 +25,7 @@ from assay_zoo.facts import read_facts
 from assay_zoo.index import write_index
 from assay_zoo.inspect import Inspection
 from assay_zoo.intake import take_in
+from assay_zoo.layout import INDEX, MANIFEST, METADATA, MODELS, SUBMISSIONS
 from assay_zoo.manifest import (
     Accuracy,
     Entry,
@@ -37,7 +38,7 @@ from assay_zoo.manifest import (
     write_manifest,
 )
 from assay_zoo.metadata import Metadata
-from assay_zoo.repository import INDEX, MANIFEST, METADATA, MODELS, SUBMISSIONS, read_policy
+from assay_zoo.repository import read_policy
 from assay_zoo.waivers import waives
 
 

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay_zoo.metadata import Metadata, Port
 from assay_zoo.readme_badges import is_harmless_badge
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
+
+    from assay_zoo.metadata import Metadata, Port
 
 TITLES = (
     "Description", "Use cases", "Source", "Inputs and outputs", "Pre- and post-processing", "Data set", "Accuracy",

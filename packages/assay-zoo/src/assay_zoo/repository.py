@@ -7,15 +7,8 @@ from pathlib import Path
 
 from assay.config.toml_errors import nearest, read
 from assay.errors import UsageError
+from assay_zoo.layout import MODELS, POLICY, SCENARIOS, SUBMISSIONS
 from assay_zoo.policy import Scenario, ZooPolicy
-
-POLICY = "zoo.toml"
-SCENARIOS = "scenarios"
-SUBMISSIONS = "submissions"
-MODELS = "models"
-MANIFEST = "manifest.json"
-INDEX = "README.md"
-METADATA = "metadata.toml"
 
 
 def find_root(start: Path) -> Path:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from assay.pipeline.services import Services
-from assay.ports import Sandbox
 from assay_zoo.intake import Intake
 from assay_zoo.metadata import Metadata
 from assay_zoo.policy import Scenario, ZooPolicy
+
+if TYPE_CHECKING:
+    from assay.pipeline.services import Services
+    from assay.ports import Sandbox
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import PurePosixPath
 from types import ModuleType
 
+from assay_zoo.allowed_packages import PACKAGES
 from assay_zoo.artifacts.asked_code import AskedCode
 from assay_zoo.artifacts.code_names import (
     imported_by,
@@ -46,7 +47,6 @@ from assay_zoo.artifacts.outside_paths import (
 from assay_zoo.artifacts.partial_texts import UNKNOWN, Name, added, sums
 from assay_zoo.artifacts.reached import Reached, Unread, reached
 from assay_zoo.artifacts.written_code import written_code
-from assay_zoo.policy import ZooPolicy
 
 _GIVING = ("attrgetter", "methodcaller", "import_module")
 _BY_NAME = ("getattr", "vars", *_GIVING)
@@ -55,7 +55,6 @@ _UNWRITTEN = (
     "a name that is written neither here nor in a table of another file, or in one that something else can change: write the names in a "
     "tuple, in no class; of a dataclass take asdict"
 )
-PACKAGES: tuple[str, ...] = ZooPolicy.model_fields["packages"].default
 _RUNNING = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run", "numpy.testing", *LOADERS)
 """These run texts or data that they are given."""
 

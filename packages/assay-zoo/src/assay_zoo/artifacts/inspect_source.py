@@ -12,7 +12,8 @@ from typing import Any
 
 import msgspec
 
-from assay_zoo.artifacts.code_scan import PACKAGES, reaches
+from assay_zoo.allowed_packages import PACKAGES
+from assay_zoo.artifacts.code_scan import reaches
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.license import says_license
 from assay_zoo.artifacts.notebook_content import functions_of, keys_of, names_of, numbers_of, statements_of, texts_of
@@ -20,7 +21,6 @@ from assay_zoo.artifacts.other_files import FileNames, OtherFiles, file_names, o
 from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.reached import DERIVED, Reached
 from assay_zoo.artifacts.sources import Import, SourceText
-from assay_zoo.metadata import Metadata
 from assay_zoo.notebook_report import CellLines
 from assay_zoo.readme import differences, missing_sections
 from assay_zoo.text_encoding import encoding_trouble
@@ -69,6 +69,8 @@ def inspect_source(item: dict[str, Any]) -> Any:
     path, data = item["path"], Path(item["copy"]).read_bytes()
     text = data.decode("utf-8-sig", "replace")
     if item["kind"] == README:
+        from assay_zoo.metadata import Metadata
+
         claims = item["metadata"]
         problems = differences(text, Metadata.model_validate(claims)) if claims else missing_sections(text)
         return msgspec.to_builtins(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay_zoo.artifacts.finding import Finding
-from assay_zoo.artifacts.meta import MetadataText
+from assay_zoo.layout import METADATA
 from assay_zoo.license_families import families_of
-from assay_zoo.repository import METADATA
-from assay_zoo.submission import SubmissionContext
+
+if TYPE_CHECKING:
+    from assay_zoo.artifacts.meta import MetadataText
+    from assay_zoo.submission import SubmissionContext
 
 _LONGEST = 300
 _SAYS = re.compile(r"SPDX-License-Identifier:\s*([A-Za-z0-9.+() -]+)")

@@ -13,11 +13,12 @@ from urllib.parse import unquote, urlsplit
 from assay_zoo.artifacts.addresses import deceiving
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
 from assay_zoo.check import Check
-from assay_zoo.metadata import Metadata
-from assay_zoo.repository import METADATA
+from assay_zoo.layout import METADATA
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
+
+    from assay_zoo.metadata import Metadata
 
 MOST = 50
 _SECONDS = 10.0

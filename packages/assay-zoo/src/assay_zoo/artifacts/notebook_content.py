@@ -7,11 +7,14 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.sources import SourceText
-from assay_zoo.metadata import Claim, Metadata
-from assay_zoo.repository import METADATA
+from assay_zoo.layout import METADATA
+
+if TYPE_CHECKING:
+    from assay_zoo.metadata import Claim, Metadata
 
 _DIGITS = 3
 

@@ -18,8 +18,8 @@ from assay_zoo.artifacts.requirements_file import INSTALLERS
 from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.artifacts.template_text import left_in_metadata
 from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.layout import METADATA
 from assay_zoo.limited_process import Ending, Looked
-from assay_zoo.repository import METADATA
 from assay_zoo.submission import SubmissionContext
 
 _HOLDS = {

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay_zoo.artifacts.finding import Finding
+from assay_zoo.layout import METADATA
 from assay_zoo.metadata import Metadata
-from assay_zoo.repository import METADATA
 from assay_zoo.submission import SubmissionContext
 
 _WHAT = {

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.license import NONCOMMERCIAL, RESTRICTED, license_of, restricted_by, same_license
-from assay_zoo.artifacts.meta import MetadataText
-from assay_zoo.metadata import Metadata
-from assay_zoo.repository import METADATA
+from assay_zoo.layout import METADATA
+
+if TYPE_CHECKING:
+    from assay_zoo.artifacts.meta import MetadataText
+    from assay_zoo.metadata import Metadata
 
 NOTICES = re.compile(r"^(notice|copyright|terms|eula|disclaimer|legal)s?([-_. ].*)?$", re.IGNORECASE)
 """Files that say what a reader may do, beside the licence."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from assay_zoo.artifacts.finding import Finding
-from assay_zoo.submission import SubmissionContext
+
+if TYPE_CHECKING:
+    from assay_zoo.submission import SubmissionContext
 
 
 class Import(msgspec.Struct, frozen=True, kw_only=True):

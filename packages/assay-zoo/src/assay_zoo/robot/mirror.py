@@ -14,7 +14,7 @@ import msgspec
 
 from assay.errors import HarnessError, UsageError
 from assay_zoo.check import Check
-from assay_zoo.repository import SUBMISSIONS
+from assay_zoo.layout import SUBMISSIONS
 from assay_zoo.robot.export import export
 from assay_zoo.robot.git import Git, GitFailed, GitTooLarge
 from assay_zoo.robot.records import Head, Submission

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from assay.errors import HarnessError, UsageError
 from assay_zoo.inspect import Inspection
+from assay_zoo.layout import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS
 from assay_zoo.manifest import Version, read_manifest
-from assay_zoo.repository import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS
 from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.mirror import Change, Mirror
 from assay_zoo.robot.records import Head, State, Submission

@@ -16,7 +16,8 @@ from assay.errors import BadPolicy, HarnessError, StoreError
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer, decide
 from assay_zoo.inspect import Inspection
-from assay_zoo.repository import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS, data_sets
+from assay_zoo.layout import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS
+from assay_zoo.repository import data_sets
 from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.inspection_process import Ending, Said, inspect_in_child

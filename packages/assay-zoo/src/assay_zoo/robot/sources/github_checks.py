@@ -6,7 +6,7 @@ from typing import Any
 
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer
-from assay_zoo.repository import SUBMISSIONS
+from assay_zoo.layout import SUBMISSIONS
 from assay_zoo.robot import report
 from assay_zoo.robot.records import State, Whole
 from assay_zoo.robot.sanitize import sanitize
