@@ -48,7 +48,7 @@ def fixed_outputs(model: ModelProto) -> frozenset[str]:
     scope.drawn.update((value.name, _of_input(value)) for value in model.graph.input if value.name not in stored)
     try:
         _Walk(model).through(model.graph.node, scope)
-    except Exception:  # noqa: BLE001  as above: then nothing is known
+    except Exception:  # noqa: BLE001  functions that cannot be inlined: then nothing is known
         return frozenset()
     return frozenset(value.name for value in model.graph.output if not scope.draw(value.name))
 

@@ -115,7 +115,7 @@ def _with_native_warnings(
 ) -> AnyResult:
     """Of the engine of this job. Where another engine is loaded beside it nobody can say whose words were printed."""
     backend = None
-    with suppress(Exception):
+    with suppress(Exception):  # the job has met it before, and tells it
         backend = backend_class(job.flow.backend)()
     alone = not _two_engines(job)
     printed, logged = (stages.printed, stages.logged) if alone else ((), ())
@@ -131,7 +131,7 @@ def _two_engines(job: Job) -> bool:
 
 def _versions(backend: str) -> dict[str, str]:
     """None where they cannot be read: a backend may have used up all open files."""
-    with suppress(Exception):
+    with suppress(Exception):  # whatever the metadata of a library, or a full table of files, make it raise
         return library_versions(backend)
     return {}
 
@@ -206,7 +206,7 @@ def _ending(error: BaseException, stages: Stages) -> Note:
 
 
 def _node_of(error: BaseException) -> str:
-    with suppress(Exception):
+    with suppress(Exception):  # an attribute of the backend's own error: reading it may be code that fails
         return encodable(str(getattr(error, "node", "")))
     return ""
 

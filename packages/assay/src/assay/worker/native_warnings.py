@@ -83,7 +83,7 @@ def read_warnings(
 
 def _read_by(reader: ReadsWarnings, text: str, unread: NativeWarning) -> list[NativeWarning]:
     """`unread` where a plug-in fails on the text: it costs no answer, and no warning is lost."""
-    with suppress(Exception):
+    with suppress(Exception):  # a plug-in's reader of free text
         native_warnings = list(reader.read_warnings(text))
         if all(
             isinstance(native_warning, NativeWarning) and native_warning.count >= 0

@@ -186,7 +186,7 @@ class ProcessState:
     def _differs(self, place: int) -> bool:
         try:
             return bool(self._reads[place]() != self._known[place])
-        except Exception:  # noqa: BLE001  as above
+        except Exception:  # noqa: BLE001  what cannot be read any more has changed
             return True
 
     def _signals(self) -> object:
