@@ -46,22 +46,24 @@ def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _section(name: str, command: Any) -> str:
-    arguments = [one for one in command.params if one.param_type_name == "argument"]
-    options = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
-    usage = " ".join([name, *(_argument(one) for one in arguments), *(["[OPTIONS]"] if options else [])])
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    options = [
+        parameter for parameter in command.params if parameter.param_type_name == "option" and not parameter.hidden
+    ]
+    usage = " ".join([name, *(_argument(parameter) for parameter in arguments), *(["[OPTIONS]"] if options else [])])
     parts = [f"## {name}", f"```\n{usage}\n```", _paragraphs(command.help or "")]
     if arguments:
-        rows = [f"| `{_value(one)}` | {_meaning(one)} |" for one in arguments]
+        rows = [f"| `{_value(parameter)}` | {_meaning(parameter)} |" for parameter in arguments]
         parts.append("\n".join(["| argument | meaning |", "|---|---|", *rows]))
     if options:
-        rows = [f"| {_names(one)} | {_meaning(one)} |" for one in options]
+        rows = [f"| {_names(parameter)} | {_meaning(parameter)} |" for parameter in options]
         parts.append("\n".join(["| option | meaning |", "|---|---|", *rows]))
     return "\n\n".join(part for part in parts if part)
 
 
-def _argument(one: Any) -> str:
-    value = _value(one)
-    return value if one.required else f"[{value}]"
+def _argument(parameter: Any) -> str:
+    value = _value(parameter)
+    return value if parameter.required else f"[{value}]"
 
 
 def _names(option: Any) -> str:
@@ -70,26 +72,28 @@ def _names(option: Any) -> str:
     return ", ".join([*names, *(f"`{name}`" for name in option.secondary_opts)])
 
 
-def _value(one: Any) -> str:
+def _value(parameter: Any) -> str:
     """What stands for the value: the declared name, or one for its type."""
-    if one.metavar:
-        return str(one.metavar)
-    if one.param_type_name == "argument":
-        return str(one.name).upper() + ("..." if one.nargs == -1 else "")
-    annotation = one.type_descriptor.annotation
+    if parameter.metavar:
+        return str(parameter.metavar)
+    if parameter.param_type_name == "argument":
+        return str(parameter.name).upper() + ("..." if parameter.nargs == -1 else "")
+    annotation = parameter.type_descriptor.annotation
     inner = (getattr(annotation, "__args__", None) or (annotation,))[0]
     return VALUES.get(getattr(inner, "__name__", ""), "VALUE")
 
 
-def _meaning(one: Any) -> str:
-    default = _default(one)
-    return plain(one.help or "") + (f" Default: `{default}`." if default else " Required." if one.required else "")
+def _meaning(parameter: Any) -> str:
+    default = _default(parameter)
+    return plain(parameter.help or "") + (
+        f" Default: `{default}`." if default else " Required." if parameter.required else ""
+    )
 
 
-def _default(one: Any) -> str:
-    if one.default is None or isinstance(one.default, bool) or one.default in ("", (), []):
+def _default(parameter: Any) -> str:
+    if parameter.default is None or isinstance(parameter.default, bool) or parameter.default in ("", (), []):
         return ""
-    return one.default.as_posix() if isinstance(one.default, Path) else str(one.default)
+    return parameter.default.as_posix() if isinstance(parameter.default, Path) else str(parameter.default)
 
 
 def _first(command: Any) -> str:

@@ -27,6 +27,6 @@ def ended(axes: int) -> str:
         return str(error).splitlines()[0]
 
 
-told = {axes: ended(axes) for axes in CONVOLUTIONS}
-print(told)
-sys.exit(int(not told[3].startswith("answered")))
+endings = {axes: ended(axes) for axes in CONVOLUTIONS}
+print(endings)
+sys.exit(int(not endings[3].startswith("answered")))

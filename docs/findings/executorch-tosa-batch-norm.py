@@ -47,7 +47,7 @@ def ended(parameters: bool) -> str:
     return "lowered"
 
 
-found = {kind: ended(kind == "parameters") for kind in ("buffers", "parameters")}
-for kind, told in found.items():
-    print(f"mean and variance are {kind}: {told}")
-sys.exit(int(found["parameters"] != "lowered"))
+endings = {kind: ended(kind == "parameters") for kind in ("buffers", "parameters")}
+for kind, ending in endings.items():
+    print(f"mean and variance are {kind}: {ending}")
+sys.exit(int(endings["parameters"] != "lowered"))

@@ -33,8 +33,8 @@ def answer(
     function: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], a: torch.Tensor, b: torch.Tensor
 ) -> list[float]:
     program = to_edge(torch.export.export(Called(function), (a, b))).to_executorch()
-    (found,) = Runtime.get().load_program(program.buffer).load_method("forward").execute((a, b))
-    numbers: list[float] = found.tolist()
+    (answered,) = Runtime.get().load_program(program.buffer).load_method("forward").execute((a, b))
+    numbers: list[float] = answered.tolist()
     return numbers
 
 

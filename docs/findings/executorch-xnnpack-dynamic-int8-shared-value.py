@@ -36,9 +36,9 @@ lowered = to_edge_transform_and_lower(program, partitioner=[dynamic, XnnpackPart
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder, "branches.pte")
     path.write_bytes(lowered.buffer)
-    found = Runtime.get().load_program(path).load_method("forward").execute([x])
+    results = Runtime.get().load_program(path).load_method("forward").execute([x])
 wrong = 0
-for name, got, expected in zip(("1x1", "3x3"), found, net(x), strict=True):
+for name, got, expected in zip(("1x1", "3x3"), results, net(x), strict=True):
     off, largest = (got - expected).abs().max(), expected.abs().max()
     print(f"{name}: off by {off:.4f}, the largest value is {largest:.4f}")
     wrong += bool(off > largest / 10)

@@ -21,10 +21,10 @@ for name, partitioner in (("portable", []), ("xnnpack", [XnnpackPartitioner()]))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "gelu.pte")
         path.write_bytes(lowered.buffer)
-        found = Runtime.get().load_program(path).load_method("forward").execute([x])[0].double()
+        result = Runtime.get().load_program(path).load_method("forward").execute([x])[0].double()
     for kind in ("tanh", "none"):
         expected = torch.nn.functional.gelu(x.double(), approximate=kind)
-        off = (found - expected).abs().max()
+        off = (result - expected).abs().max()
         print(f"{name}: off by {off:.2g} from approximate={kind!r}")
         wrong += kind == "tanh" and bool(off > 1e-4)
 sys.exit(int(wrong > 0))

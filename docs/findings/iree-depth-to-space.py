@@ -30,11 +30,11 @@ for mode, channels, block in (("DCR", 3, 2), ("CRD", 2, 2), ("CRD", 3, 2), ("CRD
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=9)
     with tempfile.TemporaryDirectory() as name:
         save(model, Path(name) / "one.onnx")
-        found = IREE().lower(Path(name) / "one.onnx", Flow("iree-llvm-cpu", "iree")).run({"x": x})["y"]
+        result = IREE().lower(Path(name) / "one.onnx", Flow("iree-llvm-cpu", "iree")).run({"x": x})["y"]
     (right,) = ReferenceEvaluator(model).run(None, {"x": x})
     other = x.reshape(block, block, channels, 2, 2).transpose(0, 3, 1, 4, 2).reshape(right.shape)
-    off = int((found != right).sum())
-    told = f", as if taken apart the other way: {np.array_equal(found, other)}" if off else ""
-    print(f"{mode}, {channels} channels, blocks of {block}: {off} of {x.size} elements are wrong{told}")
+    off = int((result != right).sum())
+    meaning = f", as if taken apart the other way: {np.array_equal(result, other)}" if off else ""
+    print(f"{mode}, {channels} channels, blocks of {block}: {off} of {x.size} elements are wrong{meaning}")
     wrong |= off != 0
 sys.exit(int(wrong))

@@ -56,25 +56,25 @@ def lstm(x: np.ndarray, w: np.ndarray, peepholes: np.ndarray) -> np.ndarray:
     return np.asarray(sigmoid(o + peepholes.reshape(3)[1] * cell) * np.tanh(cell))
 
 
-one = np.ones((1, 1, 1), np.float32)
+single = np.ones((1, 1, 1), np.float32)
 gates, peepholes = np.float32([0.5, -1, 2, 3]).reshape(1, 4, 1), np.float32([[1, 4, 2]])
 steps = np.float32([-0.5, 0.5, 1.5]).reshape(1, 3, 1)
 channels = np.arange(8, dtype=np.float32).reshape(1, 2, 2, 2)
 softplus = (1 - sigmoid(np.float64(1))) * np.log1p(np.e)
-found = {
+answers = {
     "LSTM with peepholes": (
         answer(
             "(float[1,1,1] x, float[1,4,1] w, float[1,4,1] r, float[1,3] p) => (float[1,1,1,1] y)"
             " { y = LSTM <hidden_size = 1> (x, w, r, , , , , p) }",
-            14, one, gates, np.zeros_like(gates), peepholes,
+            14, single, gates, np.zeros_like(gates), peepholes,
         ),
-        lstm(one, gates, peepholes),
+        lstm(single, gates, peepholes),
     ),
     "RNN by ThresholdedRelu": (
         answer(
             "(float[1,3,1] x, float[1,1,1] w, float[1,1,1] r) => (float[1,1,3,1] y)"
             ' { y = RNN <hidden_size = 1, activations = ["ThresholdedRelu"], activation_alpha = [1.0]> (x, w, r) }',
-            14, steps, one, 0 * one,
+            14, steps, single, 0 * single,
         ),
         np.float32([0, 0, 1.5]),
     ),
@@ -82,7 +82,7 @@ found = {
         answer(
             "(float[1,1,1] x, float[1,3,1] w, float[1,3,1] r) => (float[1,1,1,1] y)"
             ' { y = GRU <hidden_size = 1, activations = ["Sigmoid", "Softplus"]> (x, w, r) }',
-            14, one, np.ones((1, 3, 1), np.float32), np.zeros((1, 3, 1), np.float32),
+            14, single, np.ones((1, 3, 1), np.float32), np.zeros((1, 3, 1), np.float32),
         ),
         np.asarray(softplus),
     ),
@@ -115,7 +115,7 @@ found = {
     ),
 }  # fmt: skip
 wrong = 0
-for name, (got, expected) in found.items():
+for name, (got, expected) in answers.items():
     right = bool(np.allclose(got.reshape(-1), expected.reshape(-1), rtol=1e-5))
     print(
         f"{name}: {got.reshape(-1).tolist()}, expected {expected.reshape(-1).tolist()}: {'right' if right else 'wrong'}"

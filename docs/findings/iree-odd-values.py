@@ -25,8 +25,8 @@ NAN, INF = np.float32("nan"), np.float32("inf")
 ROW, TINY = np.float32([5, 6, 7]), np.float32([1e-40])
 ONE = np.float32([1])
 CASES: dict[str, tuple[str, dict[str, Array], dict[str, Any], str]] = {
-    **{f"1 / {one}(-0)": (one, {"x": np.float32([-0.0])}, {"seen": "Reciprocal"}, "[-inf]")
-       for one in ("Sin", "Tan", "Sinh", "Asinh", "Atanh", "Erf")},
+    **{f"1 / {operator}(-0)": (operator, {"x": np.float32([-0.0])}, {"seen": "Reciprocal"}, "[-inf]")
+       for operator in ("Sin", "Tan", "Sinh", "Asinh", "Atanh", "Erf")},
     "Asinh of -inf": ("Asinh", {"x": np.float32([-INF])}, {}, "[-inf]"),
     "1 ** NaN": ("Pow", {"x": ONE, "z": np.float32([NAN])}, {}, "[1.]"),
     "1 mod inf": ("Mod", {"x": ONE, "z": np.float32([INF])}, {"fmod": 1}, "[1.]"),
@@ -44,7 +44,7 @@ def answer(kind: str, fed: dict[str, Array], attributes: dict[str, Any]) -> Arra
     attributes = dict(attributes)
     seen = attributes.pop("seen", "Identity")
     nodes = [helper.make_node(kind, list(fed), ["inner"], **attributes), helper.make_node(seen, ["inner"], ["y"])]
-    types = {name: helper.np_dtype_to_tensor_dtype(one.dtype) for name, one in fed.items()}
+    types = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in fed.items()}
     fixed = {"low", "high"} & set(fed)
     constants = [helper.make_tensor(k, types[k], fed[k].shape, fed[k].reshape(-1)) for k in sorted(fixed)]
     inputs = [helper.make_tensor_value_info(k, types[k], v.shape) for k, v in fed.items() if k not in fixed]

@@ -50,7 +50,9 @@ ASKED = [
     ("AveragePool", 6, 4),
     ("Conv", 6, 4),
 ]
-found = {f"{kind} of 4 over {length}, stride {stride}": refused(kind, length, stride) for kind, length, stride in ASKED}
-for what, told in found.items():
-    print(f"{what}: {told or 'compiled'}")
-sys.exit(int(any(found.values())))
+refusals = {
+    f"{kind} of 4 over {length}, stride {stride}": refused(kind, length, stride) for kind, length, stride in ASKED
+}
+for what, refusal in refusals.items():
+    print(f"{what}: {refusal or 'compiled'}")
+sys.exit(int(any(refusals.values())))

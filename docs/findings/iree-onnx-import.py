@@ -52,12 +52,12 @@ def wrong(kind: str, x: np.ndarray, constant: np.ndarray | None = None, **attrib
 rng = np.random.default_rng(0)
 x, picture = rng.standard_normal(20).astype(np.float32), rng.standard_normal((2, 3, 5, 6)).astype(np.float32)
 alpha, gamma = 1.67326319217681884765625, 1.05070102214813232421875
-found = {
+faults = {
     "Selu": wrong("Selu", x),
     "Selu, its constants given": wrong("Selu", x, alpha=alpha, gamma=gamma),
     "Pad, reflect, two axes": wrong("Pad", picture, np.array([0, 0, 1, 1, 0, 0, 2, 2]), mode="reflect"),
     "Pad, reflect, one axis": wrong("Pad", picture, np.array([0, 0, 0, 1, 0, 0, 0, 2]), mode="reflect"),
 }
-for what, value in found.items():
+for what, value in faults.items():
     print(f"{what}: {value or 'right'}")
-sys.exit(int(any(found.values())))
+sys.exit(int(any(faults.values())))

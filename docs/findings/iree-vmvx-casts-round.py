@@ -28,8 +28,8 @@ def answer(target: str, operator: str, kind: int, given: np.ndarray, **attribute
         model = Path(name) / "one.onnx"
         save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), model)
         engine = IREE().lower(model, Flow(f"iree-{target}", "iree", options={"target": target}))
-        found: np.ndarray = engine.run({"x": given})["y"]
-        return found
+        cast_values: np.ndarray = engine.run({"x": given})["y"]
+        return cast_values
 
 
 wrong = {}
@@ -38,6 +38,6 @@ for target in ("llvm-cpu", "vmvx"):
     seen = answer(target, "IsNaN", TensorProto.BOOL, odd)
     off = cast != np.trunc(x)
     wrong[target] = int(off.sum()) + int((seen != np.isnan(odd)).sum())
-    told = ", ".join(f"{a:g} became {b}" for a, b in zip(x[off], cast[off], strict=True))
-    print(f"{target}: {off.sum()} of {off.size} casts are wrong {told}; IsNaN of NaN is {bool(seen[0])}")
+    changes = ", ".join(f"{a:g} became {b}" for a, b in zip(x[off], cast[off], strict=True))
+    print(f"{target}: {off.sum()} of {off.size} casts are wrong {changes}; IsNaN of NaN is {bool(seen[0])}")
 sys.exit(int(wrong["vmvx"] > 0))

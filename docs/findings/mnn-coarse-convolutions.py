@@ -63,7 +63,7 @@ def mnn(x: Array, weights: Array, *more: str) -> Array:
 
 
 def exact(x: Array, weights: Array) -> Array:
-    wide = [torch.from_numpy(one).double() for one in (x, weights)]
+    wide = [torch.from_numpy(array).double() for array in (x, weights)]
     return torch.nn.functional.conv2d(*wide, padding=weights.shape[-1] // 2).numpy()
 
 
@@ -79,7 +79,7 @@ off = float(np.abs(mnn(x, weights) - exact(x, weights)).max())
 print(f"5x5 convolution: off by {off:.2g}{'  WRONG' if off > 1e-5 else ''}")
 few = weights[:, :, :1, :1].copy()
 got = mnn(x, few, "--fp16")
-to = {name: float(np.abs(got - exact(x, one)).max()) for name, one in (
+to = {name: float(np.abs(got - exact(x, array)).max()) for name, array in (
     ("rounded", few.astype(np.float16).astype(np.float32)), ("truncated", truncated(few)),
 )}  # fmt: skip
 cut = to["truncated"] < 0.01 * to["rounded"]

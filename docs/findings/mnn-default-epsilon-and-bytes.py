@@ -26,7 +26,7 @@ CONVERT = "import sys, _tools; _tools.mnnconvert(['MNNConvert', *sys.argv[1:]])"
 KINDS = {"float32": MNN.Halide_Type_Float, "uint8": MNN.Halide_Type_Uint8}
 
 
-def answer(operator: str, opset: int, inputs: dict[str, Array], attributes: dict[str, Any], found: Any) -> None:
+def answer(operator: str, opset: int, inputs: dict[str, Array], attributes: dict[str, Any], answers: Any) -> None:
     """What MNN makes of one node, whose output is like its first input."""
     first = next(iter(inputs.values()))
     element = helper.np_dtype_to_tensor_dtype(first.dtype)
@@ -52,17 +52,17 @@ def answer(operator: str, opset: int, inputs: dict[str, Array], attributes: dict
     out = net.getSessionOutput(session, "y")
     host = MNN.Tensor(out.getShape(), out.getDataType(), np.zeros_like(first), MNN.Tensor_DimensionType_Caffe)
     out.copyToHostTensor(host)
-    found.put(np.array(host.getNumpyData()).reshape(first.shape))
+    answers.put(np.array(host.getNumpyData()).reshape(first.shape))
 
 
 def run(operator: str, opset: int, inputs: dict[str, Array], expected: Array, **attributes: Any) -> str:
-    found: Any = multiprocessing.Queue()
-    child = multiprocessing.Process(target=answer, args=(operator, opset, inputs, attributes, found))
+    answers: Any = multiprocessing.Queue()
+    child = multiprocessing.Process(target=answer, args=(operator, opset, inputs, attributes, answers))
     child.start()
     child.join(120)
     if child.exitcode:
         return f"the process ended with {child.exitcode}"
-    got = found.get(timeout=10)
+    got = answers.get(timeout=10)
     off = float(np.abs(got.astype(float) - expected.astype(float)).max())
     return f"off by {off:.2g}" if not off < 1e-3 else ""
 

@@ -56,13 +56,13 @@ def answers(model: onnx.ModelProto, fed: dict[str, Array]) -> Array:
     return np.array(host.getNumpyData()).reshape(out.getShape())
 
 
-def compared(model: onnx.ModelProto, fed: dict[str, Array], expected: Array, found: Any) -> None:
+def compared(model: onnx.ModelProto, fed: dict[str, Array], expected: Array, verdicts: Any) -> None:
     got = answers(model, fed)
     if got.shape != expected.shape:
-        found.put(f"shape {got.shape} instead of {expected.shape}")
+        verdicts.put(f"shape {got.shape} instead of {expected.shape}")
         return
     off = float(np.abs(got.astype(float) - expected.astype(float)).max())
-    found.put(f"off by {off:.2g}" if off > 1e-3 else "")
+    verdicts.put(f"off by {off:.2g}" if off > 1e-3 else "")
 
 
 def wrong(
@@ -81,8 +81,8 @@ def wrong(
         [helper.make_node(kind, names, ["y"], **attributes)],
         "one",
         [
-            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
-            for name, one in fed.items()
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(tensor.dtype), tensor.shape)
+            for name, tensor in fed.items()
         ],
         [helper.make_tensor_value_info("y", element, None)],
         [numpy_helper.from_array(array, name) for name, array in held.items()],
@@ -91,20 +91,20 @@ def wrong(
     if expected is None:
         expected = np.asarray(ReferenceEvaluator(model).run(None, fed)[0])
     context = multiprocessing.get_context("fork")
-    found = context.SimpleQueue()
-    child = context.Process(target=compared, args=(model, fed, expected, found))
+    queue = context.SimpleQueue()
+    child = context.Process(target=compared, args=(model, fed, expected, queue))
     child.start()
     child.join(60)
     if child.exitcode != 0:
         return f"ended with exit code {child.exitcode}"
-    return str(found.get())
+    return str(queue.get())
 
 
 bytes_ = rng.integers(0, 255, (5, 5, 9)).astype(np.uint8)
 volume = drawn(2, 3, 3, 2, 5)
 rows = np.array([1.0, 2, 3, 4], np.float32)
 
-found = {
+faults = {
     "MaxPool: dilations": wrong("MaxPool", {"x": drawn(1, 2, 7, 7)}, kernel_shape=[2, 2], strides=[1, 1], dilations=[2, 2],
                                 opset=12),
     "GlobalMaxPool along three axes": wrong("GlobalMaxPool", {"x": volume}, expected=volume.max(axis=(2, 3, 4), keepdims=True)),
@@ -131,6 +131,6 @@ found = {
     "Sign of bytes": wrong("Sign", {"x": bytes_[0, 0]}, opset=13),
     "Abs of bytes": wrong("Abs", {"x": bytes_[0, 0]}, opset=13),
 }  # fmt: skip
-for what, value in found.items():
+for what, value in faults.items():
     print(f"{what}: {value or 'right'}")
-sys.exit(int(any(found.values())))
+sys.exit(int(any(faults.values())))

@@ -40,7 +40,7 @@ def answer(graph: str, x: np.ndarray) -> np.ndarray:
 
 x = np.linspace(-4, 4, 4001, dtype=np.float32)
 wide = x.astype(np.float64)
-exact = 0.5 * wide * (1 + np.array([erf(one / sqrt(2)) for one in wide]))
+exact = 0.5 * wide * (1 + np.array([erf(value / sqrt(2)) for value in wide]))
 by_tanh = 0.5 * wide * (1 + np.tanh(np.sqrt(2 / np.pi) * (wide + 0.044715 * wide**3)))
 wrong = False
 for what, graph in GRAPHS.items():

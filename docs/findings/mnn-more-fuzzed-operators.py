@@ -73,13 +73,13 @@ def answers(model: onnx.ModelProto, fed: dict[str, Array]) -> Array:
     return np.array(host.getNumpyData()).reshape(out.getShape())
 
 
-def compared(model: onnx.ModelProto, fed: dict[str, Array], expected: Array, found: Any) -> None:
+def compared(model: onnx.ModelProto, fed: dict[str, Array], expected: Array, verdicts: Any) -> None:
     got = answers(model, fed)
     if got.shape != expected.shape:
-        found.put(f"shape {got.shape} instead of {expected.shape}")
+        verdicts.put(f"shape {got.shape} instead of {expected.shape}")
         return
     off = float(np.abs(got.astype(float) - expected.astype(float)).max())
-    found.put(f"off by {off:.2g}" if off > 1e-3 else "")
+    verdicts.put(f"off by {off:.2g}" if off > 1e-3 else "")
 
 
 def wrong(
@@ -99,8 +99,8 @@ def wrong(
         [helper.make_node(kind, names if kind != "ScatterND" else ["x", "i", "u"], ["y", *more], **attributes)],
         "one",
         [
-            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
-            for name, one in fed.items()
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(tensor.dtype), tensor.shape)
+            for name, tensor in fed.items()
         ],
         [helper.make_tensor_value_info(name, element, None) for name in ("y", *more)],
         [numpy_helper.from_array(array, name) for name, array in held.items()],
@@ -114,13 +114,13 @@ def tried(model: onnx.ModelProto, fed: dict[str, Array], expected: Array | None 
     if expected is None:
         expected = np.asarray(ReferenceEvaluator(model).run(None, fed)[0])
     context = multiprocessing.get_context("fork")
-    found = context.SimpleQueue()
-    child = context.Process(target=compared, args=(model, fed, expected, found))
+    queue = context.SimpleQueue()
+    child = context.Process(target=compared, args=(model, fed, expected, queue))
     child.start()
     child.join(60)
     if child.exitcode != 0:
         return f"ended with exit code {child.exitcode}"
-    return str(found.get())
+    return str(queue.get())
 
 
 CHOSEN = parser.parse_model("""<ir_version: 8, opset_import: ["" : 13]>
@@ -135,7 +135,7 @@ exchanged = np.float32([[[0, 2, 1], [3, 0, 1], [1, 1, 0]]])
 squares = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4) ** 2
 inner = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
 
-found = {
+faults = {
     "LogSoftmax of opset 11": wrong(
         "LogSoftmax", {"x": logits}, opset=11, axis=1, expected=np.log(powers / powers.sum((1, 2), keepdims=True))
     ),
@@ -230,6 +230,6 @@ found = {
     ),
     "ReduceSum: noop_with_empty_axes": wrong("ReduceSum", {"x": row}, opset=13, noop_with_empty_axes=1, expected=row),
 }
-for what, value in found.items():
+for what, value in faults.items():
     print(f"{what}: {value or 'right'}")
-sys.exit(int(any(found.values())))
+sys.exit(int(any(faults.values())))

@@ -40,8 +40,8 @@ def answer(kind: str, fed: dict[str, Array], attributes: dict[str, Any]) -> floa
         [helper.make_node(kind, list(fed), ["y"], **attributes)],
         "one",
         [
-            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
-            for name, one in fed.items()
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+            for name, array in fed.items()
         ],
         [helper.make_tensor_value_info("y", TensorProto.INT32 if whole else TensorProto.FLOAT, None)],
     )
@@ -53,9 +53,12 @@ def answer(kind: str, fed: dict[str, Array], attributes: dict[str, Any]) -> floa
         subprocess.run(words, cwd=name, capture_output=True, check=True)
         net = MNN.Interpreter(f"{name}/model.mnn")
     session = net.createSession({"numThread": 1, "precision": "high"})
-    hosts = [MNN.Tensor(one.shape, KINDS[one.dtype.name], one, MNN.Tensor_DimensionType_Caffe) for one in fed.values()]
-    for key, one in fed.items():
-        net.resizeTensor(net.getSessionInput(session, key), one.shape)
+    hosts = [
+        MNN.Tensor(array.shape, KINDS[array.dtype.name], array, MNN.Tensor_DimensionType_Caffe)
+        for array in fed.values()
+    ]
+    for key, array in fed.items():
+        net.resizeTensor(net.getSessionInput(session, key), array.shape)
     net.resizeSession(session)
     for key, host in zip(fed, hosts, strict=True):
         net.getSessionInput(session, key).copyFrom(host)
@@ -72,10 +75,10 @@ def main() -> int:
     wrong = 0
     for what, (_, _, _, expected) in CASES.items():
         done = subprocess.run([sys.executable, __file__, what], capture_output=True, text=True, check=False)
-        told = [line for line in done.stdout.splitlines() if line.startswith("answer ")]
-        got = told[0].removeprefix("answer ") if told else f"exit code {done.returncode}"
-        right = done.returncode == 1 if expected == "an error" else done.returncode >= 0 and bool(told)
-        if right and told and expected[0] in "ni13":
+        answers = [line for line in done.stdout.splitlines() if line.startswith("answer ")]
+        got = answers[0].removeprefix("answer ") if answers else f"exit code {done.returncode}"
+        right = done.returncode == 1 if expected == "an error" else done.returncode >= 0 and bool(answers)
+        if right and answers and expected[0] in "ni13":
             right = np.allclose(float(got), float(expected), rtol=0.1, atol=0, equal_nan=True)
         print(f"{what}: {got}, expected {expected}: {'right' if right else 'wrong'}")
         wrong += not right

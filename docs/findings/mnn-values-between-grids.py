@@ -24,6 +24,6 @@ with tempfile.TemporaryDirectory() as folder:
     model = Path(folder) / "one.onnx"
     save(parser.parse_model(TEXT), model)
     got = MNN().lower(model, Flow("mnn-f32", "mnn")).run({"x": np.float32([[0.3], [0.7], [1.2], [-1.9]])})
-found = [*got["y"].reshape(-1).tolist(), *got["z"].reshape(-1).tolist()]
-print(f"{found}, expected [0.5, 0.5, 1, -2]")
-sys.exit(int(found != [0.5, 0.5, 1.0, -2.0]))
+values = [*got["y"].reshape(-1).tolist(), *got["z"].reshape(-1).tolist()]
+print(f"{values}, expected [0.5, 0.5, 1, -2]")
+sys.exit(int(values != [0.5, 0.5, 1.0, -2.0]))

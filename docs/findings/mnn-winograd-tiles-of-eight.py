@@ -47,12 +47,12 @@ def off_by(kernel: int, level: int) -> float:
     y = np.zeros(size, np.float32)
     host = MNN.Tensor(size, kinds[0], y, kinds[1])
     net.getSessionOutput(session, "y").copyToHostTensor(host)
-    found = np.array(host.getNumpyData()).reshape(size)
+    got = np.array(host.getNumpyData()).reshape(size)
     model.graph.initializer[0].CopyFrom(numpy_helper.from_array(w.astype(np.float64), "w"))
     for info in (*model.graph.input, *model.graph.output):
         info.type.tensor_type.elem_type = TensorProto.DOUBLE
     (right,) = ReferenceEvaluator(model).run(None, {"x": x.astype(np.float64)})
-    return float(np.linalg.norm(found - right) / np.linalg.norm(right))
+    return float(np.linalg.norm(got - right) / np.linalg.norm(right))
 
 
 worst = 0.0

@@ -65,8 +65,8 @@ def wrong(
         [helper.make_node(kind, names, ["y"], **attributes)],
         "one",
         [
-            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
-            for name, one in fed.items()
+            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(tensor.dtype), tensor.shape)
+            for name, tensor in fed.items()
         ],
         [
             helper.make_tensor_value_info(
@@ -85,7 +85,7 @@ def wrong(
 
 
 x, last = {"x": drawn(3, 4, 5)}, {"axes": np.array([-1])}
-found = {
+faults = {
     "ReduceSum, its axes an input": wrong("ReduceSum", x, last, keepdims=0),
     "ReduceL1, its axes an input": wrong("ReduceL1", x, last, keepdims=0),
     "ReduceL2, its axes an input": wrong("ReduceL2", x, last, keepdims=0),
@@ -112,6 +112,6 @@ found = {
         nearest_mode="floor",
     ),
 }
-for what, value in found.items():
+for what, value in faults.items():
     print(f"{what}: {value or 'right'}")
-sys.exit(int(any(found.values())))
+sys.exit(int(any(faults.values())))

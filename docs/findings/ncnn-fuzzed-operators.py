@@ -34,7 +34,7 @@ from onnx import TensorProto, helper, numpy_helper
 def answer(node: Any, x: Any, shape: list[int], opset: int, others: tuple[Any, ...] = (), **constants: Any) -> Any:
     """Of ncnn, without the batch. `others` are what is fed beside x, in the order of the node."""
     fed = dict(zip(node.input, (x, *others), strict=False))
-    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, one.shape) for name, one in fed.items()]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, tensor.shape) for name, tensor in fed.items()]
     held = [numpy_helper.from_array(array, name) for name, array in constants.items()]
     output = helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)
     graph = helper.make_graph([node], "one", inputs, [output], held)
@@ -46,8 +46,8 @@ def answer(node: Any, x: Any, shape: list[int], opset: int, others: tuple[Any, .
         net.load_param(str(Path(name) / "model.ncnn.param"))
         net.load_model(str(Path(name) / "model.ncnn.bin"))
         with net.create_extractor() as extractor:
-            for place, one in enumerate(fed.values()):
-                extractor.input(f"in{place}", ncnn.Mat(one[0]).clone())
+            for place, tensor in enumerate(fed.values()):
+                extractor.input(f"in{place}", ncnn.Mat(tensor[0]).clone())
             return np.array(extractor.extract("out0")[1])
 
 

@@ -70,7 +70,7 @@ for kind, given in (
     with np.errstate(all="ignore"):
         got, expected = answers(kind, given)
     right = got.dtype == expected.dtype and np.allclose(got, expected, equal_nan=True)
-    print(f"{kind} of {[one.tolist() for one in given]}: {got.tolist()}, expected {expected.tolist()}")
+    print(f"{kind} of {[array.tolist() for array in given]}: {got.tolist()}, expected {expected.tolist()}")
     wrong += not right
 for kind in ("Relu", "ReduceSum"):
     code = subprocess.run([sys.executable, __file__, kind], capture_output=True).returncode

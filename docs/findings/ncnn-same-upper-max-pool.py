@@ -46,7 +46,7 @@ def answer(**pads: Any) -> Any:
 SQUARE = np.arange(SIZE * SIZE, dtype=np.float32).reshape(1, 1, SIZE, SIZE)
 last = [2, 4, 5]  # of each window of three that begins at 0, 2 and 4, as far as there is one
 expected = SQUARE[0, 0][np.ix_(last, last)]
-found = {"SAME_UPPER": answer(auto_pad="SAME_UPPER"), "pads 0, 0, 1, 1": answer(pads=[0, 0, 1, 1])}
-for name, got in found.items():
+answers = {"SAME_UPPER": answer(auto_pad="SAME_UPPER"), "pads 0, 0, 1, 1": answer(pads=[0, 0, 1, 1])}
+for name, got in answers.items():
     print(f"{name}: {got.reshape(3, 3).tolist()}, expected {expected.tolist()}")
-sys.exit(int(not np.array_equal(found["SAME_UPPER"].reshape(3, 3), expected)))
+sys.exit(int(not np.array_equal(answers["SAME_UPPER"].reshape(3, 3), expected)))

@@ -30,7 +30,7 @@ def refused(names: str, constants: str) -> str:
     given = [name for name in names if name not in constants]
     inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, SHAPES[name]) for name in given]
     output = helper.make_tensor_value_info("y", TensorProto.FLOAT, (4, 5))
-    stored = [numpy_helper.from_array(one, name) for name, one in drawn(constants).items()]
+    stored = [numpy_helper.from_array(array, name) for name, array in drawn(constants).items()]
     graph = helper.make_graph([helper.make_node("Gemm", list(names), ["y"])], "one", inputs, [output], stored)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
     try:
@@ -43,8 +43,8 @@ def refused(names: str, constants: str) -> str:
 print("nncf", nncf.__version__)
 wrong = 0
 for names, constants in (("ab", ""), ("abc", "bc"), ("abc", ""), ("abc", "c"), ("abc", "b"), ("abc", "a")):
-    told = refused(names, constants)
+    refusal = refused(names, constants)
     fixed = f", {' and '.join(constants)} constant" if constants else ""
-    print(f"Gemm of {', '.join(names)}{fixed}: {told or 'quantized'}")
-    wrong += bool(told)
+    print(f"Gemm of {', '.join(names)}{fixed}: {refusal or 'quantized'}")
+    wrong += bool(refusal)
 sys.exit(int(wrong > 0))

@@ -26,6 +26,6 @@ graph = helper.make_graph(
 model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10)
 session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
 expected = ReferenceEvaluator(model).run(None, fed)[1]
-found = session.run(["scores"], fed)[0]
-print("expected", expected[0, 0, 0], "got", found[0, 0, 0])
-sys.exit(int(not np.array_equal(np.isinf(found), np.isinf(expected))))
+scores = session.run(["scores"], fed)[0]
+print("expected", expected[0, 0, 0], "got", scores[0, 0, 0])
+sys.exit(int(not np.array_equal(np.isinf(scores), np.isinf(expected))))

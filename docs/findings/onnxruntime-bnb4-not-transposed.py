@@ -41,8 +41,8 @@ def product(size: int, transposed: int) -> tuple[np.ndarray, np.ndarray, np.ndar
 if __name__ == "__main__":
     wrong = 0
     for transposed in (1, 0):
-        found, stored, turned = product(32, transposed)
-        off, off_turned = np.abs(found - stored).max(), np.abs(found - turned).max()
+        result, stored, turned = product(32, transposed)
+        off, off_turned = np.abs(result - stored).max(), np.abs(result - turned).max()
         print(f"transB={transposed}: off A B by {off:.1e}, A B^T by {off_turned:.1e}")
         wrong += bool((off_turned if transposed else off) > 1e-3)
     sys.exit(int(wrong > 0))

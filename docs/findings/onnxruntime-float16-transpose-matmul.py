@@ -48,7 +48,7 @@ if __name__ == "__main__":
         for perm, level in (("102", "ORT_ENABLE_ALL"), ("102", "ORT_ENABLE_EXTENDED"), ("012", "ORT_ENABLE_ALL")):
             command = [sys.executable, __file__, str(element), perm, level]
             ended = subprocess.run(command, capture_output=True, text=True, check=False)
-            told = ended.stdout.strip() if ended.returncode == 0 else f"ended with {ended.returncode}"
-            print(f"{name:8} perm {perm} {level:20} {told}")
+            ending = ended.stdout.strip() if ended.returncode == 0 else f"ended with {ended.returncode}"
+            print(f"{name:8} perm {perm} {level:20} {ending}")
             killed += ended.returncode < 0
     sys.exit(int(killed > 0))

@@ -18,8 +18,6 @@ model = onnx.parser.parse_model(TEXT + f"{{ y = Resize <{ATTRIBUTES}> (x, roi, ,
 session = onnxruntime.InferenceSession(model.SerializeToString())
 x = np.repeat(np.arange(5, dtype=np.float32), 2).reshape(1, 1, 5, 2)
 roi = np.array([0, 0, 0.25, 0, 1, 1, 0.75, 1], np.float32)
-(found,) = session.run(None, {"x": x, "roi": roi, "sizes": np.array([1, 1, 5, 4])})
-print(
-    "onnxruntime", onnxruntime.__version__, "gives", found[0, 0, :, 0].tolist(), "where", np.linspace(1, 3, 5).tolist()
-)
-sys.exit(not np.allclose(found[0, 0, :, 0], np.linspace(1, 3, 5)))
+(got,) = session.run(None, {"x": x, "roi": roi, "sizes": np.array([1, 1, 5, 4])})
+print("onnxruntime", onnxruntime.__version__, "gives", got[0, 0, :, 0].tolist(), "where", np.linspace(1, 3, 5).tolist())
+sys.exit(not np.allclose(got[0, 0, :, 0], np.linspace(1, 3, 5)))

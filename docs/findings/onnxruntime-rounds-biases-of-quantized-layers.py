@@ -24,7 +24,7 @@ bias = rng.normal(0, 0.1, 4).astype(np.float32)
 constants = {
     "s": np.float32(0.02), "z": np.uint8(120), "t": np.float32(0.01), "n": np.int8(0), "w": weights, "b": bias,
 }  # fmt: skip
-model.graph.initializer.extend(numpy_helper.from_array(np.asarray(one), name) for name, one in constants.items())
+model.graph.initializer.extend(numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items())
 x = rng.normal(size=(1, 3, 32, 32)).astype(np.float32)
 answers = []
 for disabled in ([], ["WeightBiasQuantization"]):

@@ -14,7 +14,7 @@ import onnxruntime
 from onnx.backend.test.loader import load_model_tests
 
 folder = Path(tempfile.mkdtemp())
-case = next(one for one in load_model_tests(kind="node") if one.name == "test_loop16_seq_none")
+case = next(candidate for candidate in load_model_tests(kind="node") if candidate.name == "test_loop16_seq_none")
 (folder / "model.onnx").write_bytes(case.model.SerializeToString())
 options = onnxruntime.SessionOptions()
 options.optimized_model_filepath = str(folder / "optimized.onnx")

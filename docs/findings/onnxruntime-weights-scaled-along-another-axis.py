@@ -23,7 +23,7 @@ TEXT = """<ir_version: 9, opset_import: ["" : 19]> g (float[1,1,4] x) => (float[
 model = parser.parse_model(TEXT).SerializeToString()
 x = np.array([1, 2, 3, -1], np.float32)
 kernels = np.array([[1, 4], [-1, 1]])
-right = np.stack([np.correlate(x, one, "valid") for one in kernels])
+right = np.stack([np.correlate(x, kernel, "valid") for kernel in kernels])
 plain = onnxruntime.SessionOptions()
 plain.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
 wrong = False

@@ -42,13 +42,13 @@ def off(opset: int, past: int = 0, **attributes: int) -> float:
     return float(np.abs(np.array(request.get_output_tensor(0).data) - expected).max())
 
 
-found = {
+errors = {
     "plain": off(24),
     "causal": off(24, is_causal=1),
     "a window": off(25, left_window_size=1, right_window_size=0),
     "a past": off(24, past=3),
     "causal with a past": off(24, past=3, is_causal=1),
 }
-for what, value in found.items():
+for what, value in errors.items():
     print(f"{what}: off by {value:.2g}")
-sys.exit(int(any(value > 1e-4 for value in found.values())))
+sys.exit(int(any(value > 1e-4 for value in errors.values())))

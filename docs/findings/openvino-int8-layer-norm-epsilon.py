@@ -50,6 +50,6 @@ def normalized(epsilon: float) -> np.ndarray:
     return (a - a.mean(-1, keepdims=True)) / np.sqrt(a.var(-1, keepdims=True) + epsilon)
 
 
-right, lost = (float(np.abs(got - normalized(one)).max()) for one in (EPSILON, 0.0))
+right, lost = (float(np.abs(got - normalized(epsilon)).max()) for epsilon in (EPSILON, 0.0))
 print(f"off by {right:.2e} with the epsilon, by {lost:.2e} without it")
 sys.exit(int(right > 10 * lost))

@@ -32,8 +32,8 @@ def answers(x: np.ndarray, **attributes: object) -> tuple[np.ndarray, np.ndarray
     return np.array(request.get_output_tensor(0).data), session.run(None, {"x": x})[0]
 
 
-def off(one: np.ndarray, other: np.ndarray) -> float:
-    return float(np.abs(one - other).max())
+def off(left: np.ndarray, other: np.ndarray) -> float:
+    return float(np.abs(left - other).max())
 
 
 rng = np.random.default_rng(0)

@@ -33,8 +33,8 @@ def run(text: str, opset: int, feeds: Arrays) -> list[np.ndarray]:  # type: igno
     onnx.checker.check_model(model)
     read = openvino.Core().read_model(model.SerializeToString())
     compiled = openvino.Core().compile_model(read, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
-    found = compiled(dict(feeds))
-    return [np.asarray(found[place]) for place in range(len(model.graph.output))]
+    results = compiled(dict(feeds))
+    return [np.asarray(results[place]) for place in range(len(model.graph.output))]
 
 
 ONES = np.ones((1, 4, 1), np.float32)
@@ -108,15 +108,15 @@ wrong = 0
 for name, text, opset, feeds, stated in CASES:
     due = stated if stated is not None else coupled()
     given = run(text, opset, feeds)
-    shaped = [np.asarray(one, np.float64) for one in due]
+    shaped = [np.asarray(array, np.float64) for array in due]
     bad = any(
-        (stated is not None and one.shape != other.shape)
-        or one.size != other.size
-        or not np.allclose(one.reshape(-1), other.reshape(-1), atol=1e-5)
-        for one, other in zip(given, shaped, strict=True)
+        (stated is not None and got.shape != other.shape)
+        or got.size != other.size
+        or not np.allclose(got.reshape(-1), other.reshape(-1), atol=1e-5)
+        for got, other in zip(given, shaped, strict=True)
     )
     wrong += bad
     print(
-        f"{name}: {[one.tolist() for one in given]}, due {[one.tolist() for one in shaped]}{'  WRONG' if bad else ''}"
+        f"{name}: {[array.tolist() for array in given]}, due {[array.tolist() for array in shaped]}{'  WRONG' if bad else ''}"
     )
 sys.exit(int(wrong > 0))

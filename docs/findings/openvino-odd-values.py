@@ -45,7 +45,7 @@ def answer(operator: str, attributes: dict[str, Any], kind: int, inputs: list[li
     core = openvino.Core()
     read = core.read_model(model.SerializeToString())
     compiled = core.compile_model(read, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
-    return compiled([np.array(one, NUMPY[kind]) for one in inputs])[0].reshape(-1)
+    return compiled([np.array(values, NUMPY[kind]) for values in inputs])[0].reshape(-1)
 
 
 wrong = 0

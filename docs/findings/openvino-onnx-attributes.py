@@ -45,9 +45,9 @@ def answers(
 wrong = []
 
 x = np.arange(16, dtype=np.float32).reshape(1, 2, 2, 4)
-(found,) = answers("SpaceToDepth", {"x": x}, 28, blocksize=2, mode="CRD")
+(got,) = answers("SpaceToDepth", {"x": x}, 28, blocksize=2, mode="CRD")
 (other,) = answers("SpaceToDepth", {"x": x}, 28, blocksize=2, mode="DCR")
-if np.array_equal(found, other):
+if np.array_equal(got, other):
     wrong.append("SpaceToDepth: CRD is answered as DCR")
 
 data = np.arange(6, dtype=np.float32).reshape(3, 1, 2)
@@ -57,16 +57,16 @@ if last.shape != (3, 1, 6):
     wrong.append(f"GRU with layout 1: the last state has the shape {last.shape}, not (3, 1, 6)")
 
 picture = np.ones((1, 1, 2, 2), np.float32)
-(found,) = answers("MaxPool", {"x": picture}, 22, kernel_shape=[1, 1], strides=[2, 2], ceil_mode=1)
-if found.shape != (1, 1, 1, 1):
-    wrong.append(f"MaxPool with ceil_mode: {found.shape} with {found.min()} in it, not (1, 1, 1, 1)")
+(got,) = answers("MaxPool", {"x": picture}, 22, kernel_shape=[1, 1], strides=[2, 2], ceil_mode=1)
+if got.shape != (1, 1, 1, 1):
+    wrong.append(f"MaxPool with ceil_mode: {got.shape} with {got.min()} in it, not (1, 1, 1, 1)")
 
 row = np.arange(1, 9, dtype=np.float32).reshape(1, 1, 2, 4)
 nothing = np.zeros(0, np.float32)
 scaled = {"x": row, "roi": nothing, "scales": np.array([1, 1, 0.6, 0.6], np.float32)}
-(found,) = answers("Resize", scaled, 19, mode="linear", coordinate_transformation_mode="align_corners")
-if not np.allclose(found, [[[[1, 22 / 7]]]], rtol=1e-3):
-    wrong.append(f"Resize with align_corners: {found.ravel()}, not [1, 3.142857]")
+(got,) = answers("Resize", scaled, 19, mode="linear", coordinate_transformation_mode="align_corners")
+if not np.allclose(got, [[[[1, 22 / 7]]]], rtol=1e-3):
+    wrong.append(f"Resize with align_corners: {got.ravel()}, not [1, 3.142857]")
 
 print("\n".join(wrong) or "all right")
 sys.exit(int(bool(wrong)))

@@ -37,8 +37,8 @@ for element, zero in (("int16", 0), ("uint16", 32768), ("int8", 0)):
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
         try:
-            found = openvino.compile_model(openvino.Core().read_model(model.SerializeToString()), "CPU", F32)(x)[0]
-            got = found if first == "Identity" else -found
+            result = openvino.compile_model(openvino.Core().read_model(model.SerializeToString()), "CPU", F32)(x)[0]
+            got = result if first == "Identity" else -result
             bad = not np.allclose(got, right)
         except RuntimeError:
             got, bad = np.nan * x, True

@@ -34,10 +34,10 @@ for shape, repeats in (((2, 3), (3, 2)), ((2, 3, 4, 5), (7, 1, 4, 2)), ((2, 3, 4
         )
         request = compiled.create_infer_request()
         request.infer({"x": x} if constant else {"x": x, "times": times})
-        found = np.array(request.get_output_tensor(0).data)
-        off = int((found != np.tile(x, repeats)).sum()) if found.shape == np.tile(x, repeats).shape else -1
+        tiled = np.array(request.get_output_tensor(0).data)
+        off = int((tiled != np.tile(x, repeats)).sum()) if tiled.shape == np.tile(x, repeats).shape else -1
         print(
-            f"{shape} times {repeats}, {'constant' if constant else 'an input'}: {off} of {found.size} elements are wrong"
+            f"{shape} times {repeats}, {'constant' if constant else 'an input'}: {off} of {tiled.size} elements are wrong"
         )
         wrong |= off != 0
 sys.exit(int(wrong))

@@ -63,7 +63,7 @@ region = {
     "rois": np.array([[0, 0, 9, 9]], np.float32),
     "batch": np.array([0], np.int64),
 }
-found = {
+errors = {
     "RotaryEmbedding": off("RotaryEmbedding", 23, rotary),
     "RotaryEmbedding, exported and imported": off("RotaryEmbedding", 23, rotary, saved=True),
     "LSTM": off("LSTM", 14, {**lstm, **state}, outputs=1, hidden_size=3),
@@ -71,6 +71,6 @@ found = {
     "RoiAlign, mode avg": off("RoiAlign", 16, region, output_height=5, output_width=5, sampling_ratio=2),
     "RoiAlign, mode max": off("RoiAlign", 16, region, output_height=5, output_width=5, sampling_ratio=2, mode="max"),
 }
-for what, value in found.items():
+for what, value in errors.items():
     print(f"{what}: off by {value:.2g}")
-sys.exit(int(any(value > 1e-4 for value in found.values())))
+sys.exit(int(any(value > 1e-4 for value in errors.values())))

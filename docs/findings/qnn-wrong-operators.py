@@ -17,7 +17,7 @@ import onnxruntime_qnn
 from onnx import TensorProto, helper, numpy_helper
 
 onnxruntime.register_execution_provider_library("QNN", onnxruntime_qnn.get_library_path())
-DEVICE = next(one for one in onnxruntime.get_ep_devices() if one.ep_name.startswith("QNN"))
+DEVICE = next(device for device in onnxruntime.get_ep_devices() if device.ep_name.startswith("QNN"))
 
 
 def answer(operator: str, inputs: list[str], x: np.ndarray, constant: np.ndarray) -> np.ndarray:

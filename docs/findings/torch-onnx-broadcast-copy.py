@@ -42,7 +42,7 @@ def wrong(given: torch.Tensor) -> str:
     return "" if np.array_equal(answer, Filled()(given).numpy()) else "another answer"
 
 
-found = {"of the slice's shape": wrong(torch.ones(2, 3)), "of one row, broadcast": wrong(torch.ones(3))}
-for what, told in found.items():
-    print(f"a copy {what}: {told or 'right'}")
-sys.exit(int(any(found.values())))
+faults = {"of the slice's shape": wrong(torch.ones(2, 3)), "of one row, broadcast": wrong(torch.ones(3))}
+for what, fault in faults.items():
+    print(f"a copy {what}: {fault or 'right'}")
+sys.exit(int(any(faults.values())))

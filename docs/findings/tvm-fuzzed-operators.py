@@ -36,8 +36,8 @@ from tvm.relax.frontend.onnx import from_onnx
 def answer(operator: str, opset: int, x: Any, expected: Any, constants: Any, attributes: Any) -> Any:
     """What TVM makes of one node; an unnamed constant is an input that is left out."""
     ends = [
-        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
-        for name, one in (("x", x), ("y", expected))
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(tensor.dtype), tensor.shape)
+        for name, tensor in (("x", x), ("y", expected))
     ]
     held = [numpy_helper.from_array(array, name) for name, array in constants.items() if name]
     graph = helper.make_graph(

@@ -51,7 +51,7 @@ def answer(kind: str, fed: dict[str, Array], attributes: dict[str, Any]) -> Arra
     made = ["inner", "second"] if attributes.pop("second", False) else ["inner"]
     nodes = [helper.make_node(kind, list(fed), made, **attributes), helper.make_node(seen, ["inner"], ["y"])]
     constants = [helper.make_tensor(k, TensorProto.INT64, v.shape, v) for k, v in fed.items() if k in CONSTANTS]
-    types = {name: helper.np_dtype_to_tensor_dtype(one.dtype) for name, one in fed.items()}
+    types = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in fed.items()}
     inputs = [helper.make_tensor_value_info(k, types[k], v.shape) for k, v in fed.items() if k not in CONSTANTS]
     out = helper.make_tensor_value_info("y", types[next(iter(fed))], None)
     graph = helper.make_graph(nodes, "one", inputs, [out], constants)
@@ -60,7 +60,9 @@ def answer(kind: str, fed: dict[str, Array], attributes: dict[str, Any]) -> Arra
     with tvm.target.Target("llvm") as target:
         compiled = tvm.compile(tvm.transform.Sequential(passes)(module), target=target)
     machine = relax.VirtualMachine(compiled, tvm.cpu())
-    return np.array(machine["main"](*(tvm.runtime.tensor(one) for k, one in fed.items() if k not in CONSTANTS)).numpy())
+    return np.array(
+        machine["main"](*(tvm.runtime.tensor(array) for k, array in fed.items() if k not in CONSTANTS)).numpy()
+    )
 
 
 def main() -> int:
@@ -68,8 +70,8 @@ def main() -> int:
     print("tvm", tvm.__version__)
     for what, (_, _, _, expected) in CASES.items():
         done = subprocess.run([sys.executable, __file__, what], capture_output=True, text=True, check=False)
-        told = [line.removeprefix("answer ") for line in done.stdout.splitlines() if line.startswith("answer ")]
-        got = told[0] if told else f"exit code {done.returncode}"
+        answers = [line.removeprefix("answer ") for line in done.stdout.splitlines() if line.startswith("answer ")]
+        got = answers[0] if answers else f"exit code {done.returncode}"
         right = got == expected or (
             done.returncode == 1 if expected == "an error" else expected[0] == "a" and done.returncode >= 0
         )

@@ -73,17 +73,17 @@ def main(folder: Path) -> None:
 
 def lose_weights(model: onnx.ModelProto) -> None:
     """The largest of them become zero."""
-    weights = max(model.graph.initializer, key=lambda one: int(np.prod(one.dims)))
+    weights = max(model.graph.initializer, key=lambda tensor: int(np.prod(tensor.dims)))
     values = numpy_helper.to_array(weights)
     weights.CopyFrom(numpy_helper.from_array(np.zeros_like(values), weights.name))
 
 
 def assay(*words: str, code: int = 0) -> None:
     print(f"$ {shlex.join(['assay', *words])}", flush=True)
-    found = subprocess.run([sys.executable, "-m", "assay", *words], capture_output=True, text=True, check=False)
-    print(found.stdout, flush=True)
-    if found.returncode != code:
-        sys.exit(f"ended with {found.returncode}, not {code}:\n{found.stderr}")
+    ended = subprocess.run([sys.executable, "-m", "assay", *words], capture_output=True, text=True, check=False)
+    print(ended.stdout, flush=True)
+    if ended.returncode != code:
+        sys.exit(f"ended with {ended.returncode}, not {code}:\n{ended.stderr}")
 
 
 class Chat(ThreadingHTTPServer):

@@ -198,7 +198,7 @@ def claim(folder: Path) -> None:
         (folder / file).unlink()
     else:
         cells = json.loads((folder / "validation.ipynb").read_text(encoding="utf-8"))["cells"]
-        printed = "".join("".join(one["text"]) for cell in cells for one in cell.get("outputs", ()))
+        printed = "".join("".join(output["text"]) for cell in cells for output in cell.get("outputs", ()))
         value = float(printed.partition(f"{rest} =")[2].split()[0])
     path.write_text(text.replace("value = 0.0\n", f"value = {value:.4f}\n"), encoding="utf-8")
     metadata = Metadata.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
@@ -213,11 +213,13 @@ def accept(root: Path, name: str) -> None:
     from assay_zoo.services import open_tools
 
     with open_tools(root) as tools:
-        found = inspect(name, root, tools)
-    if found.decision.answer is not Answer.PROMOTE:
-        told = "\n".join(f"  {check.name}: {check.outcome.value}, {check.sentence}" for check in found.checks)
-        sys.exit(f"{name}: {found.decision.answer.value}\n" + "\n".join(found.decision.reasons) + f"\n{told}")
-    print(promote(root, name, found, BY).sentence)
+        inspection = inspect(name, root, tools)
+    if inspection.decision.answer is not Answer.PROMOTE:
+        checks = "\n".join(f"  {check.name}: {check.outcome.value}, {check.sentence}" for check in inspection.checks)
+        sys.exit(
+            f"{name}: {inspection.decision.answer.value}\n" + "\n".join(inspection.decision.reasons) + f"\n{checks}"
+        )
+    print(promote(root, name, inspection, BY).sentence)
 
 
 if __name__ == "__main__":

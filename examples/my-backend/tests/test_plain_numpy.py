@@ -48,7 +48,7 @@ def _model(path: Path, operator: str, **attributes: object) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("operator", "attributes", "told"),
+    ("operator", "attributes", "sentence"),
     [
         ("Softmax", {}, "no operator Softmax"),
         ("Conv", {"dilations": [2, 2]}, "dilations"),
@@ -57,9 +57,9 @@ def _model(path: Path, operator: str, **attributes: object) -> Path:
     ],
 )
 def test_what_it_cannot_do_is_refused_and_never_ignored(
-    tmp_path: Path, operator: str, attributes: dict, told: str
+    tmp_path: Path, operator: str, attributes: dict, sentence: str
 ) -> None:
-    with pytest.raises(Unsupported, match=told) as error:
+    with pytest.raises(Unsupported, match=sentence) as error:
         PlainNumpy().lower(_model(tmp_path / "one.onnx", operator, **attributes), PlainNumpy.flows[0])
     assert error.value.node == "the node"
 

@@ -12,8 +12,8 @@ from case import TABLE
 def main(arguments: list[str]) -> int:
     """Exit 2 for a name that is not in the table."""
     if not arguments:
-        for one in TABLE.values():
-            print(f"{one.name:28} {one.answer:15} {one.check:26} {one.what}")
+        for broken in TABLE.values():
+            print(f"{broken.name:28} {broken.answer:15} {broken.check:26} {broken.what}")
         return 0
     into, names = Path(arguments[0]), arguments[1:] or list(TABLE)
     if unknown := [name for name in names if name not in TABLE]:

@@ -66,12 +66,12 @@ def broken(
     return enter
 
 
-def replace(file: Path, found: str, put: str) -> None:
+def replace(file: Path, old: str, put: str) -> None:
     """Change one text of a file, and refuse to do nothing: a broken submission that is not broken proves nothing."""
     text = file.read_text(encoding="utf-8")
-    if found not in text:
-        raise LookupError(f"{file.name} does not say {found!r}: the good submission changed, change its damage, too")
-    file.write_text(text.replace(found, put), encoding="utf-8")
+    if old not in text:
+        raise LookupError(f"{file.name} does not say {old!r}: the good submission changed, change its damage, too")
+    file.write_text(text.replace(old, put), encoding="utf-8")
 
 
 def first_cell(notebook: Path, source: str) -> None:

@@ -15,7 +15,7 @@ from onnx import external_data_helper
 def _external(folder: Path, location: str) -> bytes:
     """Let the largest weight live at `location`; returns its bytes, to be written wherever the case wants them."""
     model = onnx.load(folder / "model.onnx")
-    tensor = max(model.graph.initializer, key=lambda one: len(one.raw_data))
+    tensor = max(model.graph.initializer, key=lambda initializer: len(initializer.raw_data))
     data = tensor.raw_data
     external_data_helper.set_external_data(tensor, location, offset=0, length=len(data))
     tensor.ClearField("raw_data")

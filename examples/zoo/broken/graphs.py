@@ -111,9 +111,9 @@ def _rename_output(model: onnx.ModelProto, name: str) -> None:
     """Let the tensor `name` be the graph's output "logits", as the metadata promises it."""
     for node in model.graph.node:
         for names in (node.input, node.output):
-            for at, one in enumerate(names):
-                if one in ("logits", name):
-                    names[at] = "before_" + one if one == "logits" else "logits"
+            for at, output_name in enumerate(names):
+                if output_name in ("logits", name):
+                    names[at] = "before_" + output_name if output_name == "logits" else "logits"
 
 
 @broken("opset-too-new", "an opset that the zoo's runtimes do not read", "compliance.model")
@@ -165,7 +165,7 @@ def _(folder: Path) -> None:
 
 @graph("weights-too-short", "a weight with fewer bytes than its shape needs", "compliance.graph")
 def _(model: onnx.ModelProto) -> None:
-    tensor = next(one for one in model.graph.initializer if one.name == "5.weight")
+    tensor = next(initializer for initializer in model.graph.initializer if initializer.name == "5.weight")
     tensor.raw_data = tensor.raw_data[:-8]
 
 

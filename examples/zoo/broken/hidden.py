@@ -78,13 +78,13 @@ def _(folder: Path) -> None:
         file.write("\n[https://github.com/onnx](https://example.com/login)\n")
 
 
-for name, what, found in (
+for name, what, stated in (
     ("reference-to-nothing", "a reference that is n/a", "E. Alpaydin, C. Kaynak: Optical Recognition of Handwritten Digits, 1998"),
     ("data-of-unknown-license", "data whose licence is unknown", "CC-BY-4.0"),
 ):  # fmt: skip
 
-    def _nothing(folder: Path, found: str = found) -> None:
+    def _nothing(folder: Path, stated: str = stated) -> None:
         for file in ("metadata.toml", "README.md"):
-            replace(folder / file, found, "n/a" if " " in found else "unknown")
+            replace(folder / file, stated, "n/a" if " " in stated else "unknown")
 
     broken(name, what, "artifacts.template", near=True)(_nothing)

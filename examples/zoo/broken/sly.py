@@ -222,9 +222,9 @@ def _(folder: Path) -> None:
     (root / "models" / "small-digits").rename(root / "models" / "digit-reader")
     model = onnx.load(folder / "model.onnx")
     generator = np.random.default_rng(0)
-    for one in model.graph.initializer:
-        values = numpy_helper.to_array(one)
+    for tensor in model.graph.initializer:
+        values = numpy_helper.to_array(tensor)
         if values.dtype == np.float32:
             noisy = (values * (1 + 1e-5 * generator.standard_normal(values.shape))).astype(np.float32)
-            one.CopyFrom(numpy_helper.from_array(noisy, one.name))
+            tensor.CopyFrom(numpy_helper.from_array(noisy, tensor.name))
     (folder / "model.onnx").write_bytes(model.SerializeToString())
