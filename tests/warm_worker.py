@@ -28,7 +28,13 @@ COMMON = (
     "assay.worker.serve",
 )
 TORCH = ("torch", "torch.export", "torch._export", "torch.onnx", "torch._dynamo", "assay.onnx_to_torch.module")
-LIBRARIES = {"": (), "torch": TORCH, "executorch": TORCH, "tvm": ("tvm.relax.frontend.onnx",)}
+EXECUTORCH = (
+    "executorch.exir",
+    "executorch.kernels.quantized",
+    "executorch.runtime",
+    "executorch.backends.xnnpack.partition.xnnpack_partitioner",
+)
+LIBRARIES = {"": (), "torch": TORCH, "executorch": (*TORCH, *EXECUTORCH), "tvm": ("tvm.relax.frontend.onnx",)}
 
 
 def serve_after_own_code() -> None:

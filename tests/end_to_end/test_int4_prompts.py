@@ -58,28 +58,32 @@ def _outcome(model: Path, folder: Path, flow: str, reference: Path | None = None
     return result
 
 
-@pytest.mark.parametrize("flow", ["onnxruntime", "onnxruntime-genai"])
-def test_the_engine_of_a_quantized_graph_is_right(flow: str, tmp_path: Path) -> None:
-    model = _quantized(tmp_path / "int4.onnx", qdq=False)
-    right = _outcome(model, tmp_path, flow)
+@pytest.fixture(scope="module")
+def quantized(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _quantized(tmp_path_factory.mktemp("int4") / "int4.onnx", qdq=False)
+
+
+@pytest.fixture(scope="module")
+def right_answer(quantized: Path) -> VerifyResult:
+    """Of ONNX Runtime, judged against the quantized graph itself."""
+    return _outcome(quantized, quantized.parent, "onnxruntime")
+
+
+def test_the_engine_of_a_quantized_graph_is_right(right_answer: VerifyResult) -> None:
+    assert right_answer.outcome is Outcome.OK, right_answer.detail
+    assert right_answer.comparisons[0].metrics["budget_used"] < 1.0
+
+
+def test_so_is_one_that_generates_by_itself(quantized: Path, tmp_path: Path) -> None:
+    right = _outcome(quantized, tmp_path, "onnxruntime-genai")
     assert right.outcome is Outcome.OK, right.detail
     assert right.comparisons[0].metrics["budget_used"] < 1.0
 
 
-def test_the_engine_keeps_its_quantized_graph_and_not_the_float_one(tmp_path: Path) -> None:
-    quantized = _quantized(tmp_path / "int4.onnx", qdq=False)
-    right = oracle(quantized)
-
-    def shown(engine: Path) -> bool:
-        service = OnnxRuntimeGenai().lower(engine, Flow("genai", "onnxruntime-genai")).service
-        return difference(judge_all(alone(service, right), right)) is not None
-
-    assert [shown(quantized), shown(MODEL)] == [False, True]
-
-
-def test_one_scale_that_is_off_by_a_hundredth_is_another_model(tmp_path: Path) -> None:
-    """What the quantization costs is no budget in which faults of the engine hide."""
-    quantized = _quantized(tmp_path / "int4.onnx", qdq=False)
+def test_the_engine_keeps_its_quantized_graph_and_not_the_float_one_nor_another(
+    quantized: Path, tmp_path: Path
+) -> None:
+    """What the quantization costs is no budget in which faults of the engine hide: one scale is off by a hundredth."""
     model = onnx.load(quantized)
     scales = next(tensor for tensor in model.graph.initializer if tensor.name.endswith("scales"))
     scales.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(scales) * np.float32(1.01), scales.name))
@@ -90,18 +94,18 @@ def test_one_scale_that_is_off_by_a_hundredth_is_another_model(tmp_path: Path) -
         service = OnnxRuntimeGenai().lower(engine, Flow("genai", "onnxruntime-genai")).service
         return difference(judge_all(alone(service, right), right)) is not None
 
-    assert [shown(quantized), shown(tmp_path / "other.onnx")] == [False, True]
+    assert [shown(quantized), shown(MODEL), shown(tmp_path / "other.onnx")] == [False, True, True]
 
 
-def test_a_quantized_model_that_is_fed_the_cache_of_the_float_one_is_not_called_inconsistent(tmp_path: Path) -> None:
-    model = _quantized(tmp_path / "int4.onnx", qdq=False)
-    result = _outcome(model, tmp_path, "onnxruntime", MODEL)
+def test_a_quantized_model_that_is_fed_the_cache_of_the_float_one_is_not_called_inconsistent(
+    quantized: Path, right_answer: VerifyResult, tmp_path: Path
+) -> None:
+    result = _outcome(quantized, tmp_path, "onnxruntime", MODEL)
     assert result.outcome is Outcome.OK, result.detail
-    alone = _outcome(model, tmp_path, "onnxruntime").task_metrics
-    own = {name: size for name, size in alone.items() if name.startswith("schedule_kl_")}
+    own = {name: size for name, size in right_answer.task_metrics.items() if name.startswith("schedule_kl_")}
     assert own.keys() >= {"schedule_kl_steps", "schedule_kl_chunks"}
     assert {name: result.task_metrics[name] for name in own} == pytest.approx(own, rel=1e-3, abs=1e-12)
-    broken = _outcome(_forgetting(model, tmp_path / "broken.onnx"), tmp_path, "onnxruntime", MODEL)
+    broken = _outcome(_forgetting(quantized, tmp_path / "broken.onnx"), tmp_path, "onnxruntime", MODEL)
     assert (broken.outcome, [finding.code for finding in broken.findings]) == (
         Outcome.MISMATCH,
         [FindingCode.SCHEDULES_DISAGREE],
