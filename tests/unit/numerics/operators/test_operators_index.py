@@ -136,3 +136,13 @@ def test_a_file_in_the_room_is_all_that_an_operator_needs(tmp_path: Path, monkey
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == ["(1, 2, 3, 3)", "0.0", "swap-height-width@half", "1.5 rounding"], done.stderr
+
+
+def test_all_records_are_known_without_the_evaluator() -> None:
+    """Each worker that compares asks for them; only those that evaluate need onnx.reference, whose operators are 200 modules."""
+    script = (
+        "import sys; from assay.numerics.operators.index import onnx_operators; onnx_operators(); "
+        "print('onnx.reference' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["False"], done.stderr

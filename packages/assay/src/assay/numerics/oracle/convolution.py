@@ -25,7 +25,7 @@ from onnx.reference.ops.op_max_pool import MaxPool as _MaxPool
 from assay.numerics.attributes import auto_pad_of, stated
 from assay.numerics.oracle.chunked import AT_ONCE, in_chunks
 from assay.numerics.oracle.parallel import in_threads
-from assay.numerics.oracle.windows import Block, Window, window_of
+from assay.numerics.oracle.windows import Block, Window, averaged_under, window_of
 from assay.numerics.shapes.windows import is_negative_same
 from assay.ports import Tensor
 
@@ -129,26 +129,8 @@ class AveragePool(AveragePool_19):
         padded, total = window.pad(x, 0), np.zeros((*x.shape[:2], *window.out), x.dtype)
         for _, where in window.positions():
             total += padded[where]
-        count = _averaged(window, x.shape[2:], attributes).astype(x.dtype)
+        count = averaged_under(window, x.shape[2:], attributes).astype(x.dtype)
         return (total / count,)
-
-
-def averaged(x: Tensor, attributes: Mapping[str, Any]) -> Tensor:
-    """How many numbers each mean of AveragePool is of, for every window."""
-    return _averaged(window_of(x.shape[2:], attributes["kernel_shape"], attributes), x.shape[2:], attributes)
-
-
-def _averaged(window: Window, size: tuple[int, ...], attributes: Mapping[str, Any]) -> Tensor:
-    inside = np.ones((1, 1, *size))
-    if attributes.get("count_include_pad"):
-        padded_size = (n + b + e for n, b, e in zip(size, window.begin, window.end, strict=True))
-        inside = np.pad(np.ones((1, 1, *padded_size)), [(0, 0), (0, 0), *((0, s) for s in window.slack)])
-    else:
-        inside = window.pad(inside, 0)
-    count = np.zeros((1, 1, *window.out))
-    for _, where in window.positions():
-        count += inside[where]
-    return count
 
 
 def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, Any]) -> Tensor:

@@ -109,3 +109,22 @@ def _count(room: int, stride: int, before_end_padding: int, ceil_mode: bool) -> 
     count = math.ceil(room / stride) + 1
     # The last window must start inside the input or the padding before it.
     return count - 1 if (count - 1) * stride >= before_end_padding else count
+
+
+def averaged(x: Tensor, attributes: Mapping[str, Any]) -> Tensor:
+    """How many numbers each mean of AveragePool is of, for every window."""
+    return averaged_under(window_of(x.shape[2:], attributes["kernel_shape"], attributes), x.shape[2:], attributes)
+
+
+def averaged_under(window: Window, size: tuple[int, ...], attributes: Mapping[str, Any]) -> Tensor:
+    """The same of windows that are known, over an image of that size."""
+    inside = np.ones((1, 1, *size))
+    if attributes.get("count_include_pad"):
+        padded_size = (n + b + e for n, b, e in zip(size, window.begin, window.end, strict=True))
+        inside = np.pad(np.ones((1, 1, *padded_size)), [(0, 0), (0, 0), *((0, s) for s in window.slack)])
+    else:
+        inside = window.pad(inside, 0)
+    count = np.zeros((1, 1, *window.out))
+    for _, where in window.positions():
+        count += inside[where]
+    return count

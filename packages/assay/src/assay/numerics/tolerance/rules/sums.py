@@ -9,8 +9,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from assay.numerics.attributes import stated
-from assay.numerics.oracle.convolution import averaged
 from assay.numerics.oracle.hooks import Call
+from assay.numerics.oracle.windows import averaged
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.rules.drift import reduced, with_drift, with_share_of_drift
 from assay.numerics.tolerance.rules.dyadic import holds, is_power_of_two, largest, step_of
