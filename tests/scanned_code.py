@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from assay_zoo.artifacts.code_scan import PACKAGES, reaches
+from assay_zoo.allowed_packages import PACKAGES
+from assay_zoo.artifacts.code_scan import reaches
 from assay_zoo.artifacts.other_files import file_names, other_files
 
 FUTURES = "import concurrent.futures as helper"

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from assay_zoo.artifacts.code_scan import PACKAGES, reaches
+from assay_zoo.allowed_packages import PACKAGES
+from assay_zoo.artifacts.code_scan import reaches
 
 _MADE = (
     "import onnxruntime as ort\nimport helper\nfrom PIL import Image\ndef fake(*a): return [1]\n"
