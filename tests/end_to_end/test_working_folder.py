@@ -63,6 +63,6 @@ def test_what_a_user_names_is_and_what_lies_beside_it(folder: Path) -> None:
     (folder / "tools").mkdir()
     (folder / "tools" / "tool.py").write_text("import neighbour\n")
     (folder / "tools" / "neighbour.py").write_text("")
-    assert "1 of 1" in _check(folder, "models:made", "--flow", "exported-eager")
+    assert "1 of 1" in _check(folder, "models:made", "--flow", "torch-eager")
     assert "1 of 1" in _check(folder, "m.onnx", "--flow", "onnxruntime", "--inputs", "rows:two")
     assert "1 of 1" in _check(folder, "m.onnx", "--flow", "onnxruntime", "--inputs", "./rows.py:two")

@@ -116,6 +116,13 @@ def test_a_pushed_branch_is_approved_and_becomes_a_model_of_the_zoo(
         )
     assert promoted[:10] in text
     assert "promoted" in robot.get(f"/badge/{NAME}.svg").text
+
+
+def test_what_the_robot_writes_is_its_own_and_what_it_pushes_is_everybody_s(
+    running: tuple[Repository, Robot], submitted: str
+) -> None:
+    repository, robot = running
+    robot.decided(submitted)
     private = (robot.data, robot.data / "robot.db", robot.data / "mirror.git", *(robot.data / "records").iterdir())
     assert [path for path in private if path.stat().st_mode & 0o077] == [], "what the robot writes is its own"
     objects = [path for path in (repository.bare / "objects").rglob("*") if path.is_file()]
