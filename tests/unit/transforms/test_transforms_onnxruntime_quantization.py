@@ -13,6 +13,7 @@ from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
 
 from assay.errors import Unsupported
 from assay.transforms import onnxruntime_quantization
+from assay.transforms.int8_dynamic import Int8Dynamic
 from assay.transforms.int8_qdq import Int8Qdq
 from assay.transforms.onnxruntime_quantization import prepared
 from small_models import linear_model
@@ -79,6 +80,53 @@ def test_a_bias_that_several_convolutions_share_has_no_name_of_another_value(tmp
     float_session, session = (onnxruntime.InferenceSession(str(path)) for path in (model, written))
     (expected,), (quantized,) = (run_session.run(None, samples[0]) for run_session in (float_session, session))
     assert np.abs(quantized - expected).max() < 0.1 * np.abs(expected).max()
+
+
+SHARED_SHIFT = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[1, 2, 4, 4] x) => (float[1, 2, 4, 4] out)
+<float[2] scale = {1, 2}, float[2] val_1 = {1, 2}>
+{ [first] a = InstanceNormalization (x, scale, val_1)
+  [second] b = Relu (a)
+  [third] c = InstanceNormalization (b, scale, val_1)
+  [fourth] val_11 = Relu (c)
+  [fifth] val_12 = InstanceNormalization (val_11, scale, val_1)
+  [sixth] out = Sub (val_12, val_11) }"""
+
+
+def test_normalizations_share_what_they_add_like_convolutions(tmp_path: Path) -> None:
+    """Torch's exporter calls values `val_8` and `val_81`."""
+    model = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(SHARED_SHIFT), model)
+    samples = [{"x": np.random.default_rng(0).standard_normal((1, 2, 4, 4)).astype(np.float32)}]
+    folder = tmp_path / "job"
+    folder.mkdir()
+    written = Int8Qdq().apply(model, folder, "per-tensor", samples)
+    float_session, session = (onnxruntime.InferenceSession(str(path)) for path in (model, written))
+    (expected,), (quantized,) = (run_session.run(None, samples[0]) for run_session in (float_session, session))
+    assert np.abs(quantized - expected).max() < 0.1 * np.abs(expected).max()
+
+
+TURNED = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[3, 2] x) => (float[6, 4] out)
+<int64 times = {2}, float[4, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}>
+{ y = Gemm <transB = 1> (x, w)
+  none = SequenceEmpty ()
+  rows = Loop (times, , none) <body = body (int64 at, bool before, seq(float[3, 4]) grown) => (bool after, seq(float[3, 4]) longer)
+    { after = Identity (before)
+      longer = SequenceInsert (grown, y) }>
+  out = ConcatFromSequence <axis = 0> (rows) }"""
+
+
+def test_a_weight_whose_shape_is_said_twice_is_turned(tmp_path: Path) -> None:
+    """Torch's exporter says it, and ONNX Runtime's optimizer keeps it in a model with sequences."""
+    model, folder = onnx.parser.parse_model(TURNED), tmp_path / "job"
+    model.graph.value_info.append(onnx.helper.make_tensor_value_info("w", onnx.TensorProto.FLOAT, [4, 2]))
+    folder.mkdir()
+    onnx.save(model, tmp_path / "m.onnx")
+    written = Int8Dynamic().apply(tmp_path / "m.onnx", folder, "", [])
+    sample = {"x": np.ones((3, 2), np.float32)}
+    (answer,) = onnxruntime.InferenceSession(str(written)).run(None, sample)
+    assert np.allclose(answer, np.tile([3, 7, 11, 15], (6, 1)), rtol=0.05)
 
 
 def test_a_model_that_the_quantizer_breaks_is_not_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

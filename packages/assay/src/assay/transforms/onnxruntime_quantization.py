@@ -24,8 +24,10 @@ from assay.transforms.onnx_files import SINGLE_FILE_BYTES, read, refused
 if TYPE_CHECKING:
     from onnx import GraphProto
 
-BIASED = ("Conv", "ConvTranspose", "Gemm")
-"""Operators whose third input is a bias."""
+BIASED = (
+    "Conv", "ConvTranspose", "Gemm", "InstanceNormalization", "LayerNormalization", "BatchNormalization",
+)  # fmt: skip
+"""Operators whose third input the quantizer takes for a bias."""
 _WHOLE = "whole.onnx"
 _WARNINGS, _ERRORS_ALONE = 2, 3
 """Of ONNX Runtime's log; the first is its default."""
@@ -50,6 +52,7 @@ def prepared(model: Path, folder: Path, transform: str) -> Path:
             except Exception as error:
                 raise refused(transform, error) from error
     _give_each_its_bias(ready)
+    _leave_out_shapes_of_weights(ready)
     return ready
 
 
@@ -111,6 +114,21 @@ def _give_each_its_bias(path: Path) -> None:
             names.add(copy.name)
         met.add(bias)
     if len(stored) < len(graph.initializer):
+        onnx.save(model, path)
+
+
+def _leave_out_shapes_of_weights(path: Path) -> None:
+    """What stands beside a weight says its shape once more. The dynamic quantizer turns the weight of a Gemm and leaves that as it is, so
+    that both differ (ONNX Runtime 1.31.1); its optimizer leaves such words out too, but not of a model with sequences."""
+    import onnx
+
+    model = onnx.load(path, load_external_data=False)
+    graph = model.graph
+    stored = {tensor.name for tensor in graph.initializer}
+    kept = [value for value in graph.value_info if value.name not in stored]
+    if len(kept) < len(graph.value_info):
+        del graph.value_info[:]
+        graph.value_info.extend(kept)
         onnx.save(model, path)
 
 
