@@ -9,6 +9,7 @@ from assay.core.changes import CellChange, MetricDelta, RunChanges
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.plugins import load
 from assay.reports.change_order import gravest_first
+from assay.reports.changes import cells
 from assay.reports.html_changes import page_changes
 from assay.reports.terminal import Terminal
 from assay.testing.builders import make_result, make_run
@@ -78,3 +79,12 @@ def test_a_run_that_is_compared_with_a_later_one_says_so() -> None:
 def _rendered(form: str, changes: RunChanges = CHANGES) -> str:
     judgement = RunVerdict((), Verdict(VerdictStatus.PASS, "PASS"), 0, changes=changes)
     return str(load("assay.reports", form)().render(make_run(), [make_result()], judgement))
+
+
+def test_decibels_change_by_decibels() -> None:
+    """A release whose weights were lost had -0.017 dB: "+792995.4 %"."""
+    deltas = (MetricDelta("vs_float.sqnr_db", -0.017, 135.0), MetricDelta("task.psnr_db", 30.0, 24.0))
+    (cell,) = cells(RunChanges("before", (CellChange("m", "f", verdicts=("fail", "pass"), deltas=deltas),)))
+    assert [(line.label, line.change, line.worse) for line in cell.lines] == [
+        ("vs_float.sqnr_db", "+135 dB", -1), ("task.psnr_db", "-6 dB", 1),
+    ]  # fmt: skip

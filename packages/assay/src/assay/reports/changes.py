@@ -260,7 +260,8 @@ def _shown(metric: str, value: float | None) -> str:
 
 
 def _change(delta: MetricDelta, *, other_batch: bool) -> str:
-    """Bytes as bytes and percent; anything else in percent, or from zero as a difference. Why there is nothing to compare."""
+    """Bytes as bytes and percent; decibels, of which a part means nothing, as a difference; anything else in percent, or from zero as a
+    difference. Why there is nothing to compare."""
     if delta.new is None:
         return f"{_NEEDS.get(delta.metric, 'not measured')}"
     if delta.old is None:
@@ -268,7 +269,7 @@ def _change(delta: MetricDelta, *, other_batch: bool) -> str:
     if delta.old == delta.new:
         return "same"
     difference = delta.new - delta.old
-    by = f"{100.0 * difference / abs(delta.old):+.1f} %" if delta.old else ""
+    by = f"{100.0 * difference / abs(delta.old):+.1f} %" if delta.old and unit(delta.metric) != "dB" else ""
     if unit(delta.metric) == "bytes":
         sign = "+" if difference > 0 else "-"
         return f"{sign}{text.size(abs(difference))}{f' ({by})' if by else ''}"
