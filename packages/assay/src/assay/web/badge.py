@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import count
 
 from markupsafe import escape
 from starlette.responses import Response
 
 from assay.ports.browsing import CellQuery, MatrixJob
+from assay.reports.rows import SEVERITY
 from assay.reports.sanitize import one_line
 from assay.web import render
-from assay.web.format import plural, status, worst_job
+from assay.web.format import plural, status
 from assay.web.now import WELL, read_now
 from assay.web.site import Site
 
@@ -25,7 +28,8 @@ COLOURS = {
 OTHER = "#57606a"
 """All of them dark enough for white letters (WCAG AA, 4.5 to 1)."""
 _LETTER, _MARGIN = 6.6, 10
-MOST = 500
+AT_ONCE = 500
+"""Flows of a case that are read together."""
 
 
 def badge(site: Site, query: Mapping[str, str]) -> Response:
@@ -41,20 +45,38 @@ def _standing(site: Site, case: str, flow: str) -> tuple[str, str]:
         now = read_now(site)
         if now.answer == "pass":
             return _green(now.well, now.skipped)
+        if now.answer == "skip":
+            return _green(0, now.skipped)
         return now.answer, f"{now.red:,} failing" if now.answer == "fail" else now.answer or "no run"
+    if not case:
+        of_flow = (jobs for jobs in read_now(site).standing.counts if jobs.flow == flow)
+        return _of_jobs((status(jobs), jobs.jobs) for jobs in of_flow)
     asked = CellQuery(case=case, flow=flow, exact=True)
-    page = site.moving.get(("badge", asked), lambda: site.store.matrix(asked, 0, MOST, 0, MOST))
-    if not page.jobs:
+    return _of_jobs((status(job), 1) for job in site.moving.get(("badge", asked), lambda: _jobs(site, asked)))
+
+
+def _jobs(site: Site, asked: CellQuery) -> list[MatrixJob]:
+    """All of them: what is not looked at may be wrong."""
+    jobs: list[MatrixJob] = []
+    for first in count(0, AT_ONCE):
+        page = site.store.matrix(asked, 0, 1, first, AT_ONCE)
+        jobs += page.jobs
+        if not page.more_flows:
+            break
+    return jobs
+
+
+def _of_jobs(words: Iterable[tuple[str, int]]) -> tuple[str, str]:
+    """`words` are verdicts, with how many jobs have each."""
+    counted: Counter[str] = Counter()
+    for word, jobs in words:
+        counted[word] += jobs
+    if not counted:
         return "", "unknown"
-    return _of_jobs(page.jobs)
-
-
-def _of_jobs(jobs: Sequence[MatrixJob]) -> tuple[str, str]:
-    worst = status(worst_job(jobs))
-    same = sum(status(job) == worst for job in jobs)
-    if worst == "pass" or (worst == "skip" and same < len(jobs)):
-        return _green(sum(status(job) in WELL for job in jobs), same if worst == "skip" else 0)
-    return worst, worst if len(jobs) == 1 else f"{plural(same, 'job')} {worst}"
+    worst = min(counted, key=SEVERITY.index)
+    if worst == "pass" or (worst == "skip" and len(counted) > 1):
+        return _green(sum(counted[word] for word in WELL), counted["skip"])
+    return worst, worst if counted.total() == 1 else f"{plural(counted[worst], 'job')} {worst}"
 
 
 def _green(well: int, skipped: int) -> tuple[str, str]:

@@ -47,8 +47,8 @@ class ModelCount(JobCounts, frozen=True):
 
 
 class Now(msgspec.Struct, frozen=True):
-    """What the page shows. `branches`: the newest run of each. `models` are the worst. `answer` is one of: pass, fail, inconclusive, ""
-    for an empty history. `clock`: what is to be said of a run that is ahead of this machine's clock."""
+    """What the page shows. `branches`: the newest run of each. `models` are the worst. `answer` is one of: pass, fail, inconclusive,
+    skip where nothing ran, "" for an empty history. `clock`: what is to be said of a run that is ahead of this machine's clock."""
 
     answer: str
     newest: RunSummary | None
@@ -116,6 +116,8 @@ def _answer(flows: Sequence[FlowCount]) -> str:
         return "fail"
     if any(flow.inconclusive for flow in flows):
         return "inconclusive"
+    if flows and not any(flow.well for flow in flows):
+        return "skip"
     return "pass" if flows else ""
 
 
