@@ -14,6 +14,7 @@ from assay.web.hosts import known_hosts
 from assay.web.render import _inert, environment
 from assay.web.serve import _load_ahead
 from assay.web.site import Cache
+from assay.web.trend_plot import day_labels
 
 
 def test_of_many_that_ask_at_once_one_computes() -> None:
@@ -91,3 +92,15 @@ def test_what_is_loaded_ahead_is_not_searched_for_cycles_again() -> None:
         assert gc.get_freeze_count() > len(environment().list_templates())
     finally:
         gc.unfreeze()
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "ends"),
+    [
+        ("2026-11-21T02:15:00+00:00", "2026-11-28T17:21:10+00:00", ("2026-11-21", "2026-11-28")),
+        ("2026-11-28T08:15:00+00:00", "2026-11-28T17:21:10+00:00", ("2026-11-28 08:15", "17:21")),
+        ("2026-11-28", "2026-11-28", ("2026-11-28", "2026-11-28")),
+    ],
+)
+def test_a_plot_of_one_day_has_its_minutes(first: str, last: str, ends: tuple[str, str]) -> None:
+    assert day_labels(first, last) == ends

@@ -77,3 +77,9 @@ def test_a_badge_looks_at_every_job(tmp_path: Path, axis: str) -> None:
     history = _recorded(tmp_path, results)
     asked = {axis: "net" if axis == "case" else "flow"}
     assert "<title>assay: 1 job fail</title>" in _shown(history, address("/badge.svg", **asked))
+
+
+def test_a_first_run_has_nothing_to_compare_with(tmp_path: Path) -> None:
+    page = _shown(_recorded(tmp_path, [make_result("net", comparisons=(make_comparison(),))]), "/compare")
+    assert "<h1>Nothing to compare</h1>" in page
+    assert 'href="/runs"' in page

@@ -13,6 +13,10 @@ class NotFound(UsageError):
     """There is nothing at this address."""
 
 
+class NothingToCompare(UsageError):
+    """Two runs share nothing, or a run has none before it."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """`data` is what a program gets, `header` and `rows` what is in a CSV file (empty: this page has none)."""

@@ -18,7 +18,7 @@ from assay.errors import AssayError, HarnessError, RunNotFound, StoreUnreachable
 from assay.web import render
 from assay.web.actions import Actions
 from assay.web.address import address
-from assay.web.answer import NotFound
+from assay.web.answer import NotFound, NothingToCompare
 from assay.web.badge import badge
 from assay.web.feed import feed
 from assay.web.hosts import OnlyTheseHosts
@@ -134,7 +134,8 @@ def _refused(site: Site) -> Callable[[Request, Exception], Response]:
         code = _code(error)
         if code >= 500:
             _LOG.error("%s", error)
-        return sentence(site, request, str(error), code)
+        heading = "Nothing to compare" if isinstance(error, NothingToCompare) else ""
+        return sentence(site, request, str(error), code, heading)
 
     return answer
 
@@ -159,12 +160,12 @@ def _broken(site: Site) -> Callable[[Request, Exception], Response]:
 HEADINGS = {400: "Not understood", 403: "Not allowed", 404: "Not found", 405: "Not allowed", 503: "Not now"}
 
 
-def sentence(site: Site, request: Request, said: str, code: int) -> Response:
+def sentence(site: Site, request: Request, said: str, code: int, heading: str = "") -> Response:
     """An error in one sentence, as a page or as JSON."""
     wants_data = request.url.path.startswith("/api/") or request.query_params.get("format") in ("json", "csv")
     if wants_data:
         return render.data({"error": said}, code)
     framed = frame(site, request)
     framed["sign_in"] = framed["sign_in"] and BEGIN  # nobody comes back to an error
-    values = {**framed, "heading": HEADINGS.get(code, "Error"), "sentence": said}
+    values = {**framed, "heading": heading or HEADINGS.get(code, "Error"), "sentence": said}
     return render.page("sentence.html.j2", values, code)

@@ -20,7 +20,7 @@ from assay.pipeline.against import PREVIOUS
 from assay.pipeline.run_changes import facts_between
 from assay.ports.browsing import JobPair
 from assay.reports.html_changes import page_changes
-from assay.web.answer import Answer, NotFound, page_number
+from assay.web.answer import Answer, NotFound, NothingToCompare, page_number
 from assay.web.compare_past import with_past
 from assay.web.format import status, worst_job
 from assay.web.named_run import named_run
@@ -119,7 +119,7 @@ def _read(site: Site, named: str, to: str) -> _Pair:
         raise UsageError(f"run {new.id} is compared with itself: name another one, `assay runs` lists them")
     pair = site.store.run_pair(old.id, new.id)
     if not pair.common:
-        raise UsageError(
+        raise NothingToCompare(
             f"run {old.id} is about other models than run {new.id}; name a run with the same cases and flows, `assay runs` lists them"
         )
     return _Pair(old, new, tuple(sorted(_cells(pair.changed), key=_Cell.rank)), pair.cells)
@@ -128,7 +128,9 @@ def _read(site: Site, named: str, to: str) -> _Pair:
 def _previous(site: Site, new: Run) -> str:
     before = site.store.previous_run(new.id)
     if not before:
-        raise UsageError(f"no run before {new.id} has the same cases and flows: name one, `assay runs` lists them")
+        raise NothingToCompare(
+            f"no run before {new.id} has the same cases and flows: name one, `assay runs` lists them"
+        )
     return before
 
 

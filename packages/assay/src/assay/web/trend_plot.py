@@ -40,7 +40,7 @@ class Series(msgspec.Struct, frozen=True):
 
 
 class TrendPlot(msgspec.Struct, frozen=True):
-    """`grid` are (y, value); `days` the first and the last."""
+    """`grid` are (y, value); `days` the first and the last, minutes where they are one day."""
 
     series: tuple[Series, ...]
     grid: tuple[tuple[float, str], ...]
@@ -75,12 +75,19 @@ def plot(trends: Sequence[Trend], labels: Sequence[str], spreads: Sequence[Sprea
     of the trends, in their order."""
     axes = _axes(trends, spreads)
     grid = [axes.low + (axes.high - axes.low) * step / STEPS for step in range(STEPS + 1)]
-    started = sorted(point.started_at[:10] for trend in trends for point in trend.points)
+    started = sorted(point.started_at for trend in trends for point in trend.points)
     return TrendPlot(
         tuple(_series(*each, axes) for each in zip(trends, labels, spreads, strict=True)),
         tuple((axes.y(value), text.number(value)) for value in grid),
-        (started[0], started[-1]),
+        day_labels(started[0], started[-1]),
     )
+
+
+def day_labels(first: str, last: str) -> tuple[str, str]:
+    """The days, or the minutes of one day."""
+    if first[:10] != last[:10]:
+        return first[:10], last[:10]
+    return first[:16].replace("T", " "), last[11:16] or last[:10]
 
 
 def _axes(trends: Sequence[Trend], spreads: Sequence[Spread]) -> _Axes:
