@@ -67,6 +67,19 @@ def test_wrong_credentials_a_wrong_key_and_none(bucket: str, file: Path, monkeyp
     assert _refusal(bucket, file) == f"the store {bucket} does not know the key in AWS_ACCESS_KEY_ID: correct it"
 
 
+def test_a_refusal_without_a_text_is_asked_for_its_reason(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HEAD has no text in its answer: a clock that is wrong was called a wrong key."""
+
+    def refuse(handler: Handler) -> None:
+        skewed = b"<Error><Code>RequestTimeTooSkewed</Code></Error>"
+        handler.answer(403, b"" if handler.command == "HEAD" else skewed)
+
+    with _server(refuse) as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+        with pytest.raises(StoreError, match="whose time differs from the server's: set the clock of this machine"):
+            ObjectBlobs(bucket).sizes([DIGEST])
+
+
 def test_a_blob_of_other_bytes_is_not_given_out(bucket: str, file: Path, tmp_path: Path) -> None:
     blobs = ObjectBlobs(bucket)
     other = sha256_bytes(b"another")

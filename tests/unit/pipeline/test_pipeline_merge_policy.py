@@ -87,3 +87,13 @@ def test_what_another_version_saved_is_refused_in_one_sentence(tmp_path: Path) -
         merge([path], services)
     assert str(caught.value).startswith(f"{path} was saved by another version of assay (Expected `object`, got `str`")
     assert str(caught.value).endswith("run that shard again")
+
+
+def test_a_shard_in_the_form_of_another_version_is_named(tmp_path: Path) -> None:
+    (path,) = saved(tmp_path, shard(1))
+    path.write_bytes(path.read_bytes().replace(b"assay run 1\n", b"assay run 2\n", 1))
+    with open_services(str(tmp_path / "history")) as services, pytest.raises(UsageError) as caught:
+        merge([path], services)
+    assert str(caught.value) == (
+        f"{path} was saved by another version of assay (in a form that this one does not read); run that shard again"
+    )

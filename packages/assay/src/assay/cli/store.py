@@ -76,4 +76,5 @@ def gc(
 
     unused = collect(history, remove=remove)
     done = "removed" if remove else "can go (--remove)"
-    print(f"{len(unused.digests)} files, {text.size(unused.size_bytes)}, {done}")
+    size = f"{text.size(unused.size_bytes)}, " if unused.size_bytes else ""
+    print(f"{len(unused.digests)} files, {size}{done}" if unused.digests else "every file is needed")

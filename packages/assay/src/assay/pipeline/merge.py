@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import zlib
 from collections import Counter
@@ -28,6 +29,7 @@ from assay.pipeline.services import Services
 from assay.pipeline.suite_select import parse_shard
 
 _MARK = b"assay run 1\n"
+_ANY_MARK = re.compile(rb"assay run \d+\n")
 LOCAL = ("history", "workers", "durations", "on", "shards", "unrecorded")
 """Options that may differ from machine to machine."""
 
@@ -200,6 +202,8 @@ def _load(path: Path) -> _Saved:
         ) from None
     try:
         if not data.startswith(_MARK):
+            if _ANY_MARK.match(data):
+                raise msgspec.ValidationError("in a form that this one does not read")
             raise ValueError("another kind of file")
         return msgspec.msgpack.decode(zlib.decompress(data[len(_MARK) :]), type=_Saved)
     except msgspec.ValidationError as error:

@@ -120,8 +120,13 @@ class ObjectBlobs:
     def _size(self, digest: str) -> int:
         import obstore
 
-        with translate_errors(self.name, digest):
+        with translate_errors(self.name, digest, self._list_one):
             return int(obstore.head(self._store, _key(digest))["size"])
+
+    def _list_one(self) -> object:
+        import obstore
+
+        return next(iter(obstore.list(self._store, "blobs", chunk_size=1)), None)
 
     def _bring(self, digest: str, size: int, file: int) -> str:
         """The digest of what came. Parts are read and written side by side and hashed in order: on one thread writing took as long as

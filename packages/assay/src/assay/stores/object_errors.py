@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from assay.errors import BlobLost, StoreError, StoreUnreachable
@@ -21,6 +21,7 @@ _BY_CODE = {
     "RequestTimeTooSkewed": "refuses the request, whose time differs from the server's: set the clock of this machine",
 }
 _DENIED = "refuses the credentials: check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and the rights of that user"
+_REFUSED = ("PermissionDeniedError", "UnauthenticatedError")
 _NO_ANSWER = ("Error performing", "Generic")
 """What the client says of a request that got no whole answer."""
 _ASKS_THE_MACHINE = ("169.254.169.254", "fetching credentials")
@@ -31,15 +32,16 @@ _NO_CREDENTIALS = (
 
 
 @contextmanager
-def translate_errors(name: str, digest: str = "") -> Iterator[None]:
-    """Turn the client's errors into StoreError, StoreUnreachable, or BlobLost where it is `digest` that is not there."""
+def translate_errors(name: str, digest: str = "", ask_why: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Turn the client's errors into StoreError, StoreUnreachable, or BlobLost where it is `digest` that is not there. `ask_why` is a
+    request whose refusal has a text: that of HEAD has none, and a wrong clock looks like a wrong key."""
     from obstore.exceptions import BaseError
 
     try:
         yield
     except (BaseError, FileNotFoundError, PermissionError, ValueError) as error:
         said = str(error)
-        code = _first(_CODE, said)
+        code = _first(_CODE, said) or (_code_of(ask_why) if type(error).__name__ in _REFUSED else "")
         if code in _BY_CODE:
             raise StoreError(f"the store {name} {_BY_CODE[code]}") from None
         if isinstance(error, FileNotFoundError) and digest:
@@ -47,8 +49,18 @@ def translate_errors(name: str, digest: str = "") -> Iterator[None]:
         raise _by_words(name, type(error).__name__, said) from None
 
 
+def _code_of(request: Callable[[], object]) -> str:
+    from obstore.exceptions import BaseError
+
+    try:
+        request()
+    except (BaseError, OSError) as error:
+        return _first(_CODE, str(error))
+    return ""
+
+
 def _by_words(name: str, kind: str, said: str) -> StoreError:
-    if kind in ("PermissionDeniedError", "UnauthenticatedError"):
+    if kind in _REFUSED:
         return StoreError(f"the store {name} {_DENIED}")
     if any(phrase in said.lower() for phrase in _ASKS_THE_MACHINE):
         return StoreError(f"the store {name} {_NO_CREDENTIALS}")
@@ -69,4 +81,5 @@ def _reason(said: str) -> str:
     """The client's first line, without what it says for its own developers, and without the address of the request."""
     line = said.strip().partition("\n")[0]
     line = re.sub(r"https?://\S+", "the server", line)
+    line = re.sub(r"^.* after (\d+) retries.* - ", r"asked \1 times again: ", line)
     return " ".join(line.split())[:200].rstrip(" .:")
