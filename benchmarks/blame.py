@@ -31,7 +31,7 @@ STAGES = [Stage.LOWER, Stage.SAVE, Stage.LOAD, Stage.RUN]
 @contextmanager
 def on_ray(address: str) -> Iterator[Launcher]:
     from assay.launch.ray.cluster import RayCluster
-    from assay.launch.ray.pool import RayPool
+    from assay.launch.ray.ray_pool import RayPool
 
     with closing(RayCluster(address, workers=1)) as cluster:
         yield RayPool(cluster)

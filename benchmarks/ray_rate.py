@@ -13,7 +13,7 @@ from assay.core.model import Model
 from assay.core.result import Result
 from assay.launch.pool import Pool
 from assay.launch.ray.cluster import RayCluster
-from assay.launch.ray.pool import RayPool
+from assay.launch.ray.ray_pool import RayPool
 from assay.ports import JobList
 
 NEVER = 1_000_000

@@ -15,7 +15,7 @@ from pathlib import Path
 from assay.core.model_finding import ModelFinding, Severity
 from assay.models.examination.steps import examine
 from assay.testing.broken_models import CASES, built
-from assay_zoo.compliance.check import request_of
+from assay_zoo.compliance.check_compliance import request_of
 from assay_zoo.compliance.request import Request
 from assay_zoo.compliance.sentences import OWN
 from assay_zoo.compliance.steps import steps_of

@@ -28,8 +28,8 @@ from assay.options.triage import TriageOptions
 from assay.testing.faulty_rewrites import KERNELS, REWRITES
 from assay.testing.planted_nets import PlantedNet
 from assay.triage.cause import Doubt, Where
-from assay.triage.text import lines, title_of
 from assay.triage.triage import RedVerdict, triage_verdict
+from assay.triage.triage_text import lines, title_of
 from triaged import NODES, causes_of
 
 

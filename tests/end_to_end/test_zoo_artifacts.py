@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay_zoo.artifacts.check import check_artifacts
+from assay_zoo.artifacts.check_artifacts import check_artifacts
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.intake import take_in
 from assay_zoo.metadata import Metadata

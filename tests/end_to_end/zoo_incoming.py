@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.files.check import check_files
+from assay_zoo.files.check_files import check_files
 from assay_zoo.intake import Intake, Problem, take_in
 from assay_zoo.policy import FileLimits, ZooPolicy
 from assay_zoo.services import open_tools

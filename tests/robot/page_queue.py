@@ -10,7 +10,7 @@ from assay_zoo.check import GROUPS, Check, CheckOutcome
 from assay_zoo.decision import decide
 from assay_zoo.robot.database import Database
 from assay_zoo.robot.queue import Queue
-from assay_zoo.robot.records import Decided, Head, Lease, Level
+from assay_zoo.robot.queue_records import Decided, Head, Lease, Level
 
 HOSTILE = "</title><img src=x onerror=alert(1)>\u202e"
 REPOSITORY = "example/zoo"

@@ -8,7 +8,7 @@ import pytest
 
 from assay_zoo.robot.database import Database
 from assay_zoo.robot.queue import Queue
-from assay_zoo.robot.records import Head
+from assay_zoo.robot.queue_records import Head
 
 
 class Clock:

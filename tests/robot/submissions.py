@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.robot.records import Decided, State, Submission, Whole
+from assay_zoo.robot.queue_records import Decided, State, Submission, Whole
 
 SHA = "a" * 40
 

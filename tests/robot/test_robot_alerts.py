@@ -23,7 +23,7 @@ from assay.errors import UsageError
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.robot.alerting import Alerts, NotificationFailed
 from assay_zoo.robot.config import load_robot
-from assay_zoo.robot.records import Whole
+from assay_zoo.robot.queue_records import Whole
 
 PAGE = "https://zoo.example/submissions/1"
 

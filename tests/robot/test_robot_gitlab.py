@@ -10,7 +10,7 @@ from live_server import serving
 from submissions import SHA, failed, whole
 
 from assay_zoo.robot.config_schema import GitlabTable, SecretPlace
-from assay_zoo.robot.records import State
+from assay_zoo.robot.queue_records import State
 from assay_zoo.robot.sources.gitlab import Gitlab
 from assay_zoo.robot.sources.source import SourceFailed
 

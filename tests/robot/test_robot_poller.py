@@ -21,7 +21,7 @@ from assay_zoo.robot.outbox_worker import OutboxWorker
 from assay_zoo.robot.poll_submissions import SubmissionPoller
 from assay_zoo.robot.promotion import Promoter
 from assay_zoo.robot.queue import Queue
-from assay_zoo.robot.records import Decided, Head, State
+from assay_zoo.robot.queue_records import Decided, Head, State
 from assay_zoo.robot.sources.source import SourceFailed
 
 HEAD = Head(branch="fork:digits", sha="a" * 40, number=7, ref="refs/pull/7/head")

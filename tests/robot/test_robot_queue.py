@@ -14,7 +14,7 @@ from assay_zoo.robot.database import Database
 from assay_zoo.robot.deliveries import Deliveries, Hint
 from assay_zoo.robot.outbox import Outbox, OutboxEntry
 from assay_zoo.robot.queue import Queue
-from assay_zoo.robot.records import Decided, State
+from assay_zoo.robot.queue_records import Decided, State
 
 PROMOTE = Decided(answer="promote", reasons=("all checks passed",), checks=())
 

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from test_robot_webhooks import NEW, signed
 
 from assay_zoo.check import CheckOutcome
-from assay_zoo.robot.records import Decided, Level, State
+from assay_zoo.robot.queue_records import Decided, Level, State
 from assay_zoo.robot.service import Service
 
 

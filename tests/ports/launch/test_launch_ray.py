@@ -75,7 +75,7 @@ def _noops(count: int) -> list[NoopJob]:
 
 def test_every_death_is_blamed_on_its_job_and_stage(nodes: RayNodes, linear: Path, golden: Path) -> None:
     from assay.launch.ray.cluster import RayCluster
-    from assay.launch.ray.pool import RayPool
+    from assay.launch.ray.ray_pool import RayPool
 
     with closing(RayCluster(nodes.address, workers=1)) as cluster:
         check_launcher(lambda: RayPool(cluster), model=open_model(linear), golden=golden)
@@ -85,7 +85,7 @@ def test_workers_are_forked_from_what_a_node_has_imported_before(
     nodes: RayNodes, linear: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from assay.launch.ray.cluster import RayCluster
-    from assay.launch.ray.pool import RayPool
+    from assay.launch.ray.ray_pool import RayPool
 
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     jobs = [faulty_job(f"{n}", "none", model=open_model(linear), golden=golden) for n in range(40)]
@@ -121,7 +121,7 @@ def test_a_node_that_cannot_be_used_is_named_and_the_others_are_used(
 
 def test_a_node_is_lost_and_nothing_else(nodes: RayNodes) -> None:
     from assay.launch.ray.cluster import RayCluster
-    from assay.launch.ray.pool import RayPool
+    from assay.launch.ray.ray_pool import RayPool
 
     jobs = _noops(3000)
     with closing(RayCluster(nodes.address, workers=1)) as cluster:
@@ -140,7 +140,7 @@ def test_a_job_that_takes_nodes_down_is_a_crash_and_all_others_are_done(nodes: R
     import ray
 
     from assay.launch.ray.cluster import RayCluster
-    from assay.launch.ray.pool import RayPool
+    from assay.launch.ray.ray_pool import RayPool
 
     jobs = _noops(200)
     killer = jobs[20].key
@@ -180,7 +180,7 @@ def test_a_job_that_takes_down_the_only_agent_with_a_gpu_is_tried_once_more(
             ray.kill(node.actor)
 
     from assay.launch.ray.cluster import RayCluster
-    from assay.launch.ray.pool import RayPool
+    from assay.launch.ray.ray_pool import RayPool
 
     with (
         ray_cluster(2, gpus=1) as nodes,
@@ -194,7 +194,7 @@ def test_a_job_that_takes_down_the_only_agent_with_a_gpu_is_tried_once_more(
 
 
 def test_jobs_that_an_agent_cannot_take_end_the_launch(nodes: RayNodes, monkeypatch: pytest.MonkeyPatch) -> None:
-    from assay.launch.ray import pool
+    from assay.launch.ray import ray_pool as pool
     from assay.launch.ray.cluster import RayCluster
 
     monkeypatch.setattr(pool, "pack_jobs", lambda jobs: (b"no job",))
@@ -211,7 +211,7 @@ def test_a_node_that_does_not_greet_holds_up_nobody_and_is_named(
 ) -> None:
     from assay.launch.ray import starting
     from assay.launch.ray.cluster import RayCluster
-    from assay.launch.ray.pool import RayPool
+    from assay.launch.ray.ray_pool import RayPool
 
     monkeypatch.setattr(starting, "NOTE_S", 0.0)
     jobs = _noops(20)
@@ -244,7 +244,7 @@ def test_a_node_joins_the_run_when_other_work_has_left_it(nodes: RayNodes) -> No
     import ray
 
     from assay.launch.ray.cluster import RayCluster
-    from assay.launch.ray.pool import RayPool
+    from assay.launch.ray.ray_pool import RayPool
 
     with _taken(nodes, SECOND) as (other,), closing(RayCluster(nodes.address, workers=1)) as cluster:
         source = _UntilAllHaveAnswered(cluster)
@@ -272,7 +272,7 @@ def test_what_a_killed_driver_left_is_removed_and_what_another_waits_for_is_not(
 def test_where_no_node_greets_it_is_said(nodes: RayNodes, monkeypatch: pytest.MonkeyPatch) -> None:
     from assay.launch.ray import starting
     from assay.launch.ray.cluster import RayCluster
-    from assay.launch.ray.pool import RayPool
+    from assay.launch.ray.ray_pool import RayPool
 
     monkeypatch.setattr(starting, "START_S", 2.0)
     with (

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from submissions import SHA, failed, whole
 
 from assay_zoo.robot.config_schema import AppTable, GithubTable, SecretPlace
-from assay_zoo.robot.records import State
+from assay_zoo.robot.queue_records import State
 from assay_zoo.robot.sources.github import Github
 from assay_zoo.robot.sources.source import SourceFailed
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay_zoo.robot.mirror import Mirror
-from assay_zoo.robot.records import Head
+from assay_zoo.robot.queue_records import Head
 
 REF = "refs/heads/submission/a"
 MOST = {"most_bytes": 100_000, "most_files": 50}

@@ -15,7 +15,7 @@ from assay.errors import UsageError
 from assay_zoo.intake import Problem, take_in
 from assay_zoo.robot.git import Git, GitFailed
 from assay_zoo.robot.mirror import Change, Mirror, Moved, cleaned
-from assay_zoo.robot.records import Head
+from assay_zoo.robot.queue_records import Head
 
 
 def test_what_a_head_changes_is_what_is_submitted(mirror: Mirror, zoo: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from assay.fuzz.corpus import Arm, Bucket, Session
-from assay.fuzz.text import coverage_lines, curve_lines, lines, looking_text, screening_text
+from assay.fuzz.fuzz_text import coverage_lines, curve_lines, lines, looking_text, screening_text
 
 
 def _bucket(key: str, known: str = "") -> Bucket:

@@ -19,7 +19,7 @@ from assay.core.region import RegionError
 from assay.core.result import RegionResult
 from assay.ports import Backend, OptionSpec
 from assay.testing.builders import make_job
-from assay.triage import text
+from assay.triage import triage_text as text
 from assay.triage.cause import Cause, Doubt, Where
 from assay.triage.passes import Brought, Cure, _culprits_first, find_cures
 from assay.triage.prober import OutOfTime

@@ -14,7 +14,7 @@ from assay.testing.builders import make_job, make_result
 from assay.triage.cause import Cause, Where
 from assay.triage.pages import write_pages
 from assay.triage.slow import cause_of_slowness
-from assay.triage.text import lines
+from assay.triage.triage_text import lines
 
 BEFORE = (OperatorTime("conv", "Conv", 4e-4), OperatorTime("mm", "MatMul", 2e-4))
 AFTER = (OperatorTime("conv", "Conv", 9e-4), OperatorTime("mm", "MatMul", 3e-4))

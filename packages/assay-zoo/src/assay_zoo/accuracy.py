@@ -11,13 +11,13 @@ from assay.judge.missing_text import missing_text
 from assay.ports import Sandbox
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.execution import execute
-from assay_zoo.layout import METADATA
 from assay_zoo.metadata import Claim
 from assay_zoo.metric import file_wanted, read_metric
 from assay_zoo.metric_depends import depends_check, rests_on_notebook
 from assay_zoo.recompute import recompute
 from assay_zoo.stored_outputs import outputs_check
 from assay_zoo.submission import SubmissionContext, SubmissionServices
+from assay_zoo.zoo_files import METADATA
 
 NEEDS = ("nbclient", "nbformat", "ipykernel")
 _INFERENCE, _VALIDATION = "accuracy.inference", "accuracy.validation"

@@ -17,9 +17,9 @@ from assay.pipeline.compare import CompareRequest, compare
 from assay.plugins import find_flow
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.golden_sets import limits_of
-from assay_zoo.layout import METADATA
 from assay_zoo.metadata import Metadata
 from assay_zoo.submission import SubmissionContext, SubmissionServices
+from assay_zoo.zoo_files import METADATA
 
 NAME = "performance.slower"
 _OUTCOMES = {VerdictStatus.PASS: CheckOutcome.PASSED, VerdictStatus.FAIL: CheckOutcome.FAILED}

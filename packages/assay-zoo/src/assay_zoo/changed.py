@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from assay.errors import UsageError
-from assay_zoo.layout import SUBMISSIONS
+from assay_zoo.zoo_files import SUBMISSIONS
 
 
 def changed_submissions(root: Path, since: str) -> tuple[list[Path], list[str]]:

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 import msgspec
 
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.layout import METADATA
 from assay_zoo.metadata import Metadata
+from assay_zoo.zoo_files import METADATA
 
 NOTEBOOKS = "notebooks"
 """The part of accuracy that executes notebooks: it may wait while the rest of the group runs."""

@@ -9,8 +9,8 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from assay_zoo.layout import METADATA
 from assay_zoo.manifest import Entry, Version
+from assay_zoo.zoo_files import METADATA
 
 _NOISE, _SHARE = 0.001, 0.85
 _LARGE = str.maketrans("ΥΝΗΜ", "YNHM")

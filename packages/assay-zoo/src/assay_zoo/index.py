@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay_zoo.layout import INDEX, MODELS
 from assay_zoo.manifest import Manifest, Version, read_manifest, replace_file
+from assay_zoo.zoo_files import INDEX, MODELS
 
 BEGIN = "<!-- assay zoo: begin of the index, written by assay -->"
 END = "<!-- assay zoo: end of the index -->"

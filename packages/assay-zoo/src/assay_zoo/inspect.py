@@ -23,19 +23,19 @@ from assay_zoo.check import EXECUTING, GROUPS, Check, CheckOutcome
 from assay_zoo.check_order import NOTEBOOKS, drop_consequential_failures, waits_for
 from assay_zoo.decision import Decision, decide
 from assay_zoo.intake import take_in
-from assay_zoo.layout import METADATA
 from assay_zoo.manifest import current_folder
 from assay_zoo.metadata import Metadata
 from assay_zoo.policy import ZooPolicy
 from assay_zoo.repository import read_policy, read_scenarios, submission_folder
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 from assay_zoo.waivers import apply_waivers
+from assay_zoo.zoo_files import METADATA
 
 _RECORDED = ("assay", "numpy", "onnx", "onnxruntime", "nbclient", "detect-secrets")
 _WHERE = {
-    "files": "assay_zoo.files.check:check_files",
-    "artifacts": "assay_zoo.artifacts.check:check_artifacts",
-    "compliance": "assay_zoo.compliance.check:check_compliance",
+    "files": "assay_zoo.files.check_files:check_files",
+    "artifacts": "assay_zoo.artifacts.check_artifacts:check_artifacts",
+    "compliance": "assay_zoo.compliance.check_compliance:check_compliance",
     "functionality": "assay_zoo.functionality:check_functionality",
     "accuracy": "assay_zoo.accuracy:check_accuracy",
     "performance": "assay_zoo.performance:check_performance",

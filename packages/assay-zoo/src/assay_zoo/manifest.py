@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from assay.errors import UsageError
-from assay_zoo.layout import MANIFEST, MODELS
+from assay_zoo.zoo_files import MANIFEST, MODELS
 
 
 class Port(msgspec.Struct, frozen=True, kw_only=True):

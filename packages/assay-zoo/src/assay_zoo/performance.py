@@ -20,10 +20,10 @@ from assay_zoo.against_served import against_previous
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.facts import read_facts
 from assay_zoo.golden_sets import case_of, data_set_folders, with_data_sets
-from assay_zoo.layout import METADATA
 from assay_zoo.measure import Measured, measure
 from assay_zoo.policy import Measure
 from assay_zoo.submission import SubmissionContext, SubmissionServices
+from assay_zoo.zoo_files import METADATA
 
 ALL = "performance.all"
 DEARER = 2.0

@@ -25,7 +25,6 @@ from assay_zoo.facts import read_facts
 from assay_zoo.index import write_index
 from assay_zoo.inspect import Inspection
 from assay_zoo.intake import take_in
-from assay_zoo.layout import INDEX, MANIFEST, METADATA, MODELS, SUBMISSIONS
 from assay_zoo.manifest import (
     Accuracy,
     Entry,
@@ -40,6 +39,7 @@ from assay_zoo.manifest import (
 from assay_zoo.metadata import Metadata
 from assay_zoo.repository import read_policy
 from assay_zoo.waivers import waives
+from assay_zoo.zoo_files import INDEX, MANIFEST, METADATA, MODELS, SUBMISSIONS
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):

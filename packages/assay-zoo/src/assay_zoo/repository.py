@@ -7,8 +7,8 @@ from pathlib import Path
 
 from assay.config.toml_errors import nearest, read
 from assay.errors import UsageError
-from assay_zoo.layout import MODELS, POLICY, SCENARIOS, SUBMISSIONS
 from assay_zoo.policy import Scenario, ZooPolicy
+from assay_zoo.zoo_files import MODELS, POLICY, SCENARIOS, SUBMISSIONS
 
 
 def find_root(start: Path) -> Path:

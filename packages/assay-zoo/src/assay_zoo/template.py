@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import NotWritable, UsageError
-from assay_zoo.layout import METADATA, SCENARIOS, SUBMISSIONS
 from assay_zoo.metadata import Metadata
 from assay_zoo.policy import Scenario, ZooPolicy
+from assay_zoo.zoo_files import METADATA, SCENARIOS, SUBMISSIONS
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -15,7 +15,7 @@ from assay.testing.broken_models import built
 from assay.testing.broken_models.craft import relu, text, with_weight
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.compliance import subprocess_check
-from assay_zoo.compliance.check import check_compliance
+from assay_zoo.compliance.check_compliance import check_compliance
 from assay_zoo.compliance.subprocess_check import ChildLimits
 from assay_zoo.policy import ZooPolicy
 from assay_zoo.submission import SubmissionContext, SubmissionServices

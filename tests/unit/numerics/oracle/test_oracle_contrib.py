@@ -12,7 +12,7 @@ from onnx import helper
 from assay.numerics.operators.index import in_domain, onnx_operators
 from assay.numerics.operators.record import MICROSOFT
 from assay.numerics.oracle.batched.evaluation import Rows, evaluate_rows
-from assay.numerics.oracle.contrib.decompose import decomposed
+from assay.numerics.oracle.contrib.decompose_contrib import decomposed
 from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
 from assay.numerics.oracle.hooks import Hook
 from assay.numerics.tolerance.simulate.evaluation import as_type

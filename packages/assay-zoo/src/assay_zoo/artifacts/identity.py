@@ -9,9 +9,9 @@ from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undeci
 from assay_zoo.check import Check
 from assay_zoo.conflicts import confusable, copies_of, is_among, not_the_owner, owners_of, same_title
 from assay_zoo.facts import read_facts
-from assay_zoo.layout import METADATA
 from assay_zoo.manifest import Entry, read_manifest
 from assay_zoo.submission import SubmissionContext
+from assay_zoo.zoo_files import METADATA
 
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
 

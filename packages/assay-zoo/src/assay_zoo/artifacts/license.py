@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay_zoo.artifacts.finding import Finding
-from assay_zoo.layout import METADATA
 from assay_zoo.license_families import families_of
+from assay_zoo.zoo_files import METADATA
 
 if TYPE_CHECKING:
     from assay_zoo.artifacts.meta import MetadataText

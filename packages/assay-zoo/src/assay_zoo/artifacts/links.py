@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from assay_zoo.artifacts.addresses import deceiving
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
 from assay_zoo.check import Check
-from assay_zoo.layout import METADATA
+from assay_zoo.zoo_files import METADATA
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

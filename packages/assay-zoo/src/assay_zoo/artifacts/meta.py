@@ -10,13 +10,13 @@ from assay.config.toml_errors import BadToml, TomlFile, nearest, read
 from assay_zoo.artifacts.alike import odd_word
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.conflicts import not_newer, other_contents
-from assay_zoo.layout import METADATA
 from assay_zoo.manifest import read_manifest
 from assay_zoo.metadata import Claim, Metadata
 from assay_zoo.metric import unreadable_place
 from assay_zoo.policy import Scenario
 from assay_zoo.repository import read_scenarios
 from assay_zoo.submission import SubmissionContext
+from assay_zoo.zoo_files import METADATA
 
 _LARGEST = 999_999_999
 """Of a part of a version."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.sources import SourceText
-from assay_zoo.layout import METADATA
+from assay_zoo.zoo_files import METADATA
 
 if TYPE_CHECKING:
     from assay_zoo.metadata import Claim, Metadata

@@ -18,9 +18,9 @@ from assay_zoo.artifacts.requirements_file import INSTALLERS
 from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.artifacts.template_text import left_in_metadata
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.layout import METADATA
 from assay_zoo.limited_process import Ending, Looked
 from assay_zoo.submission import SubmissionContext
+from assay_zoo.zoo_files import METADATA
 
 _HOLDS = {
     "markup": "nothing in readme, notebooks and pictures is active",

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay_zoo.artifacts.finding import Finding
-from assay_zoo.layout import METADATA
 from assay_zoo.metadata import Metadata
 from assay_zoo.submission import SubmissionContext
+from assay_zoo.zoo_files import METADATA
 
 _WHAT = {
     "model": "the model",

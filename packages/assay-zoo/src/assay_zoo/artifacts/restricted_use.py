@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.license import NONCOMMERCIAL, RESTRICTED, license_of, restricted_by, same_license
-from assay_zoo.layout import METADATA
+from assay_zoo.zoo_files import METADATA
 
 if TYPE_CHECKING:
     from assay_zoo.artifacts.meta import MetadataText

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from assay_zoo.layout import METADATA
+from assay_zoo.zoo_files import METADATA
 
 _TEXTS = (
     "title", "description", "use_cases", "source", "references", "contributors", "inputs.description", "outputs.description",

@@ -77,10 +77,10 @@ def _newest(root: Path, name: str) -> Inspection:
     """The record of the files as they lie there now; where they are gone, of the version that is served."""
     from assay.errors import UsageError
     from assay_zoo.intake import take_in
-    from assay_zoo.layout import SUBMISSIONS
     from assay_zoo.manifest import read_manifest
     from assay_zoo.records import path_for, read_record
     from assay_zoo.repository import read_policy, submission_folder
+    from assay_zoo.zoo_files import SUBMISSIONS
 
     if (root / SUBMISSIONS / name).is_dir():
         with tempfile.TemporaryDirectory() as scratch:

@@ -65,9 +65,9 @@ def readme(
     from assay.config.toml_errors import read
     from assay.errors import NotWritable, UsageError
     from assay_zoo.artifacts.template_text import left_in_metadata
-    from assay_zoo.layout import METADATA
     from assay_zoo.metadata import Metadata
     from assay_zoo.readme import line_above_sections, readme_text
+    from assay_zoo.zoo_files import METADATA
 
     metadata = read(folder / METADATA).validate(Metadata)
     if left := [key for key, _ in left_in_metadata(root_of(None, folder), metadata.model_dump())]:
@@ -106,8 +106,8 @@ def data(
     import tomllib
 
     from assay_zoo.data_set import read_arrays, write_data_set
-    from assay_zoo.layout import METADATA
     from assay_zoo.metadata import Metadata
+    from assay_zoo.zoo_files import METADATA
 
     try:
         model = tomllib.loads((folder / METADATA).read_text(encoding="utf-8")).get("model")

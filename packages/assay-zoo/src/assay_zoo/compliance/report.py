@@ -10,7 +10,7 @@ from assay.core.model_finding import Area, ModelFinding, Severity
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.compliance.request import RUNAWAY
 from assay_zoo.compliance.sentences import sentence
-from assay_zoo.layout import METADATA
+from assay_zoo.zoo_files import METADATA
 
 MOST = 50
 """Findings told of one part of a model; a broken export repeats itself."""

@@ -20,7 +20,7 @@ from assay.ports import KeepsAlerts
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer
 from assay_zoo.robot import report
-from assay_zoo.robot.records import Whole
+from assay_zoo.robot.queue_records import Whole
 
 AGAIN_S = 300.0
 """Between two looks for what waits: the end of quiet hours, a target that did not answer."""

@@ -14,12 +14,12 @@ import msgspec
 
 from assay.errors import HarnessError, UsageError
 from assay_zoo.check import Check
-from assay_zoo.layout import SUBMISSIONS
 from assay_zoo.robot.export import export
 from assay_zoo.robot.git import Git, GitFailed, GitTooLarge
-from assay_zoo.robot.records import Head, Submission
+from assay_zoo.robot.queue_records import Head, Submission
 from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.tree_size import count_entries
+from assay_zoo.zoo_files import SUBMISSIONS
 
 _LOG = logging.getLogger("assay.robot.mirror")
 COMPARED_MOST = 100_000

@@ -16,7 +16,7 @@ from assay_zoo.robot.alerting import Alerts
 from assay_zoo.robot.outbox import LEASE_S, DueEntry, LeaseRenewal, Outbox, OutboxEntry
 from assay_zoo.robot.promotion import Gone, Promoter
 from assay_zoo.robot.queue import Queue
-from assay_zoo.robot.records import Level, Submission, Whole
+from assay_zoo.robot.queue_records import Level, Submission, Whole
 from assay_zoo.robot.redact import Hides, redact
 from assay_zoo.robot.sources.source import Source, SourceFailed
 

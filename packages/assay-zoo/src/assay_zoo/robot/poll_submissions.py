@@ -14,7 +14,7 @@ from assay_zoo.robot.deliveries import Deliveries, Hint
 from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.mirror import Mirror, Moved, cleaned
 from assay_zoo.robot.queue import Queue
-from assay_zoo.robot.records import Head
+from assay_zoo.robot.queue_records import Head
 from assay_zoo.robot.sources.source import Source, SourceFailed
 from assay_zoo.robot.zoo_policy import approved_authors
 

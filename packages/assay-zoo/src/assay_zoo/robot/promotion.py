@@ -8,13 +8,13 @@ from pathlib import Path
 
 from assay.errors import HarnessError, UsageError
 from assay_zoo.inspect import Inspection
-from assay_zoo.layout import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS
 from assay_zoo.manifest import Version, read_manifest
 from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.mirror import Change, Mirror
-from assay_zoo.robot.records import Head, State, Submission
+from assay_zoo.robot.queue_records import Head, State, Submission
 from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.sources.source import Source
+from assay_zoo.zoo_files import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS
 
 BY = "assay zoo robot"
 

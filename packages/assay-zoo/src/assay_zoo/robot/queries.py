@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, Select, func, select
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer
 from assay_zoo.robot.database import Database
-from assay_zoo.robot.records import Counts, Decided, Level, LogLine, State, Submission, Whole
+from assay_zoo.robot.queue_records import Counts, Decided, Level, LogLine, State, Submission, Whole
 from assay_zoo.robot.tables import decisions, events, jobs, outbox, submissions
 
 LOG_LINES = 1000

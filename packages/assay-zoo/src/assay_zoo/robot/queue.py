@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, and_, insert, or_, select, upd
 from assay_zoo.robot.database import Database
 from assay_zoo.robot.outbox import OutboxEntry, enqueue
 from assay_zoo.robot.queries import Queries, one_submission
-from assay_zoo.robot.records import Decided, Head, Lease, Level, State, Submission
+from assay_zoo.robot.queue_records import Decided, Head, Lease, Level, State, Submission
 from assay_zoo.robot.tables import decisions, events, jobs, submissions
 
 LEASE_S = 60.0

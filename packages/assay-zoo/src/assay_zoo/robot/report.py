@@ -8,7 +8,7 @@ import msgspec
 
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer
-from assay_zoo.robot.records import Decided, State, Submission, Whole
+from assay_zoo.robot.queue_records import Decided, State, Submission, Whole
 from assay_zoo.robot.sanitize import markdown, sanitize
 
 MARKER = "<!-- assay zoo robot: {name} -->"

@@ -16,7 +16,6 @@ from assay.errors import BadPolicy, HarnessError, StoreError
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer, decide
 from assay_zoo.inspect import Inspection
-from assay_zoo.layout import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS
 from assay_zoo.repository import data_sets
 from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.git import GitFailed
@@ -24,8 +23,9 @@ from assay_zoo.robot.inspection_process import Ending, Said, inspect_in_child
 from assay_zoo.robot.mirror import Mirror, Moved
 from assay_zoo.robot.outbox import OutboxEntry
 from assay_zoo.robot.queue import Queue
-from assay_zoo.robot.records import Decided, Head, Lease, Level, State
+from assay_zoo.robot.queue_records import Decided, Head, Lease, Level, State
 from assay_zoo.robot.sources.source import Source
+from assay_zoo.zoo_files import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS
 
 _LOG = logging.getLogger("assay.robot.worker")
 _IDLE_S = 2.0

@@ -11,12 +11,12 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from assay_zoo.layout import MANIFEST, POLICY
 from assay_zoo.manifest import Manifest
 from assay_zoo.policy import ZooPolicy
 from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.mirror import Mirror
 from assay_zoo.robot.sanitize import sanitize
+from assay_zoo.zoo_files import MANIFEST, POLICY
 
 _KEPT_S = 30.0
 _LONGEST = 60

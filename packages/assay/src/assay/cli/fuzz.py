@@ -23,7 +23,7 @@ LOG_S = 60.0
 @from_options(FuzzOptions)
 def fuzz(given: Mapping[str, Any]) -> None:
     from assay.commands.fuzz import run_fuzz
-    from assay.fuzz.text import lines
+    from assay.fuzz.fuzz_text import lines
     from assay.pipeline.progress import SILENT
 
     options = read_options(FuzzOptions, given, command=command_line(sys.argv[1:], FuzzOptions))
@@ -87,7 +87,7 @@ def report(
 ) -> None:
     """Show the causes of a session, new first, what was spent on which generator, and what was never reached."""
     from assay.commands.fuzz import corpus_of, possible_forms, read_session
-    from assay.fuzz.text import coverage_lines, curve_lines, lines
+    from assay.fuzz.fuzz_text import coverage_lines, curve_lines, lines
 
     place = corpus_of(corpus, history)
     session = read_session(place)

@@ -16,7 +16,7 @@ from assay.options.triage import TriageOptions
 @from_options(TriageOptions)
 def triage(given: Mapping[str, Any]) -> None:
     from assay.commands.triage import run_triage
-    from assay.triage.text import lines
+    from assay.triage.triage_text import lines
 
     options = read_options(TriageOptions, given, command=command_line(sys.argv[1:], TriageOptions))
     with progress_bar() as progress:

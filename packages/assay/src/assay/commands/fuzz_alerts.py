@@ -14,8 +14,8 @@ from assay.commands.composition import open_services
 from assay.core.alert import Alert, AlertFacts, AlertKind, AlertRules, Message
 from assay.errors import HarnessError
 from assay.fuzz.corpus import Bucket, Corpus, Session, is_cause
+from assay.fuzz.fuzz_text import STATUSES
 from assay.fuzz.issues import MOST_SCRIPT
-from assay.fuzz.text import STATUSES
 from assay.pipeline.services import Services
 from assay.ports import KeepsAlerts
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.errors import UsageError
 from assay.fuzz.corpus import Bucket, Session, is_cause
-from assay.fuzz.text import STATUSES
+from assay.fuzz.fuzz_text import STATUSES
 
 MOST_SCRIPT = 20_000
 """Characters of a script that stand in an issue."""

@@ -31,8 +31,8 @@ from assay.pipeline.check import check
 from assay.pipeline.request import ModelRequest, Request
 from assay.pipeline.services import Services
 from assay.triage.cause import Cause
-from assay.triage.text import title_of, workaround
 from assay.triage.triage import RedVerdict, triage_verdict
+from assay.triage.triage_text import title_of, workaround
 
 TRIAGE_S = 45.0
 LIMIT_S = 60.0

@@ -25,11 +25,11 @@ from assay.errors import AssayError, UsageError
 from assay.fuzz.arm_progress import end_of, ended, screened
 from assay.fuzz.bandit import choose, paid, spent
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting, confirms, is_cause, is_compared
+from assay.fuzz.fuzz_text import looking_text, screening_text
 from assay.fuzz.known import is_believed, may_be_of, refer
 from assay.fuzz.look import UNCHECKED, Look
 from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.suspect_signature import signature
-from assay.fuzz.text import looking_text, screening_text
 from assay.pipeline.services import Services
 
 BATCH_S = 4.0

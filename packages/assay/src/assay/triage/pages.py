@@ -9,7 +9,7 @@ import msgspec
 
 from assay.triage.cause import Cause, to_json
 from assay.triage.since_text import since
-from assay.triage.text import brought, doubts, known, size, title_of, where, workaround
+from assay.triage.triage_text import brought, doubts, known, size, title_of, where, workaround
 
 
 def write_pages(cause: Cause) -> list[Path]:

@@ -29,7 +29,7 @@ from assay.triage.reduce import earliest, minimize, shortest_prefix
 from assay.triage.shrink import Edits, shrink
 from assay.triage.sites import wrong_sites
 from assay.triage.symptom import WITHIN, Symptom
-from assay.triage.text import found_first
+from assay.triage.triage_text import found_first
 
 EDITED = 64.0
 """As `symptom.WITHIN`, where sizes and numbers change and a cure says whether it is the same failure."""

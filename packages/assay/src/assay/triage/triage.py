@@ -28,7 +28,7 @@ from assay.triage.script import run_script, state_in, write_script
 from assay.triage.search import find_causes, tries_for
 from assay.triage.since import State
 from assay.triage.symptom import UNSTABLE
-from assay.triage.text import red, title_of
+from assay.triage.triage_text import red, title_of
 from assay.triage.unstable import builds_for
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.triage.speed import Speed
-from assay.triage.text import lines as cause_lines
-from assay.triage.text import title_of
+from assay.triage.triage_text import lines as cause_lines
+from assay.triage.triage_text import title_of
 from assay.triage.upgrade import MEMORY, Answers, ModelChange, Upgrade
 
 _ANSWERS = {

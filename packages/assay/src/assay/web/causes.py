@@ -17,7 +17,7 @@ from assay.fuzz.corpus import CAUSES, Bucket, Corpus
 from assay.ports import RunSearch
 from assay.triage.cause import Cause, from_json
 from assay.triage.known import read_causes
-from assay.triage.text import known, lines, title_of, workaround
+from assay.triage.triage_text import known, lines, title_of, workaround
 from assay.web.answer import Answer, NotFound, page_number
 from assay.web.site import Site
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from assay.triage.kept_upgrades import KeptUpgrade, read_upgrades
-from assay.triage.text import title_of
+from assay.triage.triage_text import title_of
 from assay.triage.upgrade import ModelChange
 from assay.triage.upgrade_text import model_text, verdict
 from assay.web.answer import Answer, NotFound, page_number

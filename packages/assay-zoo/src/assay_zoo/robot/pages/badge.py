@@ -6,7 +6,7 @@ from assay.reports.sanitize import one_line
 from assay.web.badge import COLOURS, OTHER, svg
 from assay_zoo.decision import Answer
 from assay_zoo.robot.pages.format import standing
-from assay_zoo.robot.records import Submission
+from assay_zoo.robot.queue_records import Submission
 
 LABEL = "model zoo"
 _WORDS = {Answer.PROMOTE: "pass", Answer.DECLINE: "fail", Answer.PERSON: "inconclusive"}

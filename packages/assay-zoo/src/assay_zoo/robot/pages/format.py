@@ -10,7 +10,7 @@ from assay.reports import format
 from assay.reports.sanitize import one_line, sanitize
 from assay_zoo.check import CheckOutcome
 from assay_zoo.decision import Answer
-from assay_zoo.robot.records import State, Submission
+from assay_zoo.robot.queue_records import State, Submission
 
 KINDS: Mapping[str, str] = {
     Answer.PROMOTE: "pass",

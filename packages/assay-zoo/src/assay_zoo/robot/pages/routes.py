@@ -17,7 +17,7 @@ from assay.web.render import data, respond
 from assay_zoo.robot.pages import badge, render
 from assay_zoo.robot.pages.views import PAGE, QueueView, groups, newest_decision, queue_view
 from assay_zoo.robot.queries import Queries
-from assay_zoo.robot.records import Submission, Whole
+from assay_zoo.robot.queue_records import Submission, Whole
 from assay_zoo.robot.redact import Hides, redact
 
 _LOG = logging.getLogger("assay.robot.pages")

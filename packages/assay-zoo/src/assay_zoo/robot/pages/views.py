@@ -9,7 +9,7 @@ import msgspec
 from assay_zoo.check import GROUPS, Check, CheckOutcome
 from assay_zoo.robot.pages.format import WORST
 from assay_zoo.robot.queries import Queries
-from assay_zoo.robot.records import Counts, Decided, State, Submission, Whole
+from assay_zoo.robot.queue_records import Counts, Decided, State, Submission, Whole
 
 SHOWN_MOST = 200
 """Of those that wait or run; a longer queue says how many more there are."""

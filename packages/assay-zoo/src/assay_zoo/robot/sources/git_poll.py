@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay_zoo.robot import report
 from assay_zoo.robot.config_schema import GitTable
 from assay_zoo.robot.mirror import Change, Mirror, cleaned
-from assay_zoo.robot.records import Head, Submission, Whole
+from assay_zoo.robot.queue_records import Head, Submission, Whole
 
 
 class GitPoll:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from assay_zoo.robot import report
 from assay_zoo.robot.config_schema import GithubTable
 from assay_zoo.robot.git import basic_authorization
-from assay_zoo.robot.records import Head, State, Submission, Whole
+from assay_zoo.robot.queue_records import Head, State, Submission, Whole
 from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.sources.forge_http import ForgeHttp
 from assay_zoo.robot.sources.github_auth import VERSION, App, TokenHolder

@@ -6,11 +6,11 @@ from typing import Any
 
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer
-from assay_zoo.layout import SUBMISSIONS
 from assay_zoo.robot import report
-from assay_zoo.robot.records import State, Whole
+from assay_zoo.robot.queue_records import State, Whole
 from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.sources.forge_http import ForgeHttp
+from assay_zoo.zoo_files import SUBMISSIONS
 
 AT_ONCE = 50
 """Annotations that GitHub takes in one request."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import ParamSpec, Protocol, TypeVar
 
 from assay.errors import HarnessError
-from assay_zoo.robot.records import Head, Submission, Whole
+from assay_zoo.robot.queue_records import Head, Submission, Whole
 
 Told = ParamSpec("Told")
 Answer = TypeVar("Answer")

@@ -8,7 +8,7 @@ from types import TracebackType
 from assay.launch.pool import InterpreterOf
 from assay.launch.ray.cluster import RayCluster
 from assay.launch.ray.head import demand_listening
-from assay.launch.ray.pool import RayPool
+from assay.launch.ray.ray_pool import RayPool
 from assay.launch.watch import Watch
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnx import AttributeProto, ModelProto, defs, helper, inliner
 
 from assay.numerics.operators.index import names_where
-from assay.numerics.oracle.contrib.decompose import decomposed
+from assay.numerics.oracle.contrib.decompose_contrib import decomposed
 
 EXPANDED = names_where(lambda record: record.expanded)
 """Defined by the standard as functions of others; onnx.reference computes some of them in float32 only."""

@@ -21,7 +21,7 @@ from assay.errors import Lowering, Unsupported
 from assay.numerics.attributes import NotComputed
 from assay.numerics.operators.index import in_domain, names_where
 from assay.numerics.operators.record import MICROSOFT
-from assay.numerics.oracle.contrib.decompose import decomposed
+from assay.numerics.oracle.contrib.decompose_contrib import decomposed
 from assay.numerics.oracle.counting import with_bounds_types
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.oracle.domains import normalize

@@ -14,9 +14,9 @@ from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.compliance.report import report
 from assay_zoo.compliance.request import ClaimedPort, Request
 from assay_zoo.compliance.subprocess_check import ChildLimits, examine_apart
-from assay_zoo.layout import METADATA
 from assay_zoo.metadata import Port
 from assay_zoo.submission import SubmissionContext, SubmissionServices
+from assay_zoo.zoo_files import METADATA
 
 LIMITS = ChildLimits()
 
