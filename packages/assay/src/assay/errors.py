@@ -59,11 +59,11 @@ class AssayError(Exception):
     words: ClassVar[Callable[[Note], str]] = str
     """Of a note, in this process: the driver's sentence. A worker has none, and shows its code and facts."""
 
-    def __init__(self, said: str | Note = "") -> None:
+    def __init__(self, text: str | Note = "") -> None:
         from assay.core.note import Note  # here, for a help text is there before anything else is imported
 
-        self.note = said if isinstance(said, Note) else None
-        super().__init__(said)
+        self.note = text if isinstance(text, Note) else None
+        super().__init__(text)
 
     def __str__(self) -> str:
         return super().__str__() if self.note is None else AssayError.words(self.note)
@@ -169,24 +169,24 @@ class EnvironmentFailed(HarnessError):
 class EndpointFailed(HarnessError):
     """A service does not answer: nothing is known of its model. `late`: it took too long."""
 
-    def __init__(self, said: str | Note, *, late: bool = False) -> None:
-        super().__init__(said)
+    def __init__(self, text: str | Note, *, late: bool = False) -> None:
+        super().__init__(text)
         self.late = late
 
 
 class Lowering(AssayError):
     """Why a backend did not take a model. `node` names the offending node where the backend does."""
 
-    def __init__(self, said: str | Note, *, node: str = "") -> None:
-        super().__init__(said)
+    def __init__(self, text: str | Note, *, node: str = "") -> None:
+        super().__init__(text)
         self.node = node
 
 
 class Unsupported(Lowering):
     """An operator, opset, type or shape the backend does not have. `cause` is a `Cause` value's name."""
 
-    def __init__(self, said: str | Note, *, node: str = "", cause: str = "operator_unsupported") -> None:
-        super().__init__(said, node=node)
+    def __init__(self, text: str | Note, *, node: str = "", cause: str = "operator_unsupported") -> None:
+        super().__init__(text, node=node)
         self.cause = cause
 
 
@@ -197,8 +197,8 @@ class WrongInput(AssayError, ValueError):
 class WrongShape(WrongInput):
     """Of another shape: input `name`, where it takes `wanted`."""
 
-    def __init__(self, said: str | Note, *, name: str, wanted: tuple[int | str, ...]) -> None:
-        super().__init__(said)
+    def __init__(self, text: str | Note, *, name: str, wanted: tuple[int | str, ...]) -> None:
+        super().__init__(text)
         self.name, self.wanted = name, wanted
 
 

@@ -20,9 +20,9 @@ INSTALL = "alerts need the package apprise: pip install 'assay[alerts]'"
 def send(target: AlertTarget, message: Message, timeout_s: float = TIMEOUT_S) -> None:
     """Raises NotDelivered; no secret is in its text."""
     address = read_address(target)
-    said: list[str] = []
+    troubles: list[str] = []
     # A server that answers a byte a second keeps nobody's verdict waiting: the thread is left to itself.
-    worker = threading.Thread(target=_send, args=(address, message, said), daemon=True)
+    worker = threading.Thread(target=_send, args=(address, message, troubles), daemon=True)
     with warnings.catch_warnings():
         # apprise 2.3 imports modules that Python calls deprecated, some of them with the first message.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -30,8 +30,8 @@ def send(target: AlertTarget, message: Message, timeout_s: float = TIMEOUT_S) ->
         worker.join(timeout_s)
     if worker.is_alive():
         raise NotDelivered(f"it gave no answer within {timeout_s:g} s")
-    if said:
-        raise NotDelivered(_shortened(" ".join(without_address(" ".join(said), address).split())))
+    if troubles:
+        raise NotDelivered(_shortened(" ".join(without_address(" ".join(troubles), address).split())))
 
 
 def _shortened(text: str) -> str:
@@ -39,12 +39,12 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:half].rstrip()} ... {text[-half:].lstrip()}"
 
 
-def _send(address: str, message: Message, said: list[str]) -> None:
+def _send(address: str, message: Message, troubles: list[str]) -> None:
     """`said` is why it was not delivered; it stays empty where it was."""
     try:
         from apprise import Apprise, AppriseAsset, NotifyFormat, NotifyType
     except ImportError:
-        said.append(INSTALL)
+        troubles.append(INSTALL)
         return
     logger = logging.getLogger("apprise")
     with _Heard(logger) as heard:
@@ -55,7 +55,7 @@ def _send(address: str, message: Message, said: list[str]) -> None:
             )
             plugin: Any = Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
             if plugin is None:
-                said.append(f"{_not_understood(address)}: https://appriseit.com/services lists them")
+                troubles.append(f"{_not_understood(address)}: https://appriseit.com/services lists them")
                 return
             mail = address.partition("://")[0].startswith("mailto")
             html = mail or plugin.resolve_format(NotifyFormat.TEXT) == NotifyFormat.HTML
@@ -66,10 +66,10 @@ def _send(address: str, message: Message, said: list[str]) -> None:
                 notify_type=NotifyType.SUCCESS if message.kind is AlertKind.RECOVERY else NotifyType.FAILURE,
             )
         except Exception as error:  # noqa: BLE001 - whatever a library of a hundred services raises
-            said.append(f"{type(error).__name__}: {error}")
+            troubles.append(f"{type(error).__name__}: {error}")
             return
     if not sent:
-        said.append("; ".join(heard.lines) or "it did not take the message")
+        troubles.append("; ".join(heard.lines) or "it did not take the message")
 
 
 def _not_understood(address: str) -> str:

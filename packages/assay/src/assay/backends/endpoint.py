@@ -82,9 +82,11 @@ class TensorEngine:
 
     def facts(self) -> EngineInfo:
         """What the service says of itself."""
-        said = {name: str(value) for name, value in self._options.items()}
-        said["platform"] = self._service.metadata.platform or ""
-        return EngineInfo(backend_version=",".join(map(str, self._service.metadata.versions or ())), options=said)
+        options_by_name = {name: str(value) for name, value in self._options.items()}
+        options_by_name["platform"] = self._service.metadata.platform or ""
+        return EngineInfo(
+            backend_version=",".join(map(str, self._service.metadata.versions or ())), options=options_by_name
+        )
 
 
 class PromptEndpoint:

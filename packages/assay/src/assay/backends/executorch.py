@@ -36,8 +36,8 @@ UNDELEGATED = "undelegated"
 PARTITIONER = "partitioner"
 
 
-def _listed(said: Option) -> list[str]:
-    return [part.strip() for part in str(said).split(";") if part.strip()]
+def _listed(option: Option) -> list[str]:
+    return [part.strip() for part in str(option).split(";") if part.strip()]
 
 
 def _flow(name: str, delegate: str, precision: str = "float32", transform: str = "", environment: str = "") -> Flow:
@@ -146,8 +146,8 @@ class ExecuTorch:
     def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
         """By `undelegated`."""
         more = [name.removeprefix(f"{PARTITIONER}(").removesuffix(")") for name in names]
-        said = ";".join(dict.fromkeys([*_listed(flow.options.get(UNDELEGATED, "")), *more]))
-        return msgspec.structs.replace(flow, options={**flow.options, UNDELEGATED: said})
+        listed = ";".join(dict.fromkeys([*_listed(flow.options.get(UNDELEGATED, "")), *more]))
+        return msgspec.structs.replace(flow, options={**flow.options, UNDELEGATED: listed})
 
     plain_packages = ("executorch",)
 

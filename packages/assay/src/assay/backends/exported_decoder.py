@@ -186,8 +186,8 @@ def _engine(artifact: bytes, options: dict[str, Option]) -> DecodingEngine:
             return np.asarray(call(ids)[0, : len(text)].to(torch.float64).numpy()).copy()
 
     def describe() -> EngineInfo:
-        said = {name: str(value) for name, value in options.items()}
-        return EngineInfo(backend_version=str(torch.__version__), precision=str(options["dtype"]), options=said)
+        described = {name: str(value) for name, value in options.items()}
+        return EngineInfo(backend_version=str(torch.__version__), precision=str(options["dtype"]), options=described)
 
     def keep(folder: Path) -> None:
         (folder / _ARTIFACT).write_bytes(artifact)

@@ -290,5 +290,5 @@ def _target(options: dict[str, Option]) -> Target:
         "cuda": (f"--iree-cuda-target={arch}",),
         "rocm": (f"--iree-rocm-target={arch}",),
     }
-    said = tuple(part for part in str(options["flags"]).split(";") if part)
-    return Target(backend, _DRIVERS[backend], (*flags.get(backend, ()), *said))
+    flags_given = tuple(part for part in str(options["flags"]).split(";") if part)
+    return Target(backend, _DRIVERS[backend], (*flags.get(backend, ()), *flags_given))

@@ -48,9 +48,9 @@ def compiler_failure(text: str, opset: int) -> Failure:
         if signal is None:
             return Lowering(noted(BackendCode.TOOL_SAYS, tool=_COMPILER, error=short))
         return Lowering(noted(BackendCode.TOOL_KILLED, tool=_COMPILER, signal=signal.group(1)[1:], error=short))
-    node, said = match.group("node") or "", _short(match.group("said"), 300)
+    node, reason = match.group("node") or "", _short(match.group("said"), 300)
     if _MEMORY.search(text):
-        return MemoryError(said)
+        return MemoryError(reason)
     operator = _OPERATOR.search(text)
     illegal = _ILLEGAL.search(text)
     if operator or illegal:
@@ -61,8 +61,8 @@ def compiler_failure(text: str, opset: int) -> Failure:
             note = noted(BackendCode.OLD_OPSET, error=note, opset=opset, oldest=OLDEST_OPSET)
         return Unsupported(note, node=node or what, cause=Cause.OPERATOR_UNSUPPORTED.value)
     if _TARGET.search(text):
-        return Unsupported(noted(BackendCode.TARGET_REFUSED, library="IREE", error=said))
-    return Lowering(noted(BackendCode.TOOL_SAYS, tool=_COMPILER, error=said), node=node)
+        return Unsupported(noted(BackendCode.TARGET_REFUSED, library="IREE", error=reason))
+    return Lowering(noted(BackendCode.TOOL_SAYS, tool=_COMPILER, error=reason), node=node)
 
 
 def runtime_failure(text: str) -> Failure:
@@ -77,8 +77,8 @@ def runtime_failure(text: str) -> Failure:
 
 def no_device(driver: str, text: str) -> NotRunnable:
     """Of what creating a device raised: the driver's own words, without every place where its library was looked for."""
-    said = _STATUS.sub("", " ".join(text.split())).partition("Tried:")[0].rstrip(" :;")
-    return NotRunnable(noted(BackendCode.NO_DEVICE, device=driver, error=_short(said, 300)))
+    reason = _STATUS.sub("", " ".join(text.split())).partition("Tried:")[0].rstrip(" :;")
+    return NotRunnable(noted(BackendCode.NO_DEVICE, device=driver, error=_short(reason, 300)))
 
 
 def _short(text: str, limit: int = 500) -> str:

@@ -110,7 +110,9 @@ def _opened(checkpoint: Checkpoint, options: dict[str, Option]) -> DecodingEngin
     kept = Checkpoint(str(path.resolve()), digest)
 
     def describe() -> EngineInfo:
-        said = {name: str(value) for name, value in options.items()}
-        return EngineInfo(backend_version=str(llama_cpp.__version__), options=said | {"weights": sequences.described})
+        described = {name: str(value) for name, value in options.items()}
+        return EngineInfo(
+            backend_version=str(llama_cpp.__version__), options=described | {"weights": sequences.described}
+        )
 
     return DecodingEngine(sequences, options, keep=kept.save, describe=describe)

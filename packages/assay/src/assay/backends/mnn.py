@@ -84,8 +84,8 @@ class MNN:
         options = resolve_options(self.options, flow)
         if options["api"] != "session":
             return ""
-        said, threads = WEIGHTS[str(options["weights"])], positive(options, "threads", flow)
-        return mnn_code(said, str(options["arithmetic"]), threads, winograd=bool(options["winograd"]))
+        arguments, threads = WEIGHTS[str(options["weights"])], positive(options, "threads", flow)
+        return mnn_code(arguments, str(options["arithmetic"]), threads, winograd=bool(options["winograd"]))
 
     def prepare(self) -> None:
         """Import MNN."""

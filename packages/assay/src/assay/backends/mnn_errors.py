@@ -43,11 +43,11 @@ def conversion_failure(done: Converted) -> Failure:
     if _INVALID.search(done.text):
         return InvalidModel(noted(BackendCode.CONVERTER_SAYS, library="MNN", error=short))
     node = first_match(_NODES, done.text)
-    said = short or noted(BackendCode.SAID_NOTHING)
+    reason = short or noted(BackendCode.SAID_NOTHING)
     if done.signal:
-        note = noted(BackendCode.CONVERTER_DIED, library="MNN", signal=done.signal, error=said)
+        note = noted(BackendCode.CONVERTER_DIED, library="MNN", signal=done.signal, error=reason)
         return Lowering(note, node=node)
-    return Lowering(noted(BackendCode.NOTHING_CONVERTED, library="MNN", error=said), node=node)
+    return Lowering(noted(BackendCode.NOTHING_CONVERTED, library="MNN", error=reason), node=node)
 
 
 def artifact_failure(error: Exception) -> InvalidModel:

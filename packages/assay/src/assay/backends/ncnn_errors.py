@@ -30,13 +30,13 @@ def conversion_failure(done: Converted) -> Failure:
         return MemoryError(_tail(done.text))
     node = _last(_UNHANDLED, done.text)
     stage = _last(_PASS, done.text)
-    said = stage or _tail(done.text) or noted(BackendCode.SAID_NOTHING)
+    reason = stage or _tail(done.text) or noted(BackendCode.SAID_NOTHING)
     if stage and node:
-        said = noted(BackendCode.IN_PASS, step=stage, node=node)
+        reason = noted(BackendCode.IN_PASS, step=stage, node=node)
     if done.signal:
-        note = noted(BackendCode.CONVERTER_DIED, library="pnnx", signal=done.signal, error=said)
+        note = noted(BackendCode.CONVERTER_DIED, library="pnnx", signal=done.signal, error=reason)
         return Lowering(note, node=node)
-    return Lowering(noted(BackendCode.NOTHING_CONVERTED, library="pnnx", error=said), node=node)
+    return Lowering(noted(BackendCode.NOTHING_CONVERTED, library="pnnx", error=reason), node=node)
 
 
 def missing_layers(kinds: dict[str, str]) -> Unsupported:

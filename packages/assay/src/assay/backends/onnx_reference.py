@@ -87,8 +87,8 @@ class ReferenceEngine:
         try:
             self._evaluator = (WideEvaluator if wide else Evaluator)(proto, new_ops=other_classes(readings))
         except NotImplementedError as error:
-            said = str(error).partition(", known functions")[0]
-            raise Unsupported(noted(BackendCode.NO_IMPLEMENTATION, error=said[:300])) from error
+            reason = str(error).partition(", known functions")[0]
+            raise Unsupported(noted(BackendCode.NO_IMPLEMENTATION, error=reason[:300])) from error
         except (AttributeError, RuntimeError, TypeError, ValueError) as error:
             raise InvalidModel(noted(BackendCode.NOT_SET_UP, error=str(error)[:300])) from error
 

@@ -86,8 +86,8 @@ class OnnxRuntime:
 
     def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
         """By `disabled_optimizers`."""
-        said = str(flow.options.get("disabled_optimizers", ""))
-        left_out = ";".join(dict.fromkeys([*filter(None, said.split(";")), *names]))
+        disabled = str(flow.options.get("disabled_optimizers", ""))
+        left_out = ";".join(dict.fromkeys([*filter(None, disabled.split(";")), *names]))
         return replace(flow, options={**flow.options, "disabled_optimizers": left_out})
 
     plain_packages = ("onnxruntime",)

@@ -127,8 +127,8 @@ def _engine(model: bytes, config: dict[str, Any], options: dict[str, Option]) ->
     def describe() -> EngineInfo:
         import onnxruntime_genai
 
-        said = {name: str(value) for name, value in options.items()}
-        return EngineInfo(backend_version=str(onnxruntime_genai.__version__), options=said)
+        described = {name: str(value) for name, value in options.items()}
+        return EngineInfo(backend_version=str(onnxruntime_genai.__version__), options=described)
 
     return DecodingEngine(_Generators(model, config), options, keep=keep, describe=describe)
 

@@ -112,8 +112,8 @@ def _engine(files: dict[str, bytes], options: dict[str, Option]) -> DecodingEngi
     def describe() -> EngineInfo:
         import openvino_genai
 
-        said = {name: str(value) for name, value in options.items()}
-        return EngineInfo(backend_version=str(openvino_genai.__version__), options=said)
+        described = {name: str(value) for name, value in options.items()}
+        return EngineInfo(backend_version=str(openvino_genai.__version__), options=described)
 
     return DecodingEngine(_Pipeline(files, options), options, keep=keep, describe=describe)
 

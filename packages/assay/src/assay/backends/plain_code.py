@@ -72,10 +72,10 @@ def tvm_code(cpu: str, disabled: list[str], *, optimize: bool) -> str:
 
 def openvino_code(config: Mapping[str, str | int], *, saved: bool = False) -> str:
     """With these properties, as texts: before 2025 a number of Python is refused for some. `saved`: by way of the file that is deployed."""
-    said = {name: str(value) for name, value in config.items()}
+    texts = {name: str(value) for name, value in config.items()}
     again = _AGAIN if saved else ""
-    older = _OLDER.format(name=GROUP_SIZE) if said.get(GROUP_SIZE) == str(NONE) else ""
-    return _OPENVINO.format(config=said, again=again, older=older)
+    older = _OLDER.format(name=GROUP_SIZE) if texts.get(GROUP_SIZE) == str(NONE) else ""
+    return _OPENVINO.format(config=texts, again=again, older=older)
 
 
 def iree_code(target: str, driver: str, flags: tuple[str, ...]) -> str:

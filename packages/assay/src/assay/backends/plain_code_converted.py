@@ -87,9 +87,9 @@ _NCNN = """def run(model, inputs):
 """
 
 
-def mnn_code(said: tuple[str, ...], arithmetic: str, threads: int, *, winograd: bool) -> str:
+def mnn_code(weights: tuple[str, ...], arithmetic: str, threads: int, *, winograd: bool) -> str:
     """Converted with these arguments, run by a session."""
-    arguments = ["--keepInputFormat", "--useOriginRNNImpl", *said]
+    arguments = ["--keepInputFormat", "--useOriginRNNImpl", *weights]
     engine = _SESSION.format(hint="" if winograd else _NO_WINOGRAD, threads=threads, arithmetic=arithmetic)
     return _MNN.format(said=arguments, engine=engine)
 

@@ -80,11 +80,11 @@ def _opened(checkpoint: Checkpoint, options: dict[str, Option]) -> DecodingEngin
         model.forward = torch.compile(model.forward, dynamic=True)
 
     def describe() -> EngineInfo:
-        said = {name: str(value) for name, value in options.items()}
+        described = {name: str(value) for name, value in options.items()}
         return EngineInfo(
             backend_version=str(transformers.__version__),
             precision=str(model.dtype).removeprefix("torch."),
-            options=said,
+            options=described,
         )
 
     return DecodingEngine(_Generation(model), options, keep=opened_checkpoint.save, describe=describe)
@@ -126,8 +126,8 @@ class _Generation:
         return [_until_end(row, logits[number], self._ends()) for number, row in enumerate(made)]
 
     def _ends(self) -> list[int]:
-        said = self._model.generation_config.eos_token_id
-        return [] if said is None else [said] if isinstance(said, int) else list(said)
+        ends = self._model.generation_config.eos_token_id
+        return [] if ends is None else [ends] if isinstance(ends, int) else list(ends)
 
     def _settings(self, tokens: int, sampling: Sampling) -> Any:
         """None of those that come with the checkpoint: a penalty for repetition is no probability of the model."""

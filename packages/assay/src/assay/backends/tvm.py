@@ -140,8 +140,8 @@ class TVM:
 
     def without_passes(self, flow: Flow, names: Sequence[str]) -> Flow:
         """By `disabled_passes`."""
-        said = str(flow.options.get("disabled_passes", "")).split(";")
-        left_out = ";".join(dict.fromkeys([*filter(None, said), *names]))
+        disabled_passes = str(flow.options.get("disabled_passes", "")).split(";")
+        left_out = ";".join(dict.fromkeys([*filter(None, disabled_passes), *names]))
         return msgspec.structs.replace(flow, options={**flow.options, "disabled_passes": left_out})
 
     def load(self, folder: Path, flow: Flow) -> TVMEngine:

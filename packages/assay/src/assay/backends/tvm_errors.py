@@ -37,13 +37,13 @@ def tvm_failure(error: BaseException, *, step: str) -> Failure:
     if missing:
         names = ", ".join(sorted(name.strip() for name in missing.group(1).split(",")))
         return Unsupported(noted(BackendCode.NO_OPERATOR, library="TVM", names=names), node=names, cause=_OPERATOR)
-    said = noted(BackendCode.AT_NODE, operator=operator, node=node, error=text) if operator else text
+    reason = noted(BackendCode.AT_NODE, operator=operator, node=node, error=text) if operator else text
     refused = isinstance(error, NotImplementedError) or _UNSUPPORTED.search(text)
     if refused or type(error).__name__.startswith("Op"):
-        note = noted(BackendCode.STEP_REFUSED, library="TVM", step=step, error=said)
+        note = noted(BackendCode.STEP_REFUSED, library="TVM", step=step, error=reason)
         return Unsupported(note, node=node or operator, cause=_OPERATOR)
     name = type(error).__name__
-    note = noted(BackendCode.STEP_FAILED, library="TVM", step=step, exception=name, error=said)
+    note = noted(BackendCode.STEP_FAILED, library="TVM", step=step, exception=name, error=reason)
     return Lowering(note, node=node or operator)
 
 

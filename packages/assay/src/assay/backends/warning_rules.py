@@ -25,11 +25,11 @@ def plain_lines(text: str) -> list[str]:
     return [line.strip() for line in _COLOUR.sub("", text).splitlines() if line.strip()]
 
 
-def classified(said: Iterable[str], rules: Sequence[Rule]) -> tuple[NativeWarning, ...]:
+def classified(texts: Iterable[str], rules: Sequence[Rule]) -> tuple[NativeWarning, ...]:
     """Of each warning what the first rule makes of it that fits; what none fits is `other`. One that says nothing of the model has a
     `count` of 0."""
     warnings = []
-    for words in said:
+    for words in texts:
         hit = next(((code, match) for code, pattern in rules if (match := pattern.search(words))), None)
         if hit is None:
             warnings.append(NativeWarning(WarningCode.OTHER, text=words))

@@ -72,8 +72,8 @@ def with_alerts(checked: Checked, services: Services, rules: AlertRules | None, 
     try:
         lines = alert_lines(checked, services, rules, show=mode == SHOW)
     except Exception as error:  # noqa: BLE001 - the run is over and judged: nothing here may change that
-        said = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
-        lines = [f"alerts of this run were not sent, its verdict stands ({said})"]
+        reason = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
+        lines = [f"alerts of this run were not sent, its verdict stands ({reason})"]
     return replace(checked, alerts=tuple(lines))
 
 

@@ -49,29 +49,29 @@ def _fitted(flow: Flow, options: Mapping[str, Option], refusals: dict[str, list[
     )
 
 
-def _typed(backend: str, key: str, said: Option, known: Mapping[str, OptionSpec]) -> Option:
+def _typed(backend: str, key: str, stated: Option, known: Mapping[str, OptionSpec]) -> Option:
     if key not in known:
         near = difflib.get_close_matches(key, known, n=1)
         hint = f"perhaps you mean {near[0]!r}" if near else f"it has {', '.join(sorted(known)) or 'none'}"
         raise UsageError(f"backend {backend!r} has no option {key!r}; {hint}")
     default, choices = known[key].default, known[key].choices
     try:
-        value = _like(default, said)
+        value = _like(default, stated)
     except (KeyError, ValueError):
-        raise UsageError(f"option {key!r} of {backend!r} is {type(default).__name__}, not {said!r}") from None
+        raise UsageError(f"option {key!r} of {backend!r} is {type(default).__name__}, not {stated!r}") from None
     if choices and value not in choices:
-        raise UsageError(f"option {key!r} of {backend!r} is one of {', '.join(map(str, choices))}, not {said!r}")
+        raise UsageError(f"option {key!r} of {backend!r} is one of {', '.join(map(str, choices))}, not {stated!r}")
     return value
 
 
-def _like(default: Option, said: Option) -> Option:
+def _like(default: Option, stated: Option) -> Option:
     """What was said, as the type of the default: a text is read, anything else has it already. Raises KeyError, ValueError."""
-    if isinstance(said, str):
+    if isinstance(stated, str):
         if isinstance(default, bool):
-            return {"true": True, "false": False}[said.lower()]
-        return type(default)(said)
-    if isinstance(default, float) and type(said) is int:
-        return float(said)
-    if type(said) is not type(default):
-        raise ValueError(said)
-    return said
+            return {"true": True, "false": False}[stated.lower()]
+        return type(default)(stated)
+    if isinstance(default, float) and type(stated) is int:
+        return float(stated)
+    if type(stated) is not type(default):
+        raise ValueError(stated)
+    return stated

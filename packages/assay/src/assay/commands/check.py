@@ -29,7 +29,7 @@ from assay.pipeline.request import Request
 from assay.pipeline.services import Services
 
 
-def check(*models: str | Path, **said: Unpack[CheckKeywords]) -> Checked:
+def check(*models: str | Path, **keywords: Unpack[CheckKeywords]) -> Checked:
     """Build, verify and measure models on flows, record the results and judge them.
 
     A failing model raises nothing: look at `judgement.exit_code`. UsageError says what is wrong with the input, before anything
@@ -46,12 +46,12 @@ def check(*models: str | Path, **said: Unpack[CheckKeywords]) -> Checked:
     - `reports`: from the name of a report to its file, `{"html": "out.html"}`.
     - `measure`: False is `only_kind="verify"`: neither latency nor memory is measured.
     """
-    SIGNATURE.bind(*models, **said)
-    values = values_from_python(CheckOptions, {**said, "models": models})
-    if not said.get("measure", True):
+    SIGNATURE.bind(*models, **keywords)
+    values = values_from_python(CheckOptions, {**keywords, "models": models})
+    if not keywords.get("measure", True):
         values.setdefault("only_kind", "verify")
     # What is advised names a configuration file only where one was read.
-    command = "assay check" if said.get("config") or not models else "assay.check"
+    command = "assay check" if keywords.get("config") or not models else "assay.check"
     return run_check(CheckOptions(**values, command=command))
 
 

@@ -132,10 +132,10 @@ def _recorded(options: LoadOptions, measured: Curve, limits: Sequence[Limit], jo
 def _job(options: LoadOptions, service: Service, model: str) -> LoadJob:
     rates = tuple(map(float, options.rates or (10,)))
     tokens = options.tokens or (16,)
-    said = Arrivals(rates, options.seconds, options.arrivals, options.seed, tokens, not options.whole)
+    load_arrivals = Arrivals(rates, options.seconds, options.arrivals, options.seed, tokens, not options.whole)
     name = service.name or urlsplit(service.url).netloc
     flow = Flow(name=name, backend="openai", options={"url": service.url})
-    return LoadJob(Case(model, Model(model, service.url, "")), flow, arrivals=said)
+    return LoadJob(Case(model, Model(model, service.url, "")), flow, arrivals=load_arrivals)
 
 
 def _job_of_file(path: Path, measured: Curve) -> LoadJob:

@@ -34,8 +34,8 @@ def said_address(on: str, config: Config | None = None) -> MachineAddress:
 
 def job_address(on: str, config: Config | None = None) -> MachineAddress:
     """For commands that share out single jobs: Slurm in [launch] is for `assay run` alone. Raises BadPolicy."""
-    said = said_address(on, config)
-    return MachineAddress() if said.is_slurm and not on else said
+    address = said_address(on, config)
+    return MachineAddress() if address.is_slurm and not on else address
 
 
 def suite_address(options: RunOptions) -> MachineAddress:

@@ -30,6 +30,6 @@ def near(path: Path) -> str:
     return os.path.relpath(absolute) if absolute.is_relative_to(Path.cwd()) else str(absolute)
 
 
-def near_place(said: str) -> str:
+def near_place(place: str) -> str:
     """A folder as `near` has it; an address as it is written."""
-    return said if "://" in said else near(Path(said))
+    return place if "://" in place else near(Path(place))

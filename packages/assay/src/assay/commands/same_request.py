@@ -21,9 +21,9 @@ _NO_MATTER = ("history", "output", "workers", "time_limit_s", "command", "job", 
 
 def request_key(options: TriageOptions) -> str:
     """Of the model's bytes, the options, the versions and the machine; "" where more has a say: other files, an environment of a flow."""
-    said = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in _NO_MATTER}
+    stated = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in _NO_MATTER}
     path = Path(options.target)
-    more = options.since or options.inputs or options.image or any(isinstance(value, Path) for value in said.values())
+    more = options.since or options.inputs or options.image or any(isinstance(value, Path) for value in stated.values())
     elsewhere = any(SEPARATOR in name for name in options.flows)
     if more or elsewhere or not options.flows or not path.is_file():
         return ""
@@ -34,7 +34,7 @@ def request_key(options: TriageOptions) -> str:
     except (AssayError, OSError, ValueError):
         return ""
     libraries = [(package, metadata.version(package)) for package in ("assay", "numpy", "onnx")]
-    return value_digest((files, repr(sorted(said.items())), versions, libraries, this_machine().kind))[:24]
+    return value_digest((files, repr(sorted(stated.items())), versions, libraries, this_machine().kind))[:24]
 
 
 def _files_named_in(model: Path) -> list[tuple[str, int, int]]:

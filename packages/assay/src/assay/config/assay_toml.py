@@ -176,9 +176,9 @@ def load_machine_address(path: Path) -> str:
     return address
 
 
-def _place(path: Path, said: str) -> str:
+def _place(path: Path, place: str) -> str:
     """An address as it is written, a folder beside the file."""
-    return said if "://" in said else str(beside(path, said))
+    return place if "://" in place else str(beside(path, place))
 
 
 def _policy(parsed: PolicyFile) -> Policy:

@@ -89,13 +89,13 @@ def _found(path: Path, model_file: ModelFile) -> list[Path]:
 def _entries(path: Path, model_file: ModelFile, files: list[Path]) -> list[ModelEntry]:
     stems = [source_name(file) for file in files]
     names = stems if not _twice(stems) else [_relative(path, file) for file in files]
-    said = options_in(ModelOptions, "model", model_file)
-    golden = _data(path, str(said.golden)) if said.golden else ""
-    given = _data(path, said.inputs) if said.inputs else ""
-    said = dataclasses.replace(said, tokenizer=_data(path, said.tokenizer) if said.tokenizer else "")
+    entry = options_in(ModelOptions, "model", model_file)
+    golden = _data(path, str(entry.golden)) if entry.golden else ""
+    given = _data(path, entry.inputs) if entry.inputs else ""
+    entry = dataclasses.replace(entry, tokenizer=_data(path, entry.tokenizer) if entry.tokenizer else "")
     # A value takes the place of a range of the same input.
-    ranges = {name: bounds for name, bounds in said.input_ranges.items() if name not in said.input_values}
-    inputs = inputs_of(dataclasses.replace(said, input_ranges=ranges), golden, given)
+    ranges = {name: bounds for name, bounds in entry.input_ranges.items() if name not in entry.input_values}
+    inputs = inputs_of(dataclasses.replace(entry, input_ranges=ranges), golden, given)
     stated: Any = model_file.tolerance
     named = {} if isinstance(stated, str) else model_file.tolerance
     contract = Contract(
@@ -111,11 +111,11 @@ def _entries(path: Path, model_file: ModelFile, files: list[Path]) -> list[Model
             inputs,
             contract,
             tuple(model_file.flows),
-            said.random_samples or 0,
-            _reference(path, str(said.reference)) if said.reference else "",
-            said.golden_of_another_model,
-            dict(said.map_inputs),
-            dict(said.map_outputs),
+            entry.random_samples or 0,
+            _reference(path, str(entry.reference)) if entry.reference else "",
+            entry.golden_of_another_model,
+            dict(entry.map_inputs),
+            dict(entry.map_outputs),
         )
         for name, file in zip(names, files, strict=True)
     ]

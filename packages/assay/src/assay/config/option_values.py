@@ -51,16 +51,24 @@ def with_stated(inputs: Inputs, options: StatedOptions) -> Inputs:
 
 def changed_limits(limits: Limits, options: LimitOptions) -> Limits:
     """The limits, with those that are said in their place."""
-    said = {
+    limits_by_name = {
         "timeout_s": options.timeout_s,
         "derive_s": options.derive_timeout_s,
         "memory_bytes": options.memory_bytes,
         "repeat_share": options.repeat_share,
     }
-    return msgspec.structs.replace(limits, **{name: value for name, value in said.items() if value is not None})
+    return msgspec.structs.replace(
+        limits, **{name: value for name, value in limits_by_name.items() if value is not None}
+    )
 
 
 def changed_measuring(measuring: Measuring, options: MeasureOptions) -> Measuring:
     """What is measured, with what is said in its place."""
-    said = {"seconds": options.measure_seconds, "batches": options.measure_batches or None, "threads": options.threads}
-    return msgspec.structs.replace(measuring, **{name: value for name, value in said.items() if value is not None})
+    measuring_by_name = {
+        "seconds": options.measure_seconds,
+        "batches": options.measure_batches or None,
+        "threads": options.threads,
+    }
+    return msgspec.structs.replace(
+        measuring, **{name: value for name, value in measuring_by_name.items() if value is not None}
+    )

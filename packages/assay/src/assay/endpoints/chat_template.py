@@ -56,8 +56,8 @@ def _special_tokens(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     try:
-        said = json_value(path.read_bytes())
-        items = dict(said).items()
+        document = json_value(path.read_bytes())
+        items = dict(document).items()
     except (OSError, ValueError, TypeError) as error:
         raise UsageError(noted(EndpointCode.TOKENS_NOT_READ, file=str(path), error=str(error))) from None
     tokens = {name: item.get("content") if isinstance(item, dict) else item for name, item in items}

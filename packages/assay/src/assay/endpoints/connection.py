@@ -133,9 +133,9 @@ class Connection:
         try:
             value = json_value(content)
         except ValueError:
-            said = without_key(content.decode("latin-1"), self._key).encode("latin-1")
+            hidden = without_key(content.decode("latin-1"), self._key).encode("latin-1")
             raise EndpointBroke(
-                noted(EndpointCode.ANSWER_NO_JSON, address=self.address, answer=repr(said[:60]))
+                noted(EndpointCode.ANSWER_NO_JSON, address=self.address, answer=repr(hidden[:60]))
             ) from None
         self._answered += 1
         return value
@@ -265,19 +265,19 @@ def _parts_of(address: str) -> SplitResult | None:
 
 def _reason_in(content: bytes) -> str:
     """The message of the error where there is one, or else all of it."""
-    said: Any = None
+    document: Any = None
     with suppress(ValueError):
-        said = json_value(content)
-    if isinstance(said, dict):
-        said = said.get("error", said.get("detail"))
-    if isinstance(said, dict):
-        said = said.get("message")
-    return said if isinstance(said, str) else content.decode(errors="replace")
+        document = json_value(content)
+    if isinstance(document, dict):
+        document = document.get("error", document.get("detail"))
+    if isinstance(document, dict):
+        document = document.get("message")
+    return document if isinstance(document, str) else content.decode(errors="replace")
 
 
 def _wait_s(response: http.client.HTTPResponse) -> float:
     """Where it names no number, as with a date, a moment."""
     with suppress(ValueError):
-        if (said := float(response.getheader("Retry-After") or "")) >= 0.0:
-            return said
+        if (seconds := float(response.getheader("Retry-After") or "")) >= 0.0:
+            return seconds
     return 0.2

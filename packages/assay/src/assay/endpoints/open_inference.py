@@ -86,17 +86,17 @@ def _datatype(name: str, array: Tensor) -> str:
     return _NAMES[str(array.dtype)]
 
 
-def _array(said: _Output, at: int) -> Tensor:
+def _array(output: _Output, at: int) -> Tensor:
     """`data` is flat, or nested as the shape is. Raises UnreadableAnswer for what does not fit its type and shape."""
-    if said.datatype not in _TYPES:
-        raise UnreadableAnswer(noted(EndpointCode.OUTPUT_TYPE, number=at, type=said.datatype))
-    dtype = np.dtype(_TYPES[said.datatype])
+    if output.datatype not in _TYPES:
+        raise UnreadableAnswer(noted(EndpointCode.OUTPUT_TYPE, number=at, type=output.datatype))
+    dtype = np.dtype(_TYPES[output.datatype])
     try:
-        flat = np.array(said.data, object).ravel().tolist()
+        flat = np.array(output.data, object).ravel().tolist()
         with np.errstate(over="ignore"):  # what is beyond float32 is infinite there
-            return np.array(msgspec.convert(flat, list[_element(dtype)]), dtype).reshape(said.shape)  # type: ignore[misc]
+            return np.array(msgspec.convert(flat, list[_element(dtype)]), dtype).reshape(output.shape)  # type: ignore[misc]
     except (ValueError, OverflowError, msgspec.ValidationError):
-        raise UnreadableAnswer(noted(EndpointCode.OUTPUT_MISFIT, number=at, type=said.datatype)) from None
+        raise UnreadableAnswer(noted(EndpointCode.OUTPUT_MISFIT, number=at, type=output.datatype)) from None
 
 
 def _element(dtype: np.dtype[Any]) -> Any:

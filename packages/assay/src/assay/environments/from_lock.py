@@ -20,7 +20,7 @@ def built(name: str, text: str) -> Interpreter:
     """A path to a Python that the user named is one of the driver's machine: here it is the same version. Raises EnvironmentFailed."""
     lock, cache = parse_lock(text, name), Cache(default_cache())
     python, _ = find_python(lock.python, name)
-    cache.build(lock, find_installer(), python, lambda said: print(said, file=sys.stderr))
+    cache.build(lock, find_installer(), python, lambda line: print(line, file=sys.stderr))
     return interpreter_of(cache, lock)
 
 

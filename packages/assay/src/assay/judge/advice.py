@@ -39,7 +39,7 @@ class Asked(msgspec.Struct, frozen=True):
     config: str = ""
 
 
-def command(result: Result, asked: Asked | None, *, own: bool = False, **said: object) -> str:
+def command(result: Result, asked: Asked | None, *, own: bool = False, **options: object) -> str:
     """`assay check` of the same model on the same flow, with what is `said` by options besides; `own`: on the same inputs. Without
     the job the names of its model and inputs are placeholders. In backticks, by which a report knows what is to be copied."""
     if asked is None:
@@ -53,7 +53,9 @@ def command(result: Result, asked: Asked | None, *, own: bool = False, **said: o
             **original_values(case),
             **(input_values(case) if own else {}),
         }
-    return f"`{shlex.join(['assay', 'check', *arguments_of(CheckOptions, values), *arguments_of(CheckOptions, said)])}`"
+    return (
+        f"`{shlex.join(['assay', 'check', *arguments_of(CheckOptions, values), *arguments_of(CheckOptions, options)])}`"
+    )
 
 
 def advice(result: Result, asked: Asked | None) -> str:

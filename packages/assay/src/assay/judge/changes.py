@@ -26,9 +26,11 @@ def cell_changes(
 ) -> tuple[CellChange, ...]:
     """Cells of the new results in their order, then those that only the old ones have. `old_words` are verdicts by job key."""
     before, after = _by_cell(old), _by_cell(new)
-    said = {verdict.job_key: verdict for verdict in verdicts}
-    words = (old_words, {key: verdict.word.value for key, verdict in said.items()})
-    return tuple(_change(cell, before.get(cell, []), after.get(cell, []), words, said) for cell in {**after, **before})
+    verdict_by_job = {verdict.job_key: verdict for verdict in verdicts}
+    words = (old_words, {key: verdict.word.value for key, verdict in verdict_by_job.items()})
+    return tuple(
+        _change(cell, before.get(cell, []), after.get(cell, []), words, verdict_by_job) for cell in {**after, **before}
+    )
 
 
 def baseline_metrics(old: Iterable[Result], new: Sequence[Result]) -> dict[str, float]:
@@ -55,7 +57,7 @@ def _change(
     old: list[Result],
     new: list[Result],
     words: tuple[Mapping[str, str], Mapping[str, str]],
-    said: Mapping[str, Verdict],
+    verdict_by_job: Mapping[str, Verdict],
 ) -> CellChange:
     before, after = _facts(old), _facts(new)
     batches = (smallest_batch(old), smallest_batch(new))
@@ -70,7 +72,12 @@ def _change(
         engine=tuple(differences(before, after)) if before and after else (),
         verdicts=(_worst(words[0], old), _worst(words[1], new)),
         decision=next(
-            (said[result.job_key].reason for result in new if speeds_of(result) and result.job_key in said), ""
+            (
+                verdict_by_job[result.job_key].reason
+                for result in new
+                if speeds_of(result) and result.job_key in verdict_by_job
+            ),
+            "",
         ),
     )
 

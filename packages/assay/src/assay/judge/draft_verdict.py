@@ -83,9 +83,9 @@ def split_key(job_key: str) -> tuple[str, str, str]:
     return parts[0], parts[1], parts[2]
 
 
-def unless_said(said: str, name: str, words: str) -> str:
+def unless_said(text: str, name: str, words: str) -> str:
     """`words` of a name, "" where there is none or a library's own words have it already."""
-    return words if name and name not in said else ""
+    return words if name and name not in text else ""
 
 
 def quantity(metric: str, value: float, stated: Mapping[str, StatedMetric] = {}) -> str:

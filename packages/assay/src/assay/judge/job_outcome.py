@@ -48,8 +48,8 @@ def with_outcome(result: Result, job: Job) -> Result:
         return result
     if isinstance(result, ChangeResult) and outcome is Outcome.MISTRUSTED:
         result = replace(result, comparisons=(), findings=())
-    observed, said = result.outcome, result.detail
-    return replace(result, outcome=outcome, detail=detail, cause=cause, observed=observed, observed_detail=said)
+    observed, reason = result.outcome, result.detail
+    return replace(result, outcome=outcome, detail=detail, cause=cause, observed=observed, observed_detail=reason)
 
 
 def as_observed(result: R) -> R:

@@ -112,32 +112,32 @@ def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     answer = answer_at(seen.launches, rule)
     limit = 100.0 * rule.min_slowdown
     observed = percent(answer.mean) if math.isfinite(answer.mean) else None
-    said = f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {_times(seen)}; {answer.launches} launches)"
+    figures = f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {_times(seen)}; {answer.launches} launches)"
     loads = load_ratios(seen.launches)
     load = percent(median(loads)) if significantly_above(loads, rule.load_min_slowdown, rule) else None
     also = f"; loads slower by {load:.0f} %, too" if load is not None else ""
     if answer.word == "slower":
-        return SpeedDecision(VerdictStatus.FAIL, f"slower: {said}{also}", "speed.slowdown_percent", observed, limit)
+        return SpeedDecision(VerdictStatus.FAIL, f"slower: {figures}{also}", "speed.slowdown_percent", observed, limit)
     if significantly_above(walls := [launch.wall for launch in seen.launches], rule.wall_min_slowdown, rule):
         wall = percent(median(walls))
         text = f"slower by {wall:.0f} % on the wall clock, though not in {_clock(seen)}: it waits (lost threads, locks, files)"
         return SpeedDecision(
             VerdictStatus.FAIL,
-            f"{text}; {said}{also}",
+            f"{text}; {figures}{also}",
             "speed.wall_slowdown_percent",
             wall,
             100.0 * rule.wall_min_slowdown,
         )
     if load is not None:
-        text = f"loads slower by {load:.0f} %; {answer.word}: {said}"
+        text = f"loads slower by {load:.0f} %; {answer.word}: {figures}"
         return SpeedDecision(
             VerdictStatus.FAIL, text, "speed.load_slowdown_percent", load, 100.0 * rule.load_min_slowdown
         )
     if answer.word in ("same", "faster"):
-        return SpeedDecision(VerdictStatus.PASS, f"{answer.word}: {said}", "speed.slowdown_percent", observed, limit)
+        return SpeedDecision(VerdictStatus.PASS, f"{answer.word}: {figures}", "speed.slowdown_percent", observed, limit)
     if seen.out_of_time and not math.isfinite(answer.mean):
-        said = f"{len(seen.launches)} launches against {seen.rival} are too few"
-    text = f"undecided: {said}; {TIME_LIMIT_MESSAGE if seen.out_of_time else _advice(seen, answer)}"
+        figures = f"{len(seen.launches)} launches against {seen.rival} are too few"
+    text = f"undecided: {figures}; {TIME_LIMIT_MESSAGE if seen.out_of_time else _advice(seen, answer)}"
     return SpeedDecision(VerdictStatus.INCONCLUSIVE, text, "speed.slowdown_percent", observed, limit)
 
 
@@ -146,7 +146,7 @@ def _against_stored(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     now = [seconds for launch in seen.launches for seconds in (launch.own_s, launch.rival_s)]
     answer = decide_against_stored(now, seen.stored, rule)
     limit = 100.0 * rule.stored_min_slowdown
-    said = (
+    figures = (
         f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {1e3 * median(seen.stored):.4g} -> "
         f"{1e3 * median(now):.4g} ms a call; never measured side by side, so no less than {limit:g} % counts)"
     )
@@ -155,7 +155,7 @@ def _against_stored(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     )
     name = "undecided" if word is VerdictStatus.INCONCLUSIVE else answer.word
     observed = percent(answer.mean) if math.isfinite(answer.mean) else None
-    return SpeedDecision(word, f"{name}: {said}", "speed.slowdown_percent", observed, limit)
+    return SpeedDecision(word, f"{name}: {figures}", "speed.slowdown_percent", observed, limit)
 
 
 def _clock(seen: SpeedComparison) -> str:

@@ -60,8 +60,8 @@ def _variables(flow: Flow) -> tuple[tuple[str, str], ...]:
     if not any(name.startswith(VARIABLE) for name in flow.options):
         return ()
     declared = {spec.name for spec in plugins.load("assay.backends", flow.backend).options}
-    said = {name: value for name, value in flow.options.items() if name in declared}
-    return tuple(sorted(variables_of(said).items()))
+    stated = {name: value for name, value in flow.options.items() if name in declared}
+    return tuple(sorted(variables_of(stated).items()))
 
 
 _REPEATABLE = NoopJob | InspectJob | ReferenceJob | DeriveToleranceJob | VerifyJob

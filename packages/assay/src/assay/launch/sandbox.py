@@ -155,9 +155,9 @@ _SWITCHES = (
 
 
 def _why_not(tried: Sandboxed) -> str:
-    said = next((line for line in reversed(tried.stderr.splitlines()) if line.strip()), tried.sentence)
+    reason = next((line for line in reversed(tried.stderr.splitlines()) if line.strip()), tried.sentence)
     for name, closed, cure in _SWITCHES:
         with contextlib.suppress(OSError):
             if Path("/proc/sys", name).read_text().strip() == closed:
-                return f"the sandbox cannot be made, user namespaces are closed here: {cure} ({said})"
-    return f"the sandbox cannot be made here: {said} (in a container, its own seccomp or AppArmor profile forbids it)"
+                return f"the sandbox cannot be made, user namespaces are closed here: {cure} ({reason})"
+    return f"the sandbox cannot be made here: {reason} (in a container, its own seccomp or AppArmor profile forbids it)"

@@ -80,8 +80,8 @@ def _ending(seen: SandboxProcess, limits: SandboxLimits, stderr: str) -> tuple[E
         ),
     }
     if not seen.started:
-        said = stderr.strip().splitlines()[-1:] or [seen.stopped or "it ended before it began"]
-        return Ending.INFRASTRUCTURE, f"the sandbox did not start: {said[0]}"
+        last_line = stderr.strip().splitlines()[-1:] or [seen.stopped or "it ended before it began"]
+        return Ending.INFRASTRUCTURE, f"the sandbox did not start: {last_line[0]}"
     if seen.stopped and not (seen.stopped == "time" and seen.exit_code is not None):
         if seen.stopped == "time" and seen.time.is_put_off_no_more:
             text = f"not done within {seen.seconds:.0f} s, {seen.time.waited_s:.0f} s of which others had the cores"

@@ -44,14 +44,14 @@ class SlurmArray:
         words += [f"--partition={self._partition}"] if self._partition else []
         words += [f"--cpus-per-task={self._cores}"] if self._cores else []
         try:
-            said = _ask("sbatch", *words, str(path))
+            answer = _ask("sbatch", *words, str(path))
         except _Failed as error:
             if self._submitted:
                 raise SlurmUnreachable(
                     f"Slurm does not take shards {numbers} again ({error}); {self._left()}"
                 ) from None
             raise UsageError(str(error)) from None
-        self._submitted.append(said.strip().partition(";")[0])
+        self._submitted.append(answer.strip().partition(";")[0])
         self._waiting = set(tasks)
 
     def waiting(self) -> set[int]:
@@ -97,10 +97,10 @@ class _Failed(Exception):
     """A program of Slurm did not do what it was asked. The text says why."""
 
 
-def _tasks(said: str) -> set[int]:
+def _tasks(answer: str) -> set[int]:
     """`3`, `1-4,7`, `1-8%2`."""
     numbers: set[int] = set()
-    for first, last in _NUMBERS.findall(said.partition("%")[0]):
+    for first, last in _NUMBERS.findall(answer.partition("%")[0]):
         numbers |= set(range(int(first), int(last or first) + 1))
     return numbers
 

@@ -80,9 +80,9 @@ def _has_computed_bias(layer: Any) -> bool:
 def _is_product(convolution: Any) -> bool:
     """Whether XNNPACK runs it as a fully connected layer over the places: one tap, no stride, no padding, no groups, and
     not transposed."""
-    said = dict(enumerate(convolution.args))
-    stride, padding, groups = said.get(3, 1), said.get(4, 0), said.get(6, 1)
-    taps = set(said[1].meta["val"].shape[2:])
+    arguments = dict(enumerate(convolution.args))
+    stride, padding, groups = arguments.get(3, 1), arguments.get(4, 0), arguments.get(6, 1)
+    taps = set(arguments[1].meta["val"].shape[2:])
     return (
         "transpose" not in str(convolution.target)
         and taps == {1}

@@ -43,8 +43,8 @@ def nearest_file(path: Path, suffixes: Collection[str]) -> Path | None:
 class UnreadableFile(BadModel):
     """Nothing can be said of its content, but the `findings`."""
 
-    def __init__(self, said: str | Note, findings: Sequence[ModelFinding] = ()) -> None:
-        super().__init__(said)
+    def __init__(self, text: str | Note, findings: Sequence[ModelFinding] = ()) -> None:
+        super().__init__(text)
         self.findings = findings
 
 

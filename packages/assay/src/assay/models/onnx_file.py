@@ -75,8 +75,8 @@ def _refusal(path: Path, findings: Sequence[ModelFinding]) -> Note:
 class InvalidGraph(BadModel):
     """`findings` are what the sentence is made of."""
 
-    def __init__(self, said: str | Note, findings: Sequence[ModelFinding] = ()) -> None:
-        super().__init__(said)
+    def __init__(self, text: str | Note, findings: Sequence[ModelFinding] = ()) -> None:
+        super().__init__(text)
         self.findings = tuple(findings)
 
 

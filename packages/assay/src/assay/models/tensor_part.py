@@ -87,9 +87,9 @@ def _header(read: Read, size_bytes: int) -> tuple[dict[str, msgspec.Raw], int]:
     return _decoded(read(8, 8 + length), dict[str, msgspec.Raw]), 8 + length
 
 
-def _decoded(said: bytes | str, kind: Any) -> Any:
+def _decoded(data: bytes | str, kind: Any) -> Any:
     try:
-        return msgspec.json.decode(said, type=kind)
+        return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise _corrupt() from None
 

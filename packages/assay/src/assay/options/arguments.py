@@ -24,7 +24,7 @@ class Kind(NamedTuple):
 
     read: Callable[[str, Any], Any]
     write: Callable[[Any], list[str]]
-    accept: Callable[[Any], Any] = lambda said: said
+    accept: Callable[[Any], Any] = lambda value: value
 
 
 def values_from_arguments(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,13 +54,15 @@ def arguments_of(options: type, values: Mapping[str, object]) -> list[str]:
     return arguments
 
 
-def values_from_python(options: type, said: Mapping[str, Any]) -> dict[str, Any]:
+def values_from_python(options: type, keywords: Mapping[str, Any]) -> dict[str, Any]:
     """The values of what a call in Python said, by name: paths may be texts, lists any sequence; what is None or empty is left
     out. Raises UsageError."""
     return {
-        row.name: _chosen(row, (kind_of(row).accept if row.kind else _BY_TYPE.get(row.type, _as_it_is))(said[row.name]))
+        row.name: _chosen(
+            row, (kind_of(row).accept if row.kind else _BY_TYPE.get(row.type, _as_it_is))(keywords[row.name])
+        )
         for row in rows(options)
-        if said.get(row.name) not in (None, "", (), {})
+        if keywords.get(row.name) not in (None, "", (), {})
     }
 
 
@@ -177,7 +179,7 @@ def _named(
     return Kind(
         read_all,
         lambda values: [f"{name}={write(value)}" for name, value in values.items()],
-        lambda said: {name: accept(name, value) for name, value in said.items()},
+        lambda mapping: {name: accept(name, value) for name, value in mapping.items()},
     )
 
 
@@ -215,12 +217,12 @@ def _read_state(flag: str, texts: Sequence[str]) -> dict[str, str]:
     return _read_pairs(flag, texts, "OUTPUT=INPUT", "stateN=state")
 
 
-def _picture_of(said: str | Picture) -> Picture:
-    return said if isinstance(said, Picture) else read_picture(said)
+def _picture_of(picture: str | Picture) -> Picture:
+    return picture if isinstance(picture, Picture) else read_picture(picture)
 
 
-def _metric_of(said: str | tuple[str, Mapping[str, Value]]) -> MetricChoice | None:
-    return read_metric(said) if isinstance(said, str) else MetricChoice(said[0], dict(said[1]))
+def _metric_of(metric: str | tuple[str, Mapping[str, Value]]) -> MetricChoice | None:
+    return read_metric(metric) if isinstance(metric, str) else MetricChoice(metric[0], dict(metric[1]))
 
 
 KINDS = {
@@ -237,14 +239,14 @@ KINDS = {
     "report": Kind(
         _read_reports,
         lambda reports: [f"{name}={path}" for name, path in reports],
-        lambda said: tuple((name, Path(path)) for name, path in said.items()),
+        lambda paths: tuple((name, Path(path)) for name, path in paths.items()),
     ),
 }
 """By the `kind` of a row."""
 _BY_TYPE: dict[str, Callable[[Any], Any]] = {
     "str": str,
     "Path | None": Path,
-    "tuple[str, ...]": lambda said: (said,) if isinstance(said, str) else tuple(said),
+    "tuple[str, ...]": lambda texts: (texts,) if isinstance(texts, str) else tuple(texts),
     "tuple[int, ...]": tuple,
-    "tuple[Path, ...]": lambda said: tuple(map(Path, said)),
+    "tuple[Path, ...]": lambda paths: tuple(map(Path, paths)),
 }

@@ -142,8 +142,8 @@ class BaselineOptions(
     config: Path | None = option(None, "TOML file that lists models and flows [assay.toml].")
 
 
-def check_options(said: object) -> CheckOptions:
+def check_options(options: object) -> CheckOptions:
     """The options that another command shares with `assay check`, as its."""
     known = {row.name for row in rows(CheckOptions)}
-    values = {row.name: getattr(said, row.name) for row in rows(type(said)) if row.name in known}
+    values = {row.name: getattr(options, row.name) for row in rows(type(options)) if row.name in known}
     return CheckOptions(**values)

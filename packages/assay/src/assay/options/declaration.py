@@ -64,7 +64,7 @@ def option(
     once: bool = False,
 ) -> T:
     """The value of a field that is an option. `flag` None: its name with hyphens behind two of them."""
-    said = {
+    row = {
         "help": help,
         "flag": flag,
         "metavar": metavar,
@@ -73,11 +73,11 @@ def option(
         "choices": choices,
         "toml": toml,
     }
-    said |= {"argument": argument, "needed": needed, "of_model": of_model, "once": once}
+    row |= {"argument": argument, "needed": needed, "of_model": of_model, "once": once}
     made: Any = (
-        field(default_factory=lambda: default, metadata={ROW: said})
+        field(default_factory=lambda: default, metadata={ROW: row})
         if isinstance(default, dict)
-        else field(default=default, metadata={ROW: said})
+        else field(default=default, metadata={ROW: row})
     )
     return made  # type: ignore[no-any-return]
 
@@ -103,7 +103,7 @@ def _declared(options: type) -> list[str]:
 
 
 def _row(option_field: Field[Any]) -> Option:
-    said = option_field.metadata[ROW]
+    row = option_field.metadata[ROW]
     default = (
         option_field.default
         if option_field.default is not MISSING
@@ -111,8 +111,8 @@ def _row(option_field: Field[Any]) -> Option:
         if callable(option_field.default_factory)
         else None
     )
-    flag = said["flag"] if said["flag"] is not None else f"--{option_field.name.replace('_', '-')}"
-    flag = "" if said["argument"] else flag
+    flag = row["flag"] if row["flag"] is not None else f"--{option_field.name.replace('_', '-')}"
+    flag = "" if row["argument"] else flag
     return Option(
-        **{**said, "name": option_field.name, "type": str(option_field.type), "default": default, "flag": flag}
+        **{**row, "name": option_field.name, "type": str(option_field.type), "default": default, "flag": flag}
     )

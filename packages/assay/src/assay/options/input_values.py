@@ -29,30 +29,33 @@ def read_values(name: str, text: str) -> InputRange:
     return InputRange(min(known), max(known), choices=tuple(known), source=RangeSource.STATED)
 
 
-def range_of(name: str, said: str | Sequence[float] | InputRange) -> InputRange:
+def range_of(name: str, bounds: str | Sequence[float] | InputRange) -> InputRange:
     """The lowest and the highest value, both included. Raises UsageError."""
-    if isinstance(said, InputRange):
-        return said
-    return read_range(name, said if isinstance(said, str) else ":".join(map(repr, said)))
+    if isinstance(bounds, InputRange):
+        return bounds
+    return read_range(name, bounds if isinstance(bounds, str) else ":".join(map(repr, bounds)))
 
 
-def values_of(name: str, said: str | float | Sequence[float] | InputRange) -> InputRange:
+def values_of(name: str, choices_or_range: str | float | Sequence[float] | InputRange) -> InputRange:
     """One value, or several. Raises UsageError."""
-    if isinstance(said, InputRange):
-        return said
+    if isinstance(choices_or_range, InputRange):
+        return choices_or_range
     return read_values(
-        name, said if isinstance(said, str) else ",".join(map(repr, [said] if isinstance(said, int | float) else said))
+        name,
+        choices_or_range
+        if isinstance(choices_or_range, str)
+        else ",".join(map(repr, [choices_or_range] if isinstance(choices_or_range, int | float) else choices_or_range)),
     )
 
 
-def write_range(said: InputRange) -> str:
+def write_range(input_range: InputRange) -> str:
     """The text that is read as this range."""
-    return f"{said.low:.17g}:{said.high:.17g}"
+    return f"{input_range.low:.17g}:{input_range.high:.17g}"
 
 
-def write_values(said: InputRange) -> str:
+def write_values(input_range: InputRange) -> str:
     """The text that is read as these values."""
-    return ",".join(f"{number:.17g}" for number in said.choices)
+    return ",".join(f"{number:.17g}" for number in input_range.choices)
 
 
 def stated(ranges: Mapping[str, InputRange], values: Mapping[str, InputRange]) -> dict[str, InputRange]:

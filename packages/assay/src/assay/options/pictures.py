@@ -71,7 +71,7 @@ def _number(key: str, text: str) -> float:
 def write_picture(picture: Picture) -> str:
     """The text that is read as this picture: what differs from the defaults."""
     plain = Picture()
-    said = {
+    by_key = {
         "input": picture.input,
         "size": "x".join(map(str, picture.size)),
         "layout": picture.layout if picture.layout != plain.layout else "",
@@ -82,4 +82,4 @@ def write_picture(picture: Picture) -> str:
         "std": ":".join(f"{number:.17g}" for number in picture.std) if picture.std != plain.std else "",
         "fill": str(picture.fill) if picture.fill else "",
     }
-    return ",".join(f"{key}={value}" for key, value in said.items() if value) or f"layout={plain.layout}"
+    return ",".join(f"{key}={value}" for key, value in by_key.items() if value) or f"layout={plain.layout}"

@@ -74,12 +74,12 @@ class CheckKeywords(TypedDict, total=False):
 
 def signature_of(options: type[Any], keywords: type, returns: str) -> Signature:
     """Models, then each option with its default: what `help()` shows, and what a call is checked against."""
-    said = {name: _text(annotation) for name, annotation in keywords.__annotations__.items()}
+    annotation_texts = {name: _text(annotation) for name, annotation in keywords.__annotations__.items()}
     declared = {row.name: _default(row) for row in rows(options) if not row.argument}
     parameters = [Parameter("models", Parameter.VAR_POSITIONAL, annotation="str | Path")]
     parameters += [
         Parameter(name, Parameter.KEYWORD_ONLY, default=declared.get(name, True), annotation=annotation)
-        for name, annotation in said.items()
+        for name, annotation in annotation_texts.items()
     ]
     return Signature(parameters, return_annotation=returns)
 

@@ -23,13 +23,13 @@ class Sizes(NamedTuple):
     listed: tuple[int, ...] = ()
 
 
-def sizes_of(name: str, said: str | int | Sequence[int] | Sizes) -> Sizes:
+def sizes_of(name: str, sizes: str | int | Sequence[int] | Sizes) -> Sizes:
     """Of a dimension called `name`. A list of three numbers that do not fall is MIN:OPT:MAX. Raises UsageError."""
-    if isinstance(said, Sizes):
-        return said
-    if isinstance(said, str):
-        return read_sizes(name, said)
-    return _numbers(name, [said] if isinstance(said, int) else list(said))
+    if isinstance(sizes, Sizes):
+        return sizes
+    if isinstance(sizes, str):
+        return read_sizes(name, sizes)
+    return _numbers(name, [sizes] if isinstance(sizes, int) else list(sizes))
 
 
 def read_sizes(name: str, text: str) -> Sizes:

@@ -17,9 +17,9 @@ class MetricChoice(NamedTuple):
 
 def read_metric(text: str) -> MetricChoice | None:
     """None for an empty text. Raises UsageError."""
-    name, _, said = text.partition(":")
+    name, _, options_text = text.partition(":")
     options: dict[str, Value] = {}
-    for part in filter(None, said.split(",")):
+    for part in filter(None, options_text.split(",")):
         key, separator, value = part.partition("=")
         if not separator or not key or not value:
             raise UsageError(
@@ -31,8 +31,8 @@ def read_metric(text: str) -> MetricChoice | None:
 
 def write_metric(choice: MetricChoice) -> str:
     """The text that is read as this choice."""
-    said = ",".join(f"{name}={value_text(value)}" for name, value in choice.options.items())
-    return f"{choice.name}:{said}" if said else choice.name
+    options = ",".join(f"{name}={value_text(value)}" for name, value in choice.options.items())
+    return f"{choice.name}:{options}" if options else choice.name
 
 
 def value_text(value: Value) -> str:

@@ -72,10 +72,10 @@ def facts_of_news(
 
 def last_change(path: Path) -> LastChange | None:
     """None outside of a checkout, and of a file that git does not know."""
-    said = _git(path, "log", "-1", "--date=short", "--format=%an <%ae>%x00%ad%x00%h%x00%s", "--", path.name)
-    if said.count("\0") != 3:
+    line = _git(path, "log", "-1", "--date=short", "--format=%an <%ae>%x00%ad%x00%h%x00%s", "--", path.name)
+    if line.count("\0") != 3:
         return None
-    who, when, commit, subject = said.split("\0")
+    who, when, commit, subject = line.split("\0")
     return LastChange(who, when, commit, subject, bool(_git(path, "status", "--porcelain", "--", path.name)))
 
 

@@ -37,10 +37,10 @@ def with_expected_timeouts(policy: Policy, cases: Sequence[Case], flows: Sequenc
     flow refuses it."""
     known = {(expectation.case, expectation.flow) for expectation in policy.expectations}
     why = "the model never ends: it must be stopped in time"
-    said = [
+    expectations = [
         Expectation(name, flow.name, "timeout", why, strict=False)
         for name in endless(cases)
         for flow in flows
         if (name, flow.name) not in known
     ]
-    return msgspec.structs.replace(policy, expectations=(*policy.expectations, *said))
+    return msgspec.structs.replace(policy, expectations=(*policy.expectations, *expectations))

@@ -60,8 +60,8 @@ async def extend(
     job = ReferenceJob(_case(model, candidates), _producer(old), limits=limits, reference_dir=str(recorded), reason=why)
     result = await services.jobs.run(job)
     if result.outcome is not Outcome.OK:
-        said = f"{result.outcome.value}, {result.detail}"
-        raise UsageError(f"flow '{job.flow.name}' did not answer the new inputs: {said}")
+        ending = f"{result.outcome.value}, {result.detail}"
+        raise UsageError(f"flow '{job.flow.name}' did not answer the new inputs: {ending}")
     new = read_golden(recorded)
     lock = replace(old.lock, producer_version=new.lock.producer_version, coarse=new.lock.coarse)
     _write(staging, model, [*([kept] if kept else []), new], lock, why)

@@ -93,8 +93,8 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
 def _clock_notes(services: Services) -> Iterator[str]:
     """The run is recorded and judged: nobody waits for a history that went away since."""
     with contextlib.suppress(HarnessError):
-        if said := clock_ahead(next(iter(services.store.runs(1)), None), datetime.now(UTC)):
-            yield said
+        if note := clock_ahead(next(iter(services.store.runs(1)), None), datetime.now(UTC)):
+            yield note
 
 
 def _patiently(send: Callable[[], Value]) -> Value:

@@ -28,13 +28,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name in OPTIONS:
         row = declared[name]
         metavar = (row.metavar or name.removesuffix("s").upper()).removesuffix("...")
-        said: dict[str, Any] = {"help": row.help, "metavar": metavar}
-        said |= (
+        keywords: dict[str, Any] = {"help": row.help, "metavar": metavar}
+        keywords |= (
             {"action": "append", "default": []}
             if row.repeatable
             else {"type": type(row.default), "default": row.default}
         )
-        group.addoption(f"--assay-{row.flag.removeprefix('--') or 'suite'}", **said)
+        group.addoption(f"--assay-{row.flag.removeprefix('--') or 'suite'}", **keywords)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -122,8 +122,8 @@ class SuiteItem(pytest.Item):
         """The command that runs exactly this case."""
         suite = self.runner.words[self.case.name.partition("/")[0]]
         key = _job(self.case, self.flow, "").key
-        said = {"suites": (suite,), "flows": (self.flow.name,), "seed": self.runner.seed, "only": key}
-        return shlex.join(["assay", "run", *arguments_of(RunOptions, said)])
+        values = {"suites": (suite,), "flows": (self.flow.name,), "seed": self.runner.seed, "only": key}
+        return shlex.join(["assay", "run", *arguments_of(RunOptions, values)])
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """A case's failure is its sentence; anything else is ours and keeps its traceback."""

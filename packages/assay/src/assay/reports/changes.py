@@ -183,8 +183,8 @@ def _notes(cell: CellChange) -> list[str]:
         )
     if cell.lost_fusion is not None:
         notes.append(describe_lost_fusion(cell.lost_fusion))
-    notes += [f"new warning: {said}" for said in grouped_warnings(cell.new_warnings)]
-    notes += [f"gone warning: {said}" for said in grouped_warnings(cell.gone_warnings)]
+    notes += [f"new warning: {warning}" for warning in grouped_warnings(cell.new_warnings)]
+    notes += [f"gone warning: {warning}" for warning in grouped_warnings(cell.gone_warnings)]
     notes += [f"engine: {change}" for change in cell.engine]
     return notes
 

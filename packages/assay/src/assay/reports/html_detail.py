@@ -205,9 +205,9 @@ def _witness(witness: Witness) -> str:
     """What it says of the reference, and of the engine where it was asked."""
     words = {True: "agrees with", False: "differs from"}
     sides = (("the reference", witness.agrees_with_reference), ("the engine", witness.agrees_with_engine))
-    said = [f"{words[agrees]} {side}" for side, agrees in sides if agrees is not None]
+    sides_text = [f"{words[agrees]} {side}" for side, agrees in sides if agrees is not None]
     where = f" (at node {witness.node})" if witness.node else ""
-    return f"{witness.flow} {', '.join(said) or f'could not be asked: {witness.detail}'}{where}"
+    return f"{witness.flow} {', '.join(sides_text) or f'could not be asked: {witness.detail}'}{where}"
 
 
 def _comparison(compared: Comparison, what: str = "") -> dict[str, object]:

@@ -66,10 +66,10 @@ def _case(suite: ET.Element, run: Run, entry: Entry, change: Cell | None) -> Non
         _properties(node, entry.result, change)
     kind = ELEMENT.get(entry.word)
     if kind is not None:
-        said = ET.SubElement(node, kind, message=one_line(entry.reason))
+        element = ET.SubElement(node, kind, message=one_line(entry.reason))
         if kind != "skipped":
-            said.set("type", entry.word or "not run")
-            said.text = _story(run, entry)
+            element.set("type", entry.word or "not run")
+            element.text = _story(run, entry)
     if entry.result is not None and entry.result.log:
         ET.SubElement(node, "system-out").text = sanitize(shortened(sanitize(entry.result.log), LOG_LIMIT))
 

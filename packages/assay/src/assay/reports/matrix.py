@@ -88,7 +88,7 @@ def _missing(table_rows: Sequence[Row]) -> list[str]:
         for entry in row.entries
         if entry.result is not None and OUTCOMES[entry.result.outcome].about == "machine"
     )
-    items = [f"<li>{said} ({_many(range(count), 'job')})</li>" for said, count in sorted(reasons.items())]
+    items = [f"<li>{reason} ({_many(range(count), 'job')})</li>" for reason, count in sorted(reasons.items())]
     return ["<h2>Not available here</h2>", "<ul>", *items, "</ul>"] if items else []
 
 

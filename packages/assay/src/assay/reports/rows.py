@@ -141,15 +141,15 @@ def worst(words: Sequence[str]) -> str:
 def entries(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Entry]:
     """One for each job planned, in order, then one for each result that no job asked for."""
     observed = {result.job_key: result for result in results}
-    said: dict[str, list[Verdict]] = {}
+    verdicts: dict[str, list[Verdict]] = {}
     for verdict in judgement.verdicts:
-        said.setdefault(verdict.job_key, []).append(verdict)
+        verdicts.setdefault(verdict.job_key, []).append(verdict)
     jobs = {job.key: job for job in run.jobs}
     listed = []
     for key in [*jobs, *(key for key in observed if key not in jobs)]:
         job, result = jobs.get(key), observed.get(key)
         kind = job.kind if job else result.kind if result else ""
-        listed.append(Entry(key, kind, job, result, tuple(said.get(key, ()))))
+        listed.append(Entry(key, kind, job, result, tuple(verdicts.get(key, ()))))
     return listed
 
 

@@ -80,8 +80,8 @@ class Comparison:
 class _Ended(Exception):
     """A service is gone, or answers too little to be timed; `sides` are 0 for the old one, 1 for the new."""
 
-    def __init__(self, said: str, *sides: int) -> None:
-        super().__init__(said)
+    def __init__(self, text: str, *sides: int) -> None:
+        super().__init__(text)
         self.sides = sides
 
 

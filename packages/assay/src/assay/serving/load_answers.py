@@ -66,19 +66,19 @@ def _answer(sent: Sent) -> Answer:
         return Answer(late, -1.0, -1.0, 0, (), f"status {status}")
     whole = b"".join(data for _, data in parts)
     if b"text/event-stream" not in head.lower():
-        said, after = _parsed(whole), sent.ended - sent.due
-        text, tokens = _text_of(said), _usage(said)
-        error = _error_of(said) or ("" if text or tokens else _NO_TOKEN)
+        event, after = _parsed(whole), sent.ended - sent.due
+        text, tokens = _text_of(event), _usage(event)
+        error = _error_of(event) or ("" if text or tokens else _NO_TOKEN)
         return Answer(late, after, after, tokens, (), error, text)
     events = _events(parts)
-    error = next(filter(None, (_error_of(said) for _, said in events)), "")
-    times = [at for at, said in events if _has_text(said)]
-    if error or not any(said is _END for _, said in events):
+    error = next(filter(None, (_error_of(event) for _, event in events)), "")
+    times = [at for at, event in events if _has_text(event)]
+    if error or not any(event is _END for _, event in events):
         return Answer(late, -1.0, -1.0, len(times), (), error or "the stream was cut off")
     if not times:
         return Answer(late, -1.0, -1.0, 0, (), _NO_TOKEN)
     gaps = tuple(after - before for before, after in pairwise(times))
-    text = "".join(_text_of(said) for _, said in events)
+    text = "".join(_text_of(event) for _, event in events)
     return Answer(late, times[0] - sent.due, sent.ended - sent.due, len(times), gaps, "", text)
 
 
@@ -135,23 +135,23 @@ def _parsed(text: bytes) -> _Event:
         return _Event(error="its answer cannot be read")
 
 
-def _error_of(said: _Event) -> str:
+def _error_of(event: _Event) -> str:
     """The error that it tells; "" for none."""
-    error = said.error
+    error = event.error
     if not error:
         return ""
     text = str(error.get("message") or error) if isinstance(error, dict) else str(error)
     return f"error: {' '.join(text.split())}"
 
 
-def _has_text(said: _Event) -> bool:
+def _has_text(event: _Event) -> bool:
     """Whether a token is in it: not the end, a role, a count, or no text."""
-    return bool(_text_of(said))
+    return bool(_text_of(event))
 
 
-def _text_of(said: _Event) -> str:
-    return "".join(choice.said for choice in said.choices or ())
+def _text_of(event: _Event) -> str:
+    return "".join(choice.said for choice in event.choices or ())
 
 
-def _usage(said: _Event) -> int:
-    return (said.usage or Usage()).completion_tokens or 0
+def _usage(event: _Event) -> int:
+    return (event.usage or Usage()).completion_tokens or 0

@@ -76,24 +76,26 @@ def _has(*keys: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, Mapping) and all(key in value for key in keys)
 
 
-def _vllm(said: Mapping[str, Any]) -> dict[str, float]:
-    requests = said.get("num_prompts", said["completed"] + said.get("failed", 0))
+def _vllm(document: Mapping[str, Any]) -> dict[str, float]:
+    requests = document.get("num_prompts", document["completed"] + document.get("failed", 0))
     figures = {
         "requests": requests,
-        "errors": requests - said["completed"],
-        "throughput_per_s": said["request_throughput"],
-        "tokens_per_s": said.get("output_throughput"),
-        "goodput_per_s": said.get("request_goodput", said.get("request_goodput:")),  # older versions have the colon
+        "errors": requests - document["completed"],
+        "throughput_per_s": document["request_throughput"],
+        "tokens_per_s": document.get("output_throughput"),
+        "goodput_per_s": document.get(
+            "request_goodput", document.get("request_goodput:")
+        ),  # older versions have the colon
     }
     for own, theirs in (("ttft", "ttft"), ("itl", "itl"), ("tpot", "tpot"), ("e2e", "e2el")):
-        figures[f"{own}_mean_ms"] = said.get(f"mean_{theirs}_ms")
-        figures |= {f"{own}_p{percent}_ms": said.get(f"p{percent}_{theirs}_ms") for percent in _PERCENTILES}
-        figures[f"{own}_p50_ms"] = said.get(f"p50_{theirs}_ms", said.get(f"median_{theirs}_ms"))
+        figures[f"{own}_mean_ms"] = document.get(f"mean_{theirs}_ms")
+        figures |= {f"{own}_p{percent}_ms": document.get(f"p{percent}_{theirs}_ms") for percent in _PERCENTILES}
+        figures[f"{own}_p50_ms"] = document.get(f"p50_{theirs}_ms", document.get(f"median_{theirs}_ms"))
     return figures
 
 
-def _guidellm(said: Mapping[str, Any]) -> dict[str, float]:
-    metrics = said["benchmarks"][0]["metrics"]
+def _guidellm(document: Mapping[str, Any]) -> dict[str, float]:
+    metrics = document["benchmarks"][0]["metrics"]
     good = {
         name: metric["successful"]
         for name, metric in metrics.items()
@@ -120,18 +122,18 @@ def _guidellm(said: Mapping[str, Any]) -> dict[str, float]:
     return figures
 
 
-def _aiperf(said: Mapping[str, Any]) -> dict[str, float]:
+def _aiperf(document: Mapping[str, Any]) -> dict[str, float]:
     """AIPerf, and GenAI-Perf before it: a table for each figure, with its unit."""
     figures: dict[str, float] = {}
-    count = said.get("request_count", {})
-    errors = said.get("error_request_count", {}).get("avg", 0.0)
+    count = document.get("request_count", {})
+    errors = document.get("error_request_count", {}).get("avg", 0.0)
     figures |= {"requests": count["avg"] + errors, "errors": errors} if "avg" in count else {}
-    figures |= {"valid": 0.0} if said.get("was_cancelled") else {}
-    figures["throughput_per_s"] = said["request_throughput"]["avg"]
-    figures["tokens_per_s"] = said.get("output_token_throughput", {}).get("avg")
-    figures["goodput_per_s"] = said.get("goodput", {}).get("avg")
+    figures |= {"valid": 0.0} if document.get("was_cancelled") else {}
+    figures["throughput_per_s"] = document["request_throughput"]["avg"]
+    figures["tokens_per_s"] = document.get("output_token_throughput", {}).get("avg")
+    figures["goodput_per_s"] = document.get("goodput", {}).get("avg")
     for name, theirs in (("ttft", "time_to_first_token"), ("itl", "inter_token_latency"), ("e2e", "request_latency")):
-        if (figure := said.get(theirs)) is None:
+        if (figure := document.get(theirs)) is None:
             continue
         scale = {"ms": 1.0, "s": 1e3, "us": 1e-3, "ns": 1e-6}[figure.get("unit", "ms")]
         figures[f"{name}_mean_ms"] = scale * figure["avg"]
@@ -156,11 +158,11 @@ _TRTEXEC = re.compile(r"\[I\] (?P<name>Latency|Throughput): (?P<rest>.*)")
 def _trtexec_text(text: str) -> dict[str, float]:
     lines = {match["name"]: match["rest"] for match in _TRTEXEC.finditer(text)}
     figures = {"throughput_per_s": float(lines["Throughput"].split()[0])}
-    said = lines["Latency"]
-    figures["e2e_mean_ms"] = float(re.findall(r"mean = ([\d.]+) ms", said)[0])
-    figures["e2e_p50_ms"] = float(re.findall(r"median = ([\d.]+) ms", said)[0])
+    latency = lines["Latency"]
+    figures["e2e_mean_ms"] = float(re.findall(r"mean = ([\d.]+) ms", latency)[0])
+    figures["e2e_p50_ms"] = float(re.findall(r"median = ([\d.]+) ms", latency)[0])
     return figures | {
-        f"e2e_p{p}_ms": float(value) for p, value in re.findall(r"percentile\((\d+)%\) = ([\d.]+) ms", said)
+        f"e2e_p{p}_ms": float(value) for p, value in re.findall(r"percentile\((\d+)%\) = ([\d.]+) ms", latency)
     }
 
 
@@ -195,8 +197,8 @@ _LOADGEN_TIMES = (
 def _loadgen(text: str) -> dict[str, float]:
     """`mlperf_log_summary.txt`: nanoseconds."""
     lines = [line.partition(":") for line in text.splitlines()]
-    said = {name.strip(): value.strip() for name, _, value in lines}
-    figures = {"valid": float(said["Result is"] == "VALID")}
+    values = {name.strip(): value.strip() for name, _, value in lines}
+    figures = {"valid": float(values["Result is"] == "VALID")}
     rates = (
         "Completed samples per second",
         "Samples per second",
@@ -205,11 +207,11 @@ def _loadgen(text: str) -> dict[str, float]:
     )
     tokens = ("Completed tokens per second", "Tokens per second")
     for name, known in (("throughput_per_s", rates), ("tokens_per_s", tokens)):
-        if (rate := next((key for key in known if key in said), None)) is not None:
-            figures[name] = float(said[rate])
+        if (rate := next((key for key in known if key in values), None)) is not None:
+            figures[name] = float(values[rate])
     for name, mean, percentile in _LOADGEN_TIMES:
         keys = {"mean": f"Mean {mean}"} | {f"p{p}": f"{p}.00 percentile {percentile}" for p in _PERCENTILES}
-        figures |= {f"{name}_{part}_ms": float(said[key]) / 1e6 for part, key in keys.items() if key in said}
+        figures |= {f"{name}_{part}_ms": float(values[key]) / 1e6 for part, key in keys.items() if key in values}
     return figures
 
 

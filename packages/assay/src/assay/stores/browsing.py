@@ -50,9 +50,9 @@ def _state_of(row: Any) -> JobState:
     )
 
 
-def is_red(said: Any) -> ColumnElement[bool]:
+def is_red(row: Any) -> ColumnElement[bool]:
     """`said` are the columns of the state or of the results. Without a verdict: that of a policy which says nothing of the outcome."""
-    return or_(said.word.in_(RED_WORDS), and_(said.word == "", said.outcome.in_(_UNJUDGED)))
+    return or_(row.word.in_(RED_WORDS), and_(row.word == "", row.outcome.in_(_UNJUDGED)))
 
 
 def red(outcome: str, word: str) -> bool:

@@ -188,10 +188,10 @@ def _close(connection: Connection, run: int, status: str, summary: dict[str, Any
     of_run = update(run_summary).where(run_summary.c.run == run, true() if gone_on else run_summary.c.word == "")
     connection.execute(of_run.values(**totals))
     known = job_numbers(connection, words)
-    said = [{"its": known[key], "said": word} for key, word in sorted(words.items()) if key in known]
-    for table, job in ((results, results.c.job), (case_state, case_state.c.number)) if said else ():
+    words_by_job = [{"its": known[key], "said": word} for key, word in sorted(words.items()) if key in known]
+    for table, job in ((results, results.c.job), (case_state, case_state.c.number)) if words_by_job else ():
         same = update(table).where(job == bindparam("its"), table.c.run == run, table.c.word == "")
-        connection.execute(same.values(word=bindparam("said")), said)
+        connection.execute(same.values(word=bindparam("said")), words_by_job)
     keep_run_names(connection, run)
 
 

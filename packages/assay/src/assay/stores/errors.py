@@ -60,5 +60,5 @@ def describe(name: str, words: str, *, busy_s: float = 0.0) -> str:
     for part, text in _KNOWN:
         if part in words:
             return f"{name} {text.format(busy_s=busy_s)}"
-    said = " ".join(words.split())
-    return f"{name} cannot be read or written ({said}): check that the database is there and that you may use it"
+    reason = " ".join(words.split())
+    return f"{name} cannot be read or written ({reason}): check that the database is there and that you may use it"

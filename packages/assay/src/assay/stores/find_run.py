@@ -58,5 +58,5 @@ def _nothing(connection: Connection, asked: str, name: str) -> str:
     if not recent:
         return f"there is no run in {name} yet: record one with assay check"
     near = get_close_matches(asked, recent, n=2, cutoff=0.8)
-    said = f"did you mean {' or '.join(near)}?" if near else f"the newest are {', '.join(recent[:3])}"
-    return f'there is no run "{asked}" in {name}: {said}'
+    hint = f"did you mean {' or '.join(near)}?" if near else f"the newest are {', '.join(recent[:3])}"
+    return f'there is no run "{asked}" in {name}: {hint}'

@@ -90,11 +90,11 @@ def demand_same_run(connection: Connection, row: Mapping[str, Any]) -> None:
     ).one()
     mine, theirs = ((columns["started_at"], columns["commit"], columns["machine"]) for columns in (row, known._mapping))
     if mine != theirs:
-        said = ", ".join(
+        differences = ", ".join(
             filter(None, (known.started_at, known.commit[:12] and f"commit {known.commit[:12]}", known.machine))
         )
         raise OtherRun(
-            f"another run has the id {row['id']} there ({said}): nothing of it was changed; run the command again, which gives a new id"
+            f"another run has the id {row['id']} there ({differences}): nothing of it was changed; run the command again, which gives a new id"
         )
 
 
@@ -186,17 +186,17 @@ def judge_run(connection: Connection, run: int, judgement: RunVerdict) -> None:
         .values(word=judgement.run.word.value, passed=passed, failed=failed, other=len(words) - passed - failed)
     )
     known = job_numbers(connection, words)
-    said = [{"its": known[key], "said": word.value} for key, word in sorted(words.items()) if key in known]
-    if said:
-        set_words(connection, run, said)
+    words_by_job = [{"its": known[key], "said": word.value} for key, word in sorted(words.items()) if key in known]
+    if words_by_job:
+        set_words(connection, run, words_by_job)
     keep_run_names(connection, run)
 
 
-def set_words(connection: Connection, run: int, said: Sequence[Mapping[str, Any]]) -> None:
+def set_words(connection: Connection, run: int, words: Sequence[Mapping[str, Any]]) -> None:
     """`said` are the words of jobs of that run, by their numbers (`its`)."""
     if connection.dialect.name == "postgresql":
         columns = column("its", case_state.c.number.type), column("said", case_state.c.word.type)
-        each = as_arrays(columns, said).subquery()
+        each = as_arrays(columns, words).subquery()
         state_of = case_state.c
         ours = select(state_of.number).where(state_of.number.in_(select(each.c.its)), state_of.run == run)
         # In the order in which those who record lock them, or two could wait for one another.
@@ -210,9 +210,9 @@ def set_words(connection: Connection, run: int, said: Sequence[Mapping[str, Any]
     its: BindParameter[int] = bindparam("its")
     word: BindParameter[str] = bindparam("said")
     of_run = update(results).where(results.c.run == run, results.c.job == its)
-    connection.execute(of_run.values(word=word), list(said))
+    connection.execute(of_run.values(word=word), list(words))
     state = update(case_state).where(case_state.c.number == its, case_state.c.run == run)
-    connection.execute(state.values(word=word), list(said))
+    connection.execute(state.values(word=word), list(words))
 
 
 def statuses_by_job(judgement: RunVerdict) -> dict[str, VerdictStatus]:

@@ -110,9 +110,9 @@ class _Search:
             return
         run_id = self._connection.execute(select(runs.c.id).where(runs.c.number == self._number)).scalar_one()
         cells = self._connection.execute(select(_state.number, *named).where(*here).order_by(_state.number)).all()
-        said = select(results.c.job, results.c.outcome, results.c.word).where(*self._of_run())
+        job_words = select(results.c.job, results.c.outcome, results.c.word).where(*self._of_run())
         for some in chunks(cells):
-            rows = self._connection.execute(said.where(results.c.job.in_([cell.number for cell in some])))
+            rows = self._connection.execute(job_words.where(results.c.job.in_([cell.number for cell in some])))
             by_job = {row.job: (row.outcome, row.word) for row in rows}
             for cell in some:
                 if cell.number in by_job:
@@ -122,11 +122,14 @@ class _Search:
         return [results.c.run == self._number, *self._of_kind()]
 
     def _of_kind(self) -> list[ColumnElement[bool]]:
-        said = results.c if self._number else _state
+        columns = results.c if self._number else _state
         if self._kinds is None:
             return []
         return [
-            or_(literal(False), *(and_(said.outcome == outcome, said.word == word) for outcome, word in self._kinds))
+            or_(
+                literal(False),
+                *(and_(columns.outcome == outcome, columns.word == word) for outcome, word in self._kinds),
+            )
         ]
 
     def _is_asked(self, axis: str, name: str) -> bool:

@@ -104,9 +104,9 @@ def _state(path: Path) -> _State:
     files_state: list[tuple[int, int, int] | None] = []
     for file in (path, Path(f"{path}-wal")):
         try:
-            said = file.stat()
+            status = file.stat()
         except FileNotFoundError:
             files_state.append(None)
         else:
-            files_state.append((said.st_ino, said.st_mtime_ns, said.st_size))
+            files_state.append((status.st_ino, status.st_mtime_ns, status.st_size))
     return tuple(files_state)

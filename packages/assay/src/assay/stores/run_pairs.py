@@ -25,8 +25,8 @@ def run_pair(connection: Connection, old: int, new: int) -> RunPair:
     common = before - len(gone)
     if not common:
         return RunPair((), _cells(connection, old, new), 0)
-    said = results.c.job, results.c.outcome, results.c.word
-    changed = connection.scalars(_of(new, *said).except_(_of(old, *said))).all()
+    columns = results.c.job, results.c.outcome, results.c.word
+    changed = connection.scalars(_of(new, *columns).except_(_of(old, *columns))).all()
     cells = _cells_of(connection, [*changed, *gone])
     # Where the old run has no job of its own every cell is one of the new run.
     return RunPair(tuple(_pairs(connection, old, new, cells)), _cells(connection, old if gone else new, new), common)
@@ -114,7 +114,7 @@ def _pairs(connection: Connection, old: int, new: int, cells: Sequence[tuple[str
     for some in chunks(list(cells)):
         wanted = set(some)
         for row in connection.execute(query.where(of_cells(some))):
-            before, after = (None if said[0] is None else said for said in (tuple(row[3:5]), tuple(row[5:7])))
+            before, after = (None if pair[0] is None else pair for pair in (tuple(row[3:5]), tuple(row[5:7])))
             if (row.case, row.flow) in wanted and (before or after):
                 job_pairs.append(JobPair(row.job_key, row.case, row.flow, before, after))
     return job_pairs

@@ -52,22 +52,22 @@ def _version(connection: Connection, name: str) -> int:
         if tables and connection.dialect.name == "sqlite":
             raise StoreError(f"{name} is a database of another program: move it away, or name another --history")
         return 0
-    said = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
-    if said is None:
+    version = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+    if version is None:
         return 0
-    if not str(said).isdecimal():
-        raise StoreError(f'{name} has the unknown schema "{said}": move it away, or name another --history')
-    if int(said) < FIRST_RELEASED:
+    if not str(version).isdecimal():
+        raise StoreError(f'{name} has the unknown schema "{version}": move it away, or name another --history')
+    if int(version) < FIRST_RELEASED:
         raise StoreError(
-            f"{name} was written by an unreleased assay (schema {int(said)}, the first released one is {FIRST_RELEASED}): move it away, or "
+            f"{name} was written by an unreleased assay (schema {int(version)}, the first released one is {FIRST_RELEASED}): move it away, or "
             "name another --history"
         )
-    if int(said) > SCHEMA:
+    if int(version) > SCHEMA:
         raise NewerHistory(
-            f"{name} was written by a newer version of assay (schema {int(said)}, this one knows {SCHEMA}): "
+            f"{name} was written by a newer version of assay (schema {int(version)}, this one knows {SCHEMA}): "
             "upgrade assay or use another --history"
         )
-    return int(said)
+    return int(version)
 
 
 def _reject_other_columns(connection: Connection, name: str) -> None:

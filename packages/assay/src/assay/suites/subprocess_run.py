@@ -69,17 +69,17 @@ def alone(folder: Path) -> Iterator[None]:
 
 def describe_exit(done: subprocess.CompletedProcess[bytes], limits: Limits) -> str:
     """Why a process that was held to `limits` gave no answer, in words."""
-    said = _last_said(done.stderr.decode(errors="replace"))
+    last_line = _last_said(done.stderr.decode(errors="replace"))
     if done.returncode == -signal.SIGALRM:
         return f"it took more than {limits.timeout_s:g} s"
-    if said.startswith("MemoryError") or "bad_alloc" in said:
+    if last_line.startswith("MemoryError") or "bad_alloc" in last_line:
         limit = f"the limit of {limits.memory_bytes / 1e6:.0f} MB" if limits.memory_bytes else "there is"
         return f"it needs more memory than {limit}"
     if done.returncode == -signal.SIGKILL:
         return "it was killed, most probably by the kernel for want of memory"
     if done.returncode < 0:
         return f"the process that reads it died (signal {-done.returncode})"
-    return said or f"exit code {done.returncode}"
+    return last_line or f"exit code {done.returncode}"
 
 
 def _last_said(text: str) -> str:

@@ -144,8 +144,8 @@ def monitoring() -> None:
 def audit_hook() -> None:
     """It refuses to look at processes, and cannot be taken away."""
 
-    def refuse(event: str, said: tuple[object, ...]) -> None:
-        if event == "os.listdir" and str(said[0]).startswith("/proc"):
+    def refuse(event: str, arguments: tuple[object, ...]) -> None:
+        if event == "os.listdir" and str(arguments[0]).startswith("/proc"):
             raise RuntimeError("refused by a hook")
 
     sys.addaudithook(refuse)

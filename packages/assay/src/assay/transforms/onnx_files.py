@@ -80,9 +80,9 @@ def refused(transform: str, error: Exception) -> Lowering | MemoryError:
         return Unsupported(
             noted(TransformCode.OPSET_TOO_NEW, transform=transform, known=newest[0]), cause="needs_opset"
         )
-    said = one_line(_PLACES.sub("", text))
+    reason = one_line(_PLACES.sub("", text))
     if not (place := _place(error)):
-        return Unsupported(noted(TransformCode.CANNOT_SERVE, transform=transform, error=said))
+        return Unsupported(noted(TransformCode.CANNOT_SERVE, transform=transform, error=reason))
     library, function = place
     return Unsupported(
         noted(
@@ -91,7 +91,7 @@ def refused(transform: str, error: Exception) -> Lowering | MemoryError:
             exception=type(error).__name__,
             library=library,
             function=function,
-            error=said,
+            error=reason,
         )
     )
 

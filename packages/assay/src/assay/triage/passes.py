@@ -101,8 +101,8 @@ class _ByPasses:
 
     async def _look(self) -> None:
         levels = list(self._backend.levels)
-        said = {spec.name: spec.default for spec in self._specs} | self._given.options
-        at = next((place for place, options in enumerate(levels) if options.items() <= said.items()), None)
+        effective = {spec.name: spec.default for spec in self._specs} | self._given.options
+        at = next((place for place, options in enumerate(levels) if options.items() <= effective.items()), None)
         # A flow whose options are those of no level is above all of them.
         asked = [*levels, {}] if at is None else levels[: at + 1]
         for level in asked:
@@ -213,14 +213,14 @@ def _changes(spec: OptionSpec, value: Option) -> list[tuple[str, Option]]:
     return [(f"{spec.name}={other}", other) for other in others]
 
 
-def _changes_of_list(spec: OptionSpec, said: Sequence[str]) -> list[tuple[str, Option]]:
+def _changes_of_list(spec: OptionSpec, options: Sequence[str]) -> list[tuple[str, Option]]:
     """Each switch that the flow has set is left out, and each other one is added: in place of the one of its name, as compilers take none
     twice."""
-    less = [(f"{spec.name} without {part}", [other for other in said if other != part]) for part in said]
+    less = [(f"{spec.name} without {part}", [other for other in options if other != part]) for part in options]
     more = [
-        (f"{spec.name}={part}", [*(other for other in said if _name_of(other) != _name_of(str(part))), str(part)])
+        (f"{spec.name}={part}", [*(other for other in options if _name_of(other) != _name_of(str(part))), str(part)])
         for part in spec.tried
-        if part not in said
+        if part not in options
     ]
     return [(name, ";".join(switches)) for name, switches in (*less, *more)]
 

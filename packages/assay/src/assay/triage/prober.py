@@ -57,21 +57,23 @@ class Prober:
         """From now on what is off by less is right without a tolerance of its own."""
         self.job = replace(self.job, screen=error)
 
-    async def ask(self, windows: Sequence[Collection[int]], flow: Flow | None = None, **said: Any) -> RegionResult:
+    async def ask(self, windows: Sequence[Collection[int]], flow: Flow | None = None, **changes: Any) -> RegionResult:
         """What the flow (that of the job, unless another is named) makes of these parts; of `tries`, the first that fails. Raises
         OutOfTime."""
-        result = await self._ask(windows, flow, said)
-        for attempt in range(1, 1 if "attempt" in said else self.tries):
+        result = await self._ask(windows, flow, changes)
+        for attempt in range(1, 1 if "attempt" in changes else self.tries):
             if self.symptom_of(result) is not None:
                 break
-            result = await self._ask(windows, flow, {**said, "attempt": attempt})
+            result = await self._ask(windows, flow, {**changes, "attempt": attempt})
         return result
 
-    async def _ask(self, windows: Sequence[Collection[int]], flow: Flow | None, said: dict[str, Any]) -> RegionResult:
+    async def _ask(
+        self, windows: Sequence[Collection[int]], flow: Flow | None, changes: dict[str, Any]
+    ) -> RegionResult:
         asked = tuple(tuple(sorted(window)) for window in windows)
-        if not said.get("derive", True):
-            said = {**said, "screen": 0.0}  # has no say, and would make it another question
-        job = replace(self.job, windows=asked, flow=flow or self.job.flow, **said)
+        if not changes.get("derive", True):
+            changes = {**changes, "screen": 0.0}  # has no say, and would make it another question
+        job = replace(self.job, windows=asked, flow=flow or self.job.flow, **changes)
         if job.key not in self._known:
             self.asked += 1
             result = await within(job, self.deadline, self.services)

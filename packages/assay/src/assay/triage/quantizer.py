@@ -38,8 +38,8 @@ async def right_choices(context: Context, error: float) -> tuple[str, ...]:
 
 def other_choices(transforms: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each with the transforms of the flow in which it stands."""
-    for at, said in enumerate(transforms):
-        name, _, argument = said.partition(":")
+    for at, transform_name in enumerate(transforms):
+        name, _, argument = transform_name.partition(":")
         transform = plugins.load("assay.transforms", name)()
         if not isinstance(transform, HasArguments) or not transform.arguments:
             continue

@@ -121,8 +121,8 @@ def _defined(backend: ShowsPlainUse, flow: Flow, name: str, *, saved: bool) -> s
     if not variables:
         return code
     first, _, rest = code.partition("\n")
-    said = "".join(f"    os.environ[{name!r}] = {value!r}\n" for name, value in variables.items())
-    return f"{first}\n    import os\n{said}{rest}"
+    lines = "".join(f"    os.environ[{name!r}] = {value!r}\n" for name, value in variables.items())
+    return f"{first}\n    import os\n{lines}{rest}"
 
 
 def run_script(path: str, interpreter: Interpreter, arm: str) -> ScriptRun:

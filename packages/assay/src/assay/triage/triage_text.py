@@ -61,8 +61,8 @@ def _wrong(cause: Cause) -> str:
 def wrong(symptom: Symptom) -> str:
     """What is wrong, in a few words."""
     if symptom.is_refusal:
-        outcome, _, said = symptom.kind.partition(" ")
-        return f"{'an error' if outcome == 'error' else 'refused'} ({said.partition(' ')[2] or said})"
+        outcome, _, reason = symptom.kind.partition(" ")
+        return f"{'an error' if outcome == 'error' else 'refused'} ({reason.partition(' ')[2] or reason})"
     named = _KINDS.get(symptom.kind, symptom.kind)
     return f"{named} (answers differ from run to run)" if symptom.unstable else named
 

@@ -34,9 +34,9 @@ AT_ONCE = 500
 
 def badge(site: Site, query: Mapping[str, str]) -> Response:
     """Of everything, of one flow, of one case, or of one cell."""
-    word, said = _standing(site, query.get("case", ""), query.get("flow", ""))
+    word, text = _standing(site, query.get("case", ""), query.get("flow", ""))
     return render.respond(
-        svg(one_line(query.get("label", "assay"))[:60], said, word), "image/svg+xml", code=200 if word else 404
+        svg(one_line(query.get("label", "assay"))[:60], text, word), "image/svg+xml", code=200 if word else 404
     )
 
 
@@ -86,15 +86,15 @@ def _green(well: int, skipped: int) -> tuple[str, str]:
     return "pass", f"passing, {skipped:,} skipped" if skipped else "passing"
 
 
-def svg(label: str, said: str, word: str) -> str:
+def svg(label: str, standing: str, word: str) -> str:
     """Widths are stated, not left to the reader's font: `textLength` fits the letters into them."""
-    left, right = (round(len(text) * _LETTER) + _MARGIN for text in (label, said))
-    title = escape(f"{label}: {said}")
+    left, right = (round(len(text) * _LETTER) + _MARGIN for text in (label, standing))
+    title = escape(f"{label}: {standing}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" aria-label="{title}">'
         f'<title>{title}</title><rect width="{left + right}" height="20" rx="4" fill="{COLOURS.get(word, OTHER)}"/>'
         f'<path d="M4 0h{left - 4}v20h-{left - 4}a4 4 0 0 1-4-4v-12a4 4 0 0 1 4-4z" fill="#2d333b"/>'
         '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
         f'<text x="{_MARGIN / 2}" y="14" textLength="{left - _MARGIN}">{escape(label)}</text>'
-        f'<text x="{left + _MARGIN / 2}" y="14" textLength="{right - _MARGIN}">{escape(said)}</text></g></svg>\n'
+        f'<text x="{left + _MARGIN / 2}" y="14" textLength="{right - _MARGIN}">{escape(standing)}</text></g></svg>\n'
     )

@@ -233,10 +233,10 @@ def cause_id(folder: str, job_key: str) -> str:
 
 def _fits(cause_life: CauseLife, text: str, query: Mapping[str, str]) -> bool:
     asked = (("backend", cause_life.backend), ("state", cause_life.state), ("found_by", cause_life.found_by))
-    said = " ".join(
+    words = " ".join(
         (cause_life.title, cause_life.case, cause_life.flow, cause_life.known, *cause_life.operators)
     ).lower()
-    return text in said and all(query.get(name, "") in ("", value) for name, value in asked)
+    return text in words and all(query.get(name, "") in ("", value) for name, value in asked)
 
 
 def _row(cause_life: CauseLife) -> Sequence[object]:

@@ -165,11 +165,11 @@ def _details(site: Site, pair: _Pair, cells: Sequence[_Cell]) -> RunChanges:
     keys = {key for cell in cells for key in cell.keys}
     before, after = (list(site.store.results(run.id, keys)) for run in (pair.old, pair.new))
     words = {(cell.case, cell.flow): cell for cell in cells}
-    said = {
+    change_by_cell = {
         (change.case, change.flow): replace(change, verdicts=words[change.case, change.flow].words)
         for change in cell_changes(before, after, verdicts=_decisions(site, pair.new, after))
     }
-    shown = [said[cell.case, cell.flow] for cell in cells if (cell.case, cell.flow) in said]
+    shown = [change_by_cell[cell.case, cell.flow] for cell in cells if (cell.case, cell.flow) in change_by_cell]
     facts = _kept(site, pair).get(("between", pair.old.id, pair.new.id), lambda: facts_between(pair.old, pair.new))
     return replace(facts, cells=with_past(site, pair.new, shown))
 

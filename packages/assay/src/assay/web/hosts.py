@@ -22,8 +22,8 @@ class OnlyTheseHosts:
         if scope["type"] != "http" or host_of(scope) in self._hosts:
             await self._app(scope, receive, send)
             return
-        said = "this server is not known by that name: call it by its own, or start it with --allow-host NAME"
-        await render.data({"error": said}, 421)(scope, receive, send)
+        text = "this server is not known by that name: call it by its own, or start it with --allow-host NAME"
+        await render.data({"error": text}, 421)(scope, receive, send)
 
 
 def host_of(scope: Scope) -> str:

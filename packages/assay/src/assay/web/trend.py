@@ -98,9 +98,9 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
     return Answer("trend.html.j2", values, data, HEADER, [row for curve in trends for row in _rows(curve)])
 
 
-def _listed_names(said: str, sign: str, first: str) -> list[str]:
+def _listed_names(text: str, sign: str, first: str) -> list[str]:
     """Those beside the first, each once."""
-    return [name for name in dict.fromkeys(said.split(sign)) if name and name != first][:MOST_BESIDE]
+    return [name for name in dict.fromkeys(text.split(sign)) if name and name != first][:MOST_BESIDE]
 
 
 def label_lines(lines: Sequence[Line]) -> list[str]:

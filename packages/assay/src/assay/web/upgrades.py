@@ -64,8 +64,8 @@ def _report(kept: KeptUpgrade, pages: Collection[str]) -> UpgradeReport:
     causes = tuple(
         (title_of(cause), page if page in pages else "") for cause, page in zip(upgrade.causes, ids, strict=True)
     )
-    said = (kept.id, kept.at, upgrade.backend, upgrade.old, upgrade.new, upgrade.way, verdict(upgrade))
-    return UpgradeReport(*said, models, causes)
+    cells = (kept.id, kept.at, upgrade.backend, upgrade.old, upgrade.new, upgrade.way, verdict(upgrade))
+    return UpgradeReport(*cells, models, causes)
 
 
 def _row(kept: KeptUpgrade, model_change: ModelChange) -> tuple[object, ...]:

@@ -27,8 +27,8 @@ class KnowsWhoAsks:
         given = [value.decode("latin-1").strip() for name, value in scope["headers"] if name == wanted]
         client = scope.get("client")
         if given and (len(given) > 1 or client is None or not sign_in.believes(client[0])):
-            said = f"the header {sign_in.header} is believed of the proxy alone: ask by way of it"
-            await render.data({"error": said}, 403)(scope, receive, send)
+            text = f"the header {sign_in.header} is believed of the proxy alone: ask by way of it"
+            await render.data({"error": text}, 403)(scope, receive, send)
             return
         came_from_proxy = bool(given and given[0])
         person = Person(given[0][:LONGEST_NAME]) if given else NOBODY

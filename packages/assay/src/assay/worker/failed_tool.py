@@ -53,8 +53,8 @@ def _program(command: object) -> str:
     return encodable(os.path.basename(os.fsdecode(first)))
 
 
-def _last_line(said: object) -> str:
+def _last_line(output: object) -> str:
     """Without the folders of files."""
-    text = said.decode(errors="replace") if isinstance(said, bytes) else str(said or "")
+    text = output.decode(errors="replace") if isinstance(output, bytes) else str(output or "")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return encodable(_FOLDERS.sub("", lines[-1])[:LONGEST]) if lines else ""

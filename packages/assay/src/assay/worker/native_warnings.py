@@ -42,8 +42,8 @@ def note_of(message: warnings.WarningMessage) -> Note:
     """What is noted of it: words of a library are noted as such."""
     if issubclass(message.category, NoteWarning):
         return cast(NoteWarning, message.message).note
-    said = exception_text(message.message) if isinstance(message.message, Warning) else str(message.message).strip()
-    return noted(NoteCode.LIBRARY_SAID, text=said)
+    text = exception_text(message.message) if isinstance(message.message, Warning) else str(message.message).strip()
+    return noted(NoteCode.LIBRARY_SAID, text=text)
 
 
 def bounded(note: Note) -> Note:

@@ -83,8 +83,8 @@ def device_missing() -> Note | None:
         return noted(AvailabilityCode.DRIVER_NOT_ANSWERED, seconds=_SECONDS)
     if done.returncode != 0:
         return noted(AvailabilityCode.DRIVER_PROCESS_ENDED, ended=_ended_by(done.returncode))
-    said = _said(done.stdout)
-    return _driver_note(said[-1]) if said else noted(AvailabilityCode.DRIVER_PROCESS_ENDED, ended=_ended_by(0))
+    lines = _said(done.stdout)
+    return _driver_note(lines[-1]) if lines else noted(AvailabilityCode.DRIVER_PROCESS_ENDED, ended=_ended_by(0))
 
 
 def _said(output: str) -> list[list[Any]]:
@@ -129,9 +129,9 @@ def read_availability(output: str, errors: str, code: int) -> Availability:
     return Availability(available=True, version=version)
 
 
-def _driver_note(said: list[Any]) -> Note | None:
+def _driver_note(lines: list[Any]) -> Note | None:
     """Of what `driver` of the child gave: the code, and the driver's own words with its number."""
-    match said:
+    match lines:
         case []:
             return None
         case [AvailabilityCode.DRIVER_SAYS, error, code]:

@@ -128,24 +128,24 @@ def failure(lines: Sequence[Line], doing: str) -> Failure:
 
 def _failure(kind: Kind, line: Line, doing: str, *, starved: bool) -> Failure:
     words, node = short(line.text), node_of(line.text)
-    said = noted(BackendCode.STEP_REFUSED, library="TensorRT", step=doing, error=words)
+    note = noted(BackendCode.STEP_REFUSED, library="TensorRT", step=doing, error=words)
     match kind:
         case Kind.NO_DEVICE:
             return NotRunnable(noted(BackendCode.NO_DEVICE, device="CUDA", error=words))
         case Kind.MEMORY:
             return MemoryError(words)
         case Kind.OPERATOR if starved and "implementation for node" in line.text:
-            return OutOfMemory(noted(BackendCode.TACTICS_SKIPPED, error=said))
+            return OutOfMemory(noted(BackendCode.TACTICS_SKIPPED, error=note))
         case Kind.OPERATOR:
-            return Unsupported(said, node=node, cause=Cause.OPERATOR_UNSUPPORTED.value)
+            return Unsupported(note, node=node, cause=Cause.OPERATOR_UNSUPPORTED.value)
         case Kind.STALE_PLAN:
             return InvalidModel(noted(BackendCode.ENGINE_NOT_LOADED, library="TensorRT", error=words))
         case Kind.PROFILE:
-            return Unsupported(noted(BackendCode.SIZES_NOT_NAMED, error=said), node=node)
+            return Unsupported(noted(BackendCode.SIZES_NOT_NAMED, error=note), node=node)
         case Kind.MODEL:
-            return InvalidModel(said, node=node)
+            return InvalidModel(note, node=node)
         case _:
-            return Lowering(said, node=node)
+            return Lowering(note, node=node)
 
 
 def node_of(text: str) -> str:

@@ -51,8 +51,8 @@ class TrtexecEngine:
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """Raises ValueError for inputs that the model does not declare, Unavailable where there is no device."""
         with tempfile.TemporaryDirectory(prefix="trtexec-") as place:
-            said = run([*self._command(tensors, Path(place)), *once()], Path(place), "running")
-            outputs = outputs_of(said, Path(place))
+            printed = run([*self._command(tensors, Path(place)), *once()], Path(place), "running")
+            outputs = outputs_of(printed, Path(place))
         missing = [spec.name for spec in self._declared.signature.outputs if spec.name not in outputs]
         if missing:
             raise Lowering(noted(BackendCode.TOOL_WROTE_NO, tool="trtexec", file=missing[0]))

@@ -55,8 +55,8 @@ def find() -> Program:
         raise Unavailable(noted(BackendCode.TOOL_NOT_RUN, tool=path, error=str(error))) from error
     version = version_of(done.stdout + done.stderr)
     if version == (0, 0, 0):
-        said = " ".join((done.stderr or done.stdout).split())[-200:]
-        raise Unavailable(noted(BackendCode.TOOL_NO_VERSION, tool=path, code=done.returncode, error=said))
+        tail = " ".join((done.stderr or done.stdout).split())[-200:]
+        raise Unavailable(noted(BackendCode.TOOL_NO_VERSION, tool=path, code=done.returncode, error=tail))
     return Program(path, version)
 
 
@@ -80,11 +80,11 @@ def run(command: Sequence[str], folder: Path, doing: str) -> str:
     raise why
 
 
-def outputs_of(said: str, folder: Path) -> dict[str, Tensor]:
+def outputs_of(printed: str, folder: Path) -> dict[str, Tensor]:
     """By name, from the files that it says it wrote. Raises Unsupported for a size or a type that the file does not tell,
     Lowering where a file is not what was said."""
     outputs: dict[str, Tensor] = {}
-    for match in _WRITTEN.finditer(said):
+    for match in _WRITTEN.finditer(printed):
         name, kind = match["name"], _TYPES.get(match["type"])
         shape = tuple(int(size) for size in match["sizes"].split(".") if size)
         if kind is None or any(size < 0 for size in shape):

@@ -37,22 +37,25 @@ class Agent:
     """One for each node. Jobs go in by `add`, results come out of `results`; `end` leaves no process behind."""
 
     def __init__(self, settings: bytes, cores: int, wanted_versions: str) -> None:
-        said = msgspec.msgpack.decode(settings, type=Settings)
+        decoded = msgspec.msgpack.decode(settings, type=Settings)
         self._base: Path | None = None
         self._files: KnownFiles | None = None
         self._watched: dict[str, tuple[str, ...]] = {}
-        self._problem = self._enter(said, wanted_versions)
-        self._workers = said.workers or max(cores, 1)
+        self._problem = self._enter(decoded, wanted_versions)
+        self._workers = decoded.workers or max(cores, 1)
         self._interpreters: dict[str, Interpreter] = {}
         self._failed: dict[str, str] = {}
         self._building = threading.Lock()
-        self._launcher = QueuedLauncher(self._here(said))
+        self._launcher = QueuedLauncher(self._here(decoded))
 
     @contextmanager
-    def _here(self, said: Settings) -> Iterator[tuple[Launcher, Launcher]]:
+    def _here(self, own_settings: Settings) -> Iterator[tuple[Launcher, Launcher]]:
         """As at home. Idle workers wait for the next jobs, as long as the agent lives."""
-        interpreter, flows = self._interpreter, () if self._problem else said.flows
-        with Preforked(flows) as preforked, Pool(self._workers, said.recycle, interpreter, gpus(), preforked) as pool:
+        interpreter, flows = self._interpreter, () if self._problem else own_settings.flows
+        with (
+            Preforked(flows) as preforked,
+            Pool(self._workers, own_settings.recycle, interpreter, gpus(), preforked) as pool,
+        ):
             yield pool, FreshProcess(2, interpreter, gpus(), clear=pool.end_idle)
 
     def _enter(self, settings: Settings, wanted_versions: str) -> str:

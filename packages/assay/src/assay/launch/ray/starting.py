@@ -116,16 +116,24 @@ class StartingAgents:
 
     def _greeted(self, greeting: Any, asked: _Asked) -> Node | None:
         try:
-            said = msgspec.msgpack.decode(ray.get(greeting), type=Greeting)
+            greeted_node = msgspec.msgpack.decode(ray.get(greeting), type=Greeting)
         except ray.exceptions.RayError as error:
             self._problems.append(f"a node cannot run assay ({_reason(error)}): install it there")
             return None
-        if said.problem:
-            self._problems.append(f"{said.node}: {said.problem}")
+        if greeted_node.problem:
+            self._problems.append(f"{greeted_node.node}: {greeted_node.problem}")
             ray.kill(asked.actor)
             return None
         stream = asked.actor.results.options(num_returns="streaming").remote()
-        return Node(said.node, asked.actor, stream, said.workers, said.gpus, asked.ray_id, said.base)
+        return Node(
+            greeted_node.node,
+            asked.actor,
+            stream,
+            greeted_node.workers,
+            greeted_node.gpus,
+            asked.ray_id,
+            greeted_node.base,
+        )
 
     def _name_late(self) -> None:
         for asked in self._asked.values():

@@ -197,14 +197,14 @@ class _Graph:
         return f"model.layers.{number}.{LAYER[part]}"
 
     def _node(
-        self, kind: str, *inputs: str, out: str | tuple[str, ...], weights: tuple[str, ...] = (), **said: Any
+        self, kind: str, *inputs: str, out: str | tuple[str, ...], weights: tuple[str, ...] = (), **attributes: Any
     ) -> None:
         from onnx import helper
 
         for name in weights:
             self._given(name, self._weights[name])
         outputs = [out] if isinstance(out, str) else list(out)
-        self.nodes.append(helper.make_node(kind, list(inputs), outputs, name=outputs[0], **said))
+        self.nodes.append(helper.make_node(kind, list(inputs), outputs, name=outputs[0], **attributes))
 
     def _given(self, name: str, value: Tensor | np.generic) -> None:
         from onnx import numpy_helper

@@ -66,8 +66,8 @@ class FolderConfig(msgspec.Struct, frozen=True):
     @property
     def base(self) -> float:
         """Up to transformers 4 it stood in config.json itself."""
-        said = (self.rope_parameters or self.rope_scaling or {}).get("rope_theta", self.rope_theta)
-        return BASE if said is None else float(said)
+        theta = (self.rope_parameters or self.rope_scaling or {}).get("rope_theta", self.rope_theta)
+        return BASE if theta is None else float(theta)
 
 
 class _Kind(msgspec.Struct):
@@ -104,8 +104,8 @@ def read_json(path: Path, kind: type[_Record]) -> _Record:
 
 
 def _otherwise(config: FolderConfig) -> Iterator[str]:
-    for said in (config.rope_parameters, config.rope_scaling):
-        yield from _scaling(said or {})
+    for scaling in (config.rope_parameters, config.rope_scaling):
+        yield from _scaling(scaling or {})
     if config.partial_rotary_factor not in {None, 1.0}:
         yield f"partial_rotary_factor {config.partial_rotary_factor}"
     yield from _sliding(config)
@@ -115,12 +115,12 @@ def _otherwise(config: FolderConfig) -> Iterator[str]:
         yield "quantized weights"
 
 
-def _scaling(said: Mapping[str, Any]) -> Iterator[str]:
+def _scaling(scaling: Mapping[str, Any]) -> Iterator[str]:
     """`type` is the older name of `rope_type`, which transformers obeys too."""
     for name in ("rope_type", "type"):
-        if said.get(name, "default") not in {None, "default"}:
-            yield f"rope_type {said[name]!r}"
-    for name, value in said.items():
+        if scaling.get(name, "default") not in {None, "default"}:
+            yield f"rope_type {scaling[name]!r}"
+    for name, value in scaling.items():
         if name not in _UNSCALED and not (name == "partial_rotary_factor" and value == 1):
             yield f"rotary positions with {name} {value!r}"
 

@@ -40,9 +40,9 @@ class GgufSettings(msgspec.Struct, frozen=True):
     vocabulary: Annotated[int, msgspec.Meta(ge=0, le=2**24)] = 0
 
 
-def read_settings(kind: str, said: Mapping[str, Any]) -> GgufSettings:
+def read_settings(kind: str, metadata: Mapping[str, Any]) -> GgufSettings:
     """Those of one architecture, with what may be left out filled in. Raises ValueError: what it cannot be."""
-    own = {name.removeprefix(f"{kind}."): value for name, value in said.items() if name.startswith(f"{kind}.")}
+    own = {name.removeprefix(f"{kind}."): value for name, value in metadata.items() if name.startswith(f"{kind}.")}
     try:
         settings = msgspec.convert({_READ[name]: value for name, value in own.items() if name in _READ}, GgufSettings)
     except msgspec.ValidationError as error:
@@ -57,9 +57,9 @@ def read_settings(kind: str, said: Mapping[str, Any]) -> GgufSettings:
     return msgspec.structs.replace(settings, key_heads=key_heads, head=head)
 
 
-def otherwise(kind: str, said: Mapping[str, Any], head: int) -> Iterator[str]:
+def otherwise(kind: str, metadata: Mapping[str, Any], head: int) -> Iterator[str]:
     """Settings that no graph of these architectures follows. Without effect are those that are off, or say what holds anyway."""
-    for name, value in said.items():
+    for name, value in metadata.items():
         own = name.removeprefix(f"{kind}.")
         if own == name or own in _READ or own in _LET_BE:
             continue

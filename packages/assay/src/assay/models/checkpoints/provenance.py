@@ -56,10 +56,14 @@ def checkpoint_of(model: Path, kind: str) -> Origin | None:
     if model.suffix != ".onnx" or not model.resolve().is_relative_to(graphs().resolve()):
         return None
     try:
-        said = dict(_metadata(model))
+        metadata = dict(_metadata(model))
     except (OSError, ValueError, EOFError):
         return None
-    return Origin(Path(said[_PLACE]), said.get(_DIGEST, "")) if said.get(_KIND) == kind and _PLACE in said else None
+    return (
+        Origin(Path(metadata[_PLACE]), metadata.get(_DIGEST, ""))
+        if metadata.get(_KIND) == kind and _PLACE in metadata
+        else None
+    )
 
 
 def _metadata(model: Path) -> Iterator[tuple[str, str]]:

@@ -56,17 +56,19 @@ def read_gguf(path: Path) -> Decoder:
     try:
         check_header(path)
         reader = GGUFReader(path)
-        said = {name: field.contents() for name, field in reader.fields.items() if not name.startswith("tokenizer.")}
+        metadata = {
+            name: field.contents() for name, field in reader.fields.items() if not name.startswith("tokenizer.")
+        }
     except (OSError, ValueError, IndexError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise BadModel(f"{path} cannot be read as GGUF ({error}): give the file as it was written") from None
-    kind = str(said.get("general.architecture", "?"))
+    kind = str(metadata.get("general.architecture", "?"))
     if kind not in KNOWN:
         raise BadModel(f"{path} is a {kind}; {', '.join(KNOWN)} are read as they are")
     try:
-        settings = read_settings(kind, said)
+        settings = read_settings(kind, metadata)
     except ValueError as error:
         raise BadModel(f"{path} lacks a setting, or it is none ({error}): give the file as it was written") from None
-    if odd := next(otherwise(kind, said, settings.head), None):
+    if odd := next(otherwise(kind, metadata, settings.head), None):
         raise BadModel(f"{path} has {odd[:200]}, which is not read as it is: export the model to ONNX with its cache")
     decoder = Decoder(
         path.stem,

@@ -93,22 +93,22 @@ def check_with_onnx(
 
 def placed(text: str, path: Path, everything: Sequence[Scope] = ()) -> ModelFinding:
     """A sentence of the checker as a finding of the part that it speaks of."""
-    said, _, context = text.partition("\n\n==> Context: ")
+    message_text, _, context = text.partition("\n\n==> Context: ")
     node = _NODE.search(context)
     about = _node(node["name"], node["op"], everything) if node else MODEL
-    tensor = _TENSOR.search(said)
+    tensor = _TENSOR.search(message_text)
     if tensor and not node:
         about = ModelPart(PartKind.INITIALIZER, tensor["name"])
     for pattern, code, area, order in _ROWS:
-        if match := pattern.search(said):
+        if match := pattern.search(message_text):
             place = Area.FUNCTION if about == MODEL and area is Area.NODE else area
             place = Area.ATTRIBUTE if node and area is Area.GRAPH and code != "shadowed-value" else place
             values = [match[at] for at in order or range(1, len(match.groups()) + 1)]
             if code == "unknown-operator" and (since := _since(values[1], int(values[0]), everything)):
                 code, values = "later-operator", [*values, str(since)]
             return ModelFinding(place, code, about, tuple(_written(code, values)))
-    message = flat(said).replace(f"{path.parent}/", "")[:_LONGEST]
-    return ModelFinding(_area(said, node is not None), "onnx-checker", about, (message,))
+    message = flat(message_text).replace(f"{path.parent}/", "")[:_LONGEST]
+    return ModelFinding(_area(message_text, node is not None), "onnx-checker", about, (message,))
 
 
 def _since(operator: str, version: int, everything: Sequence[Scope]) -> int:

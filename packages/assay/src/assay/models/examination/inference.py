@@ -113,22 +113,22 @@ def _errors(text: str, names: Sequence[tuple[str, ModelPart]], graph: GraphProto
     """The errors of one inference: of nodes, or of what the graph declares."""
     matches = list(_ERROR.finditer(text))
     for match in matches:
-        said = flat(_TAG.sub("", match["text"]))
-        if said in ("", "Inference error(s):") or _PROPAGATED.match(said):
+        sentence = flat(_TAG.sub("", match["text"]))
+        if sentence in ("", "Inference error(s):") or _PROPAGATED.match(sentence):
             continue  # the node that the next one is in
         number = (match["node"] or "").strip()
         known = number.isdigit() and int(number) < len(names)
         about = names[int(number)][1] if known else ModelPart(PartKind.NODE, operator=match["op"])
-        yield _error(said, about, _operands(graph, number) if known else ())
+        yield _error(sentence, about, _operands(graph, number) if known else ())
     if not matches:
         yield _error(flat(_TAG.sub("", text)), ModelPart(PartKind.GRAPH), ())
 
 
-def _error(said: str, about: ModelPart, operands: Iterable[str]) -> ModelFinding:
-    said = said[:_LONGEST]
-    if _DECLARED.search(said):
-        return ModelFinding(Area.GRAPH, "declared", about, (said,), Severity.CONTRADICTION)
-    return ModelFinding(Area.NODE, "inference", about, (said, *operands))
+def _error(sentence: str, about: ModelPart, operands: Iterable[str]) -> ModelFinding:
+    sentence = sentence[:_LONGEST]
+    if _DECLARED.search(sentence):
+        return ModelFinding(Area.GRAPH, "declared", about, (sentence,), Severity.CONTRADICTION)
+    return ModelFinding(Area.NODE, "inference", about, (sentence, *operands))
 
 
 def _operands(graph: GraphProto, number: str) -> Iterator[str]:
@@ -196,14 +196,14 @@ def contradiction(about: ModelPart, declared: ValueInfoProto, inferred: ValueInf
 
 
 def _shapes(about: ModelPart, declared: ValueInfoProto, inferred: ValueInfoProto) -> Iterator[ModelFinding]:
-    said, inferred_shape = shape_of(declared.type), shape_of(inferred.type)
-    if said is None or inferred_shape is None:
+    declared_shape, inferred_shape = shape_of(declared.type), shape_of(inferred.type)
+    if declared_shape is None or inferred_shape is None:
         return
-    if len(said) != len(inferred_shape) or any(
+    if len(declared_shape) != len(inferred_shape) or any(
         isinstance(size, int) and isinstance(other, int) and size != other and min(size, other) >= 0
-        for size, other in zip(said, inferred_shape, strict=True)
+        for size, other in zip(declared_shape, inferred_shape, strict=True)
     ):
-        yield _declared("declared-shape", about, format_shape(said), format_shape(inferred_shape))
+        yield _declared("declared-shape", about, format_shape(declared_shape), format_shape(inferred_shape))
 
 
 def _declared(code: str, about: ModelPart, *values: str) -> ModelFinding:

@@ -37,13 +37,13 @@ def from_address(wanted: Wanted, into: Path) -> Path:
     return to
 
 
-def with_digest(said: str) -> tuple[str, str]:
+def with_digest(address_text: str) -> tuple[str, str]:
     """The address and its digest, "" without one. Raises BadModel for what is none."""
-    address, _, fragment = said.partition("#")
+    address, _, fragment = address_text.partition("#")
     digest = fragment.removeprefix("sha256=").lower()
     if fragment and not _DIGEST.fullmatch(digest):
         raise BadModel(
-            f"{said}: #{fragment} is no digest: write #sha256= and 64 hexadecimal digits (sha256sum prints them)"
+            f"{address_text}: #{fragment} is no digest: write #sha256= and 64 hexadecimal digits (sha256sum prints them)"
         )
     return address, digest
 

@@ -147,11 +147,11 @@ def _git(folder: Path, wanted: Wanted, *arguments: str, given: bytes = b"", into
     return ended.stdout or b""
 
 
-def _reason(said: str) -> str:
+def _reason(text: str) -> str:
     """The first line of git's that says what is wrong."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     wrong = [line for line in lines if line.startswith(("fatal: ", "error: ", "remote: "))]
-    if code := _REDIRECT.search(said):
+    if code := _REDIRECT.search(text):
         return (
             f"the server sends git to another address (HTTP {code[1]}), which is not followed: "
             "give the address that it has now (often the same with .git at its end)"

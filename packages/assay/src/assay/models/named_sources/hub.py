@@ -39,5 +39,5 @@ def from_cache(wanted: Wanted, into: Path) -> Path:
     return into / path.name
 
 
-def _leaves(*said: str) -> bool:
-    return any(".." in PurePosixPath(text).parts or text.startswith("/") for text in said)
+def _leaves(*texts: str) -> bool:
+    return any(".." in PurePosixPath(text).parts or text.startswith("/") for text in texts)

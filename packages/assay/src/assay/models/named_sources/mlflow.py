@@ -52,22 +52,22 @@ class _Files(msgspec.Struct):
 def from_registry(wanted: Wanted, into: Path) -> Path:
     """`models:/NAME/VERSION` or `models:/NAME@ALIAS`, as MLflow writes it, with `:FILE` behind it where the version has several models. The
     server is that of MLFLOW_REGISTRY_URI or MLFLOW_TRACKING_URI, the credentials those of MLflow's own variables. Raises BadModel."""
-    said = _SAID.fullmatch(wanted.said)
-    if said is None:
+    match = _SAID.fullmatch(wanted.said)
+    if match is None:
         raise BadModel(
             f"{wanted.said} names no model of a registry: write models:/NAME/VERSION or models:/NAME@ALIAS, with :FILE behind it where it "
             "has several"
         )
     registry = _Registry(wanted)
     try:
-        version = said["version"] or registry.version_of(said["name"], said["alias"])
-        folder = registry.folder_of(said["name"], version)
+        version = match["version"] or registry.version_of(match["name"], match["alias"])
+        folder = registry.folder_of(match["name"], version)
     except NotServed as error:
         raise BadModel(
             f"{wanted.said}: the registry has no such model: give a name, a version or an alias that it lists ({error})"
         ) from None
     names = sorted(registry.files(folder))
-    model = said["file"] or _only_model(wanted, names)
+    model = match["file"] or _only_model(wanted, names)
     if model not in names:
         raise BadModel(
             f"{wanted.said}: version {version} has no file {model}; it has {', '.join(names[:10]) or 'none'}"
@@ -164,6 +164,6 @@ def _credentials() -> str:
         return f"Bearer {token}"
     user = os.environ.get("MLFLOW_TRACKING_USERNAME", "")
     if user:
-        said = f"{user}:{os.environ.get('MLFLOW_TRACKING_PASSWORD', '')}"
-        return f"Basic {base64.b64encode(said.encode()).decode()}"
+        credentials = f"{user}:{os.environ.get('MLFLOW_TRACKING_PASSWORD', '')}"
+        return f"Basic {base64.b64encode(credentials.encode()).decode()}"
     return ""

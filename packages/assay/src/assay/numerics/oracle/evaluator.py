@@ -157,8 +157,8 @@ class Evaluator(ReferenceEvaluator):
             ) from error
         except (*_PYTHON, TypeError, ValueError) as error:
             # onnx.reference wraps a TypeError in a list of attributes; the cause says what happened.
-            said = str(error.__cause__ or error)
-            raise Lowering(noted(NoteCode.EVALUATOR_FAILED, operator=node.op_type, error=said), node=label) from error
+            reason = str(error.__cause__ or error)
+            raise Lowering(noted(NoteCode.EVALUATOR_FAILED, operator=node.op_type, error=reason), node=label) from error
         if self.computes_in and any(self._is_of_another_type(result) for result in results):
             if node.domain == "ai.onnx.ml" and node.op_type in LOOKUPS:
                 return tuple(

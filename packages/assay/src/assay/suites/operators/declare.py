@@ -89,10 +89,10 @@ class Operator:
     ) -> TorchCase:
         inputs = tuple(self._input(place, dtype, shape) for place, shape in enumerate(shapes))
         parts = [self.name, dtype, tier, "_".join(_text(shape) for shape in shapes)]
-        said = ",".join(f"{name}={_said(value)}" for name, value in attributes.items())
+        attributes_text = ",".join(f"{name}={_said(value)}" for name, value in attributes.items())
         tiny = max((prod(random_arg.shape) for random_arg in inputs), default=0) < 4
         return TorchCase(
-            name=f"operators/{'-'.join([*parts, said] if said else parts)}",
+            name=f"operators/{'-'.join([*parts, attributes_text] if attributes_text else parts)}",
             call=self.call,
             inputs=inputs,
             module=self.module,

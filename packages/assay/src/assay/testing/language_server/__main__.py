@@ -15,22 +15,22 @@ from assay.testing.language_server.faults import FAULTS
 
 def main() -> None:
     """Reads the command line."""
-    said = argparse.ArgumentParser(prog="python -m assay.testing.language_server", description=__doc__)
-    said.add_argument("--weights", type=Path, required=True)
-    said.add_argument("--tokenizer", type=Path, required=True)
-    said.add_argument("--port", type=int, required=True)
-    said.add_argument("--name", default="tiny")
-    said.add_argument("--fault", action="append", default=[], choices=FAULTS, metavar="NAME", help=", ".join(FAULTS))
-    said.add_argument("--trouble", action="append", default=[], choices=TROUBLES)
-    said.add_argument("--batch", type=int, default=8, help="requests in one step, at most")
-    said.add_argument("--delay", type=float, default=0.0, help="seconds that the first of a batch waits for others")
-    said.add_argument("--step", type=float, default=0.0, help="seconds that each step takes longer")
-    said.add_argument("--extra", type=float, default=0.0, help="share of each step that it works besides")
-    said.add_argument("--draft", type=int, default=0, help="tokens that are guessed and verified in one step")
-    said.add_argument("--leak", type=int, default=0, help="bytes that each request leaves behind")
-    said.add_argument("--held", type=int, default=0, help="bytes that are held besides, as weights would be")
-    said.add_argument("--for", type=float, default=3600.0, dest="seconds", help="seconds until it ends by itself")
-    asked = said.parse_args()
+    parser = argparse.ArgumentParser(prog="python -m assay.testing.language_server", description=__doc__)
+    parser.add_argument("--weights", type=Path, required=True)
+    parser.add_argument("--tokenizer", type=Path, required=True)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--name", default="tiny")
+    parser.add_argument("--fault", action="append", default=[], choices=FAULTS, metavar="NAME", help=", ".join(FAULTS))
+    parser.add_argument("--trouble", action="append", default=[], choices=TROUBLES)
+    parser.add_argument("--batch", type=int, default=8, help="requests in one step, at most")
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds that the first of a batch waits for others")
+    parser.add_argument("--step", type=float, default=0.0, help="seconds that each step takes longer")
+    parser.add_argument("--extra", type=float, default=0.0, help="share of each step that it works besides")
+    parser.add_argument("--draft", type=int, default=0, help="tokens that are guessed and verified in one step")
+    parser.add_argument("--leak", type=int, default=0, help="bytes that each request leaves behind")
+    parser.add_argument("--held", type=int, default=0, help="bytes that are held besides, as weights would be")
+    parser.add_argument("--for", type=float, default=3600.0, dest="seconds", help="seconds until it ends by itself")
+    asked = parser.parse_args()
     import uvicorn
 
     settings = Settings(

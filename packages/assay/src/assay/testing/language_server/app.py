@@ -158,16 +158,16 @@ async def _answer(service: Service, request: Request, *, chat: bool) -> Response
     from starlette.responses import JSONResponse, StreamingResponse
 
     try:
-        said = await request.json()
+        body = await request.json()
         service.asked += 1
         service.leaked += [bytes(service.settings.leak_bytes)] if service.settings.leak_bytes else []
         await _trouble(service)
-        answer = _accepted(service, said, chat=chat)
+        answer = _accepted(service, body, chat=chat)
     except Refused as error:
         message = {"error": {"message": str(error), "type": "invalid_request_error", "code": error.status}}
         return JSONResponse(message, error.status, headers={"Retry-After": "0"} if error.status in (429, 503) else None)
-    form = _Form(service, said, chat=chat)
-    if said.get("stream"):
+    form = _Form(service, body, chat=chat)
+    if body.get("stream"):
         return StreamingResponse(_events(service, answer, form), media_type="text/event-stream")
     pieces = [piece async for piece in answer.run(service.batcher)]
     if service.troubled("dies") and service.asked > 3:
@@ -185,17 +185,17 @@ async def _trouble(service: Service) -> None:
         await asyncio.sleep(service.settings.slow_s)
 
 
-def _accepted(service: Service, said: dict[str, Any], *, chat: bool) -> Answer:
-    if said.get("model", service.settings.name) != service.settings.name:
-        raise Refused(404, f"The model `{said.get('model')}` does not exist.")
-    prompt = service.words.chat(said.get("messages", ())) if chat else said.get("prompt", "")
+def _accepted(service: Service, body: dict[str, Any], *, chat: bool) -> Answer:
+    if body.get("model", service.settings.name) != service.settings.name:
+        raise Refused(404, f"The model `{body.get('model')}` does not exist.")
+    prompt = service.words.chat(body.get("messages", ())) if chat else body.get("prompt", "")
     ids = service.words.ids(prompt)
     odd = next((token_id for token_id in ids if not 0 <= token_id < service.network.vocabulary), None)
     if odd is not None:
         raise Refused(400, f"Token id {odd} is out of vocabulary")
     if service.troubled("endless"):
-        said = said | {"max_tokens": service.network.context - len(ids)}
-    return Answer(service.words, service.faults, said, ids, service.network.context)
+        body = body | {"max_tokens": service.network.context - len(ids)}
+    return Answer(service.words, service.faults, body, ids, service.network.context)
 
 
 async def _events(service: Service, answer: Answer, form: _Form) -> AsyncIterator[str]:
@@ -225,12 +225,12 @@ def _event(body: dict[str, Any]) -> str:
 class _Form:
     """The body of an answer, or of one piece of a stream."""
 
-    def __init__(self, service: Service, said: dict[str, Any], *, chat: bool) -> None:
-        self._service, self.said, self._chat = service, said, chat
-        wanted = said.get("top_logprobs") if chat else said.get("logprobs")
-        shown = bool(said.get("logprobs")) if chat else wanted is not None
+    def __init__(self, service: Service, body: dict[str, Any], *, chat: bool) -> None:
+        self._service, self.said, self._chat = service, body, chat
+        wanted = body.get("top_logprobs") if chat else body.get("logprobs")
+        shown = bool(body.get("logprobs")) if chat else wanted is not None
         self._most = None if not shown or service.troubled("no-logprobs") else int(wanted or 0)
-        self._by_ids = bool(said.get("return_tokens_as_token_ids")) and not service.troubled("no-ids")
+        self._by_ids = bool(body.get("return_tokens_as_token_ids")) and not service.troubled("no-ids")
 
     def body(self, text: str, pieces: list[Piece], reason: str | None) -> dict[str, Any]:
         stream = bool(self.said.get("stream"))

@@ -32,11 +32,11 @@ class Answer:
     """What is generated for one prompt."""
 
     def __init__(
-        self, words: Words, faults: frozenset[str], said: Mapping[str, Any], ids: list[int], context: int
+        self, words: Words, faults: frozenset[str], body: Mapping[str, Any], ids: list[int], context: int
     ) -> None:
-        stop = said.get("stop") or ()
+        stop = body.get("stop") or ()
         self.words, self.faults, self.ids = words, faults, ids
-        self.most = int(said.get("max_tokens") or said.get("max_completion_tokens") or 16)
+        self.most = int(body.get("max_tokens") or body.get("max_completion_tokens") or 16)
         if len(ids) + self.most > context:
             raise Refused(
                 400,
@@ -46,8 +46,8 @@ class Answer:
         if not ids:
             raise Refused(400, "the prompt is empty")
         self.pieces = Pieces(words, [stop] if isinstance(stop, str) else list(stop), faults)
-        temperature = said.get("temperature")
-        self.sampler = Sampler(1.0 if temperature is None else float(temperature), said.get("seed"), faults)
+        temperature = body.get("temperature")
+        self.sampler = Sampler(1.0 if temperature is None else float(temperature), body.get("seed"), faults)
         self.reason, self.made = "length", 0
 
     async def run(self, batcher: Batcher) -> AsyncIterator[Piece]:

@@ -31,13 +31,13 @@ def metadata(name: str, network: Network) -> dict[str, Any]:
     }
 
 
-def infer(network: Network, said: dict[str, Any]) -> dict[str, Any]:
+def infer(network: Network, body: dict[str, Any]) -> dict[str, Any]:
     """The outputs for the inputs of a request. Raises KeyError and ValueError for others than the model takes."""
     given = {
         entry["name"]: np.asarray(entry["data"], np.int64 if entry["datatype"] == "INT64" else np.float32).reshape(
             entry["shape"]
         )
-        for entry in said["inputs"]
+        for entry in body["inputs"]
     }
     past = [given[f"past_key_values.{part}"] for part in _parts(network)]
     logits, present = network.run(given[_IDS[0]], given[_IDS[1]], given[_IDS[2]], past)

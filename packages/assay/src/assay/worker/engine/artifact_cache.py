@@ -95,7 +95,7 @@ def reusable(kept: CachedArtifact) -> tuple[Path, TransformedModel, EngineInfo]:
     return known.files(kept), rewritten, msgspec.structs.replace(kept.facts, reused=kept.key)
 
 
-def store(key: str, job: EngineJob, folder: Path, rewritten: TransformedModel, facts: EngineInfo, said: Said) -> None:
+def store(key: str, job: EngineJob, folder: Path, rewritten: TransformedModel, facts: EngineInfo, warned: Said) -> None:
     """For the next job that asks the same; of a job that loads no artifacts none are kept."""
     if not job.reuse:
         return
@@ -107,8 +107,8 @@ def store(key: str, job: EngineJob, folder: Path, rewritten: TransformedModel, f
         rewritten.changed,
         rewritten.takes,
         rewritten.gives,
-        notes=tuple(said.notes),
-        native_warnings=said.native,
+        notes=tuple(warned.notes),
+        native_warnings=warned.native,
     )
     _cache().keep(kept, folder, rewritten.standard)
 

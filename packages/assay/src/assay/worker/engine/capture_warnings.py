@@ -26,12 +26,12 @@ class Said:
 @contextmanager
 def capture_warnings(backend: Backend, stages: Stages) -> Iterator[Said]:
     """What is noted inside, which is given on, and what the library warned of. Where building fails, the job takes all of it."""
-    said = Said()
+    captured = Said()
     printed, logged = len(stages.printed), len(stages.logged)
     caught: list[warnings.WarningMessage] = []
     try:
         with warned_by() as caught:
-            yield said
+            yield captured
     except BaseException:
         for warning_message in caught:
             warnings.warn_explicit(
@@ -39,10 +39,10 @@ def capture_warnings(backend: Backend, stages: Stages) -> Iterator[Said]:
             )
         raise
     native = [warning_message for warning_message in caught if is_native(warning_message)]
-    said.native = read_warnings(backend, stages.printed[printed:], stages.logged[logged:], native)
-    stages.warned += said.native
+    captured.native = read_warnings(backend, stages.printed[printed:], stages.logged[logged:], native)
+    stages.warned += captured.native
     del stages.printed[printed:], stages.logged[logged:]
     for warning_message in caught:
         if warning_message not in native:
-            said.notes.append(known := note_of(warning_message))
+            captured.notes.append(known := note_of(warning_message))
             warnings.warn(NoteWarning(known), stacklevel=1)

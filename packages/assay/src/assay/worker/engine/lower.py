@@ -113,13 +113,13 @@ def lower(job: EngineJob, stages: Stages) -> Lowered:
     if not key:
         if not (isinstance(job, VerifyJob) and job.artifact_dir):
             return _lower(job, backend, stages)
-        with capture_warnings(backend, stages) as said:
+        with capture_warnings(backend, stages) as captured:
             lowered = _lower(job, backend, stages)
-        return replace(lowered, notes=tuple(said.notes), warned=said.native)
-    with capture_warnings(backend, stages) as said, artifact_cache.keep_failures(key, job, stages):
+        return replace(lowered, notes=tuple(captured.notes), warned=captured.native)
+    with capture_warnings(backend, stages) as captured, artifact_cache.keep_failures(key, job, stages):
         lowered = _lower(job, backend, stages)
-    artifact_cache.store(key, job, lowered.folder, lowered.rewritten, stages.built, said)
-    return replace(lowered, notes=tuple(said.notes), warned=said.native)
+    artifact_cache.store(key, job, lowered.folder, lowered.rewritten, stages.built, captured)
+    return replace(lowered, notes=tuple(captured.notes), warned=captured.native)
 
 
 def _lower(job: EngineJob, backend: Backend, stages: Stages) -> Lowered:

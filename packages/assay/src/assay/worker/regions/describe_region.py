@@ -84,14 +84,14 @@ def _shape(value: ValueInfoProto) -> list[int | str]:
 
 
 def _node(node: NodeProto) -> str:
-    said = [repr(node.op_type), repr(list(node.input)), repr(list(node.output))]
+    parts = [repr(node.op_type), repr(list(node.input)), repr(list(node.output))]
     if node.name:
-        said.append(f"name={node.name!r}")
+        parts.append(f"name={node.name!r}")
     if node.domain:
-        said.append(f"domain={node.domain!r}")
+        parts.append(f"domain={node.domain!r}")
     plain = [(attribute.name, _attribute(attribute)) for attribute in node.attribute]
-    said += [f"{name}={text}" for name, text in plain]
-    return f"helper.make_node({', '.join(said)})"
+    parts += [f"{name}={text}" for name, text in plain]
+    return f"helper.make_node({', '.join(parts)})"
 
 
 def _attribute(attribute: Any) -> str:

@@ -52,21 +52,22 @@ def _first(given: Tensor, exact: Tensor, backwards: bool, part: int | None) -> I
 def _rows(node: NodeProto, output: str) -> list[tuple[int, bool, int | None]]:
     """Axis of the iterations, whether they run backwards, and the direction that is looked at (None: all there is)."""
     place = list(node.output).index(output) if output in node.output else -1
-    said = {attribute.name: attribute for attribute in node.attribute}
+    attributes = {attribute.name: attribute for attribute in node.attribute}
     if node.op_type in _RECURRENT and place == 0:
-        axis = 1 if "layout" in said and said["layout"].i else 0
-        direction = said["direction"].s.decode() if "direction" in said else "forward"
+        axis = 1 if "layout" in attributes and attributes["layout"].i else 0
+        direction = attributes["direction"].s.decode() if "direction" in attributes else "forward"
         if direction == "bidirectional":
             return [(axis, False, 0), (axis, True, 1)]
         return [(axis, direction == "reverse", None)]
     if node.op_type == "Loop" and place >= len(node.input) - 2:
         return [(0, False, None)]
     if node.op_type == "Scan":
-        carried = len(node.input) - said["num_scan_inputs"].i
+        carried = len(node.input) - attributes["num_scan_inputs"].i
         number = place - carried
         if number >= 0:
             axes, backwards = (
-                list(said[name].ints) if name in said else [] for name in ("scan_output_axes", "scan_output_directions")
+                list(attributes[name].ints) if name in attributes else []
+                for name in ("scan_output_axes", "scan_output_directions")
             )
             return [(axes[number] if axes else 0, bool(backwards[number]) if backwards else False, None)]
     return []

@@ -25,18 +25,18 @@ def read_prompts(path: Path, tokenizer: str, vocabulary: int) -> list[list[int]]
         lines = [(number, line) for number, line in enumerate(path.read_text("utf-8").splitlines(), 1) if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise BadGolden(noted(DataCode.PROMPTS_NOT_READ, file=str(path), error=str(error))) from None
-    said = [_said(path, number, line) for number, line in lines]
-    if not said:
+    prompts = [_said(path, number, line) for number, line in lines]
+    if not prompts:
         raise BadGolden(noted(DataCode.PROMPTS_EMPTY, file=str(path)))
-    if any(isinstance(prompt, str) for prompt in said):
+    if any(isinstance(prompt, str) for prompt in prompts):
         encoder = _tokenizer(path, tokenizer)
-        said = [list(encoder.encode(prompt).ids) if isinstance(prompt, str) else prompt for prompt in said]
-    for (number, _), ids in zip(lines, said, strict=True):
+        prompts = [list(encoder.encode(prompt).ids) if isinstance(prompt, str) else prompt for prompt in prompts]
+    for (number, _), ids in zip(lines, prompts, strict=True):
         where = noted(DataCode.LINE, file=str(path), line=number)
         if len(ids) < FEWEST:
             raise BadGolden(noted(DataCode.PROMPT_SHORT, where=where, tokens=len(ids), fewest=FEWEST))
         demand_tokens(where, ids, vocabulary)
-    return said
+    return prompts
 
 
 def demand_tokens(where: str | Note, ids: Sequence[int], vocabulary: int) -> None:
