@@ -112,7 +112,10 @@ def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     answer = answer_at(seen.launches, rule)
     limit = 100.0 * rule.min_slowdown
     observed = percent(answer.mean) if math.isfinite(answer.mean) else None
-    figures = f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {_times(seen)}; {answer.launches} launches)"
+    figures = (
+        f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} "
+        f"({_interval(answer)}; {_times(seen)}; {answer.launches} launches)"
+    )
     loads = load_ratios(seen.launches)
     load = percent(median(loads)) if significantly_above(loads, rule.load_min_slowdown, rule) else None
     also = f"; loads slower by {load:.0f} %, too" if load is not None else ""

@@ -94,7 +94,8 @@ def demand_same_run(connection: Connection, row: Mapping[str, Any]) -> None:
             filter(None, (known.started_at, known.commit[:12] and f"commit {known.commit[:12]}", known.machine))
         )
         raise OtherRun(
-            f"another run has the id {row['id']} there ({differences}): nothing of it was changed; run the command again, which gives a new id"
+            f"another run has the id {row['id']} there ({differences}): nothing of it was changed; run the "
+            "command again, which gives a new id"
         )
 
 

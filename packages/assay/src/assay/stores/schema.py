@@ -59,8 +59,8 @@ def _version(connection: Connection, name: str) -> int:
         raise StoreError(f'{name} has the unknown schema "{version}": move it away, or name another --history')
     if int(version) < FIRST_RELEASED:
         raise StoreError(
-            f"{name} was written by an unreleased assay (schema {int(version)}, the first released one is {FIRST_RELEASED}): move it away, or "
-            "name another --history"
+            f"{name} was written by an unreleased assay (schema {int(version)}, the first released one is {FIRST_RELEASED}): move it "
+            "away, or name another --history"
         )
     if int(version) > SCHEMA:
         raise NewerHistory(
