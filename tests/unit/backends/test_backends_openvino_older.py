@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from io import BytesIO
+from types import ModuleType
 
 import pytest
 
 from assay.backends.openvino_defaults import GROUP_SIZE, NONE
-from assay.backends.openvino_older import exported, of_release
+from assay.backends.openvino_older import exported, library, of_release
 
 
 class _Core:
@@ -45,3 +47,15 @@ def test_what_is_asked_for_is_not_left_out(config: dict[str, str | int]) -> None
 @pytest.mark.parametrize("given", [b"file", BytesIO(b"file")])
 def test_a_compiled_model_is_bytes(given: object) -> None:
     assert exported(_Compiled(given)) == b"file"
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_the_classes_are_found_where_the_release_has_them(older: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """2023.0 has them in openvino.runtime alone: every model was refused there."""
+    new, runtime = ModuleType("openvino"), ModuleType("openvino.runtime")
+    holder = runtime if older else new
+    holder.__dict__["Core"] = _Core
+    new.__dict__["runtime"] = runtime
+    monkeypatch.setitem(sys.modules, "openvino", new)
+    monkeypatch.setitem(sys.modules, "openvino.runtime", runtime)
+    assert library() is holder

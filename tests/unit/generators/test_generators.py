@@ -25,14 +25,14 @@ from assay.testing.generator_checks import check_generator
 DIGESTS = {
     "arithmetic": (3, "686a4f2978f941a4"),
     "equal-models": (1, "a57ceccd8f110769"),
-    "equalities": (8, "5bb15735163b808f"),
-    "near-misses": (8, "d55c21f92c685f5f"),
-    "operator-pairs": (6, "5149d9ee2b10db49"),
-    "patterns": (7, "5ee515aa9d1b5d5f"),
-    "qdq-graphs": (6, "24e0d517cd538c8c"),
-    "random-graphs": (7, "07bea3cb49dda2bf"),
-    "sweep": (8, "fc2dcb4f6381f1a9"),
-    "used-engines": (4, "42a883e391851976"),
+    "equalities": (9, "0323f25c2f6d5db0"),
+    "near-misses": (9, "b88453bebd9709a7"),
+    "operator-pairs": (7, "d95fcfc392154c1d"),
+    "patterns": (8, "ad831f894c6c9cd7"),
+    "qdq-graphs": (7, "25b4d7dd3d599509"),
+    "random-graphs": (8, "6f29aabe55d9b004"),
+    "sweep": (9, "36380d08c7e2f10e"),
+    "used-engines": (5, "5a0e67111602a5c5"),
 }
 """Version and digest of a hundred cases."""
 
@@ -106,6 +106,21 @@ def test_the_sweep_makes_every_form_of_every_operator() -> None:
     assert sorted({*grid} - made) == NEVER
 
 
+def test_clips_whose_bounds_cross_are_made_where_the_text_says_what_comes_of_them() -> None:
+    """Since opset 13 all becomes the largest; before, nobody says."""
+    crossed = set[int]()
+    for index in range(400):
+        build = Build(Draws("test", 1, 7, index), 9 + index % 15)
+        (clip,) = forms()["Clip"](build, "Clip")
+        held = {**build.weights, **build.feeds}
+        node = next(node for node in build.nodes if clip.name in node.output)
+        bounds = [held[name] for name in node.input[1:] if name in held]
+        if len(bounds) == 2 and bounds[0] > bounds[1]:
+            crossed.add(build.opset)
+    assert crossed
+    assert min(crossed) >= 13
+
+
 NEVER: list[tuple[str, int]] = [("Resize", 10), ("Scan", 8)]
 """Forms that no node case has and few engines read."""
 
@@ -158,4 +173,4 @@ def test_what_compilers_have_rules_for_stands_side_by_side() -> None:
     assert pairs[layer, arithmetic] + pairs[layer, 2] >= 8
     assert pairs[moves, moves] >= 15
     assert twice >= 30
-    assert weights[True] > 0.63 * weights.total()
+    assert weights[True] > 0.55 * weights.total()  # 0.62; 0.49 without the weights

@@ -14,7 +14,7 @@ from assay.backends.check_inputs import check_inputs
 from assay.backends.errors import openvino_failure, unusable_artifact
 from assay.backends.openvino_counters import counted_calls, counting, operator_medians, timed_nodes
 from assay.backends.openvino_defaults import DEFAULTS_OFF, GROUP_SIZE, NONE, numeric_defaults, turned_off
-from assay.backends.openvino_older import exported, of_release
+from assay.backends.openvino_older import exported, library, of_release
 from assay.backends.openvino_passes import after_each_pass
 from assay.backends.openvino_runtime_graph import DEVICE, NAMES, numbers_in_bytes, placements
 from assay.backends.openvino_warnings import read_warnings
@@ -129,15 +129,13 @@ class OpenVINO:
 
     def prepare(self) -> None:
         """Import openvino."""
-        import openvino  # noqa: F401
+        library()
 
     def lower(self, model: Path, flow: Flow) -> OpenVINOEngine:
         """Read and compile the file in place, so that external data is found beside it."""
-        import openvino
-
         options = resolve_options(self.options, flow)
         config = _config(options, flow)
-        core = openvino.Core()
+        core = library().Core()
         try:
             read = core.read_model(str(model))
             declared = msgspec.structs.replace(declared_names(model), numbers_in_bytes=numbers_in_bytes(read))
@@ -147,14 +145,12 @@ class OpenVINO:
 
     def load(self, folder: Path, flow: Flow) -> OpenVINOEngine:
         """The compiled model, imported with the flow's precision and threads."""
-        import openvino
-
         options = resolve_options(self.options, flow)
         config = _config(options, flow)
         try:
             blob = (folder / _ARTIFACT).read_bytes()
             declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
-            compiled = (core := openvino.Core()).import_model(blob, DEVICE, of_release(core, config))
+            compiled = (core := library().Core()).import_model(blob, DEVICE, of_release(core, config))
         except (OSError, msgspec.DecodeError, RuntimeError) as error:
             raise unusable_artifact("openvino", error) from error
         try:
@@ -190,13 +186,11 @@ class OpenVINOEngine:
 
     def bind(self, tensors: Tensors) -> Callable[[], object]:
         """Inputs copied in once; outputs stay in the request's memory, as `benchmark_app` leaves them."""
-        import openvino
-
         self.run(tensors)  # says what is wrong with the inputs
         for index, spec in enumerate(self._inputs):
             tensor = _tensor(tensors[spec.name])
             # A copy: the next `run` writes its own inputs into it.
-            own = tensor if isinstance(tensor, openvino.Tensor) else openvino.Tensor(tensor)
+            own = tensor if isinstance(tensor, library().Tensor) else library().Tensor(tensor)
             self._request.set_input_tensor(index, own)
         infer = self._request.infer
         return lambda: infer(share_outputs=True)
@@ -216,22 +210,18 @@ class OpenVINOEngine:
 
     def _counted(self, tensors: Tensors) -> list[list[Any]]:
         """By a copy of the engine that counts: counting costs time. [] where nothing was saved."""
-        import openvino
-
         if self._saved is None:
             return []
-        compiled = openvino.Core().import_model(self._saved.read_bytes(), DEVICE, counting(self._compiled))
+        compiled = library().Core().import_model(self._saved.read_bytes(), DEVICE, counting(self._compiled))
         engine = OpenVINOEngine(compiled, self._options, self._declared)
         return counted_calls(lambda: engine.run(tensors), engine._request)
 
     def facts(self) -> EngineInfo:
         """`precision` is what the property says after compiling; placements are the nodes of the executed graph."""
-        import openvino
-
         hint = self._compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name()
         threads = self._compiled.get_property("INFERENCE_NUM_THREADS")
         return EngineInfo(
-            backend_version=openvino.__version__.partition("-")[0],
+            backend_version=library().get_version().partition("-")[0],
             precision=NAMES.get(hint, hint),
             placements=placements(self._compiled.get_runtime_model(), numbers=self._declared.numbers_in_bytes),
             options={**{name: str(value) for name, value in self._options.items()}, "threads": str(threads)},
@@ -282,11 +272,10 @@ def _spec(port: Any, name: str) -> TensorSpec:
 
 def _tensor(array: Tensor) -> Any:
     """openvino 2026.4 reads an ml_dtypes array as if it were float16: such arrays go in with their type said."""
-    import openvino
-
     if array.dtype.name not in _EXTENSION:
         return array
     raw = pack(array) if array.dtype.name in FOUR_BIT else np.ascontiguousarray(array).view(np.uint8)
+    openvino = library()
     return openvino.Tensor(raw, openvino.Shape(array.shape), getattr(openvino.Type, _EXTENSION[array.dtype.name]))
 
 

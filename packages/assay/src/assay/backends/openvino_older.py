@@ -9,6 +9,17 @@ from assay.backends.openvino_defaults import GROUP_SIZE, NONE
 from assay.backends.openvino_runtime_graph import DEVICE
 
 
+def library() -> Any:
+    """The module of its classes, which was `openvino.runtime` until 2023.0. Raises ImportError."""
+    import openvino
+
+    if hasattr(openvino, "Core"):
+        return openvino
+    from openvino import runtime
+
+    return runtime
+
+
 def of_release(core: Any, config: Mapping[str, str | int]) -> dict[str, str]:
     """Without what turns off a thing that this release does not do yet: it refuses the name (before 2024.1). As texts: 2024.1 refuses a
     number of Python for some."""

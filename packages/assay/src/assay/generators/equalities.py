@@ -23,7 +23,7 @@ class Equalities:
     """Each value may pass through a chain that changes nothing before it is read."""
 
     name = "equalities"
-    version = 8
+    version = 9
     about = "short chains with casts there and back, transposes and their inverses, whole slices and other steps that change nothing"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:

@@ -31,7 +31,7 @@ class NearMisses:
     types, constants or inputs, equal operands, opsets and outputs in the middle are drawn."""
 
     name = "near-misses"
-    version = 8
+    version = 9
     about = "short chains of operators that an optimiser rewrites together, with everything else drawn"
 
     def __init__(self, learned: Mapping[str, Sequence[str]] | None = None) -> None:

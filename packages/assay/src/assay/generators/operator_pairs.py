@@ -26,7 +26,7 @@ class OperatorPairs:
     as a fusion wants it, and sometimes the first once more."""
 
     name = "operator-pairs"
-    version = 6
+    version = 7
     about = "every ordered pair of operators, the second reading the first, with constants beside it"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:

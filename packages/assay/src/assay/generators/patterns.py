@@ -45,7 +45,7 @@ class Patterns:
     """`patterns` are those of ONNX's functions, or those of a folder of models (`assay fuzz --near`)."""
 
     name = "patterns"
-    version = 7
+    version = 8
     about = "subgraphs of function bodies or of your models, with operands, attributes, constants, operators or types changed"
 
     def __init__(self, patterns: Sequence[MinedPattern] | None = None) -> None:

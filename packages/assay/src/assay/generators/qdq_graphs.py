@@ -30,7 +30,7 @@ class QdqGraphs:
     """As a quantizer leaves a model, and with what it forgets."""
 
     name = "qdq-graphs"
-    version = 6
+    version = 7
     about = "short chains whose values and weights pass through QuantizeLinear and DequantizeLinear"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:

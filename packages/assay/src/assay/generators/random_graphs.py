@@ -15,7 +15,7 @@ class RandomGraphs:
     """Three to ten nodes."""
 
     name = "random-graphs"
-    version = 7
+    version = 8
     about = "typed random graphs of three to ten nodes, of all operators"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:

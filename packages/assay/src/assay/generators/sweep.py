@@ -13,7 +13,7 @@ class Sweep:
     """Goes round all forms of all operators: one case of each, then the next of each."""
 
     name = "sweep"
-    version = 8
+    version = 9
     about = "every operator at every opset in which it changed, attributes within their domains, boundary shapes"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:

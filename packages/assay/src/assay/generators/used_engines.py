@@ -31,7 +31,7 @@ class UsedEngines:
     """Short chains whose inputs have symbolic dimensions. In another call every axis of one size has another one."""
 
     name = "used-engines"
-    version = 4
+    version = 5
     about = "short chains with symbolic dimensions, at several sizes; called again, saved and loaded, and run beside each other"
 
     def make(self, seed: int, index: int) -> GeneratedCase | None:

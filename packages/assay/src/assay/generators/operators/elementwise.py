@@ -154,6 +154,8 @@ def clip(build: Build, operator: str) -> list[Operand]:
     dtype = build.dtype(operator, among=NUMBERS)
     x = build.operand(dtype, empty=True)
     least, most = draws.one_of((None, -1.0, 0.0, 1.0)), draws.one_of((None, 1.0, 2.0, 6.0))
+    if build.since(operator) >= 13 and draws.chance(10):
+        least, most = 2.0, draws.one_of((0.0, 1.0))  # all becomes the largest then, as the text says since opset 13
     if version_has(build, operator, "min"):
         return build.node(operator, [x], min=least, max=most)
     ends: list[Operand | None] = []
