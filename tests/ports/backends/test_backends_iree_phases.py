@@ -28,7 +28,14 @@ NARROW = "--iree-global-opt-demote-contraction-inputs-type=bf16 --iree-global-op
 @pytest.mark.parametrize(
     ("unless", "flags", "stage", "name"),
     [
-        ("--iree-global-optimization-opt-level=O0", NARROW, Stage.PASS, "phase global-optimization"),
+        # Of the three walks through all phases the one that ends between the others: each takes 7 s of a processor.
+        pytest.param(
+            "--iree-global-optimization-opt-level=O0",
+            NARROW,
+            Stage.PASS,
+            "phase global-optimization",
+            marks=pytest.mark.slow,
+        ),
         ("--never", NARROW, Stage.FIRST, "phase executable-sources"),
         ("--iree-hal-target-backends=vmvx", NARROW, Stage.PASS, "phase executable-targets"),
     ],
