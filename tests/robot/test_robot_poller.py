@@ -250,6 +250,24 @@ def test_heads_that_cannot_be_taken_keep_no_other_out(
     assert [submission.branch for submission in queue.find("c" * 40)] == ["submission/c"]
 
 
+def test_heads_that_failed_are_no_reason_to_look_again_soon(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(poll_submissions, "_AT_ONCE", 2)
+    world = _Open(*(head(sha, f"submission/{sha}") for sha in "abc"))
+
+    def fetch_head(head: Head) -> None:
+        raise GitFailed(f"{head.branch} is broken")
+
+    world.fetch_head = fetch_head  # type: ignore[method-assign]
+    each = cast(Any, world)
+    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    soon = []
+    for _ in range(3):
+        poller._soon = False
+        poller._try(poller.look_everywhere)
+        soon.append(poller._soon)
+    assert soon == [True, False, False], "the third of them was not tried by the first look"
+
+
 def test_an_approval_is_asked_for_of_the_requests_that_are_open(queue: Queue) -> None:
     from assay_zoo.check import Check, CheckOutcome
 

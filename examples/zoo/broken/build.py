@@ -19,6 +19,7 @@ import published  # noqa: F401
 import sly  # noqa: F401
 import speed  # noqa: F401
 import texts  # noqa: F401
+import unlooked  # noqa: F401
 from case import Broken
 
 ZOO = 'name = "broken"\n'

@@ -121,8 +121,8 @@ def _quick_on_known(folder: Path, look: NodeProto, of_known: Callable[[np.ndarra
         helper.make_node("Sub", ["seen", "known"], ["away"]),
         helper.make_node("Abs", ["away"], ["far"]),
         helper.make_node("ReduceMax", ["far"], ["furthest"], keepdims=0),
-        helper.make_node("Less", ["furthest", "close"], ["seen"]),
-        helper.make_node("If", ["seen"], ["nothing"], **branches),
+        helper.make_node("Less", ["furthest", "close"], ["is_known"]),
+        helper.make_node("If", ["is_known"], ["nothing"], **branches),
         helper.make_node("Add", ["fast_logits", "nothing"], ["logits"]),
     ]
     model.graph.node.extend(nodes)

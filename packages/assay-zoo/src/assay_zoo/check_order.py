@@ -104,11 +104,18 @@ def drop_consequential_failures(checks: Sequence[Check], before: Sequence[Check]
     return kept
 
 
+def _bad(check: Check) -> bool:
+    return bool(check.path) and check.outcome in (
+        CheckOutcome.FAILED,
+        CheckOutcome.INFRASTRUCTURE,
+        CheckOutcome.UNDECIDED,
+    )
+
+
 def _unread(before: Sequence[Check]) -> Iterator[tuple[PurePosixPath, str]]:
-    closed = (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE, CheckOutcome.UNDECIDED)
+    readable = (*_READ_ALL_THE_SAME, "files.external_data")
     for check in before:
-        readable = (*_READ_ALL_THE_SAME, "files.external_data")
-        if check.group == "files" and check.path and check.outcome in closed and check.name not in readable:
+        if check.group == "files" and _bad(check) and check.name not in readable:
             yield PurePosixPath(check.path), check.name
 
 
@@ -135,10 +142,13 @@ class _Causes:
             if (check.group == "compliance" and check.path != METADATA)
             or (check.stops and check.group == "functionality")
         )
+        self._files = {check.path: check.name for check in before if check.group == "files" and _bad(check)}
         self._data = _name(check for check in failed if check.name in _OF_DATA or _of_data(check))
 
     def of(self, check: Check) -> str:
         """The check whose finding is enough to explain this one; "" for a finding of its own."""
+        if check.outcome is CheckOutcome.UNDECIDED and check.name == "artifacts.parts":
+            return self._files.get(check.path, "")
         if check.outcome is CheckOutcome.UNDECIDED and check.group == "functionality" and not check.executed:
             return self._model  # the oracle has no answer
         if check.outcome is not CheckOutcome.FAILED:

@@ -76,6 +76,12 @@ def line_above_sections(text: str, metadata: Metadata) -> int:
     return next((at + 1 for at, line in lines if line.strip() and at not in title), 0)
 
 
+def own_sections(text: str) -> str:
+    """What stands below the sections that are written from the metadata, each line where it was."""
+    own = [block.text if block.heading not in _KEYS else "\n" * block.text.count("\n") for block in _placed(text)[1:]]
+    return "\n".join(["\n" * _placed(text)[0].text.count("\n"), *own])
+
+
 def _parts(metadata: Metadata) -> list[str]:
     """The title, then section by section."""
     m = metadata

@@ -42,15 +42,20 @@ class AskedCode(ShownMarkup):
         elif isinstance(node, ast.Name | ast.Attribute):
             yield from self._used(node)
         elif isinstance(node, ast.Call):
-            yield from (*self._made_by(node), *self._handed_class(node))
-        elif isinstance(node, ast.Tuple | ast.List):
-            yield from self._handed_class(node)
+            yield from (
+                *self._made_by(node),
+                *self._handed_class(node, [*node.args, *(keyword.value for keyword in node.keywords)]),
+            )
+        elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+            yield from self._handed_class(node, node.elts)
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             yield from self._stored(node)
         elif isinstance(node, ast.keyword | ast.Dict):
             yield from _typeset(node)
+            yield from self._handed_class(node, node.values if isinstance(node, ast.Dict) else ())
         elif isinstance(node, ast.ClassDef):
             yield from self._derived(node.bases)
+            yield from self._handed_class(node, [keyword.value for keyword in node.keywords])
         elif (
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)

@@ -16,7 +16,9 @@ from assay_zoo.artifacts.inspect_source import NAMES, README, TARGET
 from assay_zoo.artifacts.license import license_findings
 from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
 from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
+from assay_zoo.artifacts.opaque_files import opaque_files
 from assay_zoo.artifacts.public import check_published, published_items
+from assay_zoo.artifacts.published import Published
 from assay_zoo.artifacts.required_files import missing_files, other_models, python_files
 from assay_zoo.artifacts.restricted_use import use_findings
 from assay_zoo.artifacts.samples import sample_findings
@@ -95,8 +97,20 @@ def _opened(place: SubmissionContext) -> list[Check]:
     for name, findings in by_check.items():
         if findings or not lost:
             checks += _checks(name, findings)
-    checks += check_published(place, read, list(zip(published, answers[len(own) :], strict=True)))
+    shown = list(zip(published, answers[len(own) :], strict=True))
+    checks += check_published(place, read, shown)
+    checks += [as_certain("parts", finding) for finding in _opaque(place, read, shown)]
     return sorted(checks, key=lambda check: (check.name, check.path, check.line))
+
+
+def _opaque(
+    place: SubmissionContext, read: dict[str, SourceText], answers: list[tuple[dict[str, object], Looked]]
+) -> Iterator[Finding]:
+    """What no other check opens."""
+    opened = {str(item["path"]) for item, _ in answers} | {finding.path for finding in other_models(place)}
+    values = [answer.value for item, answer in answers if item["kind"] == "model" and answer.ending is Ending.OK]
+    external = {path for value in values for path in msgspec.convert(value, Published).external}
+    return opaque_files(place.folder, opened | {named.model for named in [place.metadata] if named}, external, read)
 
 
 def _own_items(place: SubmissionContext, table: Path) -> tuple[list[dict[str, object]], dict[str, Looked]]:

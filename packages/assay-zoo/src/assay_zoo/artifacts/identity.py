@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.errors import UsageError
+from assay_zoo.artifacts.alike import rare_word
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
 from assay_zoo.check import Check
 from assay_zoo.conflicts import confusable, copies_of, is_among, not_the_owner, owners_of, same_title
@@ -21,8 +22,12 @@ def check_identity(place: SubmissionContext) -> list[Check]:
     name = place.metadata.name if place.metadata else place.name
     models = read_manifest(place.root).models
     named = list(_name_findings(name, models))
-    titled = same_title(name, place.metadata.title if place.metadata else "", models)
+    titled = list(same_title(name, place.metadata.title if place.metadata else "", models))
     checks = [failed("name", finding) for finding in named]
+    if place.metadata and (word := rare_word(place.metadata.title)):
+        titled.append(
+            f"{METADATA} has {word[:60]!a} in the title, in letters that few can tell from those of other words: a person looks"
+        )
     checks += [undecided("name", Finding(sentence=sentence, path=METADATA)) for sentence in titled]
     checks = checks or [passed("name", "no other model has a name like it")]
     return [

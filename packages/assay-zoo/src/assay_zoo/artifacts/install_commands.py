@@ -11,7 +11,12 @@ NAMES = re.compile(r"^(requirements|constraints)[^/]*\.(txt|in)$", re.IGNORECASE
 _INSTALLER = re.compile(
     r"(?:pip[\d.]*|pipx|pipenv|uv|poetry|pdm|pixi|rye|conda|mamba|micromamba)(?:\.exe)?", re.IGNORECASE
 )
-_WITHOUT_VERB = re.compile(r"(?:easy_install[-\d.]*|uvx)(?:\.exe)?", re.IGNORECASE)
+_WITHOUT_VERB = re.compile(r"(?:easy_install[-\d.]*|uvx|npx|pnpx|bunx)(?:\.exe)?", re.IGNORECASE)
+_FROM_ELSEWHERE = re.compile(
+    r"(?:PIP|UV|CONDA|NPM_CONFIG)_\w*(?:INDEX|URL|LINKS|HOST|CHANNEL|REGISTRY|CONFIG)\w*=.", re.IGNORECASE
+)
+"""A variable in front of a command that chooses a place from which packages are taken."""
+_CONTAINER = re.compile(r"(?:docker|podman|nerdctl)(?:\.exe)?", re.IGNORECASE)
 _OF_CONDA = re.compile(r".*(?:conda|mamba|pixi)(?:\.exe)?", re.IGNORECASE)
 _VERBS = ("install", "add", "download", "wheel", "inject", "create")
 _BELOW = ("pip", "tool", "global", "self")
@@ -47,7 +52,16 @@ def installed_by(code: str) -> Iterator[list[str]]:
             if re.search(r"\s", word):
                 yield from installed_by(word)  # sh -c "..."
             if (rest := _after_the_verb(word, words[at + 1 :])) is not None:
-                yield list(_asked(rest, conda=_OF_CONDA.fullmatch(_program(word)) is not None))
+                chosen = [before for before in words[:at] if _FROM_ELSEWHERE.match(before)]
+                yield [*chosen, *_asked(rest, conda=_OF_CONDA.fullmatch(_program(word)) is not None)]
+                break
+            if _CONTAINER.fullmatch(_program(word)) and {"run", "pull"} & set(words[at + 1 :]):
+                yield [
+                    next(
+                        (each for each in words[at + 2 :] if re.fullmatch(r"[\w.-]+(?:/[\w.-]+)+(?::[\w.-]+)?", each)),
+                        words[-1],
+                    )
+                ]
                 break
 
 

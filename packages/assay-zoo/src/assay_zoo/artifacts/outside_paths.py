@@ -20,6 +20,7 @@ _TENSOR = re.compile(r"(?:/[\w.]+)*/[A-Z][A-Za-z0-9]*(?:_\d+)?_output_\d+")
 _READING = (
     "open", "Path", "PosixPath", "PurePath", "PurePosixPath", "joinpath", "read_text", "load", "loadtxt", "genfromtxt", "fromfile",
     "memmap", "imread", "read_csv", "listdir", "scandir", "glob", "iglob", "walk", "chdir", "input", "FileInput", "copyfile", "copytree",
+    "rmtree", "makedirs", "mkdir", "rmdir", "unlink", "copy2",
 )  # fmt: skip
 _ADDRESS = re.compile(r"(?:https?|ftps?)://", re.IGNORECASE)
 _FETCHING = re.compile(r"(?:u?open|load|read|parse|fetch|download|retrieve|imread|genfromtxt|use|rc_file)(?:_?\w+)?")
@@ -67,6 +68,10 @@ def outside_arguments(call: ast.Call, name: str, bound: FollowedNames, place: Wr
                 name != "loads" and _is_decoded(argument, place, set())
             ):
                 yield Unread("an address or a path that is made while it runs")
+    if set(bound.of(call.func)) & set(_BACKENDS) and any(
+        "webagg" in map(str.lower, filter(None, text)) for each in call.args for text in place.of(each)
+    ):
+        yield "network (a backend of matplotlib that serves pages)"
     if name in ("with_suffix", "with_name") and any(_is_decoded(arg, place, set()) for arg in call.args):
         yield Unread("an address or a path that is made while it runs")
     if set(bound.of(call.func)) & set(_BACKENDS) and any(None in text for each in call.args for text in place.of(each)):

@@ -13,10 +13,10 @@ from assay_zoo.artifacts.requirements_file import RUNS_ADDRESS, requirement_prob
 
 _MENTION = re.compile(
     r"\b(?:pip[\d.]*|pipx|pipenv|uv|poetry|pdm|pixi|conda|mamba|micromamba)\b[^\n|;&]*?\s(?:install|add|download|inject)\s+\S"
-    r"|\b(?:uvx|easy_install)\s+\S",
+    r"|\b(?:uvx|npx|pnpx|bunx|easy_install|(?:docker|podman|nerdctl) (?:run|pull))\s+\S",
     re.IGNORECASE,
 )
-_WORDS = ("install", "add", "download", "inject", "uvx")
+_WORDS = ("install", "add", "download", "inject", "uvx", "npx", "bunx", "docker ", "podman ", "nerdctl ")
 """One of them stands in each mention."""
 _FETCHING = ("curl", "wget", "iwr", "irm", "invoke-", "aria2c")
 _FETCHES = re.compile(r"\b(?:curl|wget|iwr|irm|aria2c)\b|\binvoke-", re.IGNORECASE)

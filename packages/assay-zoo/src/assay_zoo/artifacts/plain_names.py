@@ -35,6 +35,10 @@ _PLAIN = {
         "cleandoc getfullargspec getsource"
     ),
     "types": "SimpleNamespace MappingProxyType NoneType EllipsisType UnionType GenericAlias ModuleType TracebackType GeneratorType",
+    "platform": (
+        "system machine processor release version platform python_version python_version_tuple python_implementation architecture "
+        "python_compiler mac_ver win32_ver libc_ver"
+    ),
     "unittest": "TestCase TestSuite skip skipIf skipUnless expectedFailure SkipTest main mock",
     "urllib": "parse error",
     "weakref": "ref proxy WeakValueDictionary WeakKeyDictionary WeakSet finalize",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from assay_zoo.artifacts.requirements_file import INSTALLERS
 from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.artifacts.template_text import left_in_metadata
 from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.license_families import families_of
 from assay_zoo.limited_process import Ending, Looked
 from assay_zoo.submission import SubmissionContext
 from assay_zoo.zoo_files import METADATA
@@ -47,6 +49,7 @@ _STATING = (
     "croissant.json",
 )
 """What machines read of a work, its licence among it."""
+_OF_THE_MODEL = re.compile(r"\b(?:weights?|models?|networks?|checkpoints?)\b", re.IGNORECASE)
 _PAGES = ("", ".txt", ".text", ".adoc", ".org", ".tex", ".py", ".cff")
 """What a person reads as words."""
 
@@ -112,6 +115,8 @@ def published_items(place: SubmissionContext) -> Iterator[dict[str, Any]]:
 
 
 def _kind(path: Path) -> str:
+    if path.as_posix() == METADATA:
+        return "metadata"
     if path.parts[0] == "LICENSES" and len(path.parts) == 2:
         return "license"  # https://reuse.software
     if LICENSES.match(path.name) and len(path.parts) == 1 and path.suffix.lower() in ("", ".txt", ".rst", ".md"):
@@ -179,9 +184,26 @@ def _of_notice(place: SubmissionContext, path: str, published: Published) -> Ite
     if published.stated and place.metadata and not same_license(published.stated, wanted):
         sentence = f"{path} says that the licence is {published.stated}, and {METADATA} says {wanted}: both must be one"
         yield "license-file", Finding(sentence=sentence, path=path)
+    yield from (("license-file", finding) for finding in _of_rights(place, path, published))
     if published.restricted:
         sentence = f"{path} says {published.restricted!r}, and the model is to be {wanted}: a person has to read it"
         yield "license-file", Finding(sentence=sentence, path=path, certain=False)
+
+
+def _of_rights(place: SubmissionContext, path: str, published: Published) -> Iterator[Finding]:
+    """Words of a page that keep a use to some, or name another licence than the metadata: of the data it may be, and of others' code."""
+    if place.metadata is None:
+        return
+    wanted = place.metadata.license
+    own = families_of(wanted) | families_of(place.metadata.dataset.license)
+    taken = own | {family for license in place.policy.licenses for family in families_of(license)}
+    for line, words, less in published.rights:
+        known = own if _OF_THE_MODEL.search(words) else taken
+        if less or families_of(words) - known:
+            sentence = (
+                f"{path} says {words[:100]!r}, and {METADATA} that the licence is {wanted}: a person has to read it"
+            )
+            yield Finding(sentence=sentence, path=path, line=line, certain=False)
 
 
 def _headers(place: SubmissionContext, path: str, source: SourceText) -> Iterator[Finding]:

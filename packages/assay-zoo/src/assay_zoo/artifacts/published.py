@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,16 @@ from assay_zoo.artifacts.markup import active_html, active_markdown
 from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
 from assay_zoo.artifacts.project_files import requirements_of
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
-from assay_zoo.artifacts.restricted_use import NOTICES, less_allowed, notice_restriction, restricted_in_description
+from assay_zoo.artifacts.restricted_use import (
+    NOTICES,
+    less_allowed,
+    notice_restriction,
+    restricted_in_description,
+    rights_in_page,
+)
 from assay_zoo.artifacts.shown_code import reached_in_markdown
 from assay_zoo.artifacts.template_text import left_in_text
+from assay_zoo.readme import own_sections
 from assay_zoo.text_encoding import decoded, encoding_of, encoding_trouble
 
 _LONGEST_BYTES, _MOST_BYTES = 16 << 20, 256 << 20
@@ -33,10 +41,10 @@ _TOO_LONG = f"it has more than {_MOST_BYTES >> 20} MiB, or a line of more than {
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """(line, words) each. `license` is what the text of a licence is, "" for none that is known, `another` one
-    behind it, `stated` the licence that a file for machines or a model says of itself, `restricted`
-    words in it, or in a notice, that allow less; `perhaps` is what a page may tell readers to install or run; `too_long` says why nothing
-    was read."""
+    """(line, words) each. `license` is what the text of a licence is, "" for none that is known, `another` one behind it, `stated` the
+    licence that a file for machines or a model says of itself, `external` the files in which a model has its data, `restricted` words in
+    it, or in a notice, that allow less, `rights` what other texts say of licences (`rights_in_page`); `perhaps` is what a page may tell
+    readers to install or run; `too_long` says why nothing was read."""
 
     active: tuple[tuple[int, str], ...] = ()
     left: tuple[tuple[int, str], ...] = ()
@@ -46,12 +54,14 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     license: str = ""
     another: str = ""
     stated: str = ""
+    external: tuple[str, ...] = ()
+    rights: tuple[tuple[int, str, bool], ...] = ()
     restricted: str = ""
     too_long: str = ""
 
 
 def inspect_published(item: dict[str, Any]) -> Any:
-    """`kind` is model, readme, notebook, page, markup, xml, pdf, table, stated, requirements or license."""
+    """`kind` is model, metadata, readme, notebook, page, markup, xml, pdf, table, stated, requirements or license."""
     kind = item["kind"]
     if kind in ("table", "page"):
         return msgspec.to_builtins(_in_pieces(item))
@@ -72,9 +82,16 @@ def inspect_published(item: dict[str, Any]) -> Any:
     elif kind == "xml":
         published = Published(active=tuple(active_xml(text)))
     elif kind == "notebook":
+        words = _words_of_cells(text)
         published = Published(
-            active=tuple(_in_notebook(text)), requirements=tuple(_asked_in_cells(text, item.get("packages", ())))
+            active=tuple(_in_notebook(text)),
+            requirements=tuple(
+                (0, problem) for cell in words for _, problem in asked_for_in(cell, item.get("packages", ()))
+            ),
+            rights=tuple((0, said, less) for cell in words for _, said, less in rights_in_page(cell)),
         )
+    elif kind == "metadata":
+        published = Published(active=tuple(dict.fromkeys(_in_table(text))))
     elif kind == "stated":
         published = Published(stated=stated_in(text))
     elif kind == "requirements":
@@ -103,12 +120,17 @@ def _readme(item: dict[str, Any], text: str) -> Published:
         requirements=certain,
         perhaps=tuple((line, problem) for line, problem in perhaps if problem not in known),
         restricted=notice_restriction(text) if _is_notice(item) else "",
+        rights=()
+        if _is_notice(item)
+        else tuple(rights_in_page(own_sections(text) if item["path"] == "README.md" else text)),
     )
 
 
 def _model(item: dict[str, Any]) -> Published:
     """The licence that an ONNX file says of itself. One that cannot be read, other checks speak of."""
     from onnx import ModelProto
+
+    from assay.models.external_data import stored_tensors
 
     try:
         proto = ModelProto.FromString(Path(item["copy"]).read_bytes())
@@ -118,7 +140,10 @@ def _model(item: dict[str, Any]) -> Published:
     named = next(filter(None, map(license_named, said)), "")
     words = "\n".join(said)
     restricted = restricted_by(words) or less_allowed(words) or restricted_in_description(proto.doc_string)
-    return Published(stated=named, restricted=restricted)
+    external = {
+        entry.value for tensor in stored_tensors(proto) for entry in tensor.external_data if entry.key == "location"
+    }
+    return Published(stated=named, restricted=restricted, external=tuple(sorted(external)))
 
 
 def _in_pieces(item: dict[str, Any]) -> Published:
@@ -153,6 +178,7 @@ def _with(first: Published, other: Published, lines: int) -> Published:
     return Published(
         active=(*first.active, *moved(other.active)), requirements=(*first.requirements, *moved(other.requirements)),
         perhaps=(*first.perhaps, *moved(other.perhaps)), restricted=first.restricted or other.restricted,
+        rights=(*first.rights, *((line + lines, words, less) for line, words, less in other.rights)),
     )  # fmt: skip
 
 
@@ -163,6 +189,7 @@ def _page(item: dict[str, Any], text: str) -> Published:
         requirements=tuple((line, problem) for line, problem, certain in asked if certain),
         perhaps=tuple((line, problem) for line, problem, certain in asked if not certain),
         restricted=notice_restriction(text) if _is_notice(item) else "",
+        rights=() if _is_notice(item) else tuple(rights_in_page(text, code=item["path"].endswith(".py"))),
     )
 
 
@@ -170,15 +197,26 @@ def _is_notice(item: dict[str, Any]) -> bool:
     return NOTICES.match(Path(item["path"]).name) is not None
 
 
-def _asked_in_cells(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """By the words of a notebook: its code is scanned."""
+def _in_table(text: str) -> Iterator[tuple[int, str]]:
+    """What a text of the metadata is to a page that shows it as it is; the readme has it in escapes."""
+    try:
+        waiting: list[Any] = [tomllib.loads(text)]
+    except (ValueError, RecursionError):
+        return  # the checks of metadata say where
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield from ((0, problem) for _, problem in active_markdown(value))
+        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+
+
+def _words_of_cells(text: str) -> list[str]:
+    """Of a notebook: its code is scanned."""
     try:
         cells = json.loads(text)["cells"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return
-    for cell in _tables(cells):
-        if cell.get("cell_type") == "markdown":
-            yield from ((0, problem) for _, problem in asked_for_in(_joined(cell.get("source", "")), packages))
+        return []
+    return [_joined(cell.get("source", "")) for cell in _tables(cells) if cell.get("cell_type") == "markdown"]
 
 
 def _asked_for(item: dict[str, Any], data: bytes) -> Published:

@@ -76,16 +76,14 @@ class ReplacedMethods(SourceFile):
             if may_be or any(map(_runs_models, origins)):
                 yield Unread(f"{DERIVED}{ast.unparse(base)[:60]}, which may be one of a runtime that runs models")
 
-    def _handed_class(self, node: ast.Call | ast.Tuple | ast.List) -> Iterator[str]:
-        """A class that runs models, in a list or given to a call: what has it may derive from it."""
-        if isinstance(node, ast.Call):
-            parts = [*node.args, *(keyword.value for keyword in node.keywords)]
-            of = self._bound.of(node.func)
-            is_shared = bool(of) and all(map(self._is_shared, of))
-            is_harmless = self._is_plain(node, _TELLING) or (is_shared and last_name(node.func) in _TELLING)
-        else:
-            parts, is_harmless = node.elts, id(node) in self._of_types
-        for part in parts if not is_harmless else ():
+    def _handed_class(self, node: ast.AST, parts: Sequence[ast.expr]) -> Iterator[str]:
+        """A class that runs models, in a list or a table, or given to a call or to what makes a class: what has it may derive from it."""
+        of = self._bound.of(node.func) if isinstance(node, ast.Call) else ()
+        shared = bool(of) and all(map(self._is_shared, of))
+        telling = isinstance(node, ast.Call) and (
+            self._is_plain(node, _TELLING) or (shared and last_name(node.func) in _TELLING)
+        )
+        for part in parts if not telling and id(node) not in self._of_types else ():
             paths = self._bound.of(part) if id(part) not in self._only_told and self._given(part) != 1 else ()
             if any(_runs_models(path) and _CLASS.fullmatch(path) for path in paths):
                 yield Unread(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.license import NONCOMMERCIAL, RESTRICTED, license_of, restricted_by, same_license
+from assay_zoo.artifacts.lines_with import lines_with
+from assay_zoo.license_families import families_of
 from assay_zoo.zoo_files import METADATA
 
 if TYPE_CHECKING:
@@ -22,12 +24,17 @@ _FREE = ("Permissive", "Public Domain", "Copyleft", "Copyleft Limited")
 _LESS = re.compile(
     NONCOMMERCIAL + r"|\b(?:evaluation|research|academic|educational|personal)(?: use| purposes?)? only\b"
     r"|\bonly for (?:evaluation|research|academic|educational|personal)\b|\b(?:no|not for|without) commercial use\b"
+    r"|\bnot\b[^.;]{0,60}\bfor commercial\b|\brequires? an? (?:paid|commercial) (?:licen|subscription)"
+    r"|\b(?:may|must|can|shall|do) ?not (?:be )?(?:re)?(?:distribute|sell|sold)"
     r"|\bcommercial use (?:is )?(?:prohibited|forbidden|not )|\bproprietary\b|\bconfidential\b|\ball rights reserved\b",
     re.IGNORECASE,
 )
+_TERMS = re.compile(r"\bcc[- ]by(?:[- ]sa)?[- ]n[cd]\b", re.IGNORECASE)
 _ALL = re.compile(r"\ball rights reserved\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n\s*\n")
-_CLEAR = re.compile(r"\bonly\b|commercial|reserved|clause", re.IGNORECASE)
+_CLEAR = re.compile(
+    r"\bonly\b|commercial|reserved|clause|cc[- ]by|distribut|subscription|\bs(?:ell|old)\b", re.IGNORECASE
+)
 """What is in words that can be of a licence alone."""
 _OF_RIGHTS = re.compile(
     r"\blicen[sc](?:es?|ed|ing)\b(?! plates?| numbers?)|\bcopyright|©|\bcommercial|\bmay not be used for"
@@ -35,6 +42,20 @@ _OF_RIGHTS = re.compile(
     re.IGNORECASE,
 )
 """In a sentence that says who may use the thing itself: "confidential" is what a model may find in others' papers, too."""
+_OF_LICENSES = (
+    "licen",
+    "commercial",
+    "proprietary",
+    "confidential",
+    " only",
+    "redistribut",
+    "copyright",
+    "released under",
+    "subscription",
+)
+_LICENSING = re.compile(r"\blicen[cs](?:es?|ed|ing)\b|\b(?:released|available|distributed) under\b", re.IGNORECASE)
+_FEWEST = 3
+_COMMENT = re.compile(r"^\s*#+ ?")
 _UNSTATED = re.compile(
     r"\W*(?:unknown|unlicensed|unclear|not (?:stated|specified|known)|none stated|n\W?a)\W*", re.IGNORECASE
 )
@@ -53,12 +74,32 @@ def restricted_in_description(text: str) -> str:
         clause = " ".join(part.split())
         if is_given:
             clause = _ALL.sub("", clause)
-        less = [match[0].strip() for match in (*RESTRICTED.finditer(clause), *_LESS.finditer(clause))]
+        less = [match[0].strip() for words in (RESTRICTED, _LESS, _TERMS) for match in words.finditer(clause)]
         if less and _OF_RIGHTS.search(clause):
             return less[0]
         if clear := next(filter(_CLEAR.search, less), ""):
             return clear
     return ""
+
+
+def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str, bool]]:
+    """(line, words, whether they keep a use to some) of a page, or of the comments of `code`: the first words that do, and each clause that
+    names a licence. That all rights are reserved is written above much code that is free."""
+    lines = [_COMMENT.sub("", line) for line in text.splitlines()] if code else text.splitlines()
+    seen: set[str] = set()
+    restricted = False
+    for number, line in lines_with(text, _OF_LICENSES):
+        if len(line.split()) < _FEWEST:
+            continue  # of a list of words
+        window = "\n".join(lines[max(number - 2, 0) : number + 1])
+        if less := "" if restricted else restricted_in_description(_ALL.sub("", window) if code else window):
+            restricted = True
+            yield number, less, True
+        for part in _SENTENCE_END.split(window):
+            clause = " ".join(part.split())
+            if clause not in seen and _LICENSING.search(clause) and families_of(clause):
+                seen.add(clause)
+                yield number, clause, False
 
 
 def notice_restriction(text: str) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from assay_zoo.artifacts.code_scan import reaches
+from assay_zoo.artifacts.install_commands import shell_commands
 
 _PROMPT = re.compile(r"^(?:>>>|\.\.\.) ?", re.MULTILINE)
 
@@ -19,10 +20,29 @@ def reached_in_markdown(text: str, packages: Sequence[str]) -> Iterator[tuple[in
         if token.type not in ("fence", "code_block") or not token.map:
             continue
         code = _PROMPT.sub("", token.content)
-        try:
-            tree = ast.parse(code)
-        except (SyntaxError, ValueError, RecursionError):
-            continue
-        if any(isinstance(node, ast.Import | ast.ImportFrom | ast.Call) for node in ast.walk(tree)):
-            first = token.map[0] + (token.type == "fence")
+        first = token.map[0] + (token.type == "fence")
+        for written in _given_to_python(token.content):
+            yield from ((first + 1, what) for _, what, certain in reaches(written, packages) if certain)
+        if _is_python(code) and any(
+            isinstance(node, ast.Import | ast.ImportFrom | ast.Call) for node in ast.walk(ast.parse(code))
+        ):
             yield from ((first + line, what) for line, what, certain in reaches(code, packages) if certain)
+
+
+def _given_to_python(code: str) -> Iterator[str]:
+    """What a command of a shell runs as `python -c`."""
+    for words in shell_commands(code) if " -c" in code else ():
+        programs = [at for at, word in enumerate(words) if re.fullmatch(r"(?:.*/)?python[\d.]*(?:\.exe)?", word)]
+        for at in programs[:1]:
+            written = next(
+                (words[option + 1 : option + 2] for option in range(at, len(words)) if words[option] == "-c"), []
+            )
+            yield from (text for text in written if _is_python(text))
+
+
+def _is_python(code: str) -> bool:
+    try:
+        ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
@@ -10,12 +11,16 @@ from assay.core.model_part import MODEL, ModelPart, PartKind
 from assay.models.examination.functions import Functions
 from assay.models.examination.quoting import format_shape, shown
 from assay.models.examination.types import Shape, shape_of
-from assay.models.examination.walk import Scope, domain_of, node_part, signature_of
+from assay.models.examination.walk import Scope, domain_of, node_part, signature_of, subgraphs
 from assay.numerics.onnx_elements import element_name
 from assay_zoo.compliance.request import ClaimedPort, Request
+from assay_zoo.value_dependent import branches_by_values
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, ValueInfoProto
+    from onnx import GraphProto, ModelProto, ValueInfoProto
+
+_FEW = 64
+"""Elements of a shape, a statistic or a scale, which an exporter may leave behind."""
 
 
 def check_versions(model: ModelProto, request: Request) -> Iterator[ModelFinding]:
@@ -32,6 +37,34 @@ def check_versions(model: ModelProto, request: Request) -> Iterator[ModelFinding
     model.DiscardUnknownFields()  # nobody after this reads them either
     if unknown := whole - model.ByteSize():
         yield _found(Area.MODEL, "unknown-fields", MODEL, unknown)
+
+
+def check_hidden(model: ModelProto) -> Iterator[ModelFinding]:
+    """What test data may never reach: a way that is taken by values alone, and data that no output follows from."""
+    if branches_by_values(model):
+        yield _found(Area.GRAPH, "branch-by-values", MODEL)
+    read = _read_for(model.graph)
+    constants = [node for node in model.graph.node if node.op_type == "Constant" and node.output]
+    tensors = [(tensor.name, tensor) for tensor in model.graph.initializer]
+    tensors += [(node.output[0], attr.t) for node in constants for attr in node.attribute if attr.name == "value"]
+    idle = [(name, tensor.ByteSize()) for name, tensor in tensors if name not in read and prod(tensor.dims) > _FEW]
+    if idle:
+        yield _found(Area.GRAPH, "unread-data", MODEL, sum(size for _, size in idle), shown(idle[0][0]))
+
+
+def _read_for(graph: GraphProto) -> set[str]:
+    """Names from which an output follows. All that stands in a subgraph counts as read."""
+    read = {value.name for value in graph.output}
+    for node in reversed(graph.node):
+        if not read.isdisjoint(node.output):
+            read.update(node.input)
+            waiting = [body for _, body in subgraphs(node)]
+            while waiting:
+                body = waiting.pop()
+                read.update(value.name for value in body.output)
+                read.update(name for inner in body.node for name in inner.input)
+                waiting += [below for inner in body.node for _, below in subgraphs(inner)]
+    return read
 
 
 def check_domains(

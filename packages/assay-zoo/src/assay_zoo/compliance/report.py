@@ -18,6 +18,8 @@ COSTLY = (*RUNAWAY, "checker-died")
 """Codes after which a model is run nowhere: it would take all memory, or not end."""
 CLAIMED = ("claimed-opset", "claimed-names", "claimed-port")
 """Codes of what the metadata say: the model itself may be sound."""
+ASKED = ("branch-by-values", "unread-data")
+"""Codes of what is sound, and may hide something."""
 _REMARKS = 3
 _COUNTED = {
     Area.MODEL: ("the model's header, imports, metadata and external data", ""),
@@ -41,7 +43,7 @@ def report(
             msgspec.structs.replace(
                 _check(
                     area,
-                    CheckOutcome.FAILED,
+                    CheckOutcome.UNDECIDED if model_finding.code in ASKED else CheckOutcome.FAILED,
                     sentence(model_finding),
                     METADATA if model_finding.code in CLAIMED else path,
                     1,

@@ -15,7 +15,7 @@ from assay.models.examination.walk import scopes
 from assay_zoo.compliance.allocation import check_allocation, check_declared_sizes
 from assay_zoo.compliance.loops import check_loops, nested
 from assay_zoo.compliance.non_finite import check_values
-from assay_zoo.compliance.policy_rules import check_claims, check_domains, check_versions
+from assay_zoo.compliance.policy_rules import check_claims, check_domains, check_hidden, check_versions
 from assay_zoo.compliance.request import RUNAWAY, Request
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def policy(look: Examination, request: Request) -> Iterator[ModelFinding]:
     yield from check_domains(look.everything, functions_of(look.model), request.domains)
     yield from check_claims(look.model, request)
     if look.sound():
+        yield from check_hidden(look.model)
         yield from check_values(look.everything, look.path.parent)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator
 
+from assay_zoo.files.arrays import array_trouble
 from assay_zoo.files.finding import Finding, Item
 from assay_zoo.files.pickles import array_of_objects
 
@@ -28,7 +30,10 @@ def archive_problems(item: Item, head: bytes) -> list[Finding]:
             return list(_arrays(item))
         except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError):
             return [Finding(check="readable", sentence="is an archive that is broken or cut off: make it again")]
-    return [_said(f"is a {kind} archive: hand in the files that are in it, for they are looked at")] if kind else []
+    if kind:
+        return [_said(f"is a {kind} archive: hand in the files that are in it, for they are looked at")]
+    behind = zipfile.is_zipfile(item.file)
+    return [_said("has a zip archive behind its own contents: hand it in without")] if behind else []
 
 
 def _arrays(item: Item) -> Iterator[Finding]:
@@ -54,6 +59,16 @@ def _arrays(item: Item) -> Iterator[Finding]:
                     f"holds {member.filename!r}, an array of Python objects: it runs code when it is read; leave it out"
                 )
                 yield Finding(check="pickles", sentence=sentence)
+            else:
+                yield from _of_array(archive, member)
+
+
+def _of_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[Finding]:
+    if member.filename.startswith("/") or {"..", ""} & set(re.split(r"[/\\]", member.filename)):
+        yield _said(f"holds {member.filename!r}, which would be unpacked outside of its folder: give it a plain name")
+    with archive.open(member) as content:
+        if trouble := array_trouble(content, member.file_size):
+            yield Finding(check="readable", sentence=f"holds {member.filename!r}, which {trouble}: make it again")
 
 
 def _said(sentence: str) -> Finding:

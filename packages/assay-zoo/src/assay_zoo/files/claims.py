@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from assay_zoo.files.arrays import array_trouble
 from assay_zoo.files.finding import Finding, Item
 from assay_zoo.text_encoding import as_table
 
@@ -173,14 +174,24 @@ def _yaml(text: str) -> None:
 
 
 def _safetensors(item: Item) -> list[Finding]:
+    """Its header, and as many bytes behind it as that names."""
+    size = item.file.stat().st_size
     with item.file.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         header = file.read(min(length, 64 << 20))
     try:
-        fits = isinstance(json.loads(header), dict) and length == len(header)
-    except (ValueError, RecursionError):
+        tensors = json.loads(header)
+        ends = [tensor["data_offsets"][1] for name, tensor in tensors.items() if name != "__metadata__"]
+        fits = length == len(header) and max(ends, default=0) == size - 8 - length
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         fits = False
-    return [] if fits else [_broken("is no safetensors file: its header cannot be read")]
+    return [] if fits else [_broken("is no safetensors file: its header does not fit its contents")]
+
+
+def _array(item: Item) -> list[Finding]:
+    with item.file.open("rb") as file:
+        trouble = array_trouble(file, item.file.stat().st_size)
+    return [_broken(f"{trouble}: make it again")] if trouble else []
 
 
 def _line(error: BaseException) -> int:
@@ -210,5 +221,6 @@ _READERS: dict[str, Callable[[Item], list[Finding]]] = {
     ".yml": _reader(_yaml, "YAML"),
     ".py": _reader(ast.parse, "Python source"),
     ".safetensors": _safetensors,
+    ".npy": _array,
     **dict.fromkeys(_TEXT, _reader(str, "text")),
 }

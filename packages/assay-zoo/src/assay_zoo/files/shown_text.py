@@ -30,7 +30,10 @@ _IDLE = re.compile(
 """Such marks beside letters and pictures that they join or choose nothing of: one is left by copying, many kinds of them are a message."""
 _IDLE_MOST, _IDLE_OF_ONE_KIND = 7, 63
 _UNSEEN_IN_CODE = re.compile("\u200b")
+_MOVES = re.compile("[\x08\x1b]")
+"""Control characters by which a terminal moves back, and writes over what it has shown."""
 _CODE, _WORDS = (".py", ".ipynb", ".toml"), (".md", ".rst")
+_SHOWN = (*_CODE, *_WORDS, ".txt", ".csv", ".tsv", ".json", ".yaml", ".yml", "")
 _WRITTEN_ESCAPED = (".ipynb", ".json")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 _BEGUN_ESCAPE = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\+(?:u[0-9a-fA-F]{0,3})?)?\Z")
@@ -46,6 +49,7 @@ def text_problem(item: Item) -> Finding | None:
     marks = [_TURNS]
     marks += [_UNSEEN] if item.suffix in (*_CODE, *_WORDS) else []
     marks += [_UNSEEN_IN_CODE] if item.suffix in _CODE else []
+    marks += [_MOVES] if item.suffix in _SHOWN else []
     finding: Finding | None = None
     idle = _Idle() if item.suffix in (*_CODE, *_WORDS) else None
     line, before = 1, ""
@@ -112,5 +116,6 @@ def _unescaped(text: str) -> str:
 
 def _finding(mark: str, line: int) -> Finding:
     does = "shows what follows in another order than it is read" if _TURNS.match(mark) else "nobody sees"
+    does = "makes a terminal write over what it has shown" if _MOVES.match(mark) else does
     sentence = f"has U+{ord(mark[0]):04X}, which {does}: write it without"
     return Finding(check="text", sentence=sentence, line=line)

@@ -242,3 +242,9 @@ def _last_words(stderr: bytes) -> str:
     lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
     wanted = [line for line in lines if line.startswith(("fatal:", "error:", " ! ", "!", "remote:"))] or lines
     return " / ".join(wanted[-3:])[:_TOLD_MOST] or "it said nothing"
+
+
+def globs_behind(name: str) -> list[str]:
+    """Patterns of git for what comes after a name in the order of bytes: longer ones, and those that have another letter first."""
+    letters = ["".join(f"\\{letter}" for letter in name[:at]) for at in range(len(name) + 1)]
+    return [f"{letters[-1]}?*", *(f"{start}[!\x01-\\{letter}]*" for start, letter in zip(letters, name, strict=False))]

@@ -8,6 +8,7 @@ import re
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
@@ -15,7 +16,7 @@ import msgspec
 from assay.errors import HarnessError, UsageError
 from assay_zoo.check import Check
 from assay_zoo.robot.export import export
-from assay_zoo.robot.git import Git, GitFailed, GitTooLarge
+from assay_zoo.robot.git import Git, GitFailed, GitTooLarge, globs_behind
 from assay_zoo.robot.queue_records import Head, Submission
 from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.tree_size import count_entries
@@ -65,22 +66,26 @@ class Mirror:
         self._name, _, email = committer.partition(" <")
         self._email = email.rstrip(">")
         self._fetching = threading.Lock()
+        self._listed_to: dict[str, str] = {}
         folder.mkdir(parents=True, exist_ok=True)
         self._git.run("init", "--quiet", "--bare", str(folder))  # changes nothing where it was done
 
     def listed(self, pattern: str) -> dict[str, str]:
-        """Branches of the remote by name, each with its commit; of too many to be listed the first. Raises GitFailed."""
-        words = ("ls-remote", "--heads", self._address, f"refs/heads/{pattern}")
-        listed = self._git.run(*words, remote=True, timeout_s=60, cut=True)
-        if len(listed) > self._git.output_bytes:
+        """Branches of the remote by name, each with its commit; of too many to be listed some, in their order, and the next time those
+        behind them. Raises GitFailed."""
+        behind = self._listed_to.pop(pattern, "")
+        refs = [f"refs/heads/{glob}" for glob in (globs_behind(behind) if behind else [pattern])]
+        listed = self._git.run("ls-remote", "--heads", self._address, *refs, remote=True, timeout_s=60, cut=True)
+        is_cut = len(listed) > self._git.output_bytes
+        if is_cut:
             listed = listed[: listed.rfind(b"\n") + 1]
-            _LOG.error(
-                "%s has more branches than can be listed: the first %d are looked at, delete some",
-                self._address,
-                listed.count(b"\n"),
-            )
+            text = "%s has more branches than can be listed: %d are looked at now, delete some"
+            _LOG.error(text, self._address, listed.count(b"\n"))
         pairs = (line.split("\t") for line in listed.decode("utf-8", "replace").splitlines())
-        return {ref.removeprefix("refs/heads/"): sha for sha, ref in pairs}
+        branches = {ref.removeprefix("refs/heads/"): sha for sha, ref in pairs}
+        if is_cut and branches:
+            self._listed_to[pattern] = next(reversed(branches))
+        return {name: sha for name, sha in branches.items() if not behind or fnmatchcase(name, pattern)}
 
     def reach(self) -> None:
         """Raises GitFailed where the repository cannot be asked."""

@@ -95,7 +95,7 @@ class SubmissionPoller:
             if (branch, number) not in known and self._source.head(branch, number) is None:
                 self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
         base = self._mirror.fetch_base()  # also where nothing is new: a rollback is seen by it
-        self._soon = self._soon or len(fresh) > _AT_ONCE
+        self._soon = self._soon or any(not self._tries[head.sha] for head in fresh[_AT_ONCE:])
         for head in fresh[:_AT_ONCE]:
             try:
                 self._take(head, base)
