@@ -87,7 +87,7 @@ class _Search:
         else:
             self._all = having = {axis: known.read(connection, axis) for axis in AXES}
             self._kinds = self._kinds and self._there(self._kinds)
-        self._named = {axis: [name for name in having[axis] if self._is_asked(axis, name)] for axis in AXES}
+        self._named = {axis: self._asked(axis, having[axis]) for axis in AXES}
 
     def page(self, axis: str, first: int, count: int) -> tuple[list[str], bool]:
         """So many names from the `first` on, and whether others come after these."""
@@ -132,9 +132,14 @@ class _Search:
             )
         ]
 
-    def _is_asked(self, axis: str, name: str) -> bool:
+    def _asked(self, axis: str, names: list[str]) -> list[str]:
         part = self._query.case if axis == "case" else self._query.flow
-        return name == part if part and self._query.exact else part.lower() in name.lower()
+        if not part:
+            return names
+        if self._query.exact:
+            return [name for name in names if name == part]
+        lower = part.lower()
+        return [name for name in names if lower in name.lower()]
 
     def _checked(self, axis: str) -> Iterator[list[str]]:
         """Those that have such a job on a name of the other axis that is asked for. Where nothing is asked of that one, the names of a run
