@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
 import numpy as np
+import onnx
 import pytest
-from onnx import parser
+from msgspec.structs import replace
+from onnx import numpy_helper, parser
 
 from assay import plugins
 from assay.core.flow import Flow
-from assay.core.screening import Unspecified
+from assay.core.screening import Screened, Unspecified
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import coarse_sum, far_of
+from assay.generators.screen import _Screener
+from assay.generators.sweep import Sweep
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
+from screening import screening_job
 
 GRAPH = """<ir_version: 8, opset_import: ["" : 13]>
 g (float16[256] x) => (float16[1] y) { y = ReduceSumSquare(x) }"""
@@ -44,3 +53,35 @@ def test_a_norm_of_numbers_whose_squares_vanish_may_be_nothing(size: float, *, r
     values.evaluate()
     far = far_of({"y": np.zeros((1, 1), np.float32)}, values, Flow("onnxruntime", "onnxruntime"), 7)
     assert (far.kind == "") is right
+
+
+class _CoarseTanh:
+    """An engine whose Tanh is 4e-6 off, which is less than the screen looks at and more than is allowed."""
+
+    accepts, options = "onnx", ()
+
+    def lower(self, model: Path, flow: Flow) -> _CoarseTanh:
+        self._model = onnx.load(model)
+        return self
+
+    def run(self, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        values = {**inputs, **{tensor.name: numpy_helper.to_array(tensor) for tensor in self._model.graph.initializer}}
+        for node in self._model.graph.node:
+            x = values[node.input[0]]
+            values[node.output[0]] = (
+                np.tanh(x) + np.float32(4e-6) if node.op_type == "Tanh" else np.cumsum(x, dtype="f4")
+            )
+        return {value.name: values[value.name] for value in self._model.graph.output}
+
+
+def test_a_part_that_is_nearer_than_the_screen_looks_is_blamed_by_its_tolerance(tmp_path: Path) -> None:
+    """Tanh alone is what is wrong, and not Tanh and CumSum together."""
+    text = """<ir_version: 8, opset_import: ["" : 14]>
+    g (float[4] x) => (float[4] y) <int64 axis = {0}> { t = Tanh (x)  y = CumSum (t, axis) }"""
+    x = np.asarray([2.05, -2.27, 2.79, -0.61], np.float32)
+    job = replace(screening_job(tmp_path), scratch=str(tmp_path))
+    screener = _Screener(job, cast(Any, _CoarseTanh()), Sweep())
+    trial = screener._trial(GeneratedCase(parser.parse_model(text).SerializeToString(), {"x": x}))
+    assert trial.became is Screened.SUSPECT
+    best, _ = screener._narrowed(trial)
+    assert [name.partition("@")[0] for name in best.values.operators] == ["Tanh"]

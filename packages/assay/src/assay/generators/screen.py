@@ -24,7 +24,7 @@ from assay.generators.comparison import Far, coarse_sum, compare, far_of, judge,
 from assay.generators.files import keep_case, write_anew
 from assay.generators.ignored import ablate_fully
 from assay.generators.kept_cases import KeptCases
-from assay.generators.narrowing import Trial, localized, simplified
+from assay.generators.narrowing import Run, Trial, localized, simplified
 from assay.generators.open_generator import open_generator
 from assay.generators.plain_uses import in_plain_model
 from assay.generators.programs import EAGER, is_right_uncompiled
@@ -38,6 +38,7 @@ from assay.ports.generator import GeneratedCase, Generator
 from assay.worker.engine.lower import backend_class
 from assay.worker.stages import Stages
 
+LITTLE = 1e-2  # relative L2
 THREADS = "threads"
 """The option of a backend: with one thread an error may be swallowed (docs/findings)."""
 
@@ -57,10 +58,9 @@ def screen(job: ScreenJob, stages: Stages) -> ScreenResult:
         begin, cpu = time.monotonic(), used_s()
         done = job.first
         with Progress(job.progress) as progress:
-            for index in range(job.first, job.first + job.count):
-                progress.write(index)
-                screener.one(index)
-                done = index + 1
+            for done in range(job.first + 1, job.first + job.count + 1):
+                progress.write(done - 1)
+                screener.one(done - 1)
                 if time.monotonic() - begin > job.seconds:
                     break
     return replace(screener.result(), done=done, cpu_s=used_s() - cpu)
@@ -110,8 +110,7 @@ class _Screener:
         return self._backend.lower(self._given, flow)
 
     def one(self, index: int) -> None:
-        became = self._look(index)
-        self._counts[became] += 1
+        self._counts[became := self._look(index)] += 1
         self._right += [index] if self._job.kept and became is Screened.RIGHT else []
 
     def _look(self, index: int) -> Screened:
@@ -128,9 +127,11 @@ class _Screener:
             self._keep(index, *self._narrowed(trial))
         return trial.became
 
-    def _part(self, case: GeneratedCase) -> Trial:
-        """Of a suspect whose shape is wrong: so may be that of what has no elements."""
-        return self._trial(case, empty=True)
+    def _run_of(self, trial: Trial) -> Run:
+        """How parts of a suspect are run. Where its shape is wrong, so may be that of what has no elements; where it is little off, a part
+        that is nearer than the screen looks may be what is wrong."""
+        far, little = trial.far, trial.far.kind == "values" and trial.far.rel_l2 < LITTLE
+        return lambda case: self._trial(case, empty=far.kind == "shape", derive=little)
 
     def _trial(self, case: GeneratedCase, *, derive: bool = False, empty: bool = False, once: bool = False) -> Trial:
         values = CaseValues(case)
@@ -173,9 +174,8 @@ class _Screener:
 
     def _as_given(self, trial: Trial) -> Trial:
         """What is wrong in the form that the backend was given already is no fault of the backend."""
-        if self._backend.accepts != "torch" or self._job.flow.name == EAGER:
-            return trial
-        if is_right_uncompiled(self._given, trial.values, self._job.seed):
+        plain = self._backend.accepts != "torch" or self._job.flow.name == EAGER
+        if plain or is_right_uncompiled(self._given, trial.values, self._job.seed):
             return trial
         return Trial(trial.case, trial.values, Screened.CONVERTED, detail=Screened.CONVERTED.value)
 
@@ -252,7 +252,7 @@ class _Screener:
         plain, tried = in_plain_model(trial, lambda case: self._trial(case, once=True))  # it may be a race
         if plain is not None or trial.far.kind == Use.OTHER_SIZES:  # a part has fixed sizes
             return plain or trial, tried
-        run = self._part if trial.far.kind == "shape" else self._trial
+        run = self._run_of(trial)
         best, ablated = simplified(localized(trial, run), run)
         if (swallowed := self._swallowed(best)) is not None:
             return swallowed, {}
