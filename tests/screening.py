@@ -30,7 +30,7 @@ def screening_job(folder: Path, **options: Option) -> ScreenJob:
         scratch=str(folder),
         generator=UsedEngines.name,
         version=UsedEngines.version,
-        seed=3,
+        seed=4,  # of 3 a ConvTranspose of halves with an output_shape is not computed by onnx.reference
         first=0,
         count=CASES,
         seconds=600.0,
