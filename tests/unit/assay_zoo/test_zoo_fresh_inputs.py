@@ -118,6 +118,27 @@ def test_of_many_each_kind_keeps_its_share_and_their_sum_is_another(seed: int) -
     assert 0 < np.abs(sample["x"].sum(axis=2) - 250).max() <= 250 / 50
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", ["float32", "uint8", "int64"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_image_of_few_greys_has_another_mean_and_the_same_greys(kind: str, seed: int, turned: bool) -> None:
+    greys = np.concatenate([np.zeros(30), np.arange(1, 9), np.arange(1, 9), np.full(16, 3), [12, 15]])
+    image = np.random.default_rng(1).permutation(greys).astype(kind).reshape(1, 1, 8, 8)
+    (sample,) = drawn_again([{"x": image}], seed, turned=turned)
+    assert abs(float(sample["x"].mean()) - float(image.mean())) > 0.1
+    assert np.array_equal(np.unique(sample["x"]), np.unique(image))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_there_once_is_there_once_beside_what_is_not(seed: int) -> None:
+    words = np.array([[101, 7, 7, 7, 8, 8, 8, 9, 9, 102, *[0] * 22]])
+    (sample,) = drawn_again([{"x": words}], seed)
+    counts = dict(zip(*np.unique(sample["x"], return_counts=True), strict=True))
+    assert counts.keys() == set(words[0].tolist())
+    assert counts[101] == counts[102] == 1
+    assert counts != dict(zip(*np.unique(words, return_counts=True), strict=True))
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_one_of_two_draws_has_no_more_to_do(seed: int) -> None:
     scores = np.concatenate([np.linspace(0.0, 0.3, 7980), np.full(420, 0.9)])[np.newaxis]

@@ -20,6 +20,10 @@ _ENDS = 50
 _BENDS = (1.5, 2.5)
 _FEW = 16
 """As many different values are kinds (masks, flags, one-hot, labels): how many there are of each says how much there is to do."""
+_GRADES = 3
+"""So many kinds that come again are more than a mask: their sum is another in each draw, as that of an image of few greys."""
+_MOVED = 16
+"""One of so many places of such an input has another value."""
 _LEAST = 8
 """Length from which an axis counts things of one kind (pixels, words, samples): a shorter one has settings, channels, columns."""
 
@@ -108,14 +112,12 @@ def _drawn(values: Part, generator: np.random.Generator, turned: bool) -> Part:
     view = values.transpose(order)
     rows = view.reshape(-1, math.prod(view.shape[len(short) :]))
     flat = np.sort(rows, axis=-1)
-    counts = [np.unique(row, return_counts=True)[1] for row in flat]
-    few = np.array([len(count) <= min(_FEW, flat.shape[-1] // 2) for count in counts], dtype=bool)
+    few = np.array([len(np.unique(row)) <= min(_FEW, flat.shape[-1] // 2) for row in flat], dtype=bool)
     larger = bool(generator.integers(2)) is not turned
     mixed = np.empty_like(flat)
     mixed[~few] = _bent(flat[~few], generator, larger)
     if few.any():
-        least = min(int(count.min()) for count, is_few in zip(counts, few, strict=True) if is_few)
-        mixed[few] = _mixed(rows[few], generator, larger, least // _ENDS)
+        mixed[few] = _mixed(rows[few], generator, larger)
     return np.ascontiguousarray(mixed.reshape(view.shape).transpose(np.argsort(order)))
 
 
@@ -128,12 +130,25 @@ def _bent(flat: Part, generator: np.random.Generator, larger: bool) -> Part:
     return np.take_along_axis(flat, places, axis=-1)
 
 
-def _mixed(rows: Part, generator: np.random.Generator, larger: bool, others: int) -> Part:
-    """In another order, the same one in each row. At `others` places, so few that each value keeps its share, the largest value of the
-    first row stands where its smallest was, or the other way round."""
+def _mixed(rows: Part, generator: np.random.Generator, larger: bool) -> Part:
+    """In another order, the same one in each row. At a few places large values stand where small ones were, or the other way round. No
+    kind is lost, and what is there once (a start, the one of one-hot) is there once."""
     places = generator.permutation(rows.shape[-1])
-    ranked = np.argsort(rows[0][places], kind="stable")
-    ends = ranked[:others], ranked[len(ranked) - others :]
-    into, out_of = ends if larger else ends[::-1]
-    places[into] = places[out_of]
+    kinds = [np.unique(row, return_index=True, return_inverse=True, return_counts=True) for row in rows[:, places]]
+    repeated = np.logical_and.reduce([counts[kind] > 1 for _, _, kind, counts in kinds])
+    free = repeated.copy()
+    for _, first, _, _ in kinds:
+        free[first] = False
+    others = min(int(counts.min()) for _, _, _, counts in kinds) // _ENDS
+    graded = [kind for _, _, kind, counts in kinds if np.count_nonzero(counts > 1) >= _GRADES]
+    if graded:
+        others = max(1, others, np.count_nonzero(free) // _MOVED)
+    kind = graded[generator.integers(len(graded))] if graded else kinds[0][2]
+    into, out_of = (_ranked(where, kind, up=up)[:others] for where, up in ((free, larger), (repeated, not larger)))
+    places[into] = places[out_of[: len(into)]]
     return rows[:, places]
+
+
+def _ranked(where: Part, kind: Part, *, up: bool) -> Part:
+    candidates = np.flatnonzero(where)
+    return candidates[np.argsort(kind[candidates] if up else -kind[candidates], kind="stable")]
