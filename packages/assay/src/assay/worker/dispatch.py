@@ -35,6 +35,7 @@ from assay.core.job import (
 from assay.core.job_base import FlowJob, Job
 from assay.core.note import LONGEST, Note, NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.refusals.backend_codes import BackendCode
 from assay.core.result import AnyResult, EngineResult
 from assay.core.result_parts import FedResult
 from assay.core.wire import encodable
@@ -176,6 +177,8 @@ BUILDING = (Stage.TRANSFORM, Stage.LOWER)
 
 
 def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
+    if (missing := _not_installed(job, error)) is not None:
+        error = missing
     try:
         outcome, cause = _classify(error, stages.reached)
     except BaseException:  # noqa: BLE001  what it says of itself is code of the backend
@@ -185,6 +188,17 @@ def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
     if isinstance(failed, EngineResult):
         failed = msgspec.structs.replace(failed, facts=stages.built)
     return msgspec.structs.replace(failed, inputs=stages.inputs) if isinstance(failed, FedResult) else failed
+
+
+def _not_installed(job: Job, error: BaseException) -> Unavailable | None:
+    """What is left of a library that was removed on this node is imported as an empty folder: only its names are missing then."""
+    if not (isinstance(job, FlowJob) and issubclass(type(error), AttributeError)):
+        return None
+    with suppress(Exception):  # an interpreter whose backends cannot be asked: the error itself is told
+        here = plugins.availability(job.flow.backend)
+        if not here.available:
+            return Unavailable(noted(BackendCode.NOT_AVAILABLE, error=here.reason, install=here.install))
+    return None
 
 
 def _ending(error: BaseException, stages: Stages) -> Note:
