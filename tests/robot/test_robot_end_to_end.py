@@ -180,7 +180,10 @@ def test_other_models_of_scenarios_with_data_are_promoted(running: tuple[Reposit
 def test_another_author_needs_a_person(running: tuple[Repository, Robot]) -> None:
     repository, robot = running
     repository.write_as("tom@example.org")
-    sha = repository.submit("taken-over", name=NAME, extra="mine now")
+    try:
+        sha = repository.submit("taken-over", name=NAME, extra="mine now")
+    finally:
+        repository.write_as(AUTHOR)
     submission = robot.decided(sha)
     decision = robot.get(f"/submissions/{submission['id']}.json").json()["decisions"][0]
     assert submission["answer"] in ("decline", "needs a person")

@@ -1,4 +1,4 @@
-"""What triage found of one red verdict: codes and numbers; the words are made by `triage/text.py`."""
+"""What triage found of one red verdict: codes and numbers; the words are made by `triage/triage_text.py`."""
 
 from __future__ import annotations
 
