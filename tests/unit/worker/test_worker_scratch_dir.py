@@ -32,6 +32,14 @@ def test_it_is_empty_for_each_job_but_for_what_a_library_remembers(tmp_path: Pat
     assert paths == sorted([ARTIFACT, "torchinductor_someone", "torchinductor_someone/file"])
 
 
+def test_a_job_without_a_scratch_leaves_no_temporary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with scratch_dir(""):
+        Path(tempfile.mkdtemp(), "left").touch()
+    assert tempfile.tempdir == str(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("needed", "outcome", "said"),
     [(1 << 62, Outcome.INFRASTRUCTURE, "the disk of "), (0, Outcome.ERROR, "while in start")],

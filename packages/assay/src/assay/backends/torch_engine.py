@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -121,12 +122,17 @@ class TorchEngine:
 def lowered(program: Program, options: dict[str, Option]) -> TorchEngine:
     """Compiled now where the options say so."""
     if options["compiler"] == "aot-inductor":
-        package = Path(tempfile.mkdtemp(prefix="aoti-")) / _PACKAGE
+        folder = Path(tempfile.mkdtemp(prefix="aoti-"))
         try:
-            _compile_ahead(program, package, options)
-            return _packaged(program, package, options)
-        except (RuntimeError, NotImplementedError) as error:
-            raise torch_failure(error) from error
+            _compile_ahead(program, folder / _PACKAGE, options)
+            engine = _packaged(program, folder / _PACKAGE, options)
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, RuntimeError | NotImplementedError):
+                raise torch_failure(error) from error
+            raise
+        weakref.finalize(engine, shutil.rmtree, folder, ignore_errors=True)
+        return engine
     return _from_program(program, options)
 
 

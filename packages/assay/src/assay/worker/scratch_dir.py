@@ -25,19 +25,29 @@ def scratch_dir(parent: str) -> Iterator[str]:
     Making and removing folders for each job costs more than running a small case: on overlay file systems 1 ms each.
     """
     if not parent:
-        with tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True) as own:
+        with tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True) as own, _temporary_files_in(own):
             yield own
         return
     owner = getpid()
     own = f"{parent}/worker-{owner}"
     os.makedirs(own, exist_ok=True)
-    before, tempfile.tempdir = tempfile.tempdir, own
     try:
-        yield own
+        with _temporary_files_in(own):
+            yield own
+    finally:
+        if getpid() == owner:
+            _empty(own)
+
+
+@contextmanager
+def _temporary_files_in(folder: str) -> Iterator[None]:
+    owner, before = getpid(), tempfile.tempdir
+    tempfile.tempdir = folder
+    try:
+        yield
     finally:
         if getpid() == owner:  # not a copy that a backend has forked
             tempfile.tempdir = before
-            _empty(own)
 
 
 def artifact_folder(own: str) -> Path:
