@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -261,3 +262,30 @@ def test_what_is_right_by_the_other_reading_of_the_standard_is_not_wrong(
         "the standard is silent (Resize: whether the length of the result is rounded before"
     )
     assert "reference is right by the other reading, and differs from reference-f64" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("steering", "options"),
+    [
+        (("", "s"), {"flows": ("faulty-lie",)}),
+        (("", "", "n"), {"flows": ("onnxruntime",), "rtol": 1e-12, "atol": 0.0}),
+    ],
+    ids=["scales, derived limits", "sizes, chosen limits"],
+)
+def test_a_resize_whose_readings_are_one_excuses_no_engine(
+    steering: tuple[str, ...], options: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the limits under which an answer is wrong: wider ones find it right by any reading."""
+    monkeypatch.chdir(tmp_path)
+    nodes = [
+        helper.make_node("Exp", ["x"], ["e"]),
+        helper.make_node("Mul", ["e", "k"], ["m"]),
+        helper.make_node("Resize", ["m", *steering], ["r"], mode="nearest"),
+        helper.make_node("Relu", ["r"], ["y"]),
+    ]
+    lengths = {"s": np.asarray([1.0, 2.0], np.float32), "n": np.asarray([4, 20], np.int64)}
+    stated = {"k": np.asarray([8.0], np.float16), **{name: lengths[name] for name in steering if name}}
+    half = onnx.TensorProto.FLOAT16
+    path = save(tmp_path / "m.onnx", nodes, {"x": (half, [4, 10])}, {"y": (half, [4, 20])}, stated)
+    result, verdict = only(run_check(CheckOptions(models=(path,), only_kind="verify", **options)))
+    assert (result.outcome, verdict.word) == (Outcome.MISMATCH, VerdictStatus.FAIL)
