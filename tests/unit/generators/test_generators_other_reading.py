@@ -7,9 +7,10 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from assay.core.flow import Flow
 from assay.core.screening import Unspecified
 from assay.generators.case_values import CaseValues
-from assay.generators.comparison import Far, other_reading
+from assay.generators.comparison import Far, compare, judge, other_reading
 from assay.ports.generator import GeneratedCase
 
 
@@ -73,3 +74,13 @@ def test_resize_of_opset_10_has_no_formula_and_two_readings() -> None:
     places = np.clip(np.arange(10) * 7 / 10, 0, 6)
     np.testing.assert_allclose(other.wide["y"][0], np.interp(places, np.arange(7), np.arange(7) ** 2), atol=1e-4)
     assert np.abs(other.wide["y"] - values.wide["y"]).max() > 0.1
+
+
+def test_what_is_far_by_the_tolerance_alone_is_not_right_by_a_reading_that_is_the_same() -> None:
+    """The cheap look, which finds an answer near that the tolerance finds far, finds it near the other reading, too."""
+    values = _resized("half_pixel", size=8)
+    off = {"y": (values.wide["y"] * (1 + 6e-6)).astype(np.float32)}
+    assert not compare(off, values).kind
+    far = judge(off, values, Far(), Flow(name="onnxruntime", backend="onnxruntime"), seed=0)
+    assert far.kind == "values"
+    assert other_reading(off, values, far) == ()
