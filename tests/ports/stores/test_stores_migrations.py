@@ -51,6 +51,9 @@ def _as_schema_5(tables: dict[str, Rows]) -> None:
         row["numbers"] = whole[spread:] + whole[:spread]
     for row in tables["run_summary"]:
         del row["names"]
+    for row in tables["case_state"]:
+        del row["was_not_ok"]
+    del tables["state_counts"]
 
 
 def _make(connection: Connection, version: str) -> None:

@@ -11,14 +11,11 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 
-from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
-from assay.core.verdict import VerdictStatus
+from assay.core.outcome import Outcome
 from assay.core.wire import decode_job
 from assay.ports.browsing import JobState, MatrixJob
+from assay.stores.state_parts import RED_WORDS, UNJUDGED
 from assay.stores.tables import case_state, result_payloads, results, runs
-
-RED_WORDS = (VerdictStatus.FAIL.value, VerdictStatus.XPASS.value, VerdictStatus.ERROR.value)
-_UNJUDGED = (*FAILS_BY_DEFAULT, Outcome.INFRASTRUCTURE.value)
 
 _state = case_state.c
 _run = runs.alias("began_since")
@@ -37,10 +34,11 @@ def state_rows() -> Select[Any]:
 
 def read_states(connection: Connection, query: Select[Any]) -> tuple[JobState, ...]:
     """`query` was made from `state_rows`."""
-    return tuple(map(_state_of, connection.execute(query)))
+    return tuple(map(state_of, connection.execute(query)))
 
 
-def _state_of(row: Any) -> JobState:
+def state_of(row: Any) -> JobState:
+    """Of a row of `state_rows`."""
     return JobState(
         *(row.job_key, row.case, row.flow, row.kind, row.outcome, row.word),
         run=row.run_id,
@@ -52,12 +50,12 @@ def _state_of(row: Any) -> JobState:
 
 def is_red(row: Any) -> ColumnElement[bool]:
     """`said` are the columns of the state or of the results. Without a verdict: that of a policy which says nothing of the outcome."""
-    return or_(row.word.in_(RED_WORDS), and_(row.word == "", row.outcome.in_(_UNJUDGED)))
+    return or_(row.word.in_(RED_WORDS), and_(row.word == "", row.outcome.in_(UNJUDGED)))
 
 
 def red(outcome: str, word: str) -> bool:
     """As `is_red` of one job."""
-    return word in RED_WORDS or (word == "" and outcome in _UNJUDGED)
+    return word in RED_WORDS or (word == "" and outcome in UNJUDGED)
 
 
 def newest_run_of(connection: Connection, case: str, flow: str) -> str:
@@ -119,7 +117,7 @@ def said(connection: Connection, text: str, looked_at: int, limit: int) -> list[
             "",
         )
         if line:
-            states.append((_state_of(row), line))
+            states.append((state_of(row), line))
         if len(states) == limit:
             break
     return states

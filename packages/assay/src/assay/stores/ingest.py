@@ -257,6 +257,11 @@ def advance(connection: Connection, first: Sequence[dict[str, Any]]) -> None:
     }
     update_later = statement.on_conflict_do_update(index_elements=["job_key"], set_=change, where=~is_later)
     connection.execute(update_later, *(() if at_once else (ordered,)))
+    # Of an old run, too, that leaves the present as it is.
+    not_ok = [state["job_key"] for state in ordered if state["was_not_ok"]]
+    for some in chunks(not_ok):
+        were = update(case_state).where(old.job_key.in_(some), old.was_not_ok == 0)
+        connection.execute(were.values(was_not_ok=1))
 
 
 def first_state(run: int, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -268,4 +273,5 @@ def first_state(run: int, row: Mapping[str, Any]) -> dict[str, Any]:
         "since": run,
         "streak": 1,
         "last_ok": run if row["outcome"] == Outcome.OK.value else None,
+        "was_not_ok": int(row["outcome"] != Outcome.OK.value),
     }

@@ -2,68 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any
+from itertools import islice
 
-from sqlalchemy import ColumnElement, Connection, Integer, ScalarSelect, cast, func, or_, select
+from sqlalchemy import Connection, ScalarSelect, func, or_, select, text
 
 from assay.core.outcome import Outcome
-from assay.core.verdict import VerdictStatus
-from assay.ports.browsing import CaseCount, Count, JobState, Standing, Unsteady
-from assay.stores.browsing import is_red, read_states, state_rows
-from assay.stores.statements import by_code, chunks
+from assay.ports.browsing import JobState, Standing, Unsteady
+from assay.stores import state_parts
+from assay.stores.browsing import state_of, state_rows
+from assay.stores.state_counts import as_number, flow_counts, worst_cases
+from assay.stores.statements import by_code
 from assay.stores.tables import case_state, results, runs
 
 TURNS = 2
 """From ok to another outcome, or back, so often: it is unsteady. One turn is a defect, or its repair."""
 
+_MANY = 400
+"""Jobs in one statement."""
 _state = case_state.c
 
 
 def standing(connection: Connection, days: float, looked_at: int, limit: int) -> Standing:
-    """See `ports.Browsable.standing`."""
+    """See `ports.Browsable.standing`. Each list goes from the newest run on which a job stands so, by the index of its part."""
     recent = _recent(connection, days)
-    red = is_red(_state)
-    began = _began()
-    is_recent = _state.since.in_(select(runs.c.number).where(runs.c.id >= recent))
 
-    def states(*asked: ColumnElement[bool]) -> tuple[JobState, ...]:
-        newest_first = (
-            state_rows().where(*asked).order_by(began.desc(), by_code(connection, _state.job_key)).limit(limit)
-        )
-        return read_states(connection, newest_first)
+    def states(numbers: Iterable[int]) -> tuple[JobState, ...]:
+        first = list(islice(numbers, limit))
+        by_number = state_rows().where(_state.number.in_(first))
+        place = {number: place for place, number in enumerate(first)}
+        rows = sorted(connection.execute(by_number), key=lambda row: place[row.number])
+        return tuple(map(state_of, rows))
 
-    green = _state.outcome == Outcome.OK.value, ~red, is_recent
-    of_cases, cases = _worst_cases(connection, red, limit)
-    each = _state.flow, _state.outcome, _state.word
-    grouped = select(*each, func.count()).group_by(*each).order_by(*each)
+    of_cases, cases = worst_cases(connection, limit)
     return Standing(
         recent,
-        tuple(Count(*row) for row in connection.execute(grouped)),
-        red=states(red),
-        newly_red=states(red, is_recent, _state.last_ok.is_not(None)),
-        newly_green=states(_state.number.in_(_were_not_ok(connection, limit, *green))),
-        inconclusive=states(_state.word == VerdictStatus.INCONCLUSIVE.value),
+        flow_counts(connection),
+        red=states(_newest(connection, state_parts.RED, limit)),
+        newly_red=states(_newest(connection, state_parts.RED_ONCE_OK, limit, recent)),
+        newly_green=states(_were_not_ok(connection, _newest(connection, state_parts.GREEN, _MANY, recent))),
+        inconclusive=states(_newest(connection, state_parts.INCONCLUSIVE, limit)),
         turning=_turning(connection, looked_at, limit),
         of_cases=of_cases,
         cases=cases,
     )
 
 
-def _worst_cases(connection: Connection, red: ColumnElement[bool], limit: int) -> tuple[tuple[CaseCount, ...], int]:
-    """How the jobs of the worst cases stand, and how many cases there are: those with the most red jobs first, then those with the most
-    that are inconclusive. Sums over all are the database's; what stands so is read of these alone."""
-    jobs_red, undecided = (
-        func.sum(_number(condition)) for condition in (red, _state.word == VerdictStatus.INCONCLUSIVE.value)
-    )
-    each = select(_state.case, func.count().over().label("cases")).group_by(_state.case)
-    worst = connection.execute(
-        each.order_by(jobs_red.desc(), undecided.desc(), by_code(connection, _state.case)).limit(limit)
-    ).all()
-    kinds = _state.case, _state.outcome, _state.word
-    grouped = select(*kinds, func.count()).where(_state.case.in_([row.case for row in worst]))
-    rows = connection.execute(grouped.group_by(*kinds).order_by(*kinds)) if worst else ()
-    return tuple(CaseCount(*row) for row in rows), int(worst[0].cases) if worst else 0
+def _newest(connection: Connection, part: str, at_once: int, recent: str = "") -> Iterator[int]:
+    """The jobs of a part, those first that are so since the newest run; not those that are so since before the run `recent`."""
+    condition = text(part)
+    of_part = select(func.max(_state.since)).where(condition)
+    walk = of_part.with_only_columns(func.max(_state.since).label("since")).cte("walk", recursive=True)
+    earlier = of_part.where(_state.since < walk.c.since).correlate(walk).scalar_subquery()
+    walk = walk.union_all(select(earlier).where(walk.c.since.is_not(None)))
+    its_runs = select(runs.c.number).join(walk, walk.c.since == runs.c.number).where(runs.c.id >= recent)
+    for run in connection.scalars(its_runs.order_by(runs.c.id.desc())).all():
+        key = by_code(connection, _state.job_key)
+        query = select(_state.number, _state.job_key).where(condition, _state.since == run).order_by(key).limit(at_once)
+        rows = connection.execute(query).all()
+        yield from (row.number for row in rows)
+        while len(rows) == at_once:
+            rows = connection.execute(query.where(key > rows[-1].job_key)).all()
+            yield from (row.number for row in rows)
 
 
 def _began() -> ScalarSelect[str]:
@@ -72,10 +73,10 @@ def _began() -> ScalarSelect[str]:
     return select(since.c.id).where(since.c.number == _state.since).correlate(case_state).scalar_subquery()
 
 
-def _were_not_ok(connection: Connection, limit: int, *asked: ColumnElement[bool]) -> list[int]:
-    """The jobs of these that were not ok in a run before they became what they are, newest first. Most often that is the last one before;
-    where runs are written late it may be any earlier one. Looked for job by job: as a part of one query PostgreSQL joins all runs for each
-    job, or looks at every job."""
+def _were_not_ok(connection: Connection, numbers: Iterator[int]) -> Iterator[int]:
+    """The jobs of these that were not ok in a run before they became what they are. Most often that is the last one before; where runs are
+    written late it may be any earlier one. Looked for job by job: as a part of one query PostgreSQL joins all runs for each job, or looks
+    at every job."""
     began, past, row = _began(), runs.alias("past"), results.c
     its_run = select(past.c.id).where(past.c.number == row.run).correlate(results).scalar_subquery()
     not_ok = row.job == _state.number, row.outcome != Outcome.OK.value, its_run < began
@@ -86,17 +87,9 @@ def _were_not_ok(connection: Connection, limit: int, *asked: ColumnElement[bool]
         for query in (last_before, any_before)
     )
     had_earlier = or_(func.coalesce(turned, Outcome.OK.value) != Outcome.OK.value, was_ever.is_not(None))
-    numbers: list[int] = []
-    for some in chunks(
-        connection.scalars(
-            select(_state.number).where(*asked).order_by(began.desc(), by_code(connection, _state.job_key))
-        ).all()
-    ):
+    while some := list(islice(numbers, _MANY)):
         having = set(connection.scalars(select(_state.number).where(_state.number.in_(some), had_earlier)))
-        numbers += [number for number in some if number in having]
-        if len(numbers) >= limit:
-            break
-    return numbers[:limit]
+        yield from (number for number in some if number in having)
 
 
 def _recent(connection: Connection, days: float) -> str:
@@ -114,9 +107,10 @@ def _recent(connection: Connection, days: float) -> str:
 
 
 def _turning(connection: Connection, looked_at: int, limit: int) -> tuple[Unsteady, ...]:
-    """Jobs that have changed since the first of these runs are the only ones that can have turned in them."""
+    """Jobs that have changed since the first of these runs, and were not always ok, are the only ones that can have turned in them."""
     newest = connection.scalars(select(runs.c.number).order_by(runs.c.id.desc()).limit(looked_at)).all()
-    changed = select(_state.number).where(_state.since.in_(newest[: looked_at - 1])).limit(50 * limit)
+    since = _state.outcome.in_([outcome.value for outcome in Outcome]), _state.since.in_(newest[: looked_at - 1])
+    changed = select(_state.number).where(text(state_parts.WAS_NOT_OK), *since).limit(50 * limit)
     is_ok = (results.c.outcome == Outcome.OK.value).label("is_ok")
     was_ok = func.lag(results.c.outcome == Outcome.OK.value).over(partition_by=results.c.job, order_by=runs.c.id)
     seen = (
@@ -125,7 +119,7 @@ def _turning(connection: Connection, looked_at: int, limit: int) -> tuple[Unstea
         .where(results.c.job.in_(changed), results.c.run.in_(newest))
         .subquery()
     )
-    turns = func.sum(func.coalesce(func.abs(_number(seen.c.is_ok) - _number(seen.c.was_ok)), 0))
+    turns = func.sum(func.coalesce(func.abs(as_number(seen.c.is_ok) - as_number(seen.c.was_ok)), 0))
     counted = (
         select(seen.c.job, turns.label("turns"), func.count().label("results"))
         .group_by(seen.c.job)
@@ -143,7 +137,3 @@ def _turning(connection: Connection, looked_at: int, limit: int) -> tuple[Unstea
         Unsteady(row.job_key, row.case, row.flow, row.kind, row.outcome, row.run_id, int(row.turns), int(row.results))
         for row in connection.execute(query)
     )
-
-
-def _number(condition: Any) -> Any:
-    return cast(condition, Integer)

@@ -7,6 +7,7 @@ drawn without opening a payload.
 from __future__ import annotations
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Column,
     Float,
@@ -19,9 +20,14 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    event,
+    text,
 )
+from sqlalchemy.schema import DDLElement
 
-SCHEMA = 7
+from assay.stores import state_parts
+
+SCHEMA = 8
 """The version that this code reads and writes: the newest of `migrations/versions`. It stands for the form of what payloads hold, too."""
 
 FIRST_RELEASED = 5
@@ -75,6 +81,12 @@ run_models = Table(
 )
 """Which models a run is about: the case's own, and the original that it is compared with."""
 
+
+def _index_of(name: str, part: str, *columns: str) -> Index:
+    """Of those rows alone."""
+    return Index(f"ix_case_state_{name}", *columns, sqlite_where=text(part), postgresql_where=text(part))
+
+
 case_state = Table(
     "case_state",
     metadata,
@@ -89,17 +101,54 @@ case_state = Table(
     Column("since", _Number, ForeignKey("runs.number"), nullable=False),
     Column("streak", Integer, nullable=False),
     Column("last_ok", _Number, ForeignKey("runs.number"), nullable=True),
+    Column("was_not_ok", Integer, nullable=False, server_default="0"),
     Index(None, "case", "flow"),
     Index(None, "outcome", "since"),
     Index(None, "outcome", "word", "case", "flow"),
     Index(None, "flow", "outcome", "word"),
+    _index_of("red", state_parts.RED, "since", "job_key"),
+    _index_of("red_once_ok", state_parts.RED_ONCE_OK, "since", "job_key"),
+    _index_of("inconclusive", state_parts.INCONCLUSIVE, "since", "job_key"),
+    _index_of("was_not_ok", state_parts.WAS_NOT_OK, "outcome", "since", "job_key"),
     postgresql_with={"fillfactor": 50},
 )
 """Every job that was ever done, by the `number` that its results go by, and what is so now: the outcome of the newest `run` that had this
 job, `since` which run it has been that, for how many runs in a row (`streak`), the verdict's `word` once that run was judged, and the
-`last_ok` run. A matrix of millions looks each case and each flow up in the last two indexes.
+`last_ok` run; `was_not_ok` is 1 where any run had another outcome than ok. A matrix of millions looks each case and each flow up in two
+indexes; the first page reads its lists from those of a part.
 Each row changes twice with each run: on PostgreSQL half of a page is free for what it becomes, or the table grows by all its rows with
 each run until it is vacuumed, and every page of a dashboard reads them."""
+
+state_counts = Table(
+    "state_counts",
+    metadata,
+    Column("axis", String, primary_key=True),
+    Column("name", String, primary_key=True),
+    Column("outcome", String, primary_key=True),
+    Column("word", String, primary_key=True),
+    Column("jobs", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""How many jobs of each case and of each flow (`axis`) stand so: the first page would count all of them each time. In SQLite triggers keep
+it with every change; in PostgreSQL, whose writers would wait for one another, it stays empty."""
+
+_LESS, _MORE = (
+    " ".join(
+        f"INSERT INTO state_counts VALUES ('{axis}', {row}.\"{axis}\", {row}.outcome, {row}.word, {step}) "
+        "ON CONFLICT (axis, name, outcome, word) DO UPDATE SET jobs = jobs + excluded.jobs;"
+        for axis in ("case", "flow")
+    )
+    for row, step in (("OLD", -1), ("NEW", 1))
+)
+_CHANGED = " OR ".join(f'OLD."{name}" <> NEW."{name}"' for name in ("word", "outcome", "case", "flow"))
+COUNTING = (
+    f"CREATE TRIGGER case_state_added AFTER INSERT ON case_state BEGIN {_MORE} END",
+    'CREATE TRIGGER case_state_changed AFTER UPDATE OF "case", flow, outcome, word ON case_state '
+    f"WHEN {_CHANGED} BEGIN {_LESS} {_MORE} END",
+)
+for _trigger in COUNTING:
+    _made: DDLElement = DDL(_trigger)  # type: ignore[no-untyped-call]
+    event.listen(case_state, "after_create", _made.execute_if(dialect="sqlite"))
 
 results = Table(
     "results",
