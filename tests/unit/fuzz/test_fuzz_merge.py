@@ -47,7 +47,7 @@ def _session(*buckets: Bucket) -> Session:
     ("status", "known", "due"),
     [
         *((status, "", True) for status in (*CAUSES, "one_witness", "undecided")),
-        *((status, "", False) for status in ("not_repeated", "unspecified", "disputed", "failed")),
+        *((status, "", False) for status in ("refused", "not_repeated", "unspecified", "disputed", "failed")),
         ("not_repeated", "finding", True),
     ],
 )

@@ -179,7 +179,8 @@ def test_a_worker_that_ended_in_use_and_not_in_a_check_is_no_case_that_is_right(
     wrong = Waiting("faulty", Suspect(CaseId("used-engines", 2, 3, 0), "values"))
     assert status_of(wrong, result, used=True) == "not_repeated"
     refused = replace(result, outcome=Outcome.UNSUPPORTED)
-    assert status_of(ended, refused) == "not_repeated"
+    assert status_of(ended, refused) == "refused"
+    assert status_of(ended, replace(result, outcome=Outcome.ERROR)) == "failed"
     assert status_of(wrong, refused) == "failed"
 
 

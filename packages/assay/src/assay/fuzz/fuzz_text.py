@@ -21,6 +21,7 @@ STATUSES = {
     "failed": "compiled, and does not run",
     "disputed": "another engine sides with the engine: look into the reference first",
     "unspecified": "the standard does not say what is right",
+    "refused": "ended its process, or had no end, and is refused when it is checked alone",
     "not_repeated": "right when it was checked again",
 }
 SHOWN, UNREACHED, FIRED = 8, 40, 8
@@ -86,7 +87,7 @@ def _bucket(bucket: Bucket, new: bool) -> Iterator[str]:
         yield f"    {_decides(bucket)}"
     if bucket.workaround:
         yield f"    workaround: {bucket.workaround}"
-    if bucket.detail and bucket.status in ("failed", "crash", "not_repeated"):
+    if bucket.detail and bucket.status in ("failed", "crash", "refused", "not_repeated"):
         yield f"    {_middle_left_out(bucket.detail)}"
     yield f"    {'script: ' + bucket.script if bucket.script else 'model: ' + bucket.smallest}"
 

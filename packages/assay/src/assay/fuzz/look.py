@@ -280,8 +280,8 @@ def status_of(waiting: Waiting, result: Result, *, used: bool = False) -> str:
         silent & BY_ORDER and result.outcome is Outcome.NONDETERMINISTIC
     ):
         return "unspecified"
-    if waiting.suspect.kind in ENDED and result.outcome in (Outcome.ERROR, Outcome.UNSUPPORTED):
-        return "not_repeated"  # it is refused, or raises, in a process of its own, and ends none
+    if waiting.suspect.kind in ENDED and result.outcome is Outcome.UNSUPPORTED:
+        return "refused"  # in a process of its own, and it ends none
     if result.outcome in _OUTCOMES:
         return _OUTCOMES[result.outcome]
     if waiting.suspect.kind == "shape" and result.outcome is Outcome.MISMATCH:
