@@ -81,6 +81,13 @@ def test_every_command_that_takes_the_option_reads_the_table(
         assert "nowhere" not in capsys.readouterr().err
 
 
+def test_every_place_is_named_where_nothing_has_that_name(linear: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _main(["check", str(linear), "--flow", "onnxruntime", "--on", "nowhere"]) == 2
+    words = capsys.readouterr().err
+    for place in ("--on ray", "--on slurm (`assay run` alone)", "--on here"):
+        assert place in words
+
+
 def test_slurm_of_the_table_is_for_suites_alone(folder: Path, linear: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "assay.toml").write_text(
         f'[launch]\non = "slurm"\n[flows]\nuse = ["onnxruntime"]\n[measure]\nseconds = 0.05\n[[model]]\npath = "{linear}"\n'

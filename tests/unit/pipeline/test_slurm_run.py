@@ -19,7 +19,17 @@ from assay.launch.slurm import SlurmArray
 from assay.options.run import RunOptions
 from assay.pipeline.merge import Whole, merge, save_run, saved_run
 from assay.pipeline.open_run import Checked
-from assay.pipeline.progress import SILENT
+from assay.pipeline.progress import Silent
+
+
+class _Written(Silent):
+    """Keeps the lines."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+
+    def doing(self, what: str) -> None:
+        self._lines.append(what)
 
 
 def _program(folder: Path, name: str, text: str) -> None:
@@ -59,7 +69,12 @@ echo $n >> {tmp_path}/begun
 [ $n -eq 2 ] && [ ! -e {tmp_path}/once ] && touch {tmp_path}/once && exec cp {tmp_path}/half {tmp_path}/2.run
 cp {tmp_path}/whole {tmp_path}/$n.run
 """
-    files = command._run(array, script, tmp_path, 2, SILENT)
+    lines: list[str] = []
+    files = command._run(array, script, tmp_path, 2, _Written(lines))
+    assert lines == [
+        "shard 1 of 2 has come with 0 results, 1 shard in all",
+        "shard 2 of 2 has come with 0 results, 2 shards in all",
+    ]
     assert [path.name for path in files] == ["1.run", "2.run"]
     assert (tmp_path / "begun").read_text().split() == ["1", "2", "2"]
 

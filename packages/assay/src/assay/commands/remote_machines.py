@@ -92,6 +92,8 @@ def launchers_of(address: MachineAddress) -> Callable[..., AbstractContextManage
         what = f'nothing runs jobs on "{address.text}"'
         if address.file:
             raise UsageError(f"{address.file}: launch.on: {what}: write {', '.join(known)}, slurm or here")
-        raise UsageError(f"{what}: give --on {', '.join(known)}, or --on here to run them on this machine")
+        raise UsageError(
+            f"{what}: give --on {', '.join(known)}, --on slurm (`assay run` alone), or --on here to run them on this machine"
+        )
     launcher: Callable[..., AbstractContextManager[tuple[Launcher, Launcher]]] = plugins.load(LAUNCHERS, name)
     return launcher

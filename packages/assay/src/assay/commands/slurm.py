@@ -19,6 +19,7 @@ from assay.commands.sources import MINED
 from assay.commands.suite_policy import with_known_failures
 from assay.core.run import ModelSource
 from assay.errors import EnvironmentFailed, SlurmUnreachable, UsageError, WorkerFailed
+from assay.judge.note_text import counted
 from assay.launch.slurm import SlurmArray
 from assay.models.named_sources import as_written
 from assay.options.arguments import without
@@ -177,7 +178,8 @@ def _run(array: SlurmArray, script: str, folder: Path, total: int, progress: Pro
                 if results is not None:
                     come.add(number)
                     progress.doing(
-                        f"shard {number} of {total} has come with {results} results, {len(come)} shards in all"
+                        f"shard {number} of {total} has come with {counted(results, 'result', 'results')}, "
+                        f"{counted(len(come), 'shard', 'shards')} in all"
                     )
         if come == every:
             break
