@@ -17,12 +17,15 @@ from assay.core.result import AnyResult
 from assay.judge.metrics import metrics
 from assay.stores.connect import ALONE, connect
 from assay.stores.metric_values import FIRST, Names
+from assay.stores.payload import unpack
+from assay.stores.run_names import RunNames
 from assay.stores.schema import MIGRATIONS, _migrate
 from assay.stores.sql import SqlStore
 from assay.stores.tables import VERSION_TABLE, metadata
 from assay.testing.builders import make_comparison, make_measurement, make_result, make_run
 
 RUNS = ("20260101", "20260102")
+NAMES: msgpack.Decoder[RunNames] = msgpack.Decoder(RunNames)
 Rows = list[dict[str, Any]]
 
 
@@ -90,6 +93,9 @@ def test_a_history_of_schema_5_keeps_all_metrics(location: str, tmp_path: Path) 
         assert "more_numbers" not in {column["name"] for column in inspect(connection).get_columns("metric_values")}
     engine.dispose()
     with closing(SqlStore(location)) as store:
+        with store.reading() as connection:
+            kept = connection.scalars(text("SELECT names FROM run_summary")).all()
+        assert [sorted(name for name, _ in unpack(names, NAMES).case) for names in kept] == [["a", "b", "c"]] * 2
         for case, result in results.items():
             whole = metrics(result)
             assert [metric.metrics for metric in store.run_metrics(RUNS, [(case, "onnxruntime")])] == [whole] * 2
