@@ -8,11 +8,13 @@ import msgspec
 
 from assay.core.model_finding import ModelFinding, Severity
 from assay.models.examination.steps import examine
+from assay_zoo.compliance.report import ASKED
 from assay_zoo.compliance.request import Request
 from assay_zoo.compliance.steps import steps_of
 
 
 def failures(path: Path, request: Request) -> list[ModelFinding]:
-    """What the zoo fails a model for."""
+    """What the zoo fails a model for, without what it asks a person about."""
     asked = msgspec.structs.replace(request, model=str(path))
-    return [finding for finding in examine(path, steps_of(asked)).findings if finding.severity is not Severity.REMARK]
+    findings = examine(path, steps_of(asked)).findings
+    return [finding for finding in findings if finding.severity is not Severity.REMARK and finding.code not in ASKED]

@@ -31,6 +31,51 @@ def test_a_way_that_data_alone_open_is_told(text: str, codes: list[str]) -> None
     assert [finding.code for finding in check_hidden(model)] == codes
 
 
+@pytest.mark.parametrize(("kind", "codes"), [("int64[N]", ["branch-by-values"]), ("int64[1]", []), ("bool", [])])
+def test_words_of_a_text_are_no_setting(kind: str, codes: list[str]) -> None:
+    text = f"g (float[2] x, {kind} n) => (float[2] y) {{ i = Cast<to = 6>(n)  m = ReduceMax<keepdims = 0>(i)  c = Cast<to = 9>(m)  "
+    model = onnx.parser.parse_model(f"{_HEAD}{text} y = {_BRANCHES} }}")
+    assert [finding.code for finding in check_hidden(model)] == codes
+
+
+@pytest.mark.parametrize(("limit", "codes"), [("ReduceMax<keepdims = 0>", ["branch-by-values"]), ("Size", [])])
+def test_a_way_in_a_function_is_one_of_the_model(limit: str, codes: list[str]) -> None:
+    """Whether the function asks for the value, or is handed it by another."""
+    head = '<ir_version: 9, opset_import: ["" : 17, "own" : 1]> g (float[2] x) => (float[2] y) { y = own.f(x) }'
+    start = '<domain: "own", opset_import: ["" : 17'
+    of_function = _BRANCHES.replace("float[2] ", "")
+    asks = f"{start}]> f (x) => (y) {{ m = {limit}(x)  c = Cast<to = 9>(m)  y = {of_function} }}"
+    handed = (
+        f'{start}, "own" : 1]> f (x) => (y) {{ m = own.h(x)  y = own.k(x, m) }} {start}]> h (x) => (m) {{ m = {limit}(x) }} '
+        f"{start}]> k (x, m) => (y) {{ c = Cast<to = 9>(m)  y = {of_function} }}"
+    )
+    for functions in (asks, handed):
+        assert [finding.code for finding in check_hidden(onnx.parser.parse_model(head + functions))] == codes
+
+
+_TURN = "b (int64 i, bool go, float[2] v) => (bool on, float[2] w) {{ w = Neg(v)  {} }}"
+
+
+@pytest.mark.parametrize(
+    ("turns", "body", "codes"),
+    [
+        ("m = ReduceMax<keepdims = 0>(x)  k = Cast<to = 7>(m)", _TURN.format("on = Identity(go)"), ["branch-by-values"]),
+        ("k = Size(x)", _TURN.format("on = Identity(go)"), []),
+        ("k = Size(x)", _TURN.format("m = ReduceMax<keepdims = 0>(v)  on = Cast<to = 9>(m)"), ["branch-by-values"]),
+        ("k = Size(x)", "b (int64 i, bool go, float[2] v) => (bool on, float[2] w) { w = Neg(x)  m = ReduceMax<keepdims = 0>(v)  "
+         "on = Cast<to = 9>(m) }", ["branch-by-values"]),
+    ],
+)  # fmt: skip
+def test_a_loop_ends_by_shapes_or_by_values(turns: str, body: str, codes: list[str]) -> None:
+    """Also by a value that the turn before handed on: `Neg(x)` is what the next turn is given."""
+    first = "x" if "Neg(v)" in body else "z"
+    text = f"g (float[2] x) => (float[2] y) <bool yes = {{1}}, float[2] z = {{0, 0}}> {{ {turns} y = Identity(x) }}"
+    model = onnx.parser.parse_model(_HEAD + text)
+    loop = onnx.helper.make_node("Loop", ["k", "yes", first], ["y"], body=onnx.parser.parse_graph(body))
+    model.graph.node[-1].CopyFrom(loop)
+    assert [finding.code for finding in check_hidden(model)] == codes
+
+
 @pytest.mark.parametrize(("count", "codes"), [(64, []), (65, ["unread-data"])])
 def test_data_from_which_no_output_follows_are_told(count: int, codes: list[str]) -> None:
     """However they are kept, and if an operator reads them whose answer nobody asks for."""

@@ -16,7 +16,7 @@ OWN = {
     "custom-domain": (
         "{about} is of domain {0}, which this zoo does not take ({1}); use standard operators, or bring it as a function of the model"
     ),
-    "branch-by-values": "it takes one of two ways by the values of its inputs: whether the test data reach both, a person has to see",
+    "branch-by-values": "it takes a way, or ends a loop, by the values of its inputs: whether the test data reach all, a person has to see",
     "unread-data": "it holds {0} bytes from which no output follows, {1} among them: export it without, or a person looks",
     "not-finite": "{about} holds {0} {1} among {2} values; export the model again from sound weights",
     "nan-attribute": "{about} is NaN; give it a number",
