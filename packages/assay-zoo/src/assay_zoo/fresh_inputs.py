@@ -142,7 +142,7 @@ def _mixed(rows: Part, generator: np.random.Generator, larger: bool) -> Part:
     others = min(int(counts.min()) for _, _, _, counts in kinds) // _ENDS
     graded = [kind for _, _, kind, counts in kinds if np.count_nonzero(counts > 1) >= _GRADES]
     if graded:
-        others = max(1, others, np.count_nonzero(free) // _MOVED)
+        others = max(1, others, int(np.count_nonzero(free)) // _MOVED)
     kind = graded[generator.integers(len(graded))] if graded else kinds[0][2]
     into, out_of = (_ranked(where, kind, up=up)[:others] for where, up in ((free, larger), (repeated, not larger)))
     places[into] = places[out_of[: len(into)]]
