@@ -12,6 +12,7 @@ from assay.core.flow import Flow
 from assay.core.job import VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Cause, Outcome
+from assay.errors import Lowering
 from assay.ports import Availability
 from assay.worker.dispatch import _failure
 from assay.worker.stages import Stages
@@ -36,3 +37,15 @@ def test_a_name_is_missing_where_the_library_is(
     except AttributeError as error:
         failed = _failure(JOB, error, Stages(lambda stage: None))
     assert (failed.outcome, failed.cause) == (outcome, cause)
+
+
+def test_a_backend_that_takes_a_missing_name_for_a_refusal_is_unavailable_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "availability", lambda name: Availability(False, reason="gone."))
+    try:
+        try:
+            EMPTY.SessionOptions()
+        except AttributeError as error:
+            raise Lowering("refused") from error
+    except Lowering as error:
+        failed = _failure(JOB, error, Stages(lambda stage: None))
+    assert failed.outcome is Outcome.UNAVAILABLE

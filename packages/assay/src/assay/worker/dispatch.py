@@ -191,10 +191,16 @@ def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
 
 
 def _not_installed(job: Job, error: BaseException) -> Unavailable | None:
-    """What is left of a library that was removed on this node is imported as an empty folder: only its names are missing then."""
-    if not (isinstance(job, FlowJob) and issubclass(type(error), AttributeError)):
+    """What is left of a library that was removed on this node is imported as an empty folder: only its names are missing then,
+    whatever a backend makes of that."""
+    if not isinstance(job, FlowJob):
         return None
-    with suppress(Exception):  # an interpreter whose backends cannot be asked: the error itself is told
+    with suppress(BaseException):  # what a backend's error or the interpreter cannot say: the error itself is told
+        causes = [error]
+        while (cause := causes[-1].__cause__) is not None and cause not in causes:
+            causes.append(cause)
+        if not any(issubclass(type(cause), AttributeError) for cause in causes):
+            return None
         here = plugins.availability(job.flow.backend)
         if not here.available:
             return Unavailable(noted(BackendCode.NOT_AVAILABLE, error=here.reason, install=here.install))
