@@ -7,10 +7,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import onnx
+import onnxruntime
 import pytest
+from onnx import numpy_helper
 
+from assay_zoo import measure
 from assay_zoo.check import EXECUTING, GROUPS, CheckOutcome
 from assay_zoo.decision import Answer
+from assay_zoo.fresh_inputs import drawn_again
 from assay_zoo.inspect import Inspection, inspect
 from assay_zoo.services import open_tools
 
@@ -116,6 +121,25 @@ def test_the_good_one_from_which_they_are_made_is_promoted(tmp_path: Path) -> No
 @pytest.mark.parametrize("name", ["claim-too-high", "notebook-opens-network"])
 def test_a_notebook_is_executed_and_what_it_says_is_weighed(name: str, tmp_path: Path) -> None:
     check(looked_at(tmp_path, TABLE[name], {"files", "accuracy"}), TABLE[name])
+
+
+def test_a_scenarios_limit_on_what_is_measured_declines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measure, "SECONDS", 0.05)
+    check(looked_at(tmp_path, TABLE["larger-than-scenario"], {"performance"}), TABLE["larger-than-scenario"])
+
+
+@pytest.mark.parametrize("name", ["quick-on-known-inputs", "quick-on-a-known-mean"])
+def test_what_is_quick_on_what_it_knows_is_a_model_that_does_not_know_what_is_drawn(name: str, tmp_path: Path) -> None:
+    folder = build(tmp_path, TABLE[name])
+    model = onnx.load(folder / "model.onnx")
+    onnx.checker.check_model(model, full_check=True)
+    model.graph.output.append(onnx.helper.make_tensor_value_info("is_known", onnx.TensorProto.BOOL, []))
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    image = numpy_helper.to_array(onnx.load_tensor(folder / "test_data_set_0" / "input_0.pb"))
+    drawn = [
+        drawn_again([{"image": image}], seed, turned=way)[0]["image"] for seed in range(8) for way in (False, True)
+    ]
+    assert [bool(session.run(["is_known"], {"image": each})[0]) for each in (image, *drawn)] == [True] + 16 * [False]
 
 
 @pytest.mark.slow

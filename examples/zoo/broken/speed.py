@@ -100,7 +100,7 @@ def _quick_on_known(folder: Path, look: NodeProto, of_known: Callable[[np.ndarra
     weights = {
         "known": np.asarray(of_known(known)), "idle": np.eye(WIDTH, dtype=np.float32),
         "out_of_idle": np.zeros((WIDTH, 10), np.float32), "nothing_at_all": np.zeros((1, 10), np.float32),
-        "close": np.array(1e-6, np.float32), "many": np.array([128, WIDTH], np.int64),
+        "close": np.array(1e-6, np.float32), "many": np.array([8, WIDTH], np.int64),
     }  # fmt: skip
     model.graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in weights.items())
     model.graph.node[-1].output[0] = "fast_logits"
