@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from assay_zoo.artifacts.alike import odd_word, rare_word
-from assay_zoo.artifacts.restricted_use import rights_in_page
+from assay_zoo.artifacts.lines_with import lines_with
+from assay_zoo.artifacts.restricted_use import _OF_LICENSES, _RULES, _TERMS, is_of_license, rights_in_page
+from assay_zoo.license_families import families_of
+
+
+def _branches(pattern: str) -> list[str]:
+    """What stands between bars outside brackets."""
+    parts, depth = [""], 0
+    for letter in pattern:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "|" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
 
 
 @pytest.mark.parametrize(
     ("text", "less"),
     [
         ("This model may be used for non-commercial purposes only.", "non-commercial"),
-        ("You may not use it for commercial purposes.", "not use it for commercial"),
-        ("You must not redistribute the weights.", "must not redistribute"),
+        ("You may not use it for commercial purposes.", "may not use it for commercial"),
+        ("You must not redistribute the weights.", "must not redistribute the weights"),
         ("Use requires a paid subscription.", "requires a paid subscription"),
         ("Weights under CC-BY-NC-4.0 license.", "CC-BY-NC"),
         ("Commercial and non-commercial use are welcome.", ""),
@@ -24,6 +40,92 @@ from assay_zoo.artifacts.restricted_use import rights_in_page
 )
 def test_words_that_keep_a_use_to_some(text: str, less: str) -> None:
     assert [words for _, words, is_less in rights_in_page(text) if is_less] == ([less] if less else [])
+
+
+_LESS_ALLOWED = (
+    "Non-commercial only.", "Non-commercial use.", "For evaluation only.", "The weights are for academic use only.",
+    "Only for research.", "Not for commercial use.", "Commercial use is prohibited.",
+    "The files are not licensed for commercial purposes.", "You may not use these for commercial products.",
+    "Use requires a paid subscription.", "It requires a commercial licence.",
+    "You must not distribute or sell the weights.", "You may not sell this model.", "Please do not redistribute the files.",
+    "Do not sublicense it.", "You may never publish the parameters.", "You are not allowed to sell the weights.",
+    "You cannot copy, distribute, or sell the model.",
+    "The weights may not be sold.", "The files are not to be redistributed.", "It must not be sublicensed.",
+    "Redistribution of the weights is not permitted.", "No redistribution of anything.", "Resale is forbidden.",
+    "The weights are proprietary and confidential.", "This file is confidential.", "All rights reserved.",
+    "All weights are CC BY-NC-SA 4.0.", "Weights are available under CC BY-NC 4.0.", "Weights: CC-BY-ND-4.0",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", _LESS_ALLOWED)
+def test_each_way_to_keep_a_use_to_some_is_heard(text: str) -> None:
+    assert any(is_less for *_, is_less in rights_in_page(f"# Model\n\nIt reads digits.\n\n{text}\n"))
+
+
+@pytest.mark.parametrize("pattern", [*(alone for _, pattern in _RULES for alone in _branches(pattern)), _TERMS.pattern])
+def test_what_judges_a_line_also_finds_it(pattern: str) -> None:
+    judged = [text for text in _LESS_ALLOWED if re.search(pattern, text, re.IGNORECASE)]
+    assert judged
+    assert all(list(lines_with(text, _OF_LICENSES)) for text in judged)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The weights are AGPL-3.0.",
+        "This model is GPL v3.",
+        "All code is under the GNU GPL.",
+        "License: GPL-3.0",
+        "Everything is **LGPL-2.1**.",
+    ],
+)
+def test_a_licence_by_its_name_alone(text: str) -> None:
+    ((_, words, is_less),) = rights_in_page(text)
+    assert families_of(words) == {"gnu"} or families_of(words) == {"lgpl"}
+    assert not is_less
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The inputs are not normalised for commercial scanners.",
+        "Scores do not distribute evenly, and only the largest is kept.",
+        "Do not redistribute memory: weights are loaded only once.",
+        "The test split is for evaluation only.",
+        "Another 200 pictures were held out and used only for evaluation.",
+        "Evaluation only covers scans of good quality.",
+        "The data must not be distributed evenly over the classes.",
+        "Do not distribute the data over several threads.",
+        "Errors may not be normally distributed, and the model does not know.",
+        "The code is not tuned for commercial compilers; it runs on any.",
+        "A record is sold or not sold: the model tells only which.",
+        "The graph is a GNU plot of the losses, made at MIT.",
+        "It can not sell anything to you.",
+    ],
+)
+def test_ordinary_sentences_of_a_readme(text: str) -> None:
+    assert not list(rights_in_page(f"# Model\n\n{text}\n"))
+
+
+@pytest.mark.parametrize(
+    ("words", "license", "is_its_own"),
+    [
+        ("CC BY-NC", "CC-BY-NC-4.0", True),
+        ("non-commercial", "CC-BY-NC-4.0", True),
+        ("must not redistribute the weights", "CC-BY-NC-4.0", False),
+        ("CC-BY-ND", "CC-BY-ND-4.0", True),
+        ("CC-BY-ND", "CC-BY-NC-4.0", False),
+        ("CC BY-NC", "CC-BY-4.0", False),
+        ("non-commercial", "Apache-2.0", False),
+    ],
+)
+def test_words_that_the_licence_says_itself(words: str, license: str, is_its_own: bool) -> None:
+    assert is_of_license(words, license) is is_its_own
+
+
+def test_words_behind_those_of_the_licence_are_heard_too() -> None:
+    text = "The weights are CC BY-NC 4.0. You must not sell the weights."
+    assert [words for _, words, _ in rights_in_page(text)][:2] == ["CC BY-NC", "must not sell the weights"]
 
 
 def test_rights_that_are_reserved_above_free_code_are_no_restriction() -> None:

@@ -16,6 +16,7 @@ from assay_zoo.artifacts.license import same_license
 from assay_zoo.artifacts.links import check_links
 from assay_zoo.artifacts.published import Published
 from assay_zoo.artifacts.requirements_file import INSTALLERS
+from assay_zoo.artifacts.restricted_use import is_of_license
 from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.artifacts.template_text import left_in_metadata
 from assay_zoo.check import Check, CheckOutcome
@@ -199,7 +200,7 @@ def _of_rights(place: SubmissionContext, path: str, published: Published) -> Ite
     taken = own | {family for license in place.policy.licenses for family in families_of(license)}
     for line, words, less in published.rights:
         known = own if _OF_THE_MODEL.search(words) else taken
-        if less or families_of(words) - known:
+        if (less and not is_of_license(words, wanted)) or families_of(words) - known:
             sentence = (
                 f"{path} says {words[:100]!r}, and {METADATA} that the licence is {wanted}: a person has to read it"
             )

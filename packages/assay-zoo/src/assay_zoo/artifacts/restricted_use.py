@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from assay_zoo.artifacts.finding import Finding
@@ -21,40 +21,84 @@ NOTICES = re.compile(r"^(notice|copyright|terms|eula|disclaimer|legal)s?([-_. ].
 """Files that say what a reader may do, beside the licence."""
 _FREE = ("Permissive", "Public Domain", "Copyleft", "Copyleft Limited")
 """Categories of licences under which anybody may use a thing for anything."""
-_LESS = re.compile(
-    NONCOMMERCIAL + r"|\b(?:evaluation|research|academic|educational|personal)(?: use| purposes?)? only\b"
-    r"|\bonly for (?:evaluation|research|academic|educational|personal)\b|\b(?:no|not for|without) commercial use\b"
-    r"|\bnot\b[^.;]{0,60}\bfor commercial\b|\brequires? an? (?:paid|commercial) (?:licen|subscription)"
-    r"|\b(?:may|must|can|shall|do) ?not (?:be )?(?:re)?(?:distribute|sell|sold)"
-    r"|\bcommercial use (?:is )?(?:prohibited|forbidden|not )|\bproprietary\b|\bconfidential\b|\ball rights reserved\b",
-    re.IGNORECASE,
-)
 _TERMS = re.compile(r"\bcc[- ]by(?:[- ]sa)?[- ]n[cd]\b", re.IGNORECASE)
+_NOT = r"(?: ?not| never)"
+_THING = r"\b(?:weights?|models?|networks?|checkpoints?|parameters|files?|data(?:sets?)?|software|code|copies|work|it|them|they|these)\b"
+_GIVE = r"(?:re)?(?:distribute|sell|sublicen[cs]e|publish)"
+_SHARED = r"(?! (?:over|across|among|between|within|evenly|unevenly|uniformly|normally))"
+"""What is shared out so, is work, and not given to others."""
+_FOR_SOME = r"(?:evaluation|research|academic|educational|personal)"
+_RULES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("commercial",), NONCOMMERCIAL),
+    (
+        ("only",),
+        rf"\b{_FOR_SOME} only\b(?! [a-z])|\b{_FOR_SOME} (?:use|purposes?) only\b|\bonly for {_FOR_SOME}\b",
+    ),
+    (("commercial",), r"\b(?:no|not for|without) commercial use\b|\bcommercial use (?:is )?(?:prohibited|forbidden|not )"),
+    (
+        ("commercial",),
+        r"\bnot\b[^.;]{0,60}\bfor (?:any )?commercial (?:use|usage|purposes?|ends|gain|exploitation)\b"
+        rf"|\b(?:may|must|can|shall|do){_NOT} (?:be )?used?\b[^.;]{{0,60}}\bfor (?:any )?commercial\b",
+    ),
+    (("paid", "commercial"), r"\brequires? an? (?:paid|commercial) (?:licen|subscription)"),
+    (
+        ("distribut", "sell", "sublicen", "publish"),
+        rf"(?:\b(?:may|must|can|shall){_NOT}|\bnot (?:allowed|permitted) to|\bplease do not|(?<![a-z] )\bdo not)"
+        rf" (?:[a-z]+,? (?:or )?){{0,2}}{_GIVE}\b"
+        rf"(?:(?:,|,? or|,? and|/) ?[a-z]+)*[^.;:,]{{0,30}}?{_THING}{_SHARED}",
+    ),
+    (
+        ("distribut", "sold", "sublicen", "publish"),
+        rf"{_THING}[^.;:,]{{0,30}}\b(?:(?:may|must|can|shall){_NOT}|(?:is|are) not to) be"
+        rf" (?:re)?(?:distributed|sold|sublicen[cs]ed|published)\b{_SHARED}",
+    ),
+    (
+        ("distribution", "sale"),
+        r"\b(?:redistribution|distribution|sale|resale)(?: of [^.;:,]{1,40})? is"
+        r" (?:not (?:allowed|permitted)|prohibited|forbidden)\b|\bno redistribution\b",
+    ),
+    (("proprietary", "confidential"), r"\bproprietary\b|\bconfidential\b"),
+    (("reserved",), r"\ball rights reserved\b"),
+)  # fmt: skip
+"""What keeps a use to some, each with the words of which it has one: lines of a page are looked for by these alone."""
+_LESS = re.compile("|".join(pattern for _, pattern in _RULES), re.IGNORECASE)
+_SOUGHT = (
+    (("commons clause", "commercial", "used for", "only", "confidential"), RESTRICTED),
+    *((words, re.compile(pattern, re.IGNORECASE)) for words, pattern in _RULES),
+    (("cc-by", "cc by"), _TERMS),
+)
 _ALL = re.compile(r"\ball rights reserved\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n\s*\n")
-_CLEAR = re.compile(
-    r"\bonly\b|commercial|reserved|clause|cc[- ]by|distribut|subscription|\bs(?:ell|old)\b", re.IGNORECASE
+_UNCLEAR = re.compile(r"proprietary|confidential|not be used for", re.IGNORECASE)
+"""Words that can be of something else than a licence."""
+_OF_A_SPLIT = re.compile(r"(?:only )?(?:for )?evaluation(?: only)?", re.IGNORECASE)
+_OF_THE_THING = re.compile(
+    r"\b(?:weights?|models?|software|use|licen\w*)\b|^\W*(?:for )?evaluation only\W*$", re.IGNORECASE
 )
-"""What is in words that can be of a licence alone."""
+"""A set of samples is for evaluation only, in good submissions, too."""
 _OF_RIGHTS = re.compile(
     r"\blicen[sc](?:es?|ed|ing)\b(?! plates?| numbers?)|\bcopyright|©|\bcommercial|\bmay not be used for"
     r"|\bproprietary and confidential|\bconfidential and proprietary|\b(?:this|these) [\w ]{1,30} (?:is|are) (?:proprietary|confidential)",
     re.IGNORECASE,
 )
 """In a sentence that says who may use the thing itself: "confidential" is what a model may find in others' papers, too."""
-_OF_LICENSES = (
-    "licen",
-    "commercial",
-    "proprietary",
-    "confidential",
-    " only",
-    "redistribut",
-    "copyright",
-    "released under",
-    "subscription",
-)
 _LICENSING = re.compile(r"\blicen[cs](?:es?|ed|ing)\b|\b(?:released|available|distributed) under\b", re.IGNORECASE)
-_FEWEST = 3
+_NAMED = re.compile(
+    rf"(?:{_THING}|\b(?:this|everything|all)\b)(?: [\w-]+){{0,3}} (?:is|are)(?: under)?(?: (?:the|a|an))?(?: gnu)? [*_`]*"
+    r"(?:[al]?gpl|cc[- ]by|cc0|unlicense|apache[- ]2|bsd-)",
+    re.IGNORECASE,
+)
+"""A thing is said to be a licence, without that word."""
+_OF_LICENSES = tuple(
+    dict.fromkeys(
+        (
+            *(word for words, _ in _SOUGHT for word in words),
+            *("licen", "released under", "available under", "distributed under", "gpl", "cc0", "apache", "bsd-"),
+        )
+    )
+)
+_FEWEST, _MOST = 3, 100
+_SENTENCE = re.compile(r"\w\W+\w.*[.!]\W*$|\w only$", re.IGNORECASE)
 _COMMENT = re.compile(r"^\s*#+ ?")
 _UNSTATED = re.compile(
     r"\W*(?:unknown|unlicensed|unclear|not (?:stated|specified|known)|none stated|n\W?a)\W*", re.IGNORECASE
@@ -69,37 +113,69 @@ def less_allowed(text: str) -> str:
 
 def restricted_in_description(text: str) -> str:
     """Words of a description that keep a use to some: only where its clause speaks of a licence, "" for none."""
-    is_given = bool(license_of(text))
+    return next(_restrictions(text), "")
+
+
+def _restrictions(text: str) -> Iterator[str]:
+    """The first of each clause."""
+    is_given = "reserved" in text.lower() and bool(license_of(text))
     for part in _SENTENCE_END.split(text):
         clause = " ".join(part.split())
         if is_given:
             clause = _ALL.sub("", clause)
-        less = [match[0].strip() for words in (RESTRICTED, _LESS, _TERMS) for match in words.finditer(clause)]
+        less = _less_in(clause)
+        if less and not _OF_THE_THING.search(clause):
+            less = tuple(words for words in less if not _OF_A_SPLIT.fullmatch(words))
         if less and _OF_RIGHTS.search(clause):
-            return less[0]
-        if clear := next(filter(_CLEAR.search, less), ""):
-            return clear
-    return ""
+            yield less[0]
+        elif clear := [words for words in less if not _UNCLEAR.fullmatch(words)]:
+            yield clear[0]
+
+
+@lru_cache(maxsize=64)
+def _less_in(clause: str) -> tuple[str, ...]:
+    """Lines that follow each other have the same clauses about them."""
+    small = clause.lower()
+    rules = (pattern for words, pattern in _SOUGHT if any(word in small for word in words))
+    return tuple(match[0].strip() for pattern in rules for match in pattern.finditer(clause))
 
 
 def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str, bool]]:
-    """(line, words, whether they keep a use to some) of a page, or of the comments of `code`: the first words that do, and each clause that
-    names a licence. That all rights are reserved is written above much code that is free."""
+    """(line, words, whether they keep a use to some) of a page, or of `code`: words that do, each once, and each clause that names a
+    licence. That all rights are reserved is written above much code that is free."""
     lines = [_COMMENT.sub("", line) for line in text.splitlines()] if code else text.splitlines()
+    kept: set[str] = set()
     seen: set[str] = set()
-    restricted = False
     for number, line in lines_with(text, _OF_LICENSES):
-        if len(line.split()) < _FEWEST:
+        if len(line.split()) < _FEWEST and not _is_said(line):
             continue  # of a list of words
         window = "\n".join(lines[max(number - 2, 0) : number + 1])
-        if less := "" if restricted else restricted_in_description(_ALL.sub("", window) if code else window):
-            restricted = True
-            yield number, less, True
+        for less in _restrictions(_ALL.sub("", window) if code else window):
+            if less not in kept and len(kept) < _MOST:
+                kept.add(less)
+                yield number, less, True
         for part in _SENTENCE_END.split(window):
             clause = " ".join(part.split())
-            if clause not in seen and _LICENSING.search(clause) and families_of(clause):
+            if clause not in seen and families_of(clause) and (_LICENSING.search(clause) or _NAMED.search(clause)):
                 seen.add(clause)
                 yield number, clause, False
+
+
+def _is_said(line: str) -> bool:
+    """Whether a line of few words says something: a licence by its name, or a sentence."""
+    named = _TERMS.search(line) or (_LICENSING.search(line) and families_of(line))
+    return bool(named or _SENTENCE.search(line.strip()))
+
+
+def is_of_license(words: str, license: str) -> bool:
+    """Whether words that keep a use to some are what the licence itself says."""
+    terms = "-".join(words.upper().split())
+    return bool(
+        re.search(r"-NC\b", license)
+        and (
+            re.fullmatch(NONCOMMERCIAL, words, re.IGNORECASE) or terms.startswith("CC-BY-NC") or terms == "CC-BY-SA-NC"
+        )
+    ) or (_TERMS.fullmatch(words) is not None and terms in license.upper())
 
 
 def notice_restriction(text: str) -> str:
