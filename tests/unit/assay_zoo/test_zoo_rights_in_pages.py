@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
 from assay_zoo.artifacts.alike import odd_word, rare_word
 from assay_zoo.artifacts.lines_with import lines_with
+from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.restricted_use import _OF_LICENSES, _RULES, _TERMS, is_of_license, rights_in_page
 from assay_zoo.license_families import families_of
 
@@ -132,6 +135,16 @@ def test_rights_that_are_reserved_above_free_code_are_no_restriction() -> None:
     header = "# Copyright (c) 2026 The Authors. All rights reserved.\n# Licensed under the MIT license.\n"
     assert [less for *_, less in rights_in_page(header, code=True)] == [False]
     assert [less for *_, less in rights_in_page("Copyright 2026 Example Ltd. All rights reserved.")] == [True]
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw", "code"])
+def test_each_cell_of_a_notebook_is_read(kind: str, tmp_path: Path) -> None:
+    source = ["x = 1\n", "# You must not sell the weights.\n", 'TERMS = "The weights are AGPL-3.0."\n']
+    notebook = tmp_path / "n.ipynb"
+    notebook.write_text(json.dumps({"cells": [{"cell_type": kind, "source": source}]}))
+    rights = inspect_published({"kind": "notebook", "path": "n.ipynb", "copy": str(notebook)})["rights"]
+    assert [less for *_, less in rights] == [True, False]
+    assert rights[0][1] == "must not sell the weights"
 
 
 @pytest.mark.parametrize(

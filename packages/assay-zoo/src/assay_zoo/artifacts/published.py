@@ -82,13 +82,13 @@ def inspect_published(item: dict[str, Any]) -> Any:
     elif kind == "xml":
         published = Published(active=tuple(active_xml(text)))
     elif kind == "notebook":
-        words = _words_of_cells(text)
+        words = _sources_of_cells(text, "markdown")
         published = Published(
             active=tuple(_in_notebook(text)),
             requirements=tuple(
                 (0, problem) for cell in words for _, problem in asked_for_in(cell, item.get("packages", ()))
             ),
-            rights=tuple((0, said, less) for cell in words for _, said, less in rights_in_page(cell)),
+            rights=tuple(_rights_in_cells(text)),
         )
     elif kind == "metadata":
         published = Published(active=tuple(dict.fromkeys(_in_table(text))))
@@ -210,13 +210,20 @@ def _in_table(text: str) -> Iterator[tuple[int, str]]:
         waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
-def _words_of_cells(text: str) -> list[str]:
-    """Of a notebook: its code is scanned."""
+def _rights_in_cells(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Of words, and of comments and strings in code."""
+    for kind in ("markdown", "raw", "code"):
+        for cell in _sources_of_cells(text, kind):
+            yield from ((0, words, less) for _, words, less in rights_in_page(cell, code=kind == "code"))
+
+
+def _sources_of_cells(text: str, kind: str) -> list[str]:
+    """Of a notebook."""
     try:
         cells = json.loads(text)["cells"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return []
-    return [_joined(cell.get("source", "")) for cell in _tables(cells) if cell.get("cell_type") == "markdown"]
+    return [_joined(cell.get("source", "")) for cell in _tables(cells) if cell.get("cell_type") == kind]
 
 
 def _asked_for(item: dict[str, Any], data: bytes) -> Published:
