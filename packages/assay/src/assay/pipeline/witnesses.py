@@ -135,16 +135,17 @@ class Witnessed:
         )
 
     async def _other_reading(self, job: Job, result: ComparedResult, asked: _Asked) -> Witness | None:
-        """That the engine is right by what the standard can be read to say, too."""
+        """That the engine is right by what the standard can be read to say, too. What that takes is not charged to the witnesses."""
         if not isinstance(job, VerifyJob) or not can_be_asked(job, result):
             return None
+        own = _Asked()
         if asked.otherwise is None:
             folder = Path(job.scratch or self.services.folder)
-            asked.otherwise = await read_otherwise(job, folder, lambda other_job: self._run(other_job, asked))
+            asked.otherwise = await read_otherwise(job, folder, lambda other_job: self._run(other_job, own))
         answers, reading = asked.otherwise
         if not answers:
             return None
-        return await right_otherwise(job, answers, reading, lambda other_job: self._run(other_job, asked))
+        return await right_otherwise(job, answers, reading, lambda other_job: self._run(other_job, own))
 
     async def _with_loss_witnesses(
         self, job: Job, result: LossResult, peers: Sequence[tuple[Job, Result]]
