@@ -76,10 +76,13 @@ def test_a_loop_ends_by_shapes_or_by_values(turns: str, body: str, codes: list[s
     assert [finding.code for finding in check_hidden(model)] == codes
 
 
-@pytest.mark.parametrize(("count", "codes"), [(64, []), (65, ["unread-data"])])
+_LARGE = [0.5] * 2200
+
+
+@pytest.mark.parametrize(("count", "codes"), [(300, []), (2200, ["unread-data"])])
 def test_data_from_which_no_output_follows_are_told(count: int, codes: list[str]) -> None:
     """However they are kept, and if an operator reads them whose answer nobody asks for."""
-    model = onnx.parser.parse_model(_HEAD + "g (float[2] x) => (float[2] y) { y = Abs(x) }")
+    model = _silent()
     tensor = onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [count], [0.5] * count)
     model.graph.initializer.append(tensor)
     model.graph.node.append(onnx.helper.make_node("Abs", ["w"], ["nobody"]))
@@ -89,3 +92,37 @@ def test_data_from_which_no_output_follows_are_told(count: int, codes: list[str]
     assert [finding.code for finding in check_hidden(model)] == codes
     model.graph.node[1].input[0] = "w"
     assert list(check_hidden(model)) == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"value_floats": _LARGE}, {"value_ints": [1 << 40] * 2200}, {"value_string": b"x" * 9000}, {"value_strings": ["x" * 100] * 90}],
+    ids=lambda value: next(iter(value)),
+)  # fmt: skip
+def test_a_constant_that_nobody_reads_is_told_in_each_form(value: dict[str, object]) -> None:
+    model = _silent()
+    model.graph.node.append(onnx.helper.make_node("Constant", [], ["w"], **value))
+    assert [finding.code for finding in check_hidden(model)] == ["unread-data"]
+
+
+def test_small_parts_that_nobody_reads_are_told_by_their_sum() -> None:
+    model = _silent()
+    for number in range(40):
+        tensor = onnx.helper.make_tensor(f"w{number}", onnx.TensorProto.FLOAT, [64], _LARGE[:64])
+        model.graph.initializer.append(tensor)
+    assert [finding.code for finding in check_hidden(model)] == ["unread-data"]
+
+
+def test_sparse_data_and_notes_count() -> None:
+    sparse, note, entry = _silent(), _silent(), _silent()
+    values = onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [2200], _LARGE)
+    places = onnx.helper.make_tensor("places", onnx.TensorProto.INT64, [2200], range(2200))
+    sparse.graph.sparse_initializer.append(onnx.helper.make_sparse_tensor(values, places, [5000]))
+    note.graph.doc_string = "x" * 9000
+    entry.metadata_props.add(key="notes", value="x" * 9000)
+    for model in (sparse, note, entry):
+        assert [finding.code for finding in check_hidden(model)] == ["unread-data"]
+
+
+def _silent() -> onnx.ModelProto:
+    return onnx.parser.parse_model(_HEAD + "g (float[2] x) => (float[2] y) { y = Abs(x) }")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from math import prod
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
@@ -11,16 +10,14 @@ from assay.core.model_part import MODEL, ModelPart, PartKind
 from assay.models.examination.functions import Functions
 from assay.models.examination.quoting import format_shape, shown
 from assay.models.examination.types import Shape, shape_of
-from assay.models.examination.walk import Scope, domain_of, node_part, signature_of, subgraphs
+from assay.models.examination.walk import Scope, domain_of, node_part, signature_of
 from assay.numerics.onnx_elements import element_name
+from assay_zoo.compliance.idle_data import IDLE_BYTES, idle_data
 from assay_zoo.compliance.request import ClaimedPort, Request
 from assay_zoo.value_dependent import branches_by_values
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, ValueInfoProto
-
-_FEW = 64
-"""Elements of a shape, a statistic or a scale, which an exporter may leave behind."""
+    from onnx import ModelProto, ValueInfoProto
 
 
 def check_versions(model: ModelProto, request: Request) -> Iterator[ModelFinding]:
@@ -43,28 +40,10 @@ def check_hidden(model: ModelProto) -> Iterator[ModelFinding]:
     """What test data may never reach: a way that is taken by values alone, and data that no output follows from."""
     if branches_by_values(model):
         yield _found(Area.GRAPH, "branch-by-values", MODEL)
-    read = _read_for(model.graph)
-    constants = [node for node in model.graph.node if node.op_type == "Constant" and node.output]
-    tensors = [(tensor.name, tensor) for tensor in model.graph.initializer]
-    tensors += [(node.output[0], attr.t) for node in constants for attr in node.attribute if attr.name == "value"]
-    idle = [(name, tensor.ByteSize()) for name, tensor in tensors if name not in read and prod(tensor.dims) > _FEW]
-    if idle:
-        yield _found(Area.GRAPH, "unread-data", MODEL, sum(size for _, size in idle), shown(idle[0][0]))
-
-
-def _read_for(graph: GraphProto) -> set[str]:
-    """Names from which an output follows. All that stands in a subgraph counts as read."""
-    read = {value.name for value in graph.output}
-    for node in reversed(graph.node):
-        if not read.isdisjoint(node.output):
-            read.update(node.input)
-            waiting = [body for _, body in subgraphs(node)]
-            while waiting:
-                body = waiting.pop()
-                read.update(value.name for value in body.output)
-                read.update(name for inner in body.node for name in inner.input)
-                waiting += [below for inner in body.node for _, below in subgraphs(inner)]
-    return read
+    idle = idle_data(model)
+    if (size := sum(count for _, count in idle)) > IDLE_BYTES:
+        name, _ = max(idle, key=lambda item: item[1])
+        yield _found(Area.GRAPH, "unread-data", MODEL, size, shown(name))
 
 
 def check_domains(
