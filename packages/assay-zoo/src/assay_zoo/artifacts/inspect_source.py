@@ -15,6 +15,7 @@ import msgspec
 from assay_zoo.allowed_packages import PACKAGES
 from assay_zoo.artifacts.code_scan import reaches
 from assay_zoo.artifacts.finding import Finding
+from assay_zoo.artifacts.handed_texts import handed_of
 from assay_zoo.artifacts.license import says_license
 from assay_zoo.artifacts.notebook_content import functions_of, keys_of, names_of, numbers_of, statements_of, texts_of
 from assay_zoo.artifacts.other_files import FileNames, OtherFiles, file_names, other_files
@@ -99,6 +100,7 @@ def _script(path: str, text: str, scan: _Scan) -> SourceText:
         functions=functions_of(tree),
         statements=statements_of(tree),
         texts=texts_of(tree),
+        handed=handed_of(tree),
         keys=keys_of(tree),
         names=names_of(tree),
         numbers=numbers_of(tree),
@@ -200,7 +202,7 @@ def _notebook(path: str, text: str, scan: _Scan) -> SourceText:
     return SourceText(
         imports=tuple(cells.imports), troubles=(*_other_language(path, text), *cells.troubles),
         reaches=tuple(_reaches(path, cells.code, scan, cells.places)), functions=functions_of(tree),
-        statements=statements_of(tree), texts=texts_of(tree), keys=keys_of(tree), names=names_of(tree),
+        statements=statements_of(tree), texts=texts_of(tree), handed=handed_of(tree), keys=keys_of(tree), names=names_of(tree),
         numbers=numbers_of(tree), whole=not cells.unread,
     )  # fmt: skip
 

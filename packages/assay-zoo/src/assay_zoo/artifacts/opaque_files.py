@@ -20,12 +20,12 @@ _SHOWN = (
 def opaque_files(
     folder: Path, looked_into: Collection[str], external: Collection[str], read: Mapping[str, SourceText]
 ) -> Iterator[Finding]:
-    """`looked_into` are read by other checks, `external` hold data of the model; what a script or a notebook names, that reads."""
-    named = {PurePosixPath(text).name for source in read.values() for text in source.texts}
+    """`looked_into` are read by other checks, `external` hold data of the model; what a script or notebook hands to a call, that reads."""
+    named = {PurePosixPath(text).name for source in read.values() for text in source.handed}
     for file in sorted(folder.rglob("*")):
         path = file.relative_to(folder).as_posix()
         known = path in looked_into or path in external or file.suffix.lower() in _SHOWN or file.name in named
         if file.is_file() and not known:
-            reason = "nothing here looks into, and no script or notebook names it"
+            reason = "nothing here looks into, and no script or notebook hands its name to a call"
             sentence = f"{path} is of a kind that {reason}: leave it out, or a person looks"
             yield Finding(sentence=sentence, path=path, certain=False)

@@ -24,9 +24,9 @@ class Import(msgspec.Struct, frozen=True, kw_only=True):
 
 class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     """What one script or notebook says of others; `troubles` are whole findings about itself, `reaches` about what it reaches for.
-    `functions` are name and meaning, `texts` the short texts, `keys` those of tables that it reads, `names` what it calls or hands on,
-    `numbers` the fractions in its code, `license` is (line, expression) as it says itself; `whole`: no part was left out because it is
-    no Python."""
+    `functions` are name and meaning, `texts` the short texts, `handed` those that calls are given, `keys` those of tables that it reads,
+    `names` what it calls or hands on, `numbers` the fractions in its code, `license` is (line, expression) as it says itself; `whole`: no
+    part was left out because it is no Python."""
 
     imports: tuple[Import, ...] = ()
     troubles: tuple[Finding, ...] = ()
@@ -34,6 +34,7 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     functions: tuple[tuple[str, str], ...] = ()
     statements: int = 0
     texts: tuple[str, ...] = ()
+    handed: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     numbers: tuple[float, ...] = ()

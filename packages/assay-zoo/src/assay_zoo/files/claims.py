@@ -14,6 +14,7 @@ from typing import Any
 
 from assay_zoo.files.arrays import array_trouble
 from assay_zoo.files.finding import Finding, Item
+from assay_zoo.files.picture_end import MOST_BEHIND, bytes_behind
 from assay_zoo.text_encoding import as_table
 
 _MAGIC = {
@@ -32,6 +33,7 @@ _MAGIC = {
     ".gz": (b"\x1f\x8b",),
     ".pdf": (b"%PDF-",),
 }
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _TEXT = (".md", ".txt", ".csv", ".tsv", ".rst", ".cfg", ".ini", ".html", ".svg", ".xml", ".jsonl", ".sh", ".cff")
 
 
@@ -45,9 +47,24 @@ def claim_problems(item: Item, head: bytes) -> list[Finding]:
         return _model(item)
     if (magics := _MAGIC.get(item.suffix)) and not head.startswith(magics):
         return [_broken(f"is no {item.suffix[1:]} file: its first bytes are not those of one")]
+    if problem := _behind(item):
+        return [problem]
     if reader := _READERS.get(item.suffix):
         return reader(item)
     return []
+
+
+def _behind(item: Item) -> Finding | None:
+    """Of a picture."""
+    if item.suffix not in _PICTURES:
+        return None
+    with item.file.open("rb") as file:
+        count = bytes_behind(file, item.file.stat().st_size)
+    if count is None:
+        return _broken("is a picture that is broken or cut off: save it again")
+    if count > MOST_BEHIND:
+        return _broken(f"has {count} bytes behind the end of its picture, which no viewer shows: save it again")
+    return None
 
 
 def _model(item: Item) -> list[Finding]:
@@ -174,15 +191,16 @@ def _yaml(text: str) -> None:
 
 
 def _safetensors(item: Item) -> list[Finding]:
-    """Its header, and as many bytes behind it as that names."""
+    """Its header, and tensors that lie end to end behind it: bytes of none would be published unread."""
     size = item.file.stat().st_size
     with item.file.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         header = file.read(min(length, 64 << 20))
     try:
         tensors = json.loads(header)
-        ends = [tensor["data_offsets"][1] for name, tensor in tensors.items() if name != "__metadata__"]
-        fits = length == len(header) and max(ends, default=0) == size - 8 - length
+        ranges = sorted(tensor["data_offsets"] for name, tensor in tensors.items() if name != "__metadata__")
+        begins, ends = [0, *(end for _, end in ranges)], [*(begin for begin, _ in ranges), size - 8 - length]
+        fits = length == len(header) and begins == ends and begins == sorted(begins)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         fits = False
     return [] if fits else [_broken("is no safetensors file: its header does not fit its contents")]

@@ -30,7 +30,7 @@ _IDLE = re.compile(
 """Such marks beside letters and pictures that they join or choose nothing of: one is left by copying, many kinds of them are a message."""
 _IDLE_MOST, _IDLE_OF_ONE_KIND = 7, 63
 _UNSEEN_IN_CODE = re.compile("\u200b")
-_MOVES = re.compile("[\x08\x1b]")
+_MOVES = re.compile("[\x08\x1b\x9b]")
 """Control characters by which a terminal moves back, and writes over what it has shown."""
 _CODE, _WORDS = (".py", ".ipynb", ".toml"), (".md", ".rst")
 _SHOWN = (*_CODE, *_WORDS, ".txt", ".csv", ".tsv", ".json", ".yaml", ".yml", "")
