@@ -53,7 +53,7 @@ def read_facts(folder: Path, model: str, *, memory_bytes: int) -> Facts:
 
 
 def read_facts_inside(item: dict[str, str]) -> Any:
-    """The target of `limited.look_at`."""
+    """The target of `run_limited`."""
     from onnx import ModelProto
 
     from assay.models.external_data import external_files

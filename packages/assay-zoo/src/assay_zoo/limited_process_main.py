@@ -1,4 +1,4 @@
-"""The other side of `limited`: takes limits upon itself, then looks at one item after the other."""
+"""The other side of `limited_process`: takes limits upon itself, then looks at one item after the other."""
 
 from __future__ import annotations
 

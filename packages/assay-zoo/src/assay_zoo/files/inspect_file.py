@@ -19,7 +19,7 @@ _HEAD_BYTES = 1 << 20
 
 
 def open_file(raw: Any) -> Any:
-    """The target of `limited.look_at`: an `Item` in, `Finding` values out."""
+    """The target of `run_limited`: an `Item` in, `Finding` values out."""
     return msgspec.to_builtins(problems(msgspec.convert(raw, Item)))
 
 
