@@ -19,7 +19,7 @@ def _session(folder: Path) -> Session:
 def test_a_planted_fault_is_found_and_a_session_goes_on(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     where = ("--corpus", str(corpus))
-    ended = run_assay("fuzz", *FAULT, "--for", "300s", "--cases", "215", "--seed", "20", *where, cwd=tmp_path)
+    ended = run_assay("fuzz", *FAULT, "--for", "300s", "--cases", "215", "--seed", "12", *where, cwd=tmp_path)
     first = _session(corpus)
     wrong = [bucket for bucket in first.buckets.values() if bucket.status == "wrong" and not bucket.known]
     assert any(bucket.known for bucket in first.buckets.values())  # the library below it has defects that are known
@@ -34,7 +34,7 @@ def test_a_planted_fault_is_found_and_a_session_goes_on(tmp_path: Path) -> None:
     again = run_assay("fuzz", *FAULT, "--for", "60s", "--cases", "3", *where, cwd=tmp_path)
     second = _session(corpus)
     assert again.returncode == 0, again.stdout
-    assert second.seed == 20
+    assert second.seed == 12
     assert second.arms["sweep on miscompiler"].next > first.arms["sweep on miscompiler"].next
 
 
