@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +112,9 @@ def free_folder() -> Path:
 
 
 def give_back(folder: Path) -> None:
-    """What a session left there and nobody saved."""
-    for file in folder.iterdir():
-        file.unlink()
-    if not folder.name.startswith(_KEPT):
-        folder.rmdir()
+    """What a session left there and nobody saved. The engine may have outlived its job, whose temporary files are gone then."""
+    with suppress(FileNotFoundError):
+        for file in folder.iterdir():
+            file.unlink()
+        if not folder.name.startswith(_KEPT):
+            folder.rmdir()
