@@ -5,24 +5,26 @@ from __future__ import annotations
 import random
 from contextlib import closing
 from datetime import date
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import event, text, update
+from sqlalchemy import text, update
 
 from assay.core.outcome import Outcome
 from assay.core.result import AnyResult
 from assay.judge.verdicts import judge
-from assay.ports.browsing import RED, CellQuery, MatrixPage
+from assay.ports.browsing import RED, CellQuery
 from assay.stores.browsing import red
 from assay.stores.copy_history import copy_history
 from assay.stores.run_names import keep_run_names, run_names
 from assay.stores.sql import SqlStore
 from assay.stores.tables import run_summary
 from assay.testing.builders import make_comparison, make_job, make_result, make_run
+from sqlite_steps import steps
 
 RUNS = ("20260101", "20260102", "20260103")
 CASES, FLOWS = [f"net{number:02}" for number in range(30)], [f"flow{number}" for number in range(9)]
@@ -159,25 +161,6 @@ def _wide(path: Path, cases: int, flows: int) -> SqlStore:
     return store
 
 
-def _steps(store: SqlStore, query: CellQuery) -> tuple[int, MatrixPage]:
-    """Of SQLite's machine, in hundreds, for a page in the middle."""
-    count = 0
-
-    def step() -> int:
-        nonlocal count
-        count += 1
-        return 0
-
-    def watch(connection: Any, *_: Any) -> None:
-        connection.set_progress_handler(step, 100)
-
-    event.listen(store.engine, "checkout", watch)
-    try:
-        return (page := store.matrix(query, 50, 50, 0, 8)) and (count, page)
-    finally:
-        event.remove(store.engine, "checkout", watch)
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -188,7 +171,9 @@ def _steps(store: SqlStore, query: CellQuery) -> tuple[int, MatrixPage]:
 def test_a_page_costs_as_many_steps_as_there_are_names(wide: tuple[SqlStore, SqlStore], query: CellQuery) -> None:
     """Ten times as many jobs: a page costs the same, and not ten times as much."""
     for run in ("", RUNS[0]):
-        (few, _), (many, page) = (_steps(store, replace(query, run=run)) for store in wide)
+        (few, _), (many, page) = (
+            steps(store, partial(store.matrix, replace(query, run=run), 50, 50, 0, 8)) for store in wide
+        )
         assert page.cases
         assert many < 3 * few + 30, (run, few, many)
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 import random
 from collections import Counter
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from assay.core.outcome import Outcome
 from assay.core.result import AnyResult
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
-from assay.ports.browsing import JobState, Standing
+from assay.ports.browsing import JobState
 from assay.stores.browsing import red
 from assay.stores.connect import ALONE, connect
 from assay.stores.schema import _migrate
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_result, make_run
+from sqlite_steps import steps
 
 RUNS = [f"202601{day:02}" for day in range(1, 13)]
 LATE = RUNS[4]
@@ -119,28 +121,11 @@ def _wide(path: Path, flows: int) -> SqlStore:
     return store
 
 
-def _steps(store: SqlStore) -> tuple[int, Standing]:
-    """Of SQLite's machine, in hundreds."""
-    count = 0
-
-    def step() -> int:
-        nonlocal count
-        count += 1
-        return 0
-
-    def watch(connection: Any, *_: Any) -> None:
-        connection.set_progress_handler(step, 100)
-
-    event.listen(store.engine, "checkout", watch)
-    try:
-        return (standing := store.standing(days=7.0, looked_at=30, limit=25)) and (count, standing)
-    finally:
-        event.remove(store.engine, "checkout", watch)
-
-
 def test_the_first_page_costs_the_same_with_ten_times_as_many_jobs(tmp_path: Path) -> None:
     with closing(_wide(tmp_path / "a.db", 20)) as few, closing(_wide(tmp_path / "b.db", 200)) as many:
-        (few_steps, _), (many_steps, standing) = (_steps(store) for store in (few, many))
+        (few_steps, _), (many_steps, standing) = (
+            steps(store, partial(store.standing, days=7.0, looked_at=30, limit=25)) for store in (few, many)
+        )
     lists = standing.red, standing.newly_red, standing.newly_green, standing.inconclusive
     assert [len(its) for its in lists] == [25] * 4
     assert sum(count.jobs for count in standing.counts) == 60_001

@@ -50,7 +50,7 @@ def check_compliance(
 
 
 def _without(finding: ModelFinding, folder: Path) -> ModelFinding:
-    """The folder of the machine that looked is nobody's business."""
+    """Without the folder of the machine that looked: a report is published."""
     values = tuple(
         value.replace(f"{folder.absolute()}/", "") if isinstance(value, str) else value for value in finding.values
     )

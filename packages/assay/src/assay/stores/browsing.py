@@ -49,7 +49,7 @@ def state_of(row: Any) -> JobState:
 
 
 def is_red(row: Any) -> ColumnElement[bool]:
-    """`said` are the columns of the state or of the results. Without a verdict: that of a policy which says nothing of the outcome."""
+    """`row` holds the columns of the state or of the results. Without a verdict: that of a policy which says nothing of the outcome."""
     return or_(row.word.in_(RED_WORDS), and_(row.word == "", row.outcome.in_(UNJUDGED)))
 
 

@@ -194,7 +194,7 @@ def judge_run(connection: Connection, run: int, judgement: RunVerdict) -> None:
 
 
 def set_words(connection: Connection, run: int, words: Sequence[Mapping[str, Any]]) -> None:
-    """`said` are the words of jobs of that run, by their numbers (`its`)."""
+    """`words` are those of jobs of that run (`said`), by their numbers (`its`)."""
     if connection.dialect.name == "postgresql":
         columns = column("its", case_state.c.number.type), column("said", case_state.c.word.type)
         each = as_arrays(columns, words).subquery()

@@ -116,7 +116,7 @@ def _with_native_warnings(
 ) -> AnyResult:
     """Of the engine of this job. Where another engine is loaded beside it nobody can say whose words were printed."""
     backend = None
-    with suppress(Exception):  # the job has met it before, and tells it
+    with suppress(Exception):  # the job has met it before, and reports it
         backend = backend_class(job.flow.backend)()
     alone = not _two_engines(job)
     printed, logged = (stages.printed, stages.logged) if alone else ((), ())
@@ -195,7 +195,7 @@ def _not_installed(job: Job, error: BaseException) -> Unavailable | None:
     whatever a backend makes of that."""
     if not isinstance(job, FlowJob):
         return None
-    with suppress(BaseException):  # what a backend's error or the interpreter cannot say: the error itself is told
+    with suppress(BaseException):  # what a backend's error or the interpreter cannot say: the error itself is reported
         causes = [error]
         while (cause := causes[-1].__cause__) is not None and cause not in causes:
             causes.append(cause)
