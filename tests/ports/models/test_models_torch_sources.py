@@ -188,6 +188,9 @@ def test_what_is_written_as_a_factory(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [format_of(Path(name)) for name in ("m:f", "x.pt2", "x.onnx", "x")] == ["factory", "torch", "onnx", "onnx"]
     with pytest.raises(BadModel, match="does not exist"):
         check_source(Path("missing.pt2"))
+    for source, factory in (("factory.py:net", "factory:net"), ("./nets/small.py:Build.it", "nets.small:Build.it")):
+        with pytest.raises(BadModel, match=f"names a file; write the module .*: {factory}$"):
+            check_source(Path(source))
 
 
 def test_a_program_that_is_none(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from assay.errors import BadModel, Lowering
 from assay.models.files import check_model_file
 
 _FACTORY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_FILE_OF_FACTORY = re.compile(r"(?P<file>.+)\.py:(?P<name>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)", re.IGNORECASE)
 _PICKLES = (".pt", ".pth", ".pkl", ".ckpt")
 
 
@@ -33,6 +34,9 @@ def source_name(source: Path) -> str:
 def check_source(source: Path) -> None:
     """Raise `BadModel` for what cannot be a model, without opening it: safe in the driver. A factory is called in a
     worker only."""
+    if (written := _FILE_OF_FACTORY.fullmatch(str(source))) and not source.exists():
+        module = ".".join(part for part in Path(written["file"]).parts if part.isidentifier())
+        raise BadModel(noted(ModelCode.FACTORY_BY_FILE, source=str(source), factory=f"{module}:{written['name']}"))
     if is_factory(source):
         return
     check_model_file(source)

@@ -34,6 +34,7 @@ class ModelCode(enum.StrEnum):
     FUNCTION_RAISED = "function_raised"
     FACTORY_NOT_EXPORTED = "factory_not_exported"
     FACTORY_SIZES = "factory_sizes"
+    FACTORY_BY_FILE = "factory_by_file"
     FACTORY_NO_MODULE = "factory_no_module"
     FACTORY_NEEDS_MODULE = "factory_needs_module"
     FACTORY_IMPORT_RAISED = "factory_import_raised"

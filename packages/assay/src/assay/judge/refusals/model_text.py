@@ -56,6 +56,7 @@ MODELS: dict[str, str] = {
     ModelCode.FACTORY_SIZES: (
         "{source} cannot be exported for all sizes that its dynamic_shapes allow; torch.export suggests: {suggestion}"
     ),
+    ModelCode.FACTORY_BY_FILE: "{source} names a file; write the module and the function that builds the model: {factory}",
     ModelCode.FACTORY_NO_MODULE: (
         "{source}: there is no module {module!r} in the current folder or among the installed packages; correct the name, or "
         "install the package"
