@@ -268,6 +268,23 @@ def test_heads_that_failed_are_no_reason_to_look_again_soon(queue: Queue, monkey
     assert soon == [True, False, False], "the third of them was not tried by the first look"
 
 
+@pytest.mark.parametrize("error", [GitFailed("too large"), Moved("is elsewhere")])
+def test_tries_of_heads_that_are_gone_are_forgotten(queue: Queue, error: Exception) -> None:
+    world = _Open(head("a", "submission/a"))
+
+    def fetch_head(head: Head) -> None:
+        raise error
+
+    world.fetch_head = fetch_head  # type: ignore[method-assign]
+    each = cast(Any, world)
+    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller.look_everywhere()
+    assert poller._tries == {"a" * 40: 1}
+    world.heads = lambda: []  # type: ignore[method-assign]
+    poller.look_everywhere()
+    assert (poller._tries, poller._missed) == ({}, {})
+
+
 def test_an_approval_is_asked_for_of_the_requests_that_are_open(queue: Queue) -> None:
     from assay_zoo.check import Check, CheckOutcome
 

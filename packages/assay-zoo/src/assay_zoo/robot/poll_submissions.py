@@ -88,6 +88,9 @@ class SubmissionPoller:
         left = {place: sha for place, sha in self._seen.items() if known.get(place) != sha}
         for place in left:
             self._leave(place)
+        for counts in (self._tries, self._missed):
+            for sha in set(counts) - set(known.values()):
+                del counts[sha]
         fresh = [head for head in heads if self._seen.get((head.branch, head.number)) != head.sha]
         # What failed waits behind the others. Who moved on comes first: it cancels its older commit, which is another's then.
         fresh.sort(key=lambda head: (self._tries[head.sha], head.sha in left.values()))
@@ -97,10 +100,7 @@ class SubmissionPoller:
         base = self._mirror.fetch_base()  # also where nothing is new: a rollback is seen by it
         self._soon = self._soon or any(not self._tries[head.sha] for head in fresh[_AT_ONCE:])
         for head in fresh[:_AT_ONCE]:
-            try:
-                self._take(head, base)
-            except Moved:
-                self._soon = True
+            self._take(head, base)
         self._approve({(head.branch, head.number): head for head in heads})
         if fresh:
             self._mirror.keep_only({*known.values(), *self._queue.open_heads()})
@@ -187,7 +187,7 @@ class SubmissionPoller:
             names = self._source.names(head, self._mirror.submissions_of(head, base))
         except Moved:
             self.look_again(head.sha)  # the forge's git is a moment behind its word, or it moved on
-            raise
+            return
         except HarnessError as error:
             # One head that cannot be fetched (a broken object in it) must not keep the others out.
             if self._missed.get(head.sha, 0) < _MISSES:
