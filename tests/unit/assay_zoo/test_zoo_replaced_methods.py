@@ -8,6 +8,7 @@ import pytest
 
 from assay_zoo.allowed_packages import PACKAGES
 from assay_zoo.artifacts.code_scan import reaches
+from assay_zoo.artifacts.package_names import may_ask_for
 
 _MADE = (
     "import onnxruntime as ort\nimport helper\nfrom PIL import Image\ndef fake(*a): return [1]\n"
@@ -193,6 +194,34 @@ def test_a_class_that_is_no_runtimes_is_free(code: str) -> None:
 )
 def test_what_is_its_own_a_submission_may_change(code: str) -> None:
     assert reaches(_MADE + code) == []
+
+
+_FIGURE = "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\ndef own(x): return x\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "is_free"),
+    [
+        ("fig.my_note = own\nfig.my_note(3)", True),
+        ("def add(figure): figure.my_note = own\nadd(plt.gcf())", True),
+        ("fig.savefig = own", False),
+        ("def add(figure): figure.savefig = own\nadd(plt.gcf())", False),
+        ("fig._my_note = own", False),
+        ("type(fig).my_note = own", False),
+        ("from PIL import Image\nim = Image.open('a.png')\nim.crop_to_digit = own", True),
+        ("s.my_note = own", False),
+        ("fig.my_note = s.run\nfor t in (s, fig): t.my_note = own", False),
+    ],
+)
+def test_a_name_that_no_package_asks_for_is_the_authors_own(code: str, is_free: bool) -> None:
+    assert (reaches(_MADE + _FIGURE + code) == []) is is_free
+
+
+def test_a_package_that_cannot_be_read_may_ask_for_anything() -> None:
+    assert may_ask_for("no_such_package", "my_note")
+    assert may_ask_for("argparse", "my_note")
+    assert not may_ask_for("PIL", "my_note")
+    assert may_ask_for("PIL", "load")
 
 
 def test_values_that_are_made_of_one_another_take_no_long() -> None:

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from assay_zoo.artifacts.code_names import last_name
 from assay_zoo.artifacts.origins import OWN, UNKNOWN
+from assay_zoo.artifacts.package_names import may_ask_for
 from assay_zoo.artifacts.reached import DERIVED, Unread
 from assay_zoo.artifacts.scopes import parameters
 from assay_zoo.artifacts.source_file import SourceFile
@@ -45,10 +46,12 @@ class ReplacedMethods(SourceFile):
         origins = self._origins.of(of)
         if _SET.fullmatch(name) or origins == {OWN} or (self._bound.of(base) and not isinstance(base, ast.Call)):
             return
+        if not is_class and not any(self._may_ask(each, name) for each in origins - {OWN}):
+            return  # it is the author's own beside what the package has
         is_package = any(map(self._is_shared, origins - {OWN, UNKNOWN}))
         inside = name.startswith("_")
         is_asked = not name or is_package or is_class or inside or name in self._others.asks
-        may_be = UNKNOWN in origins and self._is_own_function(value) and self._is_given_package(of)
+        may_be = UNKNOWN in origins and self._is_own_function(value) and self._is_given_package(of, name)
         if not is_asked and not may_be:
             return  # nothing in the submission ever asks for that, and no package has the value
         is_made = isinstance(value, ast.Call) and last_name(value.func) in self._classes
@@ -141,10 +144,16 @@ class ReplacedMethods(SourceFile):
         ]
         return given if len(given) == len(calls) == len(spoken) else []
 
-    def _is_given_package(self, node: ast.AST, seen: frozenset[int] = frozenset()) -> bool:
-        """Whether a value may be what a package makes, by all with which the function around it is called."""
+    def _may_ask(self, origin: str, name: str) -> bool:
+        """Whether a package, of all that the submission has, may ask for that name of what comes from `origin`; unknown ones may."""
+        tops = {path.partition(".")[0] for path in (origin, *self._bound.all_paths())} & set(self._packages)
+        plain = name and not name.startswith("_") and origin.partition(".")[0] in tops and not _runs_models(origin)
+        return not plain or any(may_ask_for(top, name) for top in sorted(tops))
+
+    def _is_given_package(self, node: ast.AST, name: str, seen: frozenset[int] = frozenset()) -> bool:
+        """Whether a value may be what a package makes, which may ask for `name`, by all with which the function around it is called."""
         if isinstance(node, ast.Attribute) and id(node) not in seen and (stored := self._origins.stored(node)):
-            return any(self._may_be_package(value, seen | {id(node)}) for value in stored)
+            return any(self._may_be_package(value, name, seen | {id(node)}) for value in stored)
         scope = self._scopes.around(node)
         while scope is not None and not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             scope = self._scopes.around(scope)
@@ -152,22 +161,22 @@ class ReplacedMethods(SourceFile):
             return True
         if id(scope) in seen:
             return False
-        name = self._made_as.get(id(scope), scope.name)
+        function = self._made_as.get(id(scope), scope.name)
         is_first = isinstance(node, ast.Name) and [node.id] == [arg.arg for arg in scope.args.args[:1]]
-        if name.startswith("__") and not is_first:
+        if function.startswith("__") and not is_first:
             return True  # Python calls it, for an operator say
         starred = any(self._bound.files(star) for stars in self._others.stars.values() for star in stars)
-        asked = self._others.asks[name] > (name in self._asks)
-        if name in self._handed_on or starred or asked:
+        asked = self._others.asks[function] > (function in self._asks)
+        if function in self._handed_on or starred or asked:
             return True  # who calls it with what is not looked for: another file may
-        calls = self._calls_by_name.get(name, [])
+        calls = self._calls_by_name.get(function, [])
         values = [value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords))]
-        return any(self._may_be_package(value, seen | {id(scope)}) for value in values)
+        return any(self._may_be_package(value, name, seen | {id(scope)}) for value in values)
 
-    def _may_be_package(self, node: ast.expr, seen: frozenset[int]) -> bool:
+    def _may_be_package(self, node: ast.expr, name: str, seen: frozenset[int]) -> bool:
         origins = self._origins.of(node) - {OWN}
-        return any(map(self._is_shared, origins - {UNKNOWN})) or (
-            UNKNOWN in origins and self._is_given_package(node, seen)
+        return any(self._is_shared(each) and self._may_ask(each, name) for each in origins - {UNKNOWN}) or (
+            UNKNOWN in origins and self._is_given_package(node, name, seen)
         )
 
     @cached_property
