@@ -125,6 +125,27 @@ def test_the_licence_that_a_model_says_of_itself(
     assert (facts["stated"], bool(facts["restricted"])) == (stated, restricted)
 
 
+@pytest.mark.parametrize(
+    ("notes", "is_restricted"),
+    [
+        (("For internal", "use only."), True),
+        (("The weights may not", "be redistributed"), True),
+        (("Reads digits", "of all kinds"), False),
+        (("The first block: for internal use by the decoder", "the second"), False),
+    ],
+)
+@pytest.mark.parametrize("place", ["node", "metadata", "node's metadata"])
+def test_a_note_in_parts(tmp_path: Path, notes: tuple[str, ...], is_restricted: bool, place: str) -> None:
+    model = onnx.ModelProto()
+    for at, note in enumerate(notes):
+        node = model.graph.node.add(op_type="Relu", doc_string=note if place == "node" else "")
+        if place != "node":
+            (model if place == "metadata" else node).metadata_props.add(key=f"part {at}", value=note)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    facts = inspect_published({"kind": "model", "copy": str(tmp_path / "m.onnx"), "path": "m.onnx"})
+    assert bool(facts["restricted"]) is is_restricted
+
+
 def test_answers_that_differ_by_a_rounding_are_one() -> None:
     row = np.array([0.5, -2.0, 1.0])
     assert _same([{"y": np.stack([row, row + 1e-12])}])

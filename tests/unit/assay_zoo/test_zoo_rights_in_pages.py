@@ -11,7 +11,14 @@ import pytest
 from assay_zoo.artifacts.alike import odd_word, rare_word
 from assay_zoo.artifacts.lines_with import lines_with
 from assay_zoo.artifacts.published import inspect_published
-from assay_zoo.artifacts.restricted_use import _OF_LICENSES, _RULES, _TERMS, is_of_license, rights_in_page
+from assay_zoo.artifacts.restricted_use import (
+    _OF_LICENSES,
+    _RULES,
+    _TERMS,
+    is_of_license,
+    less_allowed,
+    rights_in_page,
+)
 from assay_zoo.license_families import families_of
 
 
@@ -56,6 +63,11 @@ _LESS_ALLOWED = (
     "The weights may not be sold.", "The files are not to be redistributed.", "It must not be sublicensed.",
     "Redistribution of the weights is not permitted.", "No redistribution of anything.", "Resale is forbidden.",
     "The weights are proprietary and confidential.", "This file is confidential.", "All rights reserved.",
+    "For internal use only.", "The files are only for company internal purposes.", "Internal use only.",
+    "This model is limited to internal use.", "Only students may use the weights.",
+    "Only registered members of the club are allowed to run it.", "Selling the weights is forbidden.",
+    "Redistributing this model in any form is not permitted.", "Please do not redistribute.", "Not for redistribution.",
+    "The network is restricted to academic users.", "Use is limited to research purposes.",
     "All weights are CC BY-NC-SA 4.0.", "Weights are available under CC BY-NC 4.0.", "Weights: CC-BY-ND-4.0",
 )  # fmt: skip
 
@@ -63,6 +75,41 @@ _LESS_ALLOWED = (
 @pytest.mark.parametrize("text", _LESS_ALLOWED)
 def test_each_way_to_keep_a_use_to_some_is_heard(text: str) -> None:
     assert any(is_less for *_, is_less in rights_in_page(f"# Model\n\nIt reads digits.\n\n{text}\n"))
+
+
+_ABROAD = (
+    "Nur für den internen Gebrauch.", "Die Gewichte sind nicht für kommerzielle Zwecke.", "Die Weitergabe der Gewichte ist untersagt.",
+    "Das Modell darf nicht verkauft werden.", "Alle Rechte vorbehalten.",
+    "Usage interne uniquement.", "Les poids sont réservés à un usage académique.", "La redistribution des poids est interdite.",
+    "Licence non commerciale pour les poids.", "À des fins de recherche uniquement.", "Tous droits réservés.",
+    "Solo para uso interno.", "Queda prohibida la redistribución de los pesos.", "Los pesos son de uso no comercial.",
+    "Apenas para fins de pesquisa.", "É proibido revender ou redistribuir o modelo.", "Los pesos no se pueden vender.",
+    "Solo per uso interno.", "Niet-commercieel gebruik van dit model.", "Alleen voor intern gebruik.",
+    "Только для внутреннего использования.", "Распространение весов запрещено.",
+    "本模型的权重仅供学术研究使用。", "未经许可，不得将权重分发给他人。", "模型禁止商用，请勿外传。",
+    "このモデルの重みは商用利用を禁止します。", "重みの再配布は禁止されています。", "研究目的での利用に限定されるものとします。",
+    "이 모델의 가중치는 상업적 이용 금지입니다.", "연구 목적으로만 사용할 수 있습니다.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", _ABROAD)
+def test_a_use_is_kept_to_some_in_other_languages_too(text: str) -> None:
+    assert any(is_less for *_, is_less in rights_in_page(f"# Model\n\nIt reads digits.\n\n{text}\n"))
+    assert less_allowed(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das Modell erkennt Ziffern und ist nicht groß.", "Der Datensatz enthält kommerzielle Flugzeuge und private Wagen.",
+        "Le modèle lit des chiffres; l'usage est décrit plus bas.", "El modelo lee números y no se puede entrenar más.",
+        "O modelo lê números para uso pessoal ou comercial.", "本模型识别手写数字，研究与商业用途均可，请引用原论文。",
+        "このモデルは手書きの数字を読み取ります。商用利用も可能です。", "Модель читает цифры на картинках.",
+        "이 모델은 손글씨 숫자를 읽고 상업적 이용도 가능합니다.", "La vente est prévue par le modèle, mois par mois.",
+    ],
+)  # fmt: skip
+def test_ordinary_sentences_in_other_languages(text: str) -> None:
+    assert not list(rights_in_page(f"# Model\n\n{text}\n"))
 
 
 @pytest.mark.parametrize("pattern", [*(alone for _, pattern in _RULES for alone in _branches(pattern)), _TERMS.pattern])
@@ -80,11 +127,13 @@ def test_what_judges_a_line_also_finds_it(pattern: str) -> None:
         "All code is under the GNU GPL.",
         "License: GPL-3.0",
         "Everything is **LGPL-2.1**.",
+        "The weights are MIT.",
+        "This model is `MIT`, and free for all.",
     ],
 )
 def test_a_licence_by_its_name_alone(text: str) -> None:
     ((_, words, is_less),) = rights_in_page(text)
-    assert families_of(words) == {"gnu"} or families_of(words) == {"lgpl"}
+    assert families_of(words) in ({"gnu"}, {"lgpl"}, {"mit"})
     assert not is_less
 
 
@@ -103,6 +152,11 @@ def test_a_licence_by_its_name_alone(text: str) -> None:
         "The code is not tuned for commercial compilers; it runs on any.",
         "A record is sold or not sold: the model tells only which.",
         "The graph is a GNU plot of the losses, made at MIT.",
+        "The first block is for internal use by the decoder.",
+        "Sharing weights between the two branches is not allowed by the exporter.",
+        "Only the largest of the members of a cluster may be used.",
+        "The range of the inputs is limited to research that has been done on chest scans.",
+        "Samples are not distributed evenly; the model was not for sale predictions.",
         "It can not sell anything to you.",
     ],
 )
@@ -135,6 +189,11 @@ def test_rights_that_are_reserved_above_free_code_are_no_restriction() -> None:
     header = "# Copyright (c) 2026 The Authors. All rights reserved.\n# Licensed under the MIT license.\n"
     assert [less for *_, less in rights_in_page(header, code=True)] == [False]
     assert [less for *_, less in rights_in_page("Copyright 2026 Example Ltd. All rights reserved.")] == [True]
+
+
+def test_a_function_for_internal_use_is_no_model_for_internal_use() -> None:
+    assert not list(rights_in_page("# A helper, for internal use only.\ndef _f(): ...\n", code=True))
+    assert list(rights_in_page("# These weights are for internal use only.\nx = 1\n", code=True))
 
 
 @pytest.mark.parametrize("kind", ["markdown", "raw", "code"])

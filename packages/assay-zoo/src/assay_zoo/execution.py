@@ -78,10 +78,8 @@ def _outcome(
     if report is None or trouble is None:
         return CheckOutcome.FAILED, f"{notebook} was not executed to its end: {ended.sentence}"
     if trouble.kind == "start":
-        said = f" ({ended.sentence})" if ended.ending is not Ending.ERROR else ""
-        text = (
-            f"the kernel of {notebook} did not start{said}; a script of the submission may hide a package that it needs"
-        )
+        cause = f" ({ended.sentence})" if ended.ending is not Ending.ERROR else ""
+        text = f"the kernel of {notebook} did not start{cause}; a script of the submission may hide a package that it needs"
         return CheckOutcome.UNDECIDED, text
     where = f"cell {trouble.cell} of {notebook}" if trouble.cell else notebook
     if trouble.kind == "running":

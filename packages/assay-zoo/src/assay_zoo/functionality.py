@@ -62,8 +62,8 @@ def _read(place: SubmissionContext, goldens: Path) -> Data | Check:
     looked = _apart("assay_zoo.functionality_data:read_data_inside", request)
     if looked.ending is Ending.OK:
         return msgspec.json.decode(looked.value, type=Data)
-    said = looked.sentence.replace(f"{place.folder}/", "")[-300:]
-    return _failed("functionality.data", f"the data sets cannot be read: {said}")
+    reason = looked.sentence.replace(f"{place.folder}/", "")[-300:]
+    return _failed("functionality.data", f"the data sets cannot be read: {reason}")
 
 
 def _apart(target: str, request: DataRequest | GoldenRequest) -> Looked:

@@ -16,10 +16,10 @@ _MARKS = {
 
 def encoding_trouble(data: bytes) -> str:
     """What is wrong, the file's name left out; "" for UTF-8 and ASCII."""
-    said = [name for mark, name in _MARKS.items() if data.startswith(mark)][:1]
+    encodings = [name for mark, name in _MARKS.items() if data.startswith(mark)][:1]
     for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n")[:2]:
-        said += [encoding.decode("ascii") for encoding in _SAYS.findall(line)]
-    other = [encoding for encoding in said if not _SAME.fullmatch(encoding.lower().replace("_", "-"))]
+        encodings += [encoding.decode("ascii") for encoding in _SAYS.findall(line)]
+    other = [encoding for encoding in encodings if not _SAME.fullmatch(encoding.lower().replace("_", "-"))]
     return f"says that it is written in {other[0][:40]!r}: write it in UTF-8, as it is looked at" if other else ""
 
 

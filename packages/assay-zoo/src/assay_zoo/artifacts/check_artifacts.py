@@ -107,9 +107,14 @@ def _opaque(
     place: SubmissionContext, read: dict[str, SourceText], answers: list[tuple[dict[str, object], Looked]]
 ) -> Iterator[Finding]:
     """What no other check opens."""
-    opened = {str(item["path"]) for item, _ in answers} | {finding.path for finding in other_models(place)}
-    values = [answer.value for item, answer in answers if item["kind"] == "model" and answer.ending is Ending.OK]
-    external = {path for value in values for path in msgspec.convert(value, Published).external}
+    published = [
+        (str(item["path"]), msgspec.convert(answer.value, Published) if answer.ending is Ending.OK else Published())
+        for item, answer in answers
+    ]
+    opened = {path for path, part in published if not part.instructs} | {
+        finding.path for finding in other_models(place)
+    }
+    external = {path for _, part in published for path in part.external}
     return opaque_files(place.folder, opened | {named.model for named in [place.metadata] if named}, external, read)
 
 

@@ -121,10 +121,10 @@ def imported_from(node: ast.ImportFrom, folder: Sequence[str] = ()) -> str:
 
 def imported_by(call: ast.Call) -> str:
     """The module that a call of `import_module` names, nothing where it is made while it runs."""
-    said = {keyword.arg: keyword.value for keyword in call.keywords} | dict(
+    arguments = {keyword.arg: keyword.value for keyword in call.keywords} | dict(
         zip(("name", "package"), call.args, strict=False)
     )
-    name, package = (_text(said.get(key)) for key in ("name", "package"))
+    name, package = (_text(arguments.get(key)) for key in ("name", "package"))
     if name.startswith("."):
         return f"{package}.{name.lstrip('.')}" if package else ""
     return name

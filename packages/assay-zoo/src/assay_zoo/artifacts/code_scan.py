@@ -160,14 +160,14 @@ class _Scan(AskedCode):
             return
         yield from self._environment(node)
         paths = self._bound.of(node)
-        said = {path.rpartition(".")[2] for path in paths or (node.id,)}
+        last_names = {path.rpartition(".")[2] for path in paths or (node.id,)}
         if given:
-            said = {path.rpartition(".")[2] for path in paths}
+            last_names = {path.rpartition(".")[2] for path in paths}
         elif node.id in BUILTINS:
             yield f"code that is made while it runs ({node.id})"
         elif node.id in HIDDEN or node.id == "get_ipython":
             yield f"the insides of Python or IPython ({node.id})"
-        if id(node) not in self._called and said & set(_BY_NAME):
+        if id(node) not in self._called and last_names & set(_BY_NAME):
             yield Unread(f"what is named while it runs ({node.id})")
         for path in paths:
             if id(node) not in self._asked and (

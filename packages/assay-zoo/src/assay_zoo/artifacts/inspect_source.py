@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from assay_zoo.allowed_packages import PACKAGES
+from assay_zoo.artifacts.claimed_accuracy import other_accuracy
 from assay_zoo.artifacts.code_scan import reaches
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.handed_texts import handed_of
@@ -73,9 +74,16 @@ def inspect_source(item: dict[str, Any]) -> Any:
         from assay_zoo.metadata import Metadata
 
         claims = item["metadata"]
-        problems = differences(text, Metadata.model_validate(claims)) if claims else missing_sections(text)
+        metadata = Metadata.model_validate(claims) if claims else None
+        problems = differences(text, metadata) if metadata else missing_sections(text)
+        doubts = list(other_accuracy(text, metadata)) if metadata else []
         return msgspec.to_builtins(
-            [Finding(sentence=f"{path} {problem.sentence}", path=path, line=problem.line) for problem in problems]
+            [
+                Finding(
+                    sentence=f"{path} {problem.sentence}", path=path, line=problem.line, certain=problem not in doubts
+                )
+                for problem in (*problems, *doubts)
+            ]
         )
     others = _other_files(item["names"])[path] if "names" in item else None
     scan = partial(reaches, packages=item.get("packages", PACKAGES), others=others)
@@ -212,9 +220,9 @@ def _other_language(path: str, text: str) -> Iterator[Finding]:
     metadata = json.loads(text).get("metadata")
     for key in ("kernelspec", "language_info"):
         table = metadata.get(key) if isinstance(metadata, dict) else None
-        said = table.get("language" if key == "kernelspec" else "name") if isinstance(table, dict) else None
-        if isinstance(said, str) and not said.lower().startswith(("python", "ipython")):
-            sentence = f"{path} says that it is written in {said[:40]!r}: notebooks are run as Python"
+        language = table.get("language" if key == "kernelspec" else "name") if isinstance(table, dict) else None
+        if isinstance(language, str) and not language.lower().startswith(("python", "ipython")):
+            sentence = f"{path} says that it is written in {language[:40]!r}: notebooks are run as Python"
             yield Finding(sentence=sentence, path=path)
             return
 

@@ -56,7 +56,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _NOTICE_LETTERS = 2000
 """Longer ones are texts of licences, with notices of others behind them."""
 _SHORT_NAMES = {"apache": "Apache-2.0", "mit": "MIT", "bsd": "BSD-3-Clause"}
-NONCOMMERCIAL = r"(?<!commercial or )(?<!commercial and )(?<!commercial and/or )\bnon-?commercial\b(?! (?:and|or|and/or) commercial)"
+NONCOMMERCIAL = r"(?<!commercial or )(?<!commercial and )(?<!commercial and/or )\bnon[- ]?commercial\b(?! (?:and|or|and/or) commercial)"
 RESTRICTED = re.compile(
     rf"commons clause|{NONCOMMERCIAL}(?! distribution)|not be used for"
     r"|(?:for )?(?:evaluation|research|academic)(?: use| purposes?)? only|confidential",
@@ -73,8 +73,8 @@ NAMES = re.compile(r"^(licen[cs]e|copying|unlicense)([.-].*)?$", re.IGNORECASE)
 
 def license_findings(place: SubmissionContext, text: MetadataText) -> Iterator[Finding]:
     """Also where something else in the metadata is wrong; that there is none is told by another check."""
-    said = text.text.data.get("license") if text.text else None
-    if isinstance(said, str) and said and (trouble := license_trouble(said, place.policy.licenses)):
+    license = text.text.data.get("license") if text.text else None
+    if isinstance(license, str) and license and (trouble := license_trouble(license, place.policy.licenses)):
         yield Finding(sentence=f"{METADATA} {trouble}", path=METADATA, line=text.line_of("license"))
 
 

@@ -64,8 +64,8 @@ def check_links(
         sentence = f"README.md leads to {target[:100]!r}, and no such file is in the submission"
         yield failed("links", Finding(sentence=sentence, path="README.md", line=line))
     pages = {address: ("README.md", line) for line, address in listed if address.startswith(("http://", "https://"))}
-    said = [metadata.source, *metadata.references, metadata.dataset.source] if metadata else []
-    pages |= {address: (METADATA, 0) for text in said for address in _PAGE.findall(text) if address not in pages}
+    texts = [metadata.source, *metadata.references, metadata.dataset.source] if metadata else []
+    pages |= {address: (METADATA, 0) for text in texts for address in _PAGE.findall(text) if address not in pages}
     deceptive = {page: trouble for page in pages if (trouble := deceiving(page))}
     yield from _asked({page: pages[page] for page in deceptive}, deceptive.__getitem__)
     pages = {page: place for page, place in pages.items() if page not in deceptive}

@@ -17,6 +17,7 @@ from assay_zoo.artifacts.links import check_links
 from assay_zoo.artifacts.published import Published
 from assay_zoo.artifacts.requirements_file import INSTALLERS
 from assay_zoo.artifacts.restricted_use import is_of_license
+from assay_zoo.artifacts.settings_files import SUFFIXES as SETTINGS
 from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.artifacts.template_text import left_in_metadata
 from assay_zoo.check import Check, CheckOutcome
@@ -132,6 +133,8 @@ def _kind(path: Path) -> str:
         return "stated"
     if REQUIREMENTS.match(path.name) or INSTALLERS.match(path.name):
         return "requirements"
+    if path.suffix.lower() in SETTINGS:
+        return "settings"
     return "page" if path.suffix.lower() in _PAGES else ""
 
 
@@ -209,10 +212,10 @@ def _of_rights(place: SubmissionContext, path: str, published: Published) -> Ite
 
 def _headers(place: SubmissionContext, path: str, source: SourceText) -> Iterator[Finding]:
     wanted = place.metadata.license if place.metadata else ""
-    for line, said in source.license:
+    for line, stated in source.license:
         allowed = (wanted, *place.policy.licenses)  # code of others may lie in a submission
-        if wanted and not any(same_license(said, allowed_license) for allowed_license in allowed):
-            sentence = f"{path} says that its licence is {said}, and {METADATA} says {wanted}: both must be one"
+        if wanted and not any(same_license(stated, allowed_license) for allowed_license in allowed):
+            sentence = f"{path} says that its licence is {stated}, and {METADATA} says {wanted}: both must be one"
             yield Finding(sentence=sentence, path=path, line=line)
 
 

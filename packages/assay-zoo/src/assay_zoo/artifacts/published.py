@@ -16,6 +16,7 @@ from assay_zoo.artifacts.active_files import active_pdf, active_table, active_xm
 from assay_zoo.artifacts.license import license_named, license_of, other_license_of, restricted_by, stated_in
 from assay_zoo.artifacts.links import links_in_markdown
 from assay_zoo.artifacts.markup import active_html, active_markdown
+from assay_zoo.artifacts.model_notes import restriction_in_notes
 from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
 from assay_zoo.artifacts.project_files import requirements_of
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
@@ -23,9 +24,9 @@ from assay_zoo.artifacts.restricted_use import (
     NOTICES,
     less_allowed,
     notice_restriction,
-    restricted_in_description,
     rights_in_page,
 )
+from assay_zoo.artifacts.settings_files import holds_values
 from assay_zoo.artifacts.shown_code import reached_in_markdown
 from assay_zoo.artifacts.template_text import left_in_text
 from assay_zoo.readme import own_sections
@@ -44,7 +45,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     """(line, words) each. `license` is what the text of a licence is, "" for none that is known, `another` one behind it, `stated` the
     licence that a file for machines or a model says of itself, `external` the files in which a model has its data, `restricted` words in
     it, or in a notice, that allow less, `rights` what other texts say of licences (`rights_in_page`); `perhaps` is what a page may tell
-    readers to install or run; `too_long` says why nothing was read."""
+    readers to install or run; `instructs`: a program may take orders from it; `too_long` says why nothing was read."""
 
     active: tuple[tuple[int, str], ...] = ()
     left: tuple[tuple[int, str], ...] = ()
@@ -57,11 +58,12 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     external: tuple[str, ...] = ()
     rights: tuple[tuple[int, str, bool], ...] = ()
     restricted: str = ""
+    instructs: bool = False
     too_long: str = ""
 
 
 def inspect_published(item: dict[str, Any]) -> Any:
-    """`kind` is model, metadata, readme, notebook, page, markup, xml, pdf, table, stated, requirements or license."""
+    """`kind` is model, metadata, readme, notebook, page, markup, xml, pdf, table, stated, settings, requirements or license."""
     kind = item["kind"]
     if kind in ("table", "page"):
         return msgspec.to_builtins(_in_pieces(item))
@@ -69,6 +71,8 @@ def inspect_published(item: dict[str, Any]) -> Any:
         return msgspec.to_builtins(_model(item))
     with open(item["copy"], "rb") as file:
         data = file.read(_LONGEST_BYTES + 1)
+    if kind == "settings" and len(data) > _LONGEST_BYTES:
+        return msgspec.to_builtins(Published(instructs=True))
     if len(data) > _LONGEST_BYTES:
         return msgspec.to_builtins(Published(too_long=f"it has more than {_LONGEST_BYTES >> 20} MiB, and is not read"))
     text = decoded(data)
@@ -93,7 +97,11 @@ def inspect_published(item: dict[str, Any]) -> Any:
     elif kind == "metadata":
         published = Published(active=tuple(dict.fromkeys(_in_table(text))))
     elif kind == "stated":
-        published = Published(stated=stated_in(text))
+        orders = Path(item["path"]).name.lower() == "package.json"  # the others only describe a work
+        published = Published(stated=stated_in(text), instructs=orders and not holds_values(".json", text))
+    elif kind == "settings":
+        suffix = Path(item["path"]).suffix.lower()
+        published = Published(instructs=not holds_values(suffix, text))
     elif kind == "requirements":
         published = _asked_for(item, data)
     else:
@@ -136,10 +144,10 @@ def _model(item: dict[str, Any]) -> Published:
         proto = ModelProto.FromString(Path(item["copy"]).read_bytes())
     except Exception:  # noqa: BLE001  whatever a damaged model makes a reader raise
         return Published()
-    said = [prop.value for prop in proto.metadata_props if _OF_LICENSE.fullmatch(prop.key)]
-    named = next(filter(None, map(license_named, said)), "")
-    words = "\n".join(said)
-    restricted = restricted_by(words) or less_allowed(words) or restricted_in_description(proto.doc_string)
+    values = [prop.value for prop in proto.metadata_props if _OF_LICENSE.fullmatch(prop.key)]
+    named = next(filter(None, map(license_named, values)), "")
+    words = "\n".join(values)
+    restricted = restricted_by(words) or less_allowed(words) or restriction_in_notes(proto)
     external = {
         entry.value for tensor in stored_tensors(proto) for entry in tensor.external_data if entry.key == "location"
     }

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.license import NONCOMMERCIAL, RESTRICTED, license_of, restricted_by, same_license
 from assay_zoo.artifacts.lines_with import lines_with
+from assay_zoo.artifacts.restricted_abroad import RESERVED, WORDS_OF_RESERVED, is_said_without_spaces
+from assay_zoo.artifacts.restricted_abroad import RULES as ABROAD
 from assay_zoo.license_families import families_of
 from assay_zoo.zoo_files import METADATA
 
@@ -28,6 +30,7 @@ _GIVE = r"(?:re)?(?:distribute|sell|sublicen[cs]e|publish)"
 _SHARED = r"(?! (?:over|across|among|between|within|evenly|unevenly|uniformly|normally))"
 """What is shared out so, is work, and not given to others."""
 _FOR_SOME = r"(?:evaluation|research|academic|educational|personal)"
+_SOME = r"(?:students?|employees|members|researchers|academics|universities|institutions|teachers|partners|customers|subscribers|staff)"
 _RULES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("commercial",), NONCOMMERCIAL),
     (
@@ -57,18 +60,42 @@ _RULES: tuple[tuple[tuple[str, ...], str], ...] = (
         r"\b(?:redistribution|distribution|sale|resale)(?: of [^.;:,]{1,40})? is"
         r" (?:not (?:allowed|permitted)|prohibited|forbidden)\b|\bno redistribution\b",
     ),
+    (
+        ("selling", "distributing", "sublicensing", "sharing", "publishing"),
+        rf"\b(?:re)?(?:selling|distributing|sublicen[cs]ing|sharing"
+        rf"|publishing)(?: [a-z]+){{0,3}} {_THING}(?: (?!between|across|among)[a-z]+){{0,3}}"
+        r" (?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))",
+    ),
+    (
+        ("distribut", "sale", "share", "release"),
+        r"\b(?:please )?do not (?:re)?(?:distribute|share|sell)\W*$|\bnot for (?:re)?(?:distribution|sale|public release)\b"
+        r"(?! (?:over|across|among|between|within|predict\w*|forecast\w*|data|prices?))",
+    ),
+    (
+        ("internal",),
+        r"\b(?:only )?for (?:company[- ]|strictly )?internal (?:use|purposes?|usage)\b(?! (?:by|of|in|as|inside|within|between) )"
+        r"|\binternal (?:use|purposes?|usage) only\b|\b(?:restricted|limited) to internal (?:use|purposes?)\b",
+    ),
+    (
+        ("restricted to", "limited to"),
+        rf"\b(?:restricted|limited) to (?:non-?commercial|private|{_FOR_SOME}) (?:use|usage|purposes?|users?)\b",
+    ),
+    (("only",), rf"\bonly (?:[a-z]+ ){{0,2}}{_SOME}(?: [a-z]+){{0,4}} (?:may|can|are (?:allowed|permitted))\b"),
     (("proprietary", "confidential"), r"\bproprietary\b|\bconfidential\b"),
     (("reserved",), r"\ball rights reserved\b"),
 )  # fmt: skip
 """What keeps a use to some, each with the words of which it has one: lines of a page are looked for by these alone."""
-_LESS = re.compile("|".join(pattern for _, pattern in _RULES), re.IGNORECASE)
+_EVERYWHERE = (*_RULES, *ABROAD, (WORDS_OF_RESERVED, RESERVED))
+_LESS = re.compile("|".join(pattern for _, pattern in _EVERYWHERE), re.IGNORECASE)
 _SOUGHT = (
     (("commons clause", "commercial", "used for", "only", "confidential"), RESTRICTED),
-    *((words, re.compile(pattern, re.IGNORECASE)) for words, pattern in _RULES),
+    *((words, re.compile(pattern, re.IGNORECASE)) for words, pattern in _EVERYWHERE),
     (("cc-by", "cc by"), _TERMS),
 )
-_ALL = re.compile(r"\ball rights reserved\b", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n\s*\n")
+_ALL = re.compile(rf"\ball rights reserved\b|{RESERVED}", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n\s*\n")
+_OF_CODE = re.compile(r"internal (?:use|usage|purposes?)", re.IGNORECASE)
+"""Of a function, in code."""
 _UNCLEAR = re.compile(r"proprietary|confidential|not be used for", re.IGNORECASE)
 """Words that can be of something else than a licence."""
 _OF_A_SPLIT = re.compile(r"(?:only )?(?:for )?evaluation(?: only)?", re.IGNORECASE)
@@ -85,7 +112,7 @@ _OF_RIGHTS = re.compile(
 _LICENSING = re.compile(r"\blicen[cs](?:es?|ed|ing)\b|\b(?:released|available|distributed) under\b", re.IGNORECASE)
 _NAMED = re.compile(
     rf"(?:{_THING}|\b(?:this|everything|all)\b)(?: [\w-]+){{0,3}} (?:is|are)(?: under)?(?: (?:the|a|an))?(?: gnu)? [*_`]*"
-    r"(?:[al]?gpl|cc[- ]by|cc0|unlicense|apache[- ]2|bsd-)",
+    r"(?:[al]?gpl|cc[- ]by|cc0|unlicense|apache[- ]2|bsd-|mit[*_`]*(?=[.,;(]|$))",
     re.IGNORECASE,
 )
 """A thing is said to be a licence, without that word."""
@@ -93,7 +120,19 @@ _OF_LICENSES = tuple(
     dict.fromkeys(
         (
             *(word for words, _ in _SOUGHT for word in words),
-            *("licen", "released under", "available under", "distributed under", "gpl", "cc0", "apache", "bsd-"),
+            *(
+                "licen",
+                "released under",
+                "available under",
+                "distributed under",
+                "gpl",
+                "cc0",
+                "apache",
+                "bsd-",
+                " mit",
+                "*mit",
+                "`mit",
+            ),
         )
     )
 )
@@ -118,7 +157,7 @@ def restricted_in_description(text: str) -> str:
 
 def _restrictions(text: str) -> Iterator[str]:
     """The first of each clause."""
-    is_given = "reserved" in text.lower() and bool(license_of(text))
+    is_given = _ALL.search(text) is not None and bool(license_of(text))
     for part in _SENTENCE_END.split(text):
         clause = " ".join(part.split())
         if is_given:
@@ -151,6 +190,8 @@ def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str,
             continue  # of a list of words
         window = "\n".join(lines[max(number - 2, 0) : number + 1])
         for less in _restrictions(_ALL.sub("", window) if code else window):
+            if code and _OF_CODE.search(less) and not _OF_THE_THING.search(window.replace(less, "")):
+                continue
             if less not in kept and len(kept) < _MOST:
                 kept.add(less)
                 yield number, less, True
@@ -164,7 +205,7 @@ def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str,
 def _is_said(line: str) -> bool:
     """Whether a line of few words says something: a licence by its name, or a sentence."""
     named = _TERMS.search(line) or (_LICENSING.search(line) and families_of(line))
-    return bool(named or _SENTENCE.search(line.strip()))
+    return bool(named or _SENTENCE.search(line.strip()) or is_said_without_spaces(line))
 
 
 def is_of_license(words: str, license: str) -> bool:

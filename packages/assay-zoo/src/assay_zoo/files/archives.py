@@ -31,29 +31,29 @@ def archive_problems(item: Item, head: bytes) -> list[Finding]:
         except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError):
             return [Finding(check="readable", sentence="is an archive that is broken or cut off: make it again")]
     if kind:
-        return [_said(f"is a {kind} archive: hand in the files that are in it, for they are looked at")]
+        return [_archive(f"is a {kind} archive: hand in the files that are in it, for they are looked at")]
     behind = zipfile.is_zipfile(item.file)
-    return [_said("has a zip archive behind its own contents: hand it in without")] if behind else []
+    return [_archive("has a zip archive behind its own contents: hand it in without")] if behind else []
 
 
 def _arrays(item: Item) -> Iterator[Finding]:
     with zipfile.ZipFile(item.file) as archive:
         members = archive.infolist()
         if len(members) > MEMBERS:
-            yield _said(f"holds {len(members)} files, more than {MEMBERS}")
+            yield _archive(f"holds {len(members)} files, more than {MEMBERS}")
             return
         unfolded, stored = sum(member.file_size for member in members), max(item.file.stat().st_size, 1)
         if unfolded > item.unfolded_bytes or unfolded > RATIO * stored:
-            yield _said(f"would unfold from {stored} to {unfolded} bytes: a zip bomb")
+            yield _archive(f"would unfold from {stored} to {unfolded} bytes: a zip bomb")
             return
         for member in members:
             if member.flag_bits & 1:
-                yield _said(f"holds {member.filename!r}, which is encrypted: hand it in as it is")
+                yield _archive(f"holds {member.filename!r}, which is encrypted: hand it in as it is")
                 continue
             with archive.open(member) as content:
                 first = content.read(_PEEK_BYTES)
             if not first.startswith(b"\x93NUMPY"):
-                yield _said(f"holds {member.filename!r}, which is no array: hand it in beside the others")
+                yield _archive(f"holds {member.filename!r}, which is no array: hand it in beside the others")
             elif array_of_objects(first):
                 sentence = (
                     f"holds {member.filename!r}, an array of Python objects: it runs code when it is read; leave it out"
@@ -65,11 +65,13 @@ def _arrays(item: Item) -> Iterator[Finding]:
 
 def _of_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[Finding]:
     if member.filename.startswith("/") or {"..", ""} & set(re.split(r"[/\\]", member.filename)):
-        yield _said(f"holds {member.filename!r}, which would be unpacked outside of its folder: give it a plain name")
+        yield _archive(
+            f"holds {member.filename!r}, which would be unpacked outside of its folder: give it a plain name"
+        )
     with archive.open(member) as content:
         if trouble := array_trouble(content, member.file_size):
             yield Finding(check="readable", sentence=f"holds {member.filename!r}, which {trouble}: make it again")
 
 
-def _said(sentence: str) -> Finding:
+def _archive(sentence: str) -> Finding:
     return Finding(check="archives", sentence=sentence)

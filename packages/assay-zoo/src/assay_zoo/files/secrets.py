@@ -26,7 +26,7 @@ _KEPT = 2_000
 def secrets_in(item: Item) -> list[Finding]:
     """One finding a line. The secret itself is never repeated."""
     if item.suffix in _KEY_FILES:
-        return [_said(f"is a key store by its name ({item.suffix})", 0)]
+        return [_secret(f"is a key store by its name ({item.suffix})", 0)]
     if item.suffix in _MODELS:
         return [msgspec.structs.replace(finding, line=0) for finding in _scan(_words_of(item))[:1]]
     with item.file.open("rb") as file:
@@ -62,7 +62,7 @@ def _scan(text: str) -> list[Finding]:
         # A comment of the submitter's must not hide a finding; and the copy has no name that says what it is.
         settings.disable_filters("detect_secrets.filters.allowlist.is_line_allowlisted")
         kinds = {potential_secret.line_number: potential_secret.type for potential_secret in scan_file(name)}
-    return [_said(f"looks like it holds a secret ({kind})", line) for line, kind in sorted(kinds.items())]
+    return [_secret(f"looks like it holds a secret ({kind})", line) for line, kind in sorted(kinds.items())]
 
 
 class _memory:
@@ -80,7 +80,7 @@ class _memory:
         os.close(self._descriptor)
 
 
-def _said(sentence: str, line: int) -> Finding:
+def _secret(sentence: str, line: int) -> Finding:
     return Finding(
         check="secrets",
         sentence=f"{sentence}: withdraw it where it is valid, then hand in the file without it",

@@ -87,9 +87,9 @@ class Database:
         try:
             yield
         except DBAPIError as error:
-            said = " ".join(str(error.orig).split())
+            message = " ".join(str(error.orig).split())
             raise StoreError(
-                f"the robot's database {self.name} cannot be used ({said}): check that it is there, that it has room and "
+                f"the robot's database {self.name} cannot be used ({message}): check that it is there, that it has room and "
                 "that no other program holds it"
             ) from error
 

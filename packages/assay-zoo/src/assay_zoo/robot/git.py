@@ -96,16 +96,16 @@ class Git:
         if len(output) > self.output_bytes:
             raise GitTooLarge(f"git {words[0]} has more than {self.output_bytes} bytes to say")
         if code != 0:
-            said = _last_words(errors)
+            words_of_git = _last_words(errors)
             if code == -signal.SIGXFSZ:
                 much = f"git {words[0]} writes a file of more than {self._file_bytes} bytes"
                 raise _too_large(much, self._file_bytes < self.file_bytes)
-            if -code in _OF_CRASHES or any(phrase in said.lower() for phrase in _OF_MEMORY):
-                much = f"git {words[0]} needs more than {self._memory_bytes} bytes of memory: {said}"
+            if -code in _OF_CRASHES or any(phrase in words_of_git.lower() for phrase in _OF_MEMORY):
+                much = f"git {words[0]} needs more than {self._memory_bytes} bytes of memory: {words_of_git}"
                 raise _too_large(much, self._memory_bytes < self.memory_bytes)
             if code < 0:
                 raise GitFailed(f"git {words[0]} was ended by signal {-code}")
-            raise GitFailed(f"git {words[0]} failed: {said}")
+            raise GitFailed(f"git {words[0]} failed: {words_of_git}")
         return output
 
     def _bounded(

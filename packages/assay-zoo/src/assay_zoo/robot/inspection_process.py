@@ -50,7 +50,7 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str = ""
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the child."""
 
     begins: str = ""
@@ -72,7 +72,7 @@ def inspect_in_child(
     beat: Callable[[], bool],
     beat_s: float,
     stopping: Callable[[], bool],
-    heard: Callable[[Said], None],
+    heard: Callable[[Progress], None],
     hidden: Iterable[str] = (),
 ) -> Ended:
     """Inspect `root`/submissions/`name`. `beat` is called every `beat_s` seconds and says whether to go on; `hidden`
@@ -115,7 +115,7 @@ class _Watch:
         beat: Callable[[], bool],
         beat_s: float,
         stopping: Callable[[], bool],
-        heard: Callable[[Said], None],
+        heard: Callable[[Progress], None],
     ) -> None:
         self._child, self._limit_s, self._beat, self._beat_s = child, limit_s, beat, beat_s
         self._stopping, self._heard = stopping, heard
@@ -150,10 +150,10 @@ class _Watch:
     def _hear(self, lines: Iterable[bytes]) -> None:
         for line in lines:
             with contextlib.suppress(msgspec.DecodeError):
-                said = msgspec.json.decode(line, type=Said)
-                self.last = said.begins or self.last
-                self.failed = said.failed or self.failed
-                self._heard(said)
+                progress = msgspec.json.decode(line, type=Progress)
+                self.last = progress.begins or self.last
+                self.failed = progress.failed or self.failed
+                self._heard(progress)
 
     def _where(self) -> str:
         return f" (it was at {self.last})" if self.last else ""

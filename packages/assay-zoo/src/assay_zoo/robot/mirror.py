@@ -166,8 +166,8 @@ class Mirror:
             return submission.author
         if submission.number:
             return f"an account that is gone (request {submission.number})"
-        said = sanitize(self._git.text("log", "-1", "--format=%ae", submission.sha, "--"), 100)
-        return said or f"nobody by name (branch {submission.branch})"
+        address = sanitize(self._git.text("log", "-1", "--format=%ae", submission.sha, "--"), 100)
+        return address or f"nobody by name (branch {submission.branch})"
 
     def last_commit(self, commit: str, path: str) -> str:
         """The newest commit up to `commit` that changed `path`."""

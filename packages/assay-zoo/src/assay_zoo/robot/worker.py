@@ -19,7 +19,7 @@ from assay_zoo.inspect import Inspection
 from assay_zoo.repository import data_sets
 from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.git import GitFailed
-from assay_zoo.robot.inspection_process import Ending, Said, inspect_in_child
+from assay_zoo.robot.inspection_process import Ending, Progress, inspect_in_child
 from assay_zoo.robot.mirror import Mirror, Moved
 from assay_zoo.robot.outbox import OutboxEntry
 from assay_zoo.robot.queue import Queue
@@ -174,7 +174,7 @@ class Worker:
             beat=_Heart(queue, lease, self._limits.lease_s).beat,
             beat_s=self._limits.lease_s / 6,
             stopping=stop.is_set,
-            heard=lambda said: self._heard(submission.id, said),
+            heard=lambda progress: self._heard(submission.id, progress),
             hidden=self._shop.hidden,
         )
         if ended.ending is not Ending.DONE and self._shop.config.workers == 1:
@@ -233,13 +233,13 @@ class Worker:
         alert = [OutboxEntry.ALERT] if config.alerts else []
         return [OutboxEntry.PROMOTE, *alert] if answer is Answer.PROMOTE and config.zoo.promote else alert
 
-    def _heard(self, identity: int, said: Said) -> None:
-        if said.begins:
-            self._shop.queue.note(identity, f"{said.begins} begins")
-        elif said.group:
-            counts = ", ".join(f"{number} {outcome}" for outcome, number in said.outcomes.items()) or "no checks"
-            level = Level.WARNING if CheckOutcome.FAILED in said.outcomes else Level.INFO
-            self._shop.queue.note(identity, f"{said.group}: {counts}, {said.seconds:.1f} s", level)
+    def _heard(self, identity: int, progress: Progress) -> None:
+        if progress.begins:
+            self._shop.queue.note(identity, f"{progress.begins} begins")
+        elif progress.group:
+            counts = ", ".join(f"{number} {outcome}" for outcome, number in progress.outcomes.items()) or "no checks"
+            level = Level.WARNING if CheckOutcome.FAILED in progress.outcomes else Level.INFO
+            self._shop.queue.note(identity, f"{progress.group}: {counts}, {progress.seconds:.1f} s", level)
 
 
 class _Heart:

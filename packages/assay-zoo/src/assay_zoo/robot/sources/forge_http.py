@@ -106,7 +106,7 @@ class ForgeHttp:
             pause = self._pause(answer, method, tries)
             if pause is None:
                 raise SourceFailed(
-                    f"{method} {urlsplit(address).path} was answered {answer.status_code}: {_said(answer)}"
+                    f"{method} {urlsplit(address).path} was answered {answer.status_code}: {_message(answer)}"
                 )
             self._sleep(pause)
             tries += 1
@@ -168,7 +168,7 @@ class ForgeHttp:
         return None
 
 
-def _said(answer: httpx.Response) -> str:
+def _message(answer: httpx.Response) -> str:
     """The forge's own words; never a header, never what was sent."""
     try:
         content = answer.json()

@@ -1,0 +1,121 @@
+"""Words that keep a use to some, in languages beside English: German, French, Spanish, Portuguese, Italian, Dutch, Russian, Chinese,
+Japanese, Korean. Each with words of which a line that says so has one."""
+
+from __future__ import annotations
+
+import re
+
+_FEW = r"[^.;。；]{0,40}"
+RULES: tuple[tuple[tuple[str, ...], str], ...] = (
+    # German
+    (
+        ("kommerziell",),
+        r"\b(?:nicht|keine)(?: für)?[- ]?kommerziell\w*|\bkommerzielle\w* \w+ (?:ist |sind )?(?:untersagt|verboten"
+        r"|nicht (?:erlaubt|gestattet))",
+    ),
+    (
+        ("nur für", "nur fuer", "ausschließlich für", "ausschliesslich für"),
+        r"\b(?:nur|ausschlie(?:ß|ss)lich) f(?:ü|ue)r (?:den |die |das )?(?:interne\w*|private\w*|pers(?:ö"
+        r"|oe)nliche\w*|wissenschaftliche\w*|akademische\w*|eigene\w*|forschung\w*|lehre)\b",
+    ),
+    (
+        ("weitergabe", "weitergegeben", "weiterverbreit", "weiterverkauf", "verkauft werden"),
+        rf"\b(?:weitergabe|weiterverbreitung|weiterverkauf)\b{_FEW}\b(?:untersagt|verboten|nicht (?:erlaubt|gestattet))"
+        rf"|\b(?:darf|dürfen|duerfen)\b{_FEW}\bnicht\b{_FEW}\b(?:weitergegeben|weiterverbreitet|weiterverkauft|verkauft)\b",
+    ),
+    # French
+    (
+        ("commercia",),
+        r"\bnon[- ]commercia(?:les?|ux)\b|\b(?:usage|utilisation) commercia(?:l|le)\b[^.;]{0,20}\binterdit",
+    ),
+    (
+        ("usage", "utilisation", "fins de recherche"),
+        r"\b(?:usage|utilisation) (?:purement |strictement )?(?:interne|personnelle?|privée?"
+        r"|académique)(?: uniquement| exclusivement| seulement)\b"
+        r"|\b(?:uniquement|exclusivement|seulement|réservée?s?)\b[^.;]{0,20}\b(?:usage|utilisation) (?:interne"
+        r"|personnelle?|privée?|académique)"
+        r"|\bfins de recherche (?:uniquement|exclusivement|seulement)\b",
+    ),
+    (
+        ("interdit", "redistribu", "rediffus", "vendu", "revendr"),
+        rf"\b(?:vente|revente|redistribution|diffusion|distribution)\b{_FEW}\binterdite?s?\b"
+        rf"|\binterdit\b{_FEW}\b(?:redistribuer|revendre|vendre)"
+        r"|\bne (?:peu(?:t|vent)|doi(?:t|vent)) pas être (?:re)?(?:distribu|vendu|diffus)\w*|\bne pas (?:redistribuer"
+        r"|rediffuser|revendre)\b",
+    ),
+    # Spanish and Portuguese
+    (
+        ("comercia",),
+        r"\b(?:no|não)[- ]comercia(?:l|les|is)\b|\buso comercial\b[^.;]{0,20}\b(?:prohibido|proibido)|\b(?:prohibido"
+        r"|proibido)\b[^.;]{0,20}\buso comercial",
+    ),
+    (
+        ("uso ", "para fines", "para fins", "para investigaci", "para pesquisa"),
+        r"\buso (?:interno|personal|pessoal|privado|académico|acadêmico)(?: únicamente| exclusivamente| solamente| apenas| somente)\b"
+        r"|\b(?:s[oó]lo|solamente|únicamente|exclusivamente|apenas|somente) para (?:el |o )?(?:uso (?:interno"
+        r"|personal|pessoal|privado|acad[eéê]mico)"
+        r"|(?:fines|fins) (?:de )?(?:investigación|pesquisa|académicos|acadêmicos|educativos)|investigación|pesquisa)\b",
+    ),
+    (
+        ("prohib", "proib", "redistribu", "vender"),
+        rf"\b(?:redistribución|redistribuição|reventa|revenda|venta|venda)\b{_FEW}\b(?:prohibid|proibid)[ao]s?\b"
+        rf"|\b(?:prohibid|proibid)[ao]s?\b{_FEW}\b(?:redistribu\w+|reventa|revenda|vender)"
+        r"|\b(?:no|não) (?:se )?(?:puede|pueden|debe|deben|pode|podem|deve|devem) (?:ser )?(?:redistribu|revend|vend)\w+",
+    ),
+    # Italian and Dutch
+    (
+        ("commercial", "solo per", "esclusivamente per", "vietat"),
+        rf"\bnon commercial[ei]\b|\b(?:solo|esclusivamente) per (?:uso (?:interno|personale|accademico)|(?:la )?ricerca)\b"
+        rf"|\b(?:redistribuzione|vendita|rivendita|uso commerciale)\b{_FEW}\bvietat[oa]",
+    ),
+    (
+        ("commerciee", "commercië", "alleen voor"),
+        r"\bniet[- ]commerci(?:eel|ele|ële)\b|\balleen voor (?:intern|persoonlijk|academisch|onderzoek)\w*",
+    ),
+    # Russian
+    (
+        ("некоммерч", "только для", "запрещ"),
+        rf"\bнекоммерческ\w+|\bтолько для (?:внутренн|личн|исследовательск|научн|учебн)\w+"
+        rf"|\b(?:распространение|продажа|коммерческое использование)\b{_FEW}\bзапрещ\w+|\bзапрещ\w+{_FEW}\b(?:распростран|прода)\w+",
+    ),
+    # Chinese
+    (
+        ("非商", "商用", "商业", "商業", "不得", "禁止", "仅", "僅"),
+        r"非商(?:业|用|業)|禁止商(?:用|业|業)|不得用于商业|不得用於商業|(?:不得|禁止|严禁|嚴禁)[^。；,，]{0,8}(?:转载|轉載|转售|分发|分發|传播|傳播|出售|售卖)"
+        r"|[仅僅](?:限|供|可?用于|用於)[^。；,，]{0,6}(?:内部|內部|个人|個人|研究|学术|學術|教育|学习|學習|教学)",
+    ),
+    # Japanese
+    (
+        ("商用", "配布", "無断", "のみ", "限定"),
+        r"非商用|商用(?:利用|目的)?(?:は|を|での)?[^。]{0,8}(?:不可|禁止|禁じ|できません)|再配布[^。]{0,8}(?:不可|禁止|禁じ|できません|しないで)"
+        r"|無断(?:転載|使用|複製|配布)|(?:社内|研究|学術|個人|教育)(?:利用|用途|使用|目的)?(?:での利用)?(?:に限定|に限り|のみ)",
+    ),
+    # Korean
+    (
+        ("비상업", "상업", "재배포", "무단", "용도", "목적"),
+        r"비상업|상업(?:적|용)?[^.]{0,12}(?:금지|불가)|재배포[^.]{0,12}(?:금지|불가)|무단 ?(?:전재|배포|복제)"
+        r"|(?:연구|내부|개인|교육) ?(?:용도?|목적)(?:으로)?만",
+    ),
+)
+RESERVED = (
+    r"alle rechte vorbehalten|tous droits réservés|todos (?:los derechos reservados|os direitos reservados)|tutti i diritti riservati"
+    r"|alle rechten voorbehouden|все права защищены|保留所有权利|版权所有|版權所有|無断転載を禁ず"
+)
+"""As "all rights reserved"."""
+WORDS_OF_RESERVED = (
+    "vorbehalten",
+    "réservés",
+    "reservados",
+    "riservati",
+    "voorbehouden",
+    "защищены",
+    "权利",
+    "权所有",
+    "權所有",
+)
+_IDEOGRAPHS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def is_said_without_spaces(line: str) -> bool:
+    """Whether a line in Chinese, Japanese or Korean is a sentence, as no entry of a list of words is."""
+    return len(_IDEOGRAPHS.findall(line)) >= 8

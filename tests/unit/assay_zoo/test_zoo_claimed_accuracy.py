@@ -1,0 +1,53 @@
+"""What an author's own words in a readme say of the accuracy."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay_zoo.artifacts.claimed_accuracy import other_accuracy
+from assay_zoo.metadata import Claim, Metadata
+
+
+def _lines(text: str, metric: str = "accuracy", value: float = 0.912) -> list[int]:
+    claim = Claim.model_construct(metric=metric, value=value, tolerance=0.005, read="output:x", direction="higher")
+    metadata = Metadata.model_construct(accuracy=claim, title="Digits")
+    readme = f"# Digits\n\n## License\n\nMIT\n\n## Notes\n\n{text}\n"
+    return [difference.line for difference in other_accuracy(readme, metadata)]
+
+
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [
+        ("This model reaches 99.2 % accuracy.", "accuracy"),
+        ("It has a mean IoU of 0.97.", "mean_iou"),
+        ("We measured an accuracy of 98.1% on the test set.", "top1_accuracy"),
+        ("Our classifier has\nan accuracy of 0,99.", "accuracy"),
+        ("- The model: accuracy 97 percent", "accuracy"),
+    ],
+)
+def test_another_number_for_this_model_is_a_doubt(text: str, metric: str) -> None:
+    assert _lines(text, metric) == [9]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This model reaches 91 % accuracy.",
+        "The model has an accuracy of 0.912 on the test set.",
+        "It reaches an accuracy of 91.2%.",
+        "During training the model reached 99.7 % accuracy.",
+        "The original paper says that the model has 95.1 % accuracy.",
+        "Compared with this model the accuracy of an SVM is 0.85.",
+        "At night the accuracy of the model is 0.71.",
+        "The model has 12000 parameters, and its accuracy is told above.",
+        "The accuracy of the model is told by 3 numbers, 0.91, 0.92 and 0.9.",
+        "We stop when the accuracy does not rise for 5 epochs if that helps the model.",
+        "Version 2 will do more; it reaches 5 digits.",
+    ],
+)
+def test_the_same_number_and_those_of_others_are_none(text: str) -> None:
+    assert _lines(text) == []
+
+
+def test_lines_behind_the_first_are_told() -> None:
+    assert _lines("Words.\n\n| a | b |\n\nWe like it.\n\nWe get an accuracy of 99 %.") == [15]
