@@ -26,13 +26,14 @@ SOURCES := packages tests benchmarks examples tools deploy docs/conf.py docs/_ex
 demo: $(VENV)/.demo
 	$(BIN)/assay demo
 
-# A test that fails is run once more, and named as run again: each talks with other processes, and ten thousand of them on a busy machine
-# must not hang on one that was out of time.
-RERUN := --reruns 1 --reruns-delay 1 -r R
+# Tests that fail are run once more: each talks with other processes, and ten thousand of them on a busy machine must not hang on one that
+# was out of time. pytest-rerunfailures asks between processes about each of the ten thousand, which costs a millisecond.
+BESIDE := -m 'not slow and not alone' --numprocesses $(PROCESSES) --dist worksteal -p no:rerunfailures
+AGAIN := { [ $$? = 1 ] && echo 'make: run again: tests that failed' && $(BIN)/pytest $(BESIDE) --last-failed -r P; }
 # Tests that measure time or load the whole machine come last, one at a time, so that they disturb nobody and nobody disturbs them.
 test: $(VENV)/.test
-	$(BIN)/pytest -m 'not slow and not alone' --numprocesses $(PROCESSES) --dist worksteal $(RERUN)
-	$(BIN)/pytest -m 'not slow and alone' $(RERUN) $$(grep -rlE 'three_tries|mark\.alone' tests --include='test_*.py')
+	$(BIN)/pytest $(BESIDE) || $(AGAIN)
+	$(BIN)/pytest -m 'not slow and alone' --reruns 1 --reruns-delay 1 -r R $$(grep -rlE 'three_tries|mark\.alone' tests --include='test_*.py')
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --jobs auto --fresh-env \
@@ -58,7 +59,7 @@ check-fast: $(VENV)/.test
 	$(MAKE) --jobs=2 static unit
 
 unit: $(VENV)/.test
-	$(BIN)/pytest -m 'not slow and not alone and not heavy' --numprocesses $(PROCESSES) --dist worksteal tests/unit
+	$(BIN)/pytest -m 'not slow and not alone and not heavy' --numprocesses $(PROCESSES) --dist worksteal -p no:rerunfailures tests/unit
 
 format: $(VENV)/.test
 	$(BIN)/ruff format $(SOURCES)
@@ -88,6 +89,7 @@ $(VENV)/.test: $(VENV)/.made requirements/test.txt packages/assay/pyproject.toml
 	$(INSTALL) --no-deps --no-build-isolation -e packages/assay -e packages/assay-zoo
 	$(COMPILE) packages/assay/src packages/assay-zoo/src
 	$(COMPILE_PACKAGES)
+	$(BIN)/pytest --collect-only -qq -p no:cacheprovider >/dev/null || true  # compiles the tests, as pytest rewrites them
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.demo requirements/docs.txt

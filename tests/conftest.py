@@ -25,6 +25,9 @@ settings.load_profile("any machine")
 UMASK = 0o022
 CELL = csv.field_size_limit()
 os.umask(UMASK)
+# Threads of numpy's BLAS spin for a thirtieth of a second before they sleep, in each of the thousands of processes that import it: the
+# time that they spin is 2 to this power, in ticks of the clock.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "10")
 
 
 # What is imported to collect ten thousand tests stays: the garbage collector went through all of it again and again, a seventh of that

@@ -26,8 +26,8 @@ MOST = 5
 """Servers that stay for the next launch; each holds what it has imported."""
 PLAIN = 2
 """Workers of a kind that start as ever where a server did not do. A server costs little more than one of them: none starts so before."""
-OF_DRIVERS = ("PYTEST_", "TEAM_URL", "CHAT")
-"""How the names of variables begin that no worker reads."""
+OF_DRIVERS = ("PYTEST_", "TEAM_URL", "CHAT", "COLUMNS", "ORT_LIB_PATH", "OPENVINO_LIB_PATH")
+"""How the names of variables begin that no worker reads; the last two are set by libraries that a test has imported."""
 _Kind = tuple[str, frozenset[tuple[str, str]]]
 
 
