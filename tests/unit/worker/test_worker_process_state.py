@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,36 +18,52 @@ from assay.testing.builders import make_result
 from assay.worker.process_readings import caught_in
 from assay.worker.process_state import ProcessState
 
-_LOOK = """
-import ctypes, sys
+_LOOKS = """
+import ctypes, os, sys
 import assay.worker.dispatch
 from assay.testing.acts import ACTS
-ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
-ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
-from assay.worker.process_readings import caught_in
 from assay.worker.process_state import ProcessState
-import os
-report = os.dup(1)
-state = ProcessState()
-assert state.changed() == ()
-for name in sys.argv[1:]:
-    ACTS[name].commit()
-os.write(report, " ".join(state.changed()).encode())
-os._exit(0)
+for line in sys.stdin:
+    output, report = os.pipe()
+    if not (child := os.fork()):
+        ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+        state = ProcessState()
+        assert state.changed() == ()
+        ACTS[line.strip()].commit()
+        os.write(report, " ".join(state.changed()).encode())
+        os._exit(0)
+    os.close(report)
+    code = os.waitpid(child, 0)[1]
+    print(code, os.read(output, 1000).decode(), flush=True)
+    os.close(output)
 """
+"""A process that has imported what a worker does; each act is committed in one that is forked from it."""
 STARTING = ("leaves_process_to_driver", "leaves_stray_process")
 """What they start would hold the output of the test."""
 ON_STATE = [name for name, act in ACTS.items() if act.changed and act.changed != "processes" and name not in STARTING]
 
 
-def _changed(*acts: str) -> set[Changed]:
-    done = subprocess.run([sys.executable, "-c", _LOOK, *acts], capture_output=True, check=True)
-    return {Changed(part) for part in done.stdout.decode().split()}
+@pytest.fixture(scope="module")
+def look() -> Iterator[Callable[[str], set[Changed]]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", _LOOKS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as looks:
+        assert looks.stdin
+        assert looks.stdout
+
+        def changed(act: str) -> set[Changed]:
+            print(act, file=looks.stdin, flush=True)
+            code, *parts = looks.stdout.readline().split()
+            assert code == "0"
+            return {Changed(part) for part in parts}
+
+        yield changed
 
 
 @pytest.mark.parametrize("name", ON_STATE)
-def test_each_act_is_seen_and_named(name: str) -> None:
-    changed = _changed(name)
+def test_each_act_is_seen_and_named(look: Callable[[str], set[Changed]], name: str) -> None:
+    changed = look(name)
     (note,) = with_notes(make_result(), sorted(changed), 0).notes
     assert ACTS[name].changed in note_text(note)
     assert len(changed) == 1, changed
