@@ -23,6 +23,8 @@ def _lines(text: str, metric: str = "accuracy", value: float = 0.912) -> list[in
         ("We measured an accuracy of 98.1% on the test set.", "top1_accuracy"),
         ("Our classifier has\nan accuracy of 0,99.", "accuracy"),
         ("- The model: accuracy 97 percent", "accuracy"),
+        ("This model reaches a top-1 accuracy of 99.9 % on the test set.", "top1_accuracy"),
+        ("This detector has an mAP@0.5 of 0.97 on the test set.", "map50"),
     ],
 )
 def test_another_number_for_this_model_is_a_doubt(text: str, metric: str) -> None:

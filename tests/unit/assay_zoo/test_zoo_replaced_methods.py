@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from scanned_code import scanned
 
 from assay_zoo.allowed_packages import PACKAGES
 from assay_zoo.artifacts.code_scan import reaches
@@ -215,6 +216,11 @@ _FIGURE = "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\ndef own(x)
 )
 def test_a_name_that_no_package_asks_for_is_the_authors_own(code: str, is_free: bool) -> None:
     assert (reaches(_MADE + _FIGURE + code) == []) is is_free
+
+
+def test_a_function_of_another_file_is_one_of_the_authors() -> None:
+    code = "from PIL import Image\nfrom a import f\ndef patch(im):\n    im.load = f\nlist(map(patch, [Image.open('a.png')]))"
+    assert list(scanned({"a.py": "def f(x): return x", "b.py": code})) == ["b.py"]
 
 
 def test_a_package_that_cannot_be_read_may_ask_for_anything() -> None:

@@ -23,14 +23,17 @@ _OTHERS = re.compile(
 )
 """Of other models, of a part of the data, or no claim at all: nobody compares such a number."""
 _NUMBER = re.compile(r"(?<![\w.,])(\d{1,3}(?:[.,]\d+)?)(?![\w,]|\.\d)\s*(%|percent\b|per cent\b)?", re.IGNORECASE)
+_OF_NAMES = re.compile(r"\b(?:top|rank)[- ]?\d+\b|\bf-?1\b|@\s?(?:0?\.)?\d+(?:[-:]0?\.\d+)?", re.IGNORECASE)
+"""Numbers that are part of a metric's name."""
 _GENERAL = ("top", "mean", "test", "score", "value", "macro", "micro", "weighted")
 
 
 def other_accuracy(text: str, metadata: Metadata) -> Iterator[Difference]:
     """Each clause of the own sections of a readme that says of this model, by the name of the metric, another number."""
     claim = metadata.accuracy
-    words = [word for word in re.split(r"[\W_]+", claim.metric.lower()) if len(word) > 2 and word not in _GENERAL]
-    named = re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE) if words else None
+    parts = [word.rstrip("0123456789") for word in re.split(r"[\W_]+", claim.metric.lower())]
+    words = [word for word in parts if len(word) > 2 and word not in _GENERAL]
+    named = re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\d*\b", re.IGNORECASE) if words else None
     own = own_sections(text)
     at = 0
     for clause in _CLAUSE_END.split(own) if named else ():
@@ -39,7 +42,10 @@ def other_accuracy(text: str, metadata: Metadata) -> Iterator[Difference]:
         plain = " ".join(clause.split())
         if not (named and named.search(plain) and _OWN.search(plain)) or _OTHERS.search(plain):
             continue
-        numbers = [(match[1].replace(",", "."), bool(match[2])) for match in _NUMBER.finditer(named.sub("", plain))]
+        numbers = [
+            (match[1].replace(",", "."), bool(match[2]))
+            for match in _NUMBER.finditer(_OF_NAMES.sub("", named.sub("", plain)))
+        ]
         if len(numbers) == 1 and not _is_claim(*numbers[0], claim.value, claim.tolerance):
             yield Difference(
                 own.count("\n", 0, begin) + 1,
