@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
-from scanned_code import scanned
 
 from assay_zoo.allowed_packages import PACKAGES
 from assay_zoo.artifacts.code_scan import reaches
 from assay_zoo.artifacts.package_names import may_ask_for
+from scanned_code import scanned
 
 _MADE = (
     "import onnxruntime as ort\nimport helper\nfrom PIL import Image\ndef fake(*a): return [1]\n"
