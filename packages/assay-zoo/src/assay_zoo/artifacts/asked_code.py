@@ -141,6 +141,8 @@ class AskedCode(ShownMarkup):
             yield Unread(f"files that are made while it runs ({name})")
         if "inplace" in words and name in ("input", "FileInput"):
             yield Unread("a file that is written over while it is read (inplace)")
+        if "fromfile_prefix_chars" in words:
+            yield Unread("files that are named while it runs (fromfile_prefix_chars)")
         kept = words.get("writeable")
         if name == "as_strided" and not (isinstance(kept, ast.Constant) and kept.value is False):
             yield Unread("memory that is not its own (as_strided: say writeable=False, or take sliding_window_view)")
