@@ -29,7 +29,7 @@ CONCERNS = {
         "artifacts.scan artifacts.sources",
     ),
     "published: licences and terms": (
-        "artifacts/license.py artifacts/restricted_use.py license_families.py",
+        "artifacts/license.py artifacts/restricted_*.py artifacts/model_notes.py license_families.py",
         "artifacts.license",
     ),
     "published: what readers are to install or to run": (
@@ -38,7 +38,7 @@ CONCERNS = {
     ),
     "published: readmes, pages, links, words of the template": (
         "artifacts/markup.py artifacts/active_files.py artifacts/addresses.py artifacts/alike.py artifacts/lines_with.py "
-        "artifacts/links.py artifacts/public* artifacts/template_text.py readme.py readme_badges.py",
+        "artifacts/claimed_accuracy.py artifacts/links.py artifacts/public* artifacts/template_text.py readme.py readme_badges.py",
         "artifacts.markup artifacts.links artifacts.readme artifacts.template",
     ),
     "published: metadata, notebooks, samples": ("artifacts/*", "artifacts."),

@@ -15,6 +15,7 @@ import graphs  # noqa: F401
 import hidden  # noqa: F401
 import notebooks  # noqa: F401
 import opened  # noqa: F401
+import orders  # noqa: F401
 import published  # noqa: F401
 import sly  # noqa: F401
 import speed  # noqa: F401
