@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import onnx
 import pytest
@@ -84,3 +86,52 @@ def test_what_is_far_by_the_tolerance_alone_is_not_right_by_a_reading_that_is_th
     far = judge(off, values, Far(), Flow(name="onnxruntime", backend="onnxruntime"), seed=0)
     assert far.kind == "values"
     assert other_reading(off, values, far) == ()
+
+
+def _plane(steering: Mapping[str, Sequence[float]], **stated: str) -> tuple[CaseValues, CaseValues]:
+    """Five by seven numbers, squares along both axes, by both readings."""
+    reads = [name if name in steering else "" for name in ("roi", "scales", "sizes")]
+    while not reads[-1]:
+        reads.pop()
+    weights = [
+        numpy_helper.from_array(np.asarray(numbers, np.int64 if name == "sizes" else np.float32), name)
+        for name, numbers in steering.items()
+    ]
+    graph = helper.make_graph(
+        [helper.make_node("Resize", ["x", *reads], ["y"], mode="linear", **stated)],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [5, 7])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["h", "w"])],
+        weights,
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=8)
+    x = np.add.outer(np.arange(5) ** 2, np.arange(7) ** 2).astype(np.float32)
+    case = GeneratedCase(model.SerializeToString(), {"x": x})
+    values, other = CaseValues(case), CaseValues(case)
+    values.evaluate()
+    other.evaluate(otherwise=True)
+    return values, other
+
+
+def test_a_policy_that_keeps_the_aspect_ratio_has_two_readings() -> None:
+    """7 columns become 10, so that 5 rows become 7.14, cut to 7: a scale of 10 / 7, or of 7 / 5."""
+    values, other = _plane({"sizes": [10, 10]}, keep_aspect_ratio_policy="not_larger")
+    assert values.wide["y"].shape == other.wide["y"].shape == (7, 10)
+    due = np.add.outer(_by_lengths(5, 7)[0], _by_lengths(7, 10)[0])
+    np.testing.assert_allclose(other.wide["y"], due, atol=1e-4)
+    assert np.abs(other.wide["y"] - values.wide["y"]).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("steering", "way"),
+    [
+        ({"sizes": [7, 10]}, "half_pixel"),
+        ({"roi": [0.1, 0, 0.9, 1], "scales": [1.5, 1.5]}, "tf_crop_and_resize"),
+        ({"roi": [0.1, 0, 0.9, 1], "sizes": [7, 10]}, "tf_crop_and_resize"),
+    ],
+)
+def test_lengths_that_are_stated_and_a_rectangle_have_one_reading(
+    steering: Mapping[str, Sequence[float]], way: str
+) -> None:
+    values, other = _plane(steering, coordinate_transformation_mode=way)
+    np.testing.assert_allclose(other.wide["y"], values.wide["y"], rtol=1e-12)
