@@ -7,10 +7,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
+import onnx
 import pytest
 from msgspec.structs import replace
 from onnx import parser
 
+import assay.fuzz.crash_experiments
 import assay.fuzz.look
 from assay.core.case import Case
 from assay.core.empty_result import empty_result
@@ -20,12 +22,14 @@ from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.screening import CaseId, Suspect
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
-from assay.fuzz.crash_experiments import experiments
+from assay.fuzz.crash_experiments import experiments, try_crash
 from assay.fuzz.deciding_fact import fact_of
 from assay.fuzz.known import KnownCase, may_be_of, with_parts
 from assay.fuzz.look import Look
 from assay.fuzz.same_cause import Relation, relation
+from assay.generators.files import keep_case
 from assay.generators.other_operators import with_one_scale
+from assay.generators.schemas import schema_at
 from assay.pipeline.services import Services
 from assay.ports.generator import GeneratedCase
 from assay.triage.cause import Cause, Symptom, Where
@@ -176,3 +180,26 @@ def test_a_scale_of_no_rows_is_left_as_it_is() -> None:
     model = parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
       g (int8[0,2] w, float[0] x) => (float[0,2] y) <float[0] s = {}> { y = DequantizeLinear <axis = 0> (w, s) }""")
     assert [*with_one_scale(GeneratedCase(model.SerializeToString(), {}))] == []
+
+
+def test_another_operator_is_tried_without_what_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """AveragePool has no `p`: with it nothing could be tried in the place of LpPool, which ends its process without `strides`."""
+
+    def ended(places: list[Path], *_: Any) -> Any:
+        model = onnx.load(f"{places[0]}.onnx")
+        (node,) = model.graph.node
+        stated = {attribute.name for attribute in node.attribute}
+        if "kernel_shape" not in stated or not stated <= {*schema_at(node.op_type, 18).attributes}:
+            return SimpleNamespace(outcome=Outcome.UNSUPPORTED, signal="")
+        return SimpleNamespace(outcome=Outcome.OK if "strides" in stated else Outcome.CRASH, signal="SIGFPE")
+
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 18]>
+      g (float[2,1,4] x) => (float[2,1,1] y) { y = LpPool <kernel_shape = [4], p = 1, ceil_mode = 0> (x) }""")
+    keep_case(GeneratedCase(model.SerializeToString(), {"x": np.ones((2, 1, 4), np.float32)}), tmp_path, "case")
+    monkeypatch.setattr(assay.fuzz.crash_experiments, "screen_kept", ended)
+    tried = try_crash(tmp_path / "case", FLOW, "SIGFPE", tmp_path, cast(Services, None))
+    assert tried["LpPool.p"] is tried["as AveragePool"] is tried["as MaxPool"] is False
+    known = _crash("AveragePool", {}, "SIGFPE", attributes=("AveragePool.kernel_shape=2",))
+    assert relation(_crash("LpPool", tried, "SIGFPE"), known) is Relation.SAME

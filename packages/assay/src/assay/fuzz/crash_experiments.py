@@ -34,6 +34,8 @@ def try_crash(
         for parted in (_without_quantizers, _without_optional):
             fewer = next(parted(case), None)
             case = fewer if fewer is not None and _ends(runs.run(fewer), signal) else case
+        case, needless = _without_needless(case, signal, runs)
+        ablated |= dict.fromkeys(needless, False)
         for what, tried_case in experiments(case):
             if runs.number >= MOST or time.monotonic() > end:
                 break
@@ -84,6 +86,21 @@ def _without_optional(case: GeneratedCase) -> Iterator[GeneratedCase]:
     from assay.generators.other_operators import GRID
 
     yield from (fewer for name, fewer in without_optional(case) if name.split()[0] not in GRID)
+
+
+def _without_needless(case: GeneratedCase, signal: str, runs: _Runs) -> tuple[GeneratedCase, list[str]]:
+    """Without the attributes that it ends without, and their names: another operator in its place may know none of these."""
+    import onnx
+
+    from assay.generators.narrowing import without_attribute
+
+    needless = []
+    for place, node in enumerate(onnx.load_from_string(case.model).graph.node):
+        for attribute in node.attribute:
+            fewer = without_attribute(case, place, attribute.name)
+            if _ends(runs.run(fewer), signal):
+                case, needless = fewer, [*needless, f"{node.op_type}.{attribute.name}"]
+    return case, needless
 
 
 def experiments(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
