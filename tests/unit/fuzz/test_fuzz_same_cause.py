@@ -44,6 +44,11 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
     ("bucket", "other", "due"),
     [
         (_bucket("Conv", "inputs"), _bucket("Conv", "inputs opset"), SAME),
+        (_bucket("Softmax", "-with~Exp"), _bucket("Sigmoid", "-with~Exp"), SAME),
+        (_bucket("Softmax", "-with~Exp"), _bucket("Exp", "-with~Exp"), SAME),
+        (_bucket("Softmax", "with~Exp"), _bucket("Exp", "-with~Exp"), DIFFERENT),
+        (_bucket("Softmax", "with~Exp"), _bucket("Sigmoid", "with~Exp"), DIFFERENT),
+        (_bucket("Softmax", "-inputs"), _bucket("Exp", "-with~Exp"), DIFFERENT),
         (_bucket("", "-as~any~operator", kind="again"), _bucket("Pad", "-as~any~operator", kind="again"), SAME),
         (_bucket("", "-as~any~operator", kind="again"), _bucket("Pad", "as~any~operator", kind="again"), DIFFERENT),
         (_bucket("", "-as~any~operator", kind="again"), _bucket("Pad", "-inputs", kind="again"), UNDECIDED),

@@ -40,6 +40,8 @@ AS_KIN = "as "
 """Before the name of the operator that was put into the place of another one that is made alike."""
 STATED = "stated "
 """Before an attribute that the case leaves out, which was written down with the value that the standard takes then."""
+WITH_EXP = "with Exp"
+"""A curve that is little off was written in terms of Exp."""
 INSTEAD = "instead "
 """Before the name of an operator that was put into the place of another one which is not made alike."""
 NOT_TYPE = "not "
@@ -52,6 +54,9 @@ FILLED = "filled"
 """One element was put along each axis of an input that has none."""
 IGNORED = "ignored "
 """Before the name of what was left out: the answer of the whole case is the one that is due without it."""
+
+NO_CURES = (AS_KIN, INSTEAD, IGNORED, WITH_EXP)
+"""Beginnings of experiments that are no cure where they come out right: the operator is another one then, or nothing was left out."""
 
 
 class Unspecified(enum.StrEnum):

@@ -13,12 +13,13 @@ from assay.core.screening import (
     AS_KIN,
     EXECUTED,
     FILLED,
-    IGNORED,
     INPUT,
     INSTEAD,
+    NO_CURES,
     NOT_TYPE,
     SCALES,
     STATED,
+    WITH_EXP,
     is_of_use,
 )
 from assay.fuzz.corpus import CAUSES, Bucket, is_compared
@@ -59,6 +60,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         or _as_each_other(bucket, other)
         or _kin_without_one_attribute(bucket, other)
         or _read_as_before(bucket, other)
+        or bucket.ablated.get(WITH_EXP) is other.ablated.get(WITH_EXP) is False
         or (mine == theirs and shared - WEAK)
     ):
         return Relation.SAME
@@ -230,9 +232,7 @@ def cures(bucket: Bucket) -> set[str]:
 
 def cures_of(ablated: Mapping[str, bool]) -> set[str]:
     """Of what was tried of one case."""
-    return {
-        _unsigned(name) for name, right in ablated.items() if right and not name.startswith((AS_KIN, INSTEAD, IGNORED))
-    }
+    return {_unsigned(name) for name, right in ablated.items() if right and not name.startswith(NO_CURES)}
 
 
 def _unsigned(name: str) -> str:

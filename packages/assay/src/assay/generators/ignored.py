@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import onnx
 
-from assay.core.screening import IGNORED, INPUT
+from assay.core.screening import IGNORED, INPUT, Screened
 from assay.errors import Lowering
 from assay.generators.ablations import ablate, without_optional
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import compare
 from assay.generators.narrowing import Run, Trial, without_attribute
+from assay.generators.written_with_exp import written_with_exp
 from assay.ports.generator import GeneratedCase
 
 
@@ -19,6 +20,8 @@ def ablate_fully(trial: Trial, ablated: Mapping[str, bool], run: Run) -> dict[st
     """What was tried and is tried, and by "ignored Shape.start" whether that is so, of each attribute and input without which the case is
     right. Of one node alone, whose answers are there."""
     tried = {**ablated, **ablate(trial, run)}
+    if trial.is_little_off:
+        tried |= {name: run(case).became is Screened.RIGHT for name, case in written_with_exp(trial.case)}
     nodes = onnx.load_from_string(trial.case.model).graph.node
     if len(nodes) != 1 or not trial.answers:
         return tried

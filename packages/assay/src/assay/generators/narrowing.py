@@ -22,6 +22,7 @@ from assay.ports.generator import GeneratedCase
 MOST_ATTRIBUTES = 16
 """Of a case, that are tried without."""
 NOT_FAR = Far()
+LITTLE = 1e-2  # relative L2
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Trial:
     def silent(self) -> tuple[Unspecified, ...]:
         """What the standard leaves open of it."""
         return (*unspecified(self.values.model, self.values.all()), *self.reading)
+
+    @property
+    def is_little_off(self) -> bool:
+        """Whether a part of it that is nearer than the cheap look sees may be what is wrong."""
+        return self.far.kind == "values" and self.far.rel_l2 < LITTLE
 
 
 Run = Callable[[GeneratedCase], Trial]

@@ -38,7 +38,6 @@ from assay.ports.generator import GeneratedCase, Generator
 from assay.worker.engine.lower import backend_class
 from assay.worker.stages import Stages
 
-LITTLE = 1e-2  # relative L2
 THREADS = "threads"
 """The option of a backend: with one thread an error may be swallowed (docs/findings)."""
 
@@ -130,7 +129,7 @@ class _Screener:
     def _run_of(self, trial: Trial) -> Run:
         """How parts of a suspect are run. Where its shape is wrong, so may be that of what has no elements; where it is little off, a part
         that is nearer than the screen looks may be what is wrong."""
-        far, little = trial.far, trial.far.kind == "values" and trial.far.rel_l2 < LITTLE
+        far, little = trial.far, trial.is_little_off
         return lambda case: self._trial(case, empty=far.kind == "shape", derive=little)
 
     def _trial(self, case: GeneratedCase, *, derive: bool = False, empty: bool = False, once: bool = False) -> Trial:
