@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+import openvino
 import pytest
 
 from assay.backends.openvino import OpenVINO
@@ -27,6 +30,24 @@ def test_float32_is_float32(tmp_path: Path) -> None:
     assert facts.precision == "float32"
     assert {placement.precision for placement in facts.placements if placement.operator == "Convolution"} == {"float32"}
     assert facts.options["threads"] == "1"
+
+
+def test_an_engine_keeps_its_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """2023.0 knows no property of a compiled model whose core is gone: every check ended there."""
+    cores = []
+
+    class Core(openvino.Core):
+        def __init__(self) -> None:
+            super().__init__()
+            cores.append(weakref.ref(self))
+
+    names = {**vars(openvino), "Core": Core}
+    monkeypatch.setattr("assay.backends.openvino.library", lambda: SimpleNamespace(**names))
+    lowered = OpenVINO().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
+    lowered.save(tmp_path)
+    loaded = OpenVINO().load(tmp_path, _FLOW)
+    assert [core() is not None for core in cores] == [True, True]
+    assert loaded.facts().precision == lowered.facts().precision
 
 
 @pytest.mark.parametrize("asked", ["bfloat16", "float16"])

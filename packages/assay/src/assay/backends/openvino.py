@@ -139,7 +139,8 @@ class OpenVINO:
         try:
             read = core.read_model(str(model))
             declared = msgspec.structs.replace(declared_names(model), numbers_in_bytes=numbers_in_bytes(read))
-            return OpenVINOEngine(core.compile_model(read, DEVICE, of_release(core, config)), options, declared)
+            compiled = core.compile_model(read, DEVICE, of_release(core, config))
+            return OpenVINOEngine(core, compiled, options, declared)
         except RuntimeError as error:
             raise openvino_failure(str(error)) from error
 
@@ -154,7 +155,7 @@ class OpenVINO:
         except (OSError, msgspec.DecodeError, RuntimeError) as error:
             raise unusable_artifact("openvino", error) from error
         try:
-            return OpenVINOEngine(compiled, options, declared, folder / _ARTIFACT)
+            return OpenVINOEngine(core, compiled, options, declared, folder / _ARTIFACT)
         except RuntimeError as error:
             raise openvino_failure(str(error)) from error
 
@@ -163,9 +164,9 @@ class OpenVINOEngine:
     """One compiled model and one request. Outputs carry the ONNX names, in the model's order."""
 
     def __init__(
-        self, compiled: Any, options: dict[str, Option], declared: Declared, saved: Path | None = None
+        self, core: Any, compiled: Any, options: dict[str, Option], declared: Declared, saved: Path | None = None
     ) -> None:
-        self._saved = saved
+        self._core, self._saved = core, saved  # without its core a compiled model of 2023.0 knows no property
         self._compiled, self._options, self._declared = compiled, options, declared
         self._inputs = _specs(compiled.inputs, declared.inputs)
         self._outputs = [spec.name for spec in _specs(compiled.outputs, declared.outputs)]
@@ -212,8 +213,8 @@ class OpenVINOEngine:
         """By a copy of the engine that counts: counting costs time. [] where nothing was saved."""
         if self._saved is None:
             return []
-        compiled = library().Core().import_model(self._saved.read_bytes(), DEVICE, counting(self._compiled))
-        engine = OpenVINOEngine(compiled, self._options, self._declared)
+        compiled = self._core.import_model(self._saved.read_bytes(), DEVICE, counting(self._compiled))
+        engine = OpenVINOEngine(self._core, compiled, self._options, self._declared)
         return counted_calls(lambda: engine.run(tensors), engine._request)
 
     def facts(self) -> EngineInfo:
