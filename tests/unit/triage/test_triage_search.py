@@ -14,14 +14,15 @@ from assay.core.empty_result import empty_result
 from assay.core.finding import Finding
 from assay.core.job import RegionJob, other_kind
 from assay.core.outcome import Outcome
-from assay.core.region import RegionError
+from assay.core.region import GraphNode, RegionError, RegionGraph
 from assay.core.repeats import Instability, Pattern, Repeats
 from assay.core.result import RegionResult
 from assay.testing.builders import make_job, make_result
-from assay.triage.context import end_of
+from assay.triage.context import Whole, end_of
+from assay.triage.graph import Graph, Places
 from assay.triage.prober import OutOfTime, Prober
-from assay.triage.search import MOST_TRIES, tries_for
-from assay.triage.symptom import UNSTABLE
+from assay.triage.search import MOST_TRIES, _part, tries_for
+from assay.triage.symptom import UNSTABLE, Symptom
 from assay.triage.unstable import FEW, RUNS, builds_for
 
 
@@ -90,3 +91,26 @@ def test_a_question_ends_when_the_time_is_over(left_s: float, raised: bool) -> N
         assert prober.symptom_of(asyncio.run(prober.ask([{0}]))) is not None, "it takes longer than it may"
     assert all(seconds <= max(left_s, 0.0) or seconds == job.limits.timeout_s for seconds in seen)
     assert bool(seen) == (left_s > 0)
+
+
+@pytest.mark.parametrize(("ending", "due"), [("c", ("c", frozenset({0, 2}))), ("", None)])
+def test_a_model_that_ends_its_process_is_cut_at_an_output_that_it_ends_with_alone(ending: str, due: object) -> None:
+    """What the first of its outputs is computed by may run: what makes that right is no cure, and its script fails nowhere."""
+    nodes = tuple(
+        GraphNode(name, "Neg", reads, (name,)) for name, reads in (("a", ("x",)), ("b", ("x",)), ("c", ("a",)))
+    )
+    crash = Symptom("crash SIGABRT")
+
+    class Ends:
+        async def ask(self, windows: list[Places], *, outputs: tuple[str, ...]) -> str:
+            return outputs[0]
+
+        def symptom_of(self, result: object) -> Symptom | None:
+            return crash if result in (ending, whole.result) else None
+
+    graph = Graph(RegionGraph(nodes, ("x",), ("a", "b", "c"), ("x", "a", "b", "c")))
+    job = other_kind(make_job(), RegionJob, values_dir="", windows=())
+    result = replace(empty_result(job), outcome=Outcome.CRASH)
+    whole = Whole(cast("Any", None), graph, cast("Any", Ends()), frozenset({0, 1, 2}), result)
+    part = asyncio.run(_part(whole, frozenset()))
+    assert (None if part is None else (part.output, part.places)) == due

@@ -30,6 +30,8 @@ MOST_CAUSES = 3
 EXPLAINS = 0.1
 """Of the end's error: a part that is wrong alone and explains less is not the cause of this verdict."""
 MOST_SUSPECTS = 8
+MOST_OUTPUTS = 12
+"""Of a model that gives no answer, that are tried alone."""
 TRIES = 5
 """Of a model that does not fail again at once."""
 SURE = 2
@@ -141,10 +143,22 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
     worst = max(whole.result.errors, key=lambda region_error: region_error.rel_l2, default=None)
     if worst is None:
         seen = prober.symptom_of(whole.result)
-        return Part(whole, graph.outputs[0], whole.everything, seen, None) if seen is not None else None
+        return await _with_one_output(whole, seen) if seen is not None else None
     places = graph.before(worst.output)
     symptom = Symptom(worst.kind or "values", worst.output, worst.rel_l2, worst.budget)
     return await Part.of(whole, Suspect(places, symptom))
+
+
+async def _with_one_output(whole: Whole, seen: Symptom) -> Part | None:
+    """Of a model that gives no answer: what its first output is computed by that gives none alone. None where it takes several."""
+    if len(whole.graph.outputs) == 1:
+        return Part(whole, whole.graph.outputs[0], whole.everything, seen, None)
+    for output in whole.graph.outputs[:MOST_OUTPUTS]:
+        places = whole.graph.before(output)
+        again = whole.prober.symptom_of(await whole.prober.ask([places], outputs=(output,)))
+        if again is not None and seen.is_like(again):
+            return Part(whole, output, places, again, None)
+    return None
 
 
 async def _known_part(whole: Whole, avoid: Places) -> Part | None:
