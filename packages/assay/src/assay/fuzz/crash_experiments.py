@@ -94,7 +94,7 @@ def _without_needless(case: GeneratedCase, signal: str, runs: _Runs) -> tuple[Ge
 
     from assay.generators.narrowing import without_attribute
 
-    needless = []
+    needless: list[str] = []
     for place, node in enumerate(onnx.load_from_string(case.model).graph.node):
         for attribute in node.attribute:
             fewer = without_attribute(case, place, attribute.name)
