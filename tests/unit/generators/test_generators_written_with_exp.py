@@ -37,6 +37,11 @@ def test_it_is_the_same_curve(node: str) -> None:
     np.testing.assert_allclose(steps.wide["y"], whole.wide["b"], rtol=1e-12, atol=1e-14)
 
 
+def test_a_curve_without_axes_is_written_at_any_opset() -> None:
+    ((_, written),) = written_with_exp(_case("Sigmoid (a)", 9))
+    assert CaseValues(written).is_valid()
+
+
 def test_what_is_no_such_curve_is_not_written() -> None:
     assert [*written_with_exp(_case("Erf (a)"))] == []
     assert [*written_with_exp(_case("Softmax (a)", 11))] == [], "of opset 11 it has several axes"

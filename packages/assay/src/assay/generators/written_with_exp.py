@@ -22,20 +22,20 @@ CURVES = {
     "LogSoftmax": "e = Exp (x) s = ReduceSum (e, axis) l = Log (s) y = Sub (x, l)",
 }
 """By the operator its graph, from x to y."""
-SINCE = 13
-"""Softmax has one axis, and that of ReduceSum is an input."""
+SINCE = {"Softmax": 13, "LogSoftmax": 13}
+"""They have one axis, and that of ReduceSum is an input."""
 
 
 def written_with_exp(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     """Of one node alone that is such a curve, of numbers of one type."""
     model = onnx.load_from_string(case.model)
     opset = next(entry.version for entry in model.opset_import if entry.domain == "")
-    if len(model.graph.node) != 1 or len(case.inputs) != 1 or opset < SINCE or model.graph.initializer:
+    if len(model.graph.node) != 1 or len(case.inputs) != 1 or model.graph.initializer:
         return
     (node,), (x,), (y,) = model.graph.node, model.graph.input, model.graph.output
     axis = next((helper.get_attribute_value(given) for given in node.attribute if given.name == "axis"), -1)
     element = onnx.TensorProto.DataType.Name(x.type.tensor_type.elem_type).lower()
-    if node.op_type not in CURVES or element not in ("float", "double"):
+    if node.op_type not in CURVES or opset < SINCE.get(node.op_type, 0) or element not in ("float", "double"):
         return
     sizes = [",".join(str(size.dim_value) for size in value.type.tensor_type.shape.dim) for value in (x, y)]
     written = parser.parse_model(
