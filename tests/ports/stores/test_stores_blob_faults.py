@@ -118,7 +118,7 @@ def test_a_server_that_is_slow_or_not_there(bucket: str, file: Path, monkeypatch
         with pytest.raises(StoreUnreachable, match="cannot be reached"):
             ObjectBlobs(bucket).put(file, DIGEST)
         ended.set()
-    with pytest.raises(StoreUnreachable, match=r"cannot be reached .*AWS_ENDPOINT_URL"):
+    with pytest.raises(StoreUnreachable, match=r"cannot be reached .*AWS_ENDPOINT_URL right"):
         ObjectBlobs(bucket).put(file, DIGEST)
 
 
@@ -137,6 +137,22 @@ def test_bytes_are_signed_where_nothing_else_protects_them(
         monkeypatch.setenv("AWS_ENDPOINT_URL", address.replace("127.0.0.1", host))
         ObjectBlobs(bucket).put(file, DIGEST)
     assert asked == [DIGEST if is_signed else "UNSIGNED-PAYLOAD"]
+
+
+def test_the_address_for_s3_alone_goes_before_the_one_for_all_services(
+    bucket: str, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def note(handler: Handler) -> None:
+        asked.append(handler.headers["host"])
+        handler.answer(200, ETag='"x"')
+
+    with _server(note) as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", "https://127.0.0.1:1")
+        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", address)
+        ObjectBlobs(bucket).put(file, DIGEST)
+    assert asked == [address.removeprefix("http://")]
 
 
 def test_a_folder_that_cannot_be_made_or_written(tmp_path: Path, file: Path) -> None:

@@ -19,6 +19,7 @@ from assay.options.groups import HistoryOptions, ReportOptions
 from assay.reports.console_text import wrap
 
 if TYPE_CHECKING:  # `assay --help` must not wait for numpy
+    from assay.commands.progress import Activities
     from assay.pipeline.open_run import Checked
     from assay.pipeline.progress import Progress
     from assay.ports import Report
@@ -27,7 +28,6 @@ History = Annotated[str, shown(HistoryOptions, "history")]
 Reports = Annotated[list[str] | None, shown(ReportOptions, "reports")]
 
 
-RESUMABLE = "`assay runs` shows the run, `assay resume RUN` goes on with it"
 NARROW = 80
 """Columns of a terminal that does not say how many it has."""
 INTERRUPTED = 130
@@ -35,18 +35,23 @@ INTERRUPTED = 130
 
 
 @contextmanager
-def progress_bar(hint: str = RESUMABLE, rest_s: float = 0.0) -> Iterator[Progress]:
-    """A live line on a terminal that people look at, plain lines elsewhere, so far apart; Ctrl-C ends the command with a hint."""
+def progress_bar(hint: str = "", rest_s: float = 0.0) -> Iterator[Progress]:
+    """A live line on a terminal that people look at, plain lines elsewhere, so far apart; Ctrl-C ends the command with a hint: this
+    one, else how the run is gone on with that is in hand."""
+    what_to_do = hint
     try:
         with _shown(rest_s) as progress:
-            yield progress
+            try:
+                yield progress
+            finally:
+                what_to_do = hint or progress.what_to_do
     except KeyboardInterrupt:
-        tell_line(f"assay: interrupted; {hint}")
+        tell_line("; ".join(filter(None, ("assay: interrupted", what_to_do))))
         raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager
-def _shown(rest_s: float) -> Iterator[Progress]:
+def _shown(rest_s: float) -> Iterator[Activities]:
     from assay.commands.progress import lines, live
 
     if sys.stderr.isatty():

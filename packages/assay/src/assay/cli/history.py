@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from assay.cli.common import History, Reports, finish, progress_bar, read_reports
 from assay.cli.from_options import shown
-from assay.options.groups import DEFAULT_HISTORY, REPORTS, MachineOptions, WorkerOptions, history_words
+from assay.options.groups import DEFAULT_HISTORY, REPORTS, MachineOptions, WorkerOptions
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or `last`.")]
 
@@ -33,7 +32,7 @@ def runs(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     from assay.commands.composition import open_services
-    from assay.pipeline.resume import resumable
+    from assay.pipeline.going_on import resumable, resume_command
     from assay.ports import RunSearch
 
     search = RunSearch(commit.lower(), machine, model, code)
@@ -61,7 +60,7 @@ def runs(
         )
         print(f"{run_summary.id}  {state:<14} {counts}  {run_summary.command}")
     for run in filter(resumable, cut):
-        print(f"to go on: {shlex.join(['assay', 'resume', run.id, *history_words(history)])}")
+        print(f"to go on: {resume_command(run.id, history)}")
 
 
 def report(

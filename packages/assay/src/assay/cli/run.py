@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.common import RESUMABLE, History, Reports, command_line, finish, leave, progress_bar, read_reports
+from assay.cli.common import History, Reports, command_line, finish, leave, progress_bar, read_reports
 from assay.cli.from_options import from_options, read_options
 from assay.options.groups import DEFAULT_HISTORY
 from assay.options.run import RunOptions
@@ -22,7 +22,7 @@ def run(given: Mapping[str, Any]) -> None:
     from assay.launch.prefork import Preforked
 
     starts = given["only_kind"] == "verify" and not said_address(given["on"]).text
-    hint = "with --unrecorded nothing is kept of it: run it again" if given["unrecorded"] else RESUMABLE
+    hint = "with --unrecorded nothing is kept of it: run it again" if given["unrecorded"] else ""
     with Preforked(given["flows"] or () if starts else ()) as preforked, progress_bar(hint) as progress:
         # Not before: what this imports takes as long as what the workers import.
         from assay.commands.remote_machines import remote_machines_for_suites

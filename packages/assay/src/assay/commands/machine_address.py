@@ -44,18 +44,30 @@ def suite_address(options: RunOptions) -> MachineAddress:
     return job_address(options.on) if is_part else said_address(options.on)
 
 
-def _configured() -> str:
-    """Quick where there is nothing to read: `assay run` asks before it starts its workers."""
-    path = Path(DEFAULT_CONFIG)
-    try:
-        if "launch" not in path.read_text(encoding="utf-8", errors="replace"):
-            return ""
-    except OSError:
-        return ""
-    from assay.config.toml_errors import read
+def sent_files() -> tuple[str, ...]:
+    """What ./assay.toml sends to nodes that share no disk. Raises BadPolicy."""
+    if not _says_launch(path := Path(DEFAULT_CONFIG)):
+        return ()
+    from assay.config.assay_toml import load_sent_files
 
-    if not read(path).data.get("launch"):
+    return load_sent_files(path)
+
+
+def _configured() -> str:
+    if not _says_launch(path := Path(DEFAULT_CONFIG)):
         return ""
     from assay.config.assay_toml import load_machine_address
 
     return load_machine_address(path)
+
+
+def _says_launch(path: Path) -> bool:
+    """Quick where there is nothing to read: `assay run` asks before it starts its workers."""
+    try:
+        if "launch" not in path.read_text(encoding="utf-8", errors="replace"):
+            return False
+    except OSError:
+        return False
+    from assay.config.toml_errors import read
+
+    return bool(read(path).data.get("launch"))

@@ -109,6 +109,7 @@ class Activities:
         self._of_run, self._launched = (0, 0), (0, 0)
         self._running: dict[str, Doing] = {}
         self._own = Doing("starting", self.begin)
+        self.what_to_do = ""
 
     @property
     def current(self) -> Doing:
@@ -138,6 +139,10 @@ class Activities:
     def begun(self, done: int, planned: int) -> None:
         """See `assay.pipeline.progress.Progress`."""
         self._of_run, self._launched = (done, planned), (0, 0)
+
+    def in_hand(self, what_to_do: str) -> None:
+        """See `assay.pipeline.progress.Progress`."""
+        self.what_to_do = what_to_do
 
     def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
         """See `assay.pipeline.progress.Progress`."""

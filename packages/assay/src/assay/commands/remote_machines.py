@@ -9,7 +9,7 @@ from types import TracebackType
 
 from assay import plugins
 from assay.commands.blobs import store_address
-from assay.commands.machine_address import MachineAddress, suite_address
+from assay.commands.machine_address import MachineAddress, sent_files, suite_address
 from assay.commands.recycling import SUITE_RECYCLE, recycle_of
 from assay.core.environment import Interpreter
 from assay.core.job_base import Job
@@ -37,7 +37,7 @@ class RemoteMachines:
             address.text.partition("://")[2], workers, recycle, self._interpreter_of, self._at, flows
         )
         if isinstance(launchers, SharesFiles):
-            launchers.share_by(_absolute(store_address()))
+            launchers.share_by(_absolute(store_address()), sent_files())
         self._opened = ExitStack()
         self._pools = self._opened.enter_context(launchers)
 

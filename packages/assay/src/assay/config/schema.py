@@ -236,7 +236,7 @@ class AlertsFile(_Table):
 
 @with_option_keys("launch")
 class LaunchFile(_Table):
-    pass
+    send: list[Annotated[str, Field(min_length=1)]] = []
 
 
 class ConfigFile(_Table):

@@ -3,7 +3,11 @@ input, built where it is not there yet. Standard output is its interpreter; what
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
+import time
 
 import msgspec
 
@@ -15,6 +19,9 @@ from assay.environments.pythons import find_python
 from assay.environments.uv import find_installer
 from assay.errors import EnvironmentFailed
 
+LOOK_S = 1.0
+"""Between two looks at whether the agent that asked for it is there."""
+
 
 def built(name: str, text: str) -> Interpreter:
     """A path to a Python that the user named is one of the driver's machine: here it is the same version. Raises EnvironmentFailed."""
@@ -24,7 +31,21 @@ def built(name: str, text: str) -> Interpreter:
     return interpreter_of(cache, lock)
 
 
+def end_with_parent() -> None:
+    """An agent that is killed ends nobody, and what it asked for is asked no more: the whole session, in which the installer is, ends
+    too."""
+    if os.getpgrp() == os.getpid():
+        threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(LOOK_S)
+    os.killpg(0, signal.SIGKILL)
+
+
 if __name__ == "__main__":
+    end_with_parent()
     try:
         sys.stdout.buffer.write(msgspec.json.encode(built(sys.argv[1], sys.stdin.read())))
     except EnvironmentFailed as error:

@@ -17,11 +17,12 @@ from assay.core.job import AnyJob
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
-from assay.errors import HarnessError, StoreUnreachable
+from assay.errors import HarnessError, RunNotFound, StoreUnreachable, WorkerFailed
 from assay.judge.verdicts import first_verdict, judge
 from assay.options.repro import config_of
 from assay.pipeline.clock_ahead import clock_ahead
 from assay.pipeline.drift import annotate_drift
+from assay.pipeline.going_on import resumable, resume_command, what_to_do
 from assay.pipeline.job_logs import with_log
 from assay.pipeline.run_changes import compared_results, with_changes
 from assay.pipeline.run_files import bring_references, share_run
@@ -66,15 +67,19 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
     journal = services.open_journal(services.journal_path(run.id), run)
     opened = OpenRun(run, known, journal, services)
     services.progress.begun(len(known), len(run.jobs))
+    services.progress.in_hand(what_to_do(run, services.history))
     # Held until the run is closed: a journal that nobody holds is that of a driver that was killed.
     with contextlib.closing(journal):
         try:
             yield opened
-        except BaseException:
+        except BaseException as error:
             # Whatever the history could not take is in the journal: `assay resume` finds it there.
             with contextlib.suppress(HarnessError):
                 opened.flush()
                 services.store.close_run(run.id, "interrupted", judge_run(run, opened.results, services))
+            if isinstance(error, WorkerFailed) and _is_kept(run, services):
+                command = resume_command(run.id, services.history)
+                raise WorkerFailed(f"{error}; `{command}` goes on with the run") from error
             raise
         finally:
             shutil.rmtree(services.scratch(run.id), ignore_errors=True)
@@ -85,9 +90,17 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
             _patiently(lambda: services.store.close_run(run.id, "complete", judgement))
     services.journal_path(run.id).unlink(missing_ok=True)
     services.progress.begun(0, 0)
+    services.progress.in_hand("")
     complete = msgspec.structs.replace(run, status="complete")
     notes = (*_clock_notes(services), *share_run(run, services))
     opened.checked = Checked(complete, tuple(opened.results), judgement, notes=notes)
+
+
+def _is_kept(run: Run, services: Services) -> bool:
+    """Whether it can be gone on with: not where nothing is recorded."""
+    with contextlib.suppress(RunNotFound, HarnessError):
+        return resumable(services.store.run(run.id))
+    return False
 
 
 def _clock_notes(services: Services) -> Iterator[str]:

@@ -26,6 +26,10 @@ class Progress(Protocol):
         """A run of `planned` jobs, of which `done` have results already. With 0, what comes next is no part of a run."""
         ...
 
+    def in_hand(self, what_to_do: str) -> None:
+        """What a person can do where the command is interrupted from now on; "": there is no run to go on with."""
+        ...
+
     def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
         """The newest result of a run of `planned` jobs, and its verdict as far as it is known already ("" if not)."""
         ...
@@ -41,6 +45,9 @@ class Silent:
         pass
 
     def begun(self, done: int, planned: int) -> None:
+        pass
+
+    def in_hand(self, what_to_do: str) -> None:
         pass
 
     def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from assay.core.job import LoadJob, MutationScoreJob
-from assay.core.run import Run
 from assay.errors import UsageError
 from assay.pipeline.check import record_run
+from assay.pipeline.going_on import resumable
 from assay.pipeline.open_run import Checked
 from assay.pipeline.services import Services
-
-
-def resumable(run: Run) -> bool:
-    """False for a run of mutants: which were to come is not in it."""
-    return not any(isinstance(job, MutationScoreJob | LoadJob) for job in run.jobs)
 
 
 def resume(run_id: str, services: Services) -> Checked:

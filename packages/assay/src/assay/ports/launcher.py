@@ -76,8 +76,9 @@ class Launchers(Protocol):
 class SharesFiles(Protocol):
     """Launchers whose machines need no disk in common, where there is a store."""
 
-    def share_by(self, store: str) -> None:
-        """Its address, "" where there is none: called once, before the launchers are entered."""
+    def share_by(self, store: str, files: Sequence[str] = ()) -> None:
+        """Its address, "" where there is none, and paths below the working folder that every job may open: called once, before the
+        launchers are entered."""
         ...
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 PART_BYTES = 8 << 20
 """Of one request of a large file. What is larger goes in parts, several at a time, so that no request takes long."""
 AT_ONCE = 8
+ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+"""Where the client looks, the first before the others."""
 UNSIGNED = "AWS_UNSIGNED_PAYLOAD"
 """The client's own variable; who sets it decides."""
 _SECONDS = timedelta(seconds=60)
@@ -39,7 +41,8 @@ _REMOVED_AT_ONCE = 500
 
 class ObjectBlobs:
     """Implements `assay.ports.Blobs`: objects `blobs/ab/abcd...` below `s3://bucket/prefix`. Credentials, region and endpoint come from the
-    environment, as for every client of S3: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL."""
+    environment, as for every client of S3: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION,
+    AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL."""
 
     def __init__(self, location: str) -> None:
         self.name = location.rstrip("/")
@@ -159,7 +162,7 @@ def open_objects(location: str) -> ObjectStore:
         from obstore.store import from_url
     except ModuleNotFoundError:
         raise StoreError(f"the store {location} needs its client: pip install 'assay[s3]'") from None
-    endpoint = next((os.environ[name] for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT") if os.environ.get(name)), "")
+    endpoint = next((os.environ[name] for name in ENDPOINTS if os.environ.get(name)), "")
     # A server on this machine or in this network is often without TLS: whoever names it with http:// means it.
     plain = endpoint.startswith("http://")
     with translate_errors(location):

@@ -68,7 +68,8 @@ def _by_words(name: str, kind: str, said: str) -> StoreError:
     if status.startswith("5") or status == "429":
         return StoreUnreachable(f"the store {name} does not answer now (HTTP {status}, tried again for some seconds)")
     if not status and any(phrase in said for phrase in _NO_ANSWER):
-        return StoreUnreachable(f"the store {name} cannot be reached ({_reason(said)}): is AWS_ENDPOINT_URL right?")
+        address = "is AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL right?"
+        return StoreUnreachable(f"the store {name} cannot be reached ({_reason(said)}): {address}")
     return StoreError(f"the store {name} cannot be read or written ({_reason(said)}): check `store` in assay.toml")
 
 

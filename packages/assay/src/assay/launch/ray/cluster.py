@@ -38,6 +38,7 @@ class RayCluster:
         self._address = address
         self._settings = Settings(workers, recycle, flows=tuple(flows), threads=os.environ.get(THREADS, ""))
         self._far: FarNodes | None = None
+        self._files: Sequence[str] = ()
         self.interpreter, self.watch = interpreter, watch
         self._nodes: list[Node] | None = None
         self._starting: StartingAgents | None = None
@@ -54,15 +55,17 @@ class RayCluster:
             self._join(first)
         return self._nodes
 
-    def share_by(self, store: str) -> None:
-        """The address of the store by which files go to nodes that do not see the working folder: before agents start."""
+    def share_by(self, store: str, files: Sequence[str] = ()) -> None:
+        """The address of the store by which files go to nodes that do not see the working folder, and those that go to each of them:
+        before agents start."""
+        self._files = files
         self._settings = msgspec.structs.replace(self._settings, store=store)
 
     @property
     def far(self) -> FarNodes:
         """For nodes that do not see the working folder. Raises StoreError."""
         if self._far is None:
-            self._far = FarNodes(self._settings.store)
+            self._far = FarNodes(self._settings.store, self._files)
         return self._far
 
     @property

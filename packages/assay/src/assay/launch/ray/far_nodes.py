@@ -14,6 +14,7 @@ from assay.core.job_base import Job
 from assay.core.result import Result
 from assay.core.wire import Done, decode_answer, decode_job, encode
 from assay.errors import WorkerFailed
+from assay.launch.ray.not_sent import without_file
 from assay.launch.ray.packets import Batch, Parcel
 from assay.launch.ray.travelling import (
     KnownFiles,
@@ -28,9 +29,11 @@ from assay.launch.ray.travelling import (
 
 
 class FarNodes:
-    """`store` is the address of the store that both sides use. Raises StoreError."""
+    """`store` is the address of the store that both sides use; `files`, below the working folder, go to each node. Raises StoreError."""
 
-    def __init__(self, store: str) -> None:
+    def __init__(self, store: str, files: Sequence[str] = ()) -> None:
+        self._always = [os.path.abspath(path) for path in files]
+        self._sent: set[str] = set()
         self._files = KnownFiles(open_store(store), Path)
         self._roots: set[str] = set()
         self._keys: dict[str, str] = {}
@@ -38,7 +41,7 @@ class FarNodes:
     def parcel(self, jobs: Sequence[Job], base: str, parcel: Parcel) -> Parcel:
         """With the jobs as they are on a node, and the files that they name in the store."""
         packed: list[bytes] = []
-        files: list[TravellingFile] = []
+        files: list[TravellingFile] = list(self._files.send(self._always))
         watched: dict[str, tuple[str, ...]] = {}
         for job in jobs:
             roots = roots_of(job)
@@ -54,6 +57,7 @@ class FarNodes:
             self._keys[key] = job.key
             watched[key] = tuple(sorted(named.difference(own)))
             packed.append(far_job)
+        self._sent.update(file.path for file in files)
         folders = tuple({job.scratch for job in jobs if job.scratch})
         return replace(parcel, jobs=tuple(packed), files=tuple(dict.fromkeys(files)), watched=watched, folders=folders)
 
@@ -69,7 +73,7 @@ class FarNodes:
             answer = decode_answer(msgspec.msgpack.encode(with_texts(tree, lambda text: text.replace(base, ""))))
             if isinstance(answer, Done):
                 key = self._keys.get(answer.result.job_key, answer.result.job_key)
-                results.append(replace(answer.result, job_key=key))
+                results.append(without_file(replace(answer.result, job_key=key), self._sent))
         return results
 
     def _is_expected(self, path: str) -> bool:

@@ -27,9 +27,9 @@ class RayLaunchers:
         self._address = address
         self._cluster = RayCluster(address, workers, recycle, interpreter, watch, flows)
 
-    def share_by(self, store: str) -> None:
+    def share_by(self, store: str, files: Sequence[str] = ()) -> None:
         """See `ports.SharesFiles`."""
-        self._cluster.share_by(store)
+        self._cluster.share_by(store, files)
 
     def __enter__(self) -> tuple[RayPool, RayPool]:
         demand_listening(self._address)

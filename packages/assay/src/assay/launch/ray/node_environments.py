@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -22,14 +26,25 @@ def on_this_node(name: str, interpreter: Interpreter) -> Interpreter:
         if Path(interpreter.program).exists():
             return interpreter
         raise EnvironmentFailed(f"this node does not have {interpreter.program}, the interpreter of {name}")
-    command = [sys.executable, "-P", "-m", PROGRAM, name]
+    returncode, output, errors = _run([sys.executable, "-P", "-m", PROGRAM, name], interpreter.lock.encode(), name)
+    if returncode:
+        lines = errors.decode(errors="replace").strip().splitlines() or ["no reason was given"]
+        raise EnvironmentFailed(f"this node cannot build the environment {name}: {lines[-1]}")
+    return msgspec.json.decode(output, type=Interpreter)
+
+
+def _run(command: Sequence[str], given: bytes, name: str) -> tuple[int, bytes, bytes]:
+    """In a session of its own, all of which ends where it takes too long: the installer is a process of the builder. Raises
+    EnvironmentFailed."""
+    pipe = subprocess.PIPE
     try:
-        done = subprocess.run(
-            command, input=interpreter.lock.encode(), capture_output=True, timeout=BUILD_S, check=False
-        )
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True) as builder:
+            try:
+                output, errors = builder.communicate(given, BUILD_S)
+            except BaseException:
+                with suppress(ProcessLookupError):
+                    os.killpg(builder.pid, signal.SIGKILL)
+                raise
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EnvironmentFailed(f"this node cannot build the environment {name}: {error}") from None
-    if done.returncode:
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason was given"]
-        raise EnvironmentFailed(f"this node cannot build the environment {name}: {lines[-1]}")
-    return msgspec.json.decode(done.stdout, type=Interpreter)
+    return builder.returncode, output, errors

@@ -92,10 +92,7 @@ class _Launch:
 
     def _left(self, lost: str) -> str:
         name = f" ({self._lost_name})" if self._lost_name else ""
-        return (
-            f"{lost}{name} is lost, and {len(self._sharing)} jobs have no answer: "
-            "`assay resume` goes on with the run when it is there again"
-        )
+        return f"{lost}{name} is lost, and {len(self._sharing)} jobs have no answer: start it again"
 
     def _send(self, node: Node, jobs: list[Job]) -> None:
         interpreters: dict[str, Interpreter] = {}
