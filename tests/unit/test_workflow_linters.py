@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,27 @@ def test_the_pipelines_that_are_made_for_gitlab_have_its_form(tmp_path: Path) ->
     assert done.returncode == 0, done.stdout + done.stderr
     (tmp_path / "wrong.yml").write_text(f"{made.stdout}\nwrong:\n  script: [true]\n  when: sometimes\n")
     assert _run("check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(tmp_path / "wrong.yml")).returncode
+
+
+def test_the_shards_that_the_page_shows_for_gitlab_are_whole(tmp_path: Path) -> None:
+    """Each of its parallel jobs has a share of its own, and they are all."""
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    (block,) = [text for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "parallel:" in text]
+    (tmp_path / "shards.yml").write_text(block)
+    done = _run("check-jsonschema", "--builtin-schema", "vendor.gitlab-ci", str(tmp_path / "shards.yml"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    job = yaml.safe_load(block)["shard"]
+    script = "\n".join(['assay() { echo $#; while [ $# -gt 0 ]; do echo "$1"; shift; done; }', *job["script"]])
+    words = [
+        subprocess.run(
+            ["/bin/sh", "-ec", script], env=variables, capture_output=True, text=True, check=True
+        ).stdout.split()
+        for index in range(1, job["parallel"] + 1)
+        for variables in [{"CI_NODE_INDEX": str(index), "CI_NODE_TOTAL": str(job["parallel"])}]
+    ]
+    assert [line[line.index("--shard") + 1] for line in words] == ["1/4", "2/4", "3/4", "4/4"]
+    assert len({line[line.index("--save") + 1] for line in words}) == job["parallel"]
+    assert len({line[line.index("--durations") + 1] for line in words}) == 1, "all share out by one file"
 
 
 def test_no_text_of_others_becomes_code_and_no_token_stays_behind() -> None:
