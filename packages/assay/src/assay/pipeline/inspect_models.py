@@ -129,6 +129,8 @@ def model_of(result: Result, source: str) -> Model:
         raise BadModel(refusal(Path(source), result.findings, _FINDINGS))
     if result.outcome is Outcome.ERROR:
         raise UsageError(result.detail)
+    if result.outcome is Outcome.UNAVAILABLE:
+        raise UsageError(f"{source} cannot be looked at: {result.detail}")
     what = {
         Outcome.TIMEOUT: "raise --timeout if it is that large",
         Outcome.OUT_OF_MEMORY: "raise --memory if it is that large",
