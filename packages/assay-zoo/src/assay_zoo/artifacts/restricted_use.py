@@ -73,8 +73,9 @@ _RULES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("internal",),
-        r"\b(?:only )?for (?:company[- ]|strictly )?internal (?:use|purposes?|usage)\b(?! (?:by|of|in|as|inside|within|between) )"
-        r"|\binternal (?:use|purposes?|usage) only\b|\b(?:restricted|limited) to internal (?:use|purposes?)\b",
+        rf"(?:\bonly|{_THING}[^.;:]{{0,40}}) for (?:company[- ]|strictly )?internal (?:use|purposes?|usage)\b"
+        r"(?! (?:by|of|in|as|inside|within|between) )|\binternal (?:use|purposes?|usage) only\b"
+        r"|\b(?:restricted|limited) to internal (?:use|purposes?)\b",
     ),
     (
         ("restricted to", "limited to"),
@@ -190,7 +191,7 @@ def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str,
             continue  # of a list of words
         window = "\n".join(lines[max(number - 2, 0) : number + 1])
         for less in _restrictions(_ALL.sub("", window) if code else window):
-            if code and _OF_CODE.search(less) and not _OF_THE_THING.search(window.replace(less, "")):
+            if code and _OF_CODE.search(less) and not _OF_THE_THING.search(_OF_CODE.sub("", window)):
                 continue
             if less not in kept and len(kept) < _MOST:
                 kept.add(less)
