@@ -71,6 +71,7 @@ def test_every_step_of_the_action_names_a_file_that_there_is() -> None:
         assert "${{" not in step["run"]
 
 
+@pytest.mark.heavy
 def test_the_extras_of_a_flow_are_those_that_install_it(tmp_path: Path) -> None:
     (tmp_path / "assay.toml").write_text(
         'flows = ["tvm-llvm"]\n[[model]]\npath = "m.onnx"\nflows = ["qnn-htp", "mnn-f32"]\n'

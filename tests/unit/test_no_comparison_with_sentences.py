@@ -123,6 +123,7 @@ def test_what_reads_no_words_is_right(line: str) -> None:
     assert not list(decided_by_words(line))
 
 
+@pytest.mark.heavy
 def test_no_source_decides_by_the_words_of_a_sentence() -> None:
     sources = sorted(PACKAGES.glob("*/src/**/*.py"))
     assert len(sources) > 500

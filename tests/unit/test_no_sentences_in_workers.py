@@ -145,6 +145,7 @@ def test_codes_and_names_are_right(line: str) -> None:
     assert not list(sentences(line))
 
 
+@pytest.mark.heavy
 def test_no_worker_makes_a_sentence_of_what_it_notes() -> None:
     sources = [path for room in IN_WORKERS for path in (SOURCE / room).rglob("*.py")]
     assert len(sources) > 300
@@ -196,6 +197,7 @@ REFUSE_WITH_NOTES = ("generators", "mutation", "numerics")
 OUTCOMES = {name for name, var in vars(assay.errors).items() if isinstance(var, type) and issubclass(var, Lowering)}
 
 
+@pytest.mark.heavy
 def test_no_worker_raises_a_sentence() -> None:
     sources = [
         path
@@ -207,6 +209,7 @@ def test_no_worker_raises_a_sentence() -> None:
     assert not places, f"raise a note, and add its sentence to judge/refusals: {places}"
 
 
+@pytest.mark.heavy
 def test_no_refusal_of_our_own_arithmetic_is_a_sentence() -> None:
     assert {"Lowering", "Unsupported", "InvalidModel"} <= OUTCOMES
     assert list(raised_words('raise Unsupported(f"no kernel for {name}", node=label)', OUTCOMES)) == [1]

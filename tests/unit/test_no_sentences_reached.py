@@ -43,6 +43,7 @@ def trees(reached: Reached) -> dict[str, ast.Module]:
     return {module: tree for module, tree in reached.trees().items() if not module.startswith(STRANGERS)}
 
 
+@pytest.mark.heavy
 def test_no_function_that_a_worker_reaches_raises_a_sentence(reached: Reached, trees: dict[str, ast.Module]) -> None:
     places = [
         f"{module}:{line}"
@@ -67,6 +68,7 @@ NO_SENTENCES = {
 }
 
 
+@pytest.mark.heavy
 def test_no_record_that_a_worker_makes_has_a_sentence(reached: Reached, trees: dict[str, ast.Module]) -> None:
     records = {name: record for tree in trees.values() for name, record in records_of(tree).items()}
     lines_by_field: dict[str, list[str]] = {}
@@ -81,6 +83,7 @@ def test_no_record_that_a_worker_makes_has_a_sentence(reached: Reached, trees: d
     assert known == lines_by_field.keys(), "what holds no words any more is taken off the list"
 
 
+@pytest.mark.heavy
 def test_no_note_is_given_words_of_a_table(reached: Reached, trees: dict[str, ast.Module]) -> None:
     fields = {name.partition(".")[2] for name in FOR_READERS}
     places = [

@@ -20,6 +20,7 @@ def test_the_licence_of_each_package_is_that_of_the_project(package: Path) -> No
     assert (package / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda folder: folder.name)
 def test_its_sources_are_packed_whole_and_built_again(package: Path, tmp_path: Path) -> None:
     pytest.importorskip("hatchling")

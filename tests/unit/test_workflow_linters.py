@@ -39,12 +39,14 @@ def test_workflows_have_the_form_of_githubs(path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.heavy
 def test_the_action_and_the_component_have_theirs(tmp_path: Path) -> None:
     for schema, path in (("github-actions", ACTION), ("gitlab-ci", _component(tmp_path))):
         done = _run("check-jsonschema", "--builtin-schema", f"vendor.{schema}", str(path))
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.heavy
 def test_the_pipelines_that_are_made_for_gitlab_have_its_form(tmp_path: Path) -> None:
     """The nightly one, which is written in the pipeline itself, and that of a zoo."""
     made = subprocess.run(

@@ -138,6 +138,7 @@ def test_a_file_is_read_as_a_browser_reads_it(
     assert bool(inspect_published({"kind": kind, "copy": str(tmp_path / "a"), "path": "a"})["active"]) is is_active
 
 
+@pytest.mark.heavy
 def test_a_long_table_is_read_to_its_end(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_bytes(b"0.5,1\n" * (3 << 20) + b"=HYPERLINK(1)\n")
@@ -145,6 +146,7 @@ def test_a_long_table_is_read_to_its_end(tmp_path: Path) -> None:
     assert (found["active"][0][0], found["too_long"]) == ((3 << 20) + 1, "")
 
 
+@pytest.mark.heavy
 def test_a_line_that_is_too_long_is_told_and_weights_without_a_suffix_are_not(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_bytes(b"1" * (17 << 20))

@@ -248,6 +248,7 @@ def test_inputs_that_nobody_has_seen_cost_what_the_published_ones_cost(
     assert check_found.figures.get("latency_ms") == counted_ms
 
 
+@pytest.mark.heavy
 def test_inputs_are_looked_at_where_the_model_cannot_be_run(tmp_path: Path) -> None:
     from onnx import numpy_helper
 

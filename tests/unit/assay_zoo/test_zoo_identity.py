@@ -121,6 +121,7 @@ def test_a_new_model_has_no_owner_yet(tmp_path: Path) -> None:
     assert _outcomes(_place(_zoo(tmp_path, {}), author="tom"))["owner"] is CheckOutcome.PASSED
 
 
+@pytest.mark.heavy
 def test_another_models_weights_under_a_new_name(tmp_path: Path) -> None:
     matmul(tmp_path / "model.onnx", 1, "first")
     facts = read_facts(tmp_path, "model.onnx", memory_bytes=MEMORY_BYTES)

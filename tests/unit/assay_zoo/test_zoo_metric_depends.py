@@ -160,6 +160,7 @@ def test_a_model_that_could_not_be_silenced_asks_a_person(tmp_path: Path, graph:
     assert not model
 
 
+@pytest.mark.heavy
 def test_a_large_model_is_silenced(tmp_path: Path) -> None:
     weights = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[9 << 20], raw_data=bytes(36 << 20))
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [9 << 20]) for name in "xy")

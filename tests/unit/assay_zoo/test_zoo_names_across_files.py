@@ -169,6 +169,7 @@ def test_files_that_only_compute_together(files: dict[str, str]) -> None:
     assert scanned(files) == {}
 
 
+@pytest.mark.heavy
 def test_more_than_can_be_read_is_told_where_it_is_met() -> None:
     many = "import math\n" + "".join(f"f = math.a{at}\n" for at in range(300)) + "print(1)\nf(2)"
     rows = [(line, what) for line, what, _ in reaches(many) if "more than can be read: f stands for" in what]
@@ -177,6 +178,7 @@ def test_more_than_can_be_read_is_told_where_it_is_met() -> None:
     assert [reached.what for reached in reacheds] == ["more than can be read: over 5000 names of modules and tables"]
 
 
+@pytest.mark.heavy
 def test_files_that_have_all_names_of_one_another_are_read_in_little_time() -> None:
     code = "from f0 import *\nfrom . import *\n" + "".join(f"import json as n{at}\n" for at in range(200))
     files = {f"f{at}.py": code.replace(" n", f" n{at}_") + f"n{at}_1.loads(x)" for at in range(40)}
@@ -185,6 +187,7 @@ def test_files_that_have_all_names_of_one_another_are_read_in_little_time() -> N
     assert time.process_time() - begin < 4
 
 
+@pytest.mark.heavy
 def test_many_names_of_a_file_are_read_in_little_time() -> None:
     begin = time.process_time()
     assert reaches("import numpy as np\n" + "".join(f"w{at} = np.float32\n" for at in range(4000))) == []

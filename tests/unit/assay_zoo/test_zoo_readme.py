@@ -34,6 +34,7 @@ WORDS = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs
 )
 
 
+@pytest.mark.heavy
 @settings(deadline=None, max_examples=60)
 @given(WORDS, WORDS, WORDS)
 def test_so_does_one_of_any_words(first: str, second: str, third: str) -> None:

@@ -23,6 +23,7 @@ class Narrowed(torch.nn.Module):
         return torch.tanh(x.float())
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("module", "kind", "tensor"), [(Widened, torch.float32, "output"), (Narrowed, torch.float64, "x")]
 )

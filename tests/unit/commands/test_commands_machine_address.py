@@ -88,6 +88,7 @@ def test_what_is_wrong_with_the_table_is_said(folder: Path) -> None:
         said_address("")
 
 
+@pytest.mark.heavy
 def test_every_command_that_takes_the_option_reads_the_table(
     folder: Path, linear: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ ADDED = re.compile(
 """Names of numpy 2.0 to 2.2 that 1.26 has not (`bool` is an error there)."""
 
 
+@pytest.mark.heavy
 def test_workers_need_no_numpy_2() -> None:
     files = sorted(Path(assay.__file__).parent.rglob("*.py"))
     lines = [

@@ -43,6 +43,7 @@ def test_without_a_registry_what_uv_keeps_is_at_hand(tmp_path: Path, monkeypatch
     assert releases_at_hand("Engine") == ["1.9.0", "1.10.0"], "a name as its project writes it"
 
 
+@pytest.mark.heavy
 def test_a_registry_that_cannot_be_reached_is_no_package_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))

@@ -25,6 +25,7 @@ def _folder(path: Path, operator: str) -> Path:
     return path
 
 
+@pytest.mark.heavy
 def test_patterns_of_a_folder_are_kept_and_belong_to_the_session(tmp_path: Path) -> None:
     corpus, session = Corpus(tmp_path / "corpus"), Session(seed=7)
     take_models(_folder(tmp_path / "one", "Tanh"), corpus, session)

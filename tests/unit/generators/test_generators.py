@@ -85,6 +85,7 @@ PROCESSES = (
 )
 
 
+@pytest.mark.heavy
 def test_cases_do_not_depend_on_the_process_that_makes_them() -> None:
     """Two fresh processes: another order of sets, another locale and time zone, other threads, other vector instructions of numpy and of
     its BLAS."""

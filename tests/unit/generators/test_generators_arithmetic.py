@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import onnx
+import pytest
 from onnx import numpy_helper
 
 from assay.generators.arithmetic import Arithmetic
@@ -42,6 +43,7 @@ def _rules(graph: Any) -> set[str]:
     return rules
 
 
+@pytest.mark.heavy
 def test_the_rules_are_reached() -> None:
     made = (Arithmetic().make(3, index) for index in range(CASES))
     rules = {rule for case in made if case is not None for rule in _rules(onnx.load_from_string(case.model).graph)}

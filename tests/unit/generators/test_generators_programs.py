@@ -37,6 +37,7 @@ class _AfterConversion(OfPrograms):
         return engine
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("wrongly", [False, True])
 def test_what_the_conversion_makes_wrong_is_no_fault_of_the_backend(tmp_path: Path, wrongly: bool) -> None:
     graph = '<ir_version: 8, opset_import: ["" : 17]> g (float[2, 3] x) => (float[2, 3] y) {{ y = {}(x) }}'
@@ -87,6 +88,7 @@ def test_a_backend_is_built_for_the_sizes_that_it_is_fed_and_may_refuse_them(
     assert backend.told[0] == {"x[0]": (1, size, 6), "x[1]": (4, 4, 4)}
 
 
+@pytest.mark.heavy
 def test_what_cannot_be_exported_for_any_size_is_exported_for_the_sizes_that_are_fed(tmp_path: Path) -> None:
     graph = """<ir_version: 8, opset_import: ["" : 17]>
       g (float[T, B, 1] x, float[1, 6, 1] w, float[1, 6, 2] r) => (float[T, D, B, 2] y) { y = GRU<hidden_size = 2>(x, w, r) }"""

@@ -40,6 +40,7 @@ def _suspects(folder: Path, **options: Option) -> tuple[tuple[Suspect, ...], dic
     return screening.suspects, dict(screening.counts)
 
 
+@pytest.mark.heavy
 def test_a_sound_engine_is_right_in_every_use(tmp_path: Path) -> None:
     suspects, counts = _suspects(tmp_path)
     assert suspects == ()
@@ -60,6 +61,7 @@ def test_what_a_compiler_of_its_own_process_uses_counts() -> None:
     assert used_s() - before - (time.process_time() - own) > 0.25
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("fault", "options", "use"),
     [
@@ -115,6 +117,7 @@ def test_what_fails_in_a_use_is_tried_with_another_operator(
     assert suspect.operators[0].partition("@")[0] == ("Sigmoid" if right else "Relu")
 
 
+@pytest.mark.heavy
 def test_a_second_engine_reads_the_form_that_the_backend_reads(tmp_path: Path) -> None:
     screener = _Screener(screening_job(tmp_path), OfPrograms(), UsedEngines())
     for index in range(12):  # each is exported
@@ -137,6 +140,7 @@ class _FirstIsFaulty(Faulty):
         return super().lower(model, flow if self.made == 1 else replace(flow, options={}))
 
 
+@pytest.mark.heavy
 def test_what_is_wrong_at_other_sizes_once_is_no_suspect(tmp_path: Path) -> None:
     job = screening_job(tmp_path, fault="by_previous")
     known = screen(job, Stages(lambda stage: None)).suspects
@@ -200,6 +204,7 @@ def test_where_the_standard_is_silent_no_answer_is_a_cause_but_two_of_one_engine
     assert status_of(Waiting("faulty", suspect), result) == status
 
 
+@pytest.mark.heavy
 def test_a_saved_engine_is_asked_again_when_it_is_loaded(tmp_path: Path) -> None:
     """The salt of its build is in the file that it saves, and in nothing before."""
     suspects, _ = _suspects(tmp_path, fault="by_build")

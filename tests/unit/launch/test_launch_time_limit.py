@@ -53,6 +53,7 @@ def test_nothing_is_granted_for_time_that_may_have_been_hidden(then: set[int], w
     assert waited_s(before, Look(110.0, 5.0, {7: 7_500_000_000}, frozenset(then)), cores=2) == pytest.approx(waited)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("used_s", "grows"), [(1000.0, False), (0.001, True), (None, False)])
 def test_a_group_counts_for_those_that_have_ended(used_s: float | None, grows: bool) -> None:
     """This process and another share one core. What the group says decides; where it says nothing, what comes and goes does."""

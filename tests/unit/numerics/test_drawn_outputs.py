@@ -244,6 +244,7 @@ def _calling_twice(count: int, operator: str) -> list[onnx.FunctionProto]:
     return functions
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("operator", "drawn"), [("Relu", {"r"}), ("Bernoulli", {"y", "r"})])
 def test_functions_that_call_one_another_come_to_an_end(operator: str, drawn: set[str]) -> None:
     nodes = [node("RandomNormalLike", "x", "r"), helper.make_node("F0", ["x"], ["y"], domain="own")]

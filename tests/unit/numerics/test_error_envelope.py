@@ -54,6 +54,7 @@ def _pair(size: int, seed: int, noise: str, special: float | None, dtype: str) -
     return actual, expected.astype(dtype)
 
 
+@pytest.mark.heavy
 @settings(max_examples=300, deadline=None)
 @given(
     size=st.one_of(st.integers(1, 60), st.integers(1000, 40000)),
@@ -96,6 +97,7 @@ def test_what_was_recorded_under_one_limit_answers_another(
     assert evidence.slack < 0.015
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_large_output_has_a_few_corners_by_either_pass(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not compiled:

@@ -98,6 +98,7 @@ def test_float32_figures_are_those_of_a_plain_implementation(pair):
     assert_close(comparison.metrics, wanted)
 
 
+@pytest.mark.heavy
 @settings(max_examples=200, deadline=None)
 @given(hnp.arrays(np.float32, 30, elements=floats), hnp.arrays(np.float32, 30, elements=floats))
 def test_ulp_histogram_counts_representable_numbers_between(actual, expected):
@@ -133,6 +134,7 @@ def near(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return actual.astype(np.float32), expected.astype(np.float32)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("n", [chunks.CHUNK - 1, chunks.CHUNK + 1, 3 * chunks.CHUNK + 517, chunks.BLOCK + 3])
 def test_large_arrays_agree_with_the_plain_implementation(n):
     actual, expected = near(n)
@@ -170,6 +172,7 @@ def test_many_samples_are_one_stream():
     assert parts.ulp_histogram == whole.ulp_histogram
 
 
+@pytest.mark.heavy
 def test_threads_do_not_change_a_figure():
     actual, expected = near(2 * chunks.BLOCK + 5)
     assert compared(actual, expected, threads=1) == compared(actual, expected, threads=3)

@@ -54,6 +54,7 @@ def test_it_is_built_where_there_is_a_compiler() -> None:
 SPECIALS = [0.0, -0.0, 1e-40, -1e-40, 1e-45, 1.0, -1.0, 3e38, -3e38, 1e-30, 6.5, np.nan, np.inf, -np.inf]
 
 
+@pytest.mark.heavy
 @settings(max_examples=150, deadline=None)
 @given(
     size=st.integers(1, 1600),

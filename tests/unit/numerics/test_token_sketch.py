@@ -62,6 +62,7 @@ def outside(cases: int, seed: int) -> int:
     return count
 
 
+@pytest.mark.heavy
 def test_the_true_divergence_is_between_the_bounds() -> None:
     assert outside(1_600, 5) == 0
 
@@ -71,6 +72,7 @@ def test_the_true_divergence_is_between_the_bounds_in_100_000_cases() -> None:
     assert outside(100_000, 70) == 0
 
 
+@pytest.mark.heavy
 def test_who_knows_the_signs_hides_from_them() -> None:
     """The control: an error that no sum sees is missed, so the bound is one of chance, and the test above can fail."""
     sketcher, draw = Sketcher(VOCABULARY, seed=3), np.random.default_rng(4)

@@ -45,6 +45,7 @@ def _operators(program: Program) -> list[str]:
     return [str(node.target) for node in program.exported.graph.nodes if node.op == "call_function"]
 
 
+@pytest.mark.heavy
 def test_names_and_order_survive(tmp_path: Path) -> None:
     text = "g (float[n, 2] in.put, float[n, 2] 1) => (float[n, 2] z, float[n, 2] a/b) { a/b = Add(in.put, 1)\n z = Sub(in.put, 1) }"
     text = text.replace("in.put", "first").replace(" 1", " second").replace("a/b", "early")
@@ -201,6 +202,7 @@ def test_branches_that_cannot_both_be_computed_are_unsupported(tmp_path: Path, t
 _WINDOW = "g (float[?, 1, ?, ?] x) => (float[?, 1, ?, ?] y) { y = MaxPool<kernel_shape=[20, 20], strides=[20, 20]>(x) }"
 
 
+@pytest.mark.heavy
 def test_unnamed_sizes_are_traced_at_those_that_will_be_fed(tmp_path: Path) -> None:
     """A window that fits once or twice is another graph to torch: a program traced at twice takes nothing smaller."""
     path = convert_to(_file(tmp_path, _WINDOW), "torch", tmp_path, shapes={"x": (1, 1, 30, 25)})

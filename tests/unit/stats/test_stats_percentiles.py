@@ -50,6 +50,7 @@ def test_a_nan_among_the_samples_is_not_sorted_away() -> None:
     assert math.isnan(percentile([1.0, 2.0, math.nan, 4.0, 5.0], 50) or 0.0)
 
 
+@pytest.mark.heavy
 @settings(deadline=None)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=90, max_size=120), st.sampled_from([50.0, 90.0, 95.0, 10.0]))
 def test_the_value_is_that_of_numpy(samples: list[float], p: float) -> None:

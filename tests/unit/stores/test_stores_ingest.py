@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.msgpack import Decoder
@@ -52,6 +53,7 @@ def _state(connection: Connection) -> Any:
     return connection.execute(select(case_state)).one()
 
 
+@pytest.mark.heavy
 @settings(max_examples=30, deadline=None)
 @given(OUTCOMES)
 def test_the_state_is_what_the_whole_past_says(outcomes: list[Outcome]) -> None:

@@ -111,6 +111,7 @@ def test_a_derivative_of_a_recurrent_operator_is_a_program_that_runs(tmp_path: P
     assert all(outputs[name].numpy() == pytest.approx(array, abs=1e-5) for name, array in golden.outputs[0].items())
 
 
+@pytest.mark.heavy
 def test_the_program_gives_outputs_and_both_derivatives(tmp_path: Path) -> None:
     from assay.models.goldens import read_golden
     from assay.models.program import open_program

@@ -85,6 +85,7 @@ def test_a_spreadsheet_runs_nothing(given: object, written: object) -> None:
     assert _inert(given) == written
 
 
+@pytest.mark.heavy
 def test_what_is_loaded_ahead_is_not_searched_for_cycles_again() -> None:
     gc.unfreeze()
     _load_ahead()

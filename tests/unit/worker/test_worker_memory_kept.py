@@ -49,6 +49,7 @@ def test_a_library_that_a_later_job_imports_is_not_looked_through_after_each_job
     subprocess.run([sys.executable, "-c", LATE], check=True)
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell the memory of a process")
 def test_pages_are_asked_for_once_and_given_back_after_the_job() -> None:
     variables = {**os.environ, **NUMPY_VARIABLES, "NUMPY_MADVISE_HUGEPAGE": "0"}

@@ -52,6 +52,7 @@ def test_a_missing_model_is_a_finding(tmp_path: Path) -> None:
     assert "does not exist" in failed[0].sentence
 
 
+@pytest.mark.heavy
 def test_a_model_that_eats_the_memory_is_told(tmp_path: Path) -> None:
     model = with_weight(np.ones((2, 3), np.float32))
     tensor = model.graph.initializer.add()
@@ -64,6 +65,7 @@ def test_a_model_that_eats_the_memory_is_told(tmp_path: Path) -> None:
     assert not [check for check in checks if check.outcome is CheckOutcome.PASSED]
 
 
+@pytest.mark.heavy
 def test_a_model_that_takes_for_ever_is_told(tmp_path: Path) -> None:
     model = text("g (float[4] x) => (float[4] y) { [s] y = Relu(x) }")
     node = helper.make_node("Relu", ["x"], ["v00000"]).SerializeToString()

@@ -39,6 +39,7 @@ def _run(model: bytes, ids: np.ndarray[Any, Any], past: list[Any], heads: tuple[
     return session.run(None, fed | dict(zip(names, past or empty, strict=True)))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", ["Llama", "Mistral", "Qwen2", "Qwen3"])
 @pytest.mark.parametrize("tied", [True, False])
 def test_a_folder_computes_what_transformers_does(kind: str, tied: bool, tmp_path: Path) -> None:

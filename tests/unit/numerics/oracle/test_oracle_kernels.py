@@ -38,6 +38,7 @@ def _cases() -> dict[str, list[Any]]:
     return by_operator
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("operator", OURS)
 def test_every_node_case(operator: str) -> None:
     cases = _cases()[operator]

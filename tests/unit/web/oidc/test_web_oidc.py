@@ -31,6 +31,7 @@ from openid_provider import CLIENT, Provider
 POINT = {"case": WELL, "flow": "tvm", "run": run_id(3)}
 
 
+@pytest.mark.heavy
 def test_who_signs_in_may_do_what_their_name_may(client: TestClient, folder: Path) -> None:
     assert 'href="/sign-in?to=' in client.get("/").text
     answer = sign_in(client, "/matrix?case=relu")

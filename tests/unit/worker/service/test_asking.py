@@ -121,6 +121,7 @@ def test_a_fault_is_shown_by_its_way(fault: str) -> None:
     assert sentence in " ".join(map(finding_text, finding))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("drafted", [0, 4])
 def test_a_right_service_passes_in_every_way(drafted: int) -> None:
     """With speculative decoding as without."""

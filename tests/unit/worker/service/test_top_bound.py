@@ -4,6 +4,7 @@ that a fail is sound; a fault inside of the tail is not seen at all, so that a p
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from assay.worker.service.places import _divergence
 
@@ -25,6 +26,7 @@ def _drawn() -> tuple[Rows, Rows, list[int]]:
     return _logs(model), _logs(model + off * error), draw.integers(1, VOCABULARY, CASES).tolist()
 
 
+@pytest.mark.heavy
 def test_the_divergence_of_the_top_is_never_more_than_that_of_all() -> None:
     model, service, counts = _drawn()
     true = (np.exp(model) * (model - service)).sum(axis=1)
