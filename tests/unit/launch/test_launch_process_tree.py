@@ -139,14 +139,16 @@ def test_the_folder_of_a_living_driver_stays(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     own = Path(temp_folder.temp_folder())
     here = process_tree.own_name().rpartition("-")[2]
-    left = tmp_path / f"assay-worker-{os.getpid()}-1-{here}-abc"
+    left = [tmp_path / f"assay-{what}-{os.getpid()}-1-{here}-abc" for what in ("worker", "node")]
+    assert Path(temp_folder.temp_folder(temp_folder.NODE)).name.startswith(f"assay-node-{process_tree.own_name()}-")
     elsewhere = tmp_path / f"assay-worker-{os.getpid()}-1-0other-abc"
     others = [elsewhere, tmp_path / "assay-worker-notes", tmp_path / "assay-worker-1-2"]
-    for path in [left, *others]:
+    node = next(tmp_path.glob("assay-node-*"))
+    for path in [*left, *others]:
         path.mkdir()
         (path / "file").touch()
     temp_folder.remove_left_folders()
-    assert sorted(tmp_path.iterdir()) == sorted([own, *others])
+    assert sorted(tmp_path.iterdir()) == sorted([own, node, *others])
 
 
 def test_a_stop_that_a_tracer_is_told_of_is_no_end() -> None:

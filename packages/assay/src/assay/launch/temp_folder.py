@@ -11,16 +11,16 @@ from contextlib import suppress
 
 from assay.launch.process_tree import is_gone, own_name
 
-PREFIX = "assay-worker-"
-"""Then the name of its driver, and random letters."""
+WORKER, NODE = "assay-worker-", "assay-node-"
+"""Of a worker, and of an agent on a machine that shares no disk. Then the name of its driver, and random letters."""
 _removals: list[threading.Thread] = []
 REMOVAL_S = 60.0
 """At the end of a launch, for folders with very many files."""
 
 
-def temp_folder() -> str:
+def temp_folder(prefix: str = WORKER) -> str:
     """A new one, where the driver keeps its own temporary files."""
-    return tempfile.mkdtemp(prefix=f"{PREFIX}{own_name()}-")
+    return tempfile.mkdtemp(prefix=f"{prefix}{own_name()}-")
 
 
 def remove_folder(folder: str) -> None:
@@ -45,8 +45,8 @@ def remove_left_folders() -> None:
     """Those of drivers of this user that were killed."""
     with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
-            driver = entry.name.removeprefix(PREFIX).rpartition("-")[0]
-            if entry.name.startswith(PREFIX) and is_gone(driver) and _is_own(entry):
+            prefix = next(filter(entry.name.startswith, (WORKER, NODE)), "")
+            if prefix and is_gone(entry.name.removeprefix(prefix).rpartition("-")[0]) and _is_own(entry):
                 _remove(entry.path)
 
 

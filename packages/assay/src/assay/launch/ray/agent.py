@@ -6,7 +6,6 @@ import os
 import platform
 import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from assay.launch.queued import QueuedLauncher
 from assay.launch.ray.node_environments import on_this_node
 from assay.launch.ray.packets import THREADS, Greeting, Parcel, Settings, pack_results, unpack_jobs
 from assay.launch.ray.travelling import KnownFiles, TravellingFile, open_store
+from assay.launch.temp_folder import NODE, temp_folder
 from assay.ports import Launcher
 
 
@@ -79,7 +79,7 @@ class Agent:
     def _live_apart(self, settings: Settings) -> str:
         """The driver's paths lie below a folder of this node. What is wrong, "" where nothing is."""
         try:
-            self._base = Path(tempfile.mkdtemp(prefix="assay-node-"))
+            self._base = Path(temp_folder(NODE))
             self._files = KnownFiles(open_store(settings.store), self._at)
             self._at(settings.folder).mkdir(parents=True)
         except (AssayError, OSError) as error:
