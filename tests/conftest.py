@@ -15,6 +15,9 @@ from hypothesis import HealthCheck, settings
 
 from assay.cli.main import GARBAGE
 from small_models import golden_for, linear_model
+from warm_readers import new_readers, warm_readers
+
+__all__ = ["new_readers", "warm_readers"]
 
 # How long an example takes to draw or to run is the machine's business: on a busy one it says nothing of the code.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -17,6 +17,8 @@ from assay_zoo.services import open_tools
 from assay_zoo.submission import SubmissionContext
 from zoo_submission import METADATA, make_zoo
 
+pytestmark = pytest.mark.usefixtures("warm_readers")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -19,6 +19,8 @@ from assay_zoo.fresh_inputs import drawn_again
 from assay_zoo.inspect import Inspection, inspect
 from assay_zoo.services import open_tools
 
+pytestmark = pytest.mark.usefixtures("warm_readers")
+
 BROKEN = Path(__file__).parents[2] / "examples" / "zoo" / "broken"
 _NAMES = (
     "build",

@@ -17,6 +17,8 @@ from assay_zoo.manifest import read_manifest
 from assay_zoo.records import read_record
 from zoo_submission import make_zoo
 
+pytestmark = pytest.mark.usefixtures("warm_readers")
+
 FAST = ("--groups", "files,artifacts")
 
 

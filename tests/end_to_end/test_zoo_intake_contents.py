@@ -16,6 +16,8 @@ import pytest
 from onnx import TensorProto, helper
 from zoo_incoming import checked, submitted
 
+pytestmark = pytest.mark.usefixtures("warm_readers")
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

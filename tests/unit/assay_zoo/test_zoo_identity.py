@@ -24,6 +24,8 @@ from assay_zoo.policy import ZooPolicy
 from assay_zoo.submission import SubmissionContext
 from zoo_submission import METADATA, matmul
 
+pytestmark = pytest.mark.usefixtures("warm_readers")
+
 MEMORY_BYTES = 2_000_000_000
 
 

@@ -22,6 +22,8 @@ from assay_zoo.notebook_report import METRIC, REPORT, Report, Trouble
 from assay_zoo.policy import RunLimits, ZooPolicy
 from assay_zoo.submission import SubmissionContext
 
+pytestmark = pytest.mark.usefixtures("warm_readers")
+
 HEAD = '<ir_version: 8, opset_import: ["" : 17]> g '
 
 
@@ -146,6 +148,7 @@ def test_only_a_model_without_numbers_is_skipped(tmp_path: Path) -> None:
     assert not model
 
 
+@pytest.mark.usefixtures("new_readers")
 @pytest.mark.parametrize(
     ("graph", "memory_bytes"),
     [
