@@ -142,9 +142,8 @@ def crowd(
     arguments: Any,
 ) -> None:
     """Readers of all pages, each with a second between two pages, beside writers who record all the time."""
-    taken: list[float] = []
+    by_page: dict[str, list[float]] = {name: [] for name in PAGES}
     failed: list[str] = []
-    wanted = [asked[name] for name in PAGES]
     spawn = multiprocessing.get_context("spawn")
     ready = spawn.Barrier(arguments.writers + 1)
 
@@ -153,7 +152,8 @@ def crowd(
         time.sleep(chance.random())
         while time.monotonic() < until:
             try:
-                taken.append(get(base, chance.choice(wanted)())[0])
+                name = chance.choice(PAGES)
+                by_page[name].append(get(base, asked[name]())[0])
             except OSError as error:
                 failed.append(str(error))
             time.sleep(1.0)
@@ -173,6 +173,11 @@ def crowd(
     for thread in (*threads, *writers):
         thread.join()
     spent, own = processor_s(server) - spent, time.process_time() - own
+    taken = [ms for of_page in by_page.values() for ms in of_page]
+    print(
+        "p95 ms of each page: "
+        + ", ".join(f"{name} {p95(of_page):.0f}" for name, of_page in by_page.items() if of_page)
+    )
     print(
         f"{arguments.readers} readers, {len(taken)} pages: p50 {statistics.median(taken):.0f} ms, p95 {p95(taken):.0f} ms, "
         f"{len(failed)} errors {failed[:1]}, load {os.getloadavg()[0]:.1f}; {1e3 * spent / len(taken):.1f} ms of processor a page, "

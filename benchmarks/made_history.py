@@ -92,9 +92,9 @@ INDEXES = {
         "PRAGMA journal_mode=WAL",
     ),
     "postgresql": (
+        "ALTER TABLE metric_values ADD CONSTRAINT pk_metric_values PRIMARY KEY (job, run) INCLUDE (names, versions, numbers)",
         "CREATE INDEX ix_results_job_run ON results (job, run)",
         "ALTER TABLE results ADD CONSTRAINT uq_results_run_job UNIQUE (run, job)",
-        "ALTER TABLE metric_values ADD CONSTRAINT pk_metric_values PRIMARY KEY (job, run) INCLUDE (names, versions, numbers)",
         *(
             f"SELECT setval('{name}_number_seq', (SELECT max(number) FROM {name}))"
             for name in ("runs", "results", "case_state", "constants")

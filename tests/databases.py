@@ -25,7 +25,7 @@ def _program(name: str) -> Path | None:
     return versions[-1] if versions else None
 
 
-def _server_user() -> str:
+def server_user() -> str:
     """PostgreSQL refuses to run as root: then it is the package's own user, or the least of all."""
     if os.geteuid() != 0:
         return pwd.getpwuid(os.geteuid()).pw_name
@@ -51,7 +51,7 @@ class PostgresServer:
     """A real server on the loopback address, whose data lie in a folder of their own. `address` is one without a database."""
 
     def __init__(self, initdb: Path, control: Path, folder: Path) -> None:
-        self._control, self._data, self._folder, self._user = control, folder / "data", folder, _server_user()
+        self._control, self._data, self._folder, self._user = control, folder / "data", folder, server_user()
         self.port = free_port()
         self.address = f"postgresql+psycopg://assay@127.0.0.1:{self.port}"
         shutil.chown(folder, self._user)

@@ -12,7 +12,7 @@ from sqlalchemy import event
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
-from assay.errors import OtherRun
+from assay.errors import OtherRun, RunNotFound
 from assay.stores import run_pairs
 from assay.stores.copy_history import copy_history
 from assay.stores.sql import SqlStore
@@ -88,6 +88,36 @@ def test_the_run_before_is_the_newest_that_has_any_of_the_jobs(location: str, mo
         assert store.previous_run("20260104") == "20260102"
         assert store.previous_run("20260103") == ""
         assert store.previous_run("20260102") == ""
+        with pytest.raises(RunNotFound, match='no run "20260105"'):
+            store.previous_run("20260105")
+
+
+def test_a_pair_has_all_jobs_of_a_cell_that_changed(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those that did not change, in one run or in both; a cell that is the same in both is one that `same_cells` has."""
+    measured = make_result("a", kind="measure")
+    with closing(SqlStore(location)) as store:
+        _run(store, "20260101", make_result("a"), measured, make_result("b"), make_result("gone"))
+        _run(store, "20260102", make_result("a", outcome=CRASH), measured, make_result("b"), make_result("new"))
+        asked: list[str] = []
+        event.listen(store.engine, "before_cursor_execute", lambda *seen: asked.append(seen[2]))
+        pair = store.run_pair("20260101", "20260102")
+        assert sum("SELECT" in statement for statement in asked) <= 5, "each question of a page is a way to the server and back"
+        stand = {
+            (job.case, job.job_key == measured.job_key): tuple(side and side[0] for side in (job.old, job.new))
+            for job in pair.changed
+        }
+        assert stand == {
+            ("a", False): ("ok", "crash"),
+            ("a", True): ("ok", "ok"),
+            ("gone", False): ("ok", None),
+            ("new", False): (None, "ok"),
+        }
+        assert (pair.cells, pair.common) == (4, 3)
+        changed = {(job.case, job.flow) for job in pair.changed}
+        for first_look in (50, -6):  # of so few jobs that the cell is not among them
+            monkeypatch.setattr(run_pairs, "FIRST_LOOK", first_look)
+            assert [job.case for job in store.same_cells("20260101", "20260102", changed, 0, 1)] == ["b"]
+        assert not store.same_cells("20260101", "20260102", changed, 1, 1)
 
 
 def test_two_runs_with_nothing_in_common_are_not_read(location: str) -> None:

@@ -195,7 +195,7 @@ def test_a_badge_says_how_it_stands(client: TestClient) -> None:
     for path, code, said in (
         ("/badge.svg", 200, "3 failing"),
         (address("/badge.svg", case=WELL), 200, "passing"),
-        (address("/badge.svg", flow="tvm"), 200, "3 jobs fail"),
+        (address("/badge.svg", flow="tvm"), 200, "3 jobs failed"),
         (address("/badge.svg", case=RED, flow="tvm", label="<b>"), 200, "fail"),
         (address("/badge.svg", case=RED[:5]), 404, "unknown"),
     ):

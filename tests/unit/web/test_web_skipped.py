@@ -28,7 +28,7 @@ from dashboard_history import WELL, skipped_history
         (address("/badge.svg"), "<title>assay: passing, 9 skipped</title>"),
         (address("/badge.svg", case=WELL), "<title>assay: passing, 3 skipped</title>"),
         (address("/badge.svg", flow="onnxruntime"), "<title>assay: passing</title>"),
-        (address("/badge.svg", flow="tvm"), "<title>assay: 3 jobs skip</title>"),
+        (address("/badge.svg", flow="tvm"), "<title>assay: 3 jobs skipped</title>"),
         ("/", "Every newest result is well, and 9 jobs were skipped."),
         ("/", "3 passed, 0 failed, 9 skipped"),
     ],
@@ -76,7 +76,7 @@ def test_a_badge_looks_at_every_job(tmp_path: Path, axis: str) -> None:
     results[-1] = make_result(*cells[-1], outcome=Outcome.CRASH)
     history = _recorded(tmp_path, results)
     asked = {axis: "net" if axis == "case" else "flow"}
-    assert "<title>assay: 1 job fail</title>" in _shown(history, address("/badge.svg", **asked))
+    assert "<title>assay: 1 job failed</title>" in _shown(history, address("/badge.svg", **asked))
 
 
 def test_a_first_run_has_nothing_to_compare_with(tmp_path: Path) -> None:

@@ -27,8 +27,12 @@ _ONE_AT_A_TIME = 0x617373_6179
 FRESH_S = 1.0
 """A connection to PostgreSQL that was used so shortly ago is taken as alive."""
 
-_READER = "-c default_transaction_read_only=on -c max_parallel_workers_per_gather=0 -c jit=off"
-"""Of who shows pages: a query of some milliseconds is over before another process, or a compiler, has begun to help."""
+_READER = (
+    "-c default_transaction_read_only=on -c max_parallel_workers_per_gather=0 -c jit=off "
+    "-c plan_cache_mode=force_custom_plan"
+)
+"""Of who shows pages: a query of some milliseconds is over before another process, or a compiler, has begun to help. Each is planned for
+what it asks: the number of runs and of jobs decides by which index."""
 
 
 def connect(location: str, *, busy_s: float, read_only: bool = False) -> tuple[Engine, str]:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.sql.selectable import Select
 
 from assay.errors import RunNotFound
+from assay.stores.statements import among
 from assay.stores.tables import runs
 
 LAST = "last"
@@ -36,7 +37,7 @@ def find_run(connection: Connection, asked: str, name: str) -> int:
 
 def find_runs(connection: Connection, asked: Sequence[str], name: str) -> list[int]:
     """Of each as `find_run`; whole ids in one statement."""
-    known = connection.execute(select(runs.c.id, runs.c.number).where(runs.c.id.in_(asked)))
+    known = connection.execute(select(runs.c.id, runs.c.number).where(among(connection, runs.c.id, asked)))
     numbers = {row.id: int(row.number) for row in known}
     return [numbers.get(run_id) or find_run(connection, run_id, name) for run_id in asked]
 

@@ -17,7 +17,7 @@ from assay.ports.browsing import RED, CellQuery, MatrixJob, MatrixPage
 from assay.stores.browsing import red
 from assay.stores.find_run import find_run
 from assay.stores.run_names import AXES, Kind, run_names
-from assay.stores.statements import chunks
+from assay.stores.statements import among, chunks
 from assay.stores.tables import case_state, results, runs
 
 _FEW, _AT_ONCE = 64, 1000
@@ -101,18 +101,19 @@ class _Search:
     def jobs(self, cases: Sequence[str], flows: Sequence[str]) -> Iterator[MatrixJob]:
         """In the cells of these. Of a run they are looked up by their numbers: as a part of one query PostgreSQL reads the whole run where
         its statistics are older than that."""
-        here = _state.case.in_(cases), _state.flow.in_(flows)
+        here = among(self._connection, _state.case, cases), among(self._connection, _state.flow, flows)
         named = (_state.case, _state.flow, _state.kind)
         if not self._number:
             query = select(*named, _state.outcome, _state.word, runs.c.id).join(runs, runs.c.number == _state.run)
-            for row in self._connection.execute(query.where(*here, *self._of_kind()).order_by(_state.number)):
+            for row in self._connection.execute(query.where(*here, *self._of_kind()).order_by(_state.number)).all():
                 yield MatrixJob(*row)
             return
         run_id = self._connection.execute(select(runs.c.id).where(runs.c.number == self._number)).scalar_one()
         cells = self._connection.execute(select(_state.number, *named).where(*here).order_by(_state.number)).all()
         job_words = select(results.c.job, results.c.outcome, results.c.word).where(*self._of_run())
         for some in chunks(cells):
-            rows = self._connection.execute(job_words.where(results.c.job.in_([cell.number for cell in some])))
+            numbers = among(self._connection, results.c.job, [cell.number for cell in some])
+            rows = self._connection.execute(job_words.where(numbers)).all()
             by_job = {row.job: (row.outcome, row.word) for row in rows}
             for cell in some:
                 if cell.number in by_job:

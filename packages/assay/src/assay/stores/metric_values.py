@@ -19,7 +19,7 @@ from assay.judge.metrics import metrics, stated_by
 from assay.ports.browsing import MetricHistory, MetricPoint, RunWindow
 from assay.stats.percentiles import percentile
 from assay.stores.search import jobs_of_cells, verify_first
-from assay.stores.statements import chunks, insert_for
+from assay.stores.statements import among, chunks, insert_for
 from assay.stores.tables import constants, metric_values, results, runs
 
 SPREAD = (10.0, 25.0, 75.0, 90.0)
@@ -246,11 +246,12 @@ def read_numbers(connection: Connection, rows: Sequence[Any], ends: dict[int, in
     """The numbers of each row; `ends` says, for its names, how many are wanted: where those in the index are fewer, the others are read."""
     row = metric_values.c
     short = [entry for entry in rows if len(entry.numbers) < 8 * ends[entry.names]]
-    query = select(row.job, row.run, row.more_numbers).where(row.job.in_({entry.job for entry in short}))
+    jobs = among(connection, row.job, {entry.job for entry in short})
+    query = select(row.job, row.run, row.more_numbers).where(jobs)
     more = {
         (entry.job, entry.run): entry.more_numbers
         for some in chunks(sorted({entry.run for entry in short}))
-        for entry in connection.execute(query.where(row.run.in_(some)))
+        for entry in connection.execute(query.where(among(connection, row.run, some))).all()
     }
     return [entry.numbers + (more.get((entry.job, entry.run)) or b"") for entry in rows]
 
@@ -265,6 +266,6 @@ def _payloads(connection: Connection, numbers: set[int]) -> dict[int, bytes]:
         row.number: row.payload
         for some in chunks(sorted(numbers))
         for row in connection.execute(
-            select(constants.c.number, constants.c.payload).where(constants.c.number.in_(some))
-        )
+            select(constants.c.number, constants.c.payload).where(among(connection, constants.c.number, some))
+        ).all()
     }

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from assay.ports.browsing import RunMetrics
 from assay.stores.metric_values import Names, read_names, read_numbers
 from assay.stores.search import jobs_of_cells, verify_first
-from assay.stores.statements import chunks
+from assay.stores.statements import among, chunks
 from assay.stores.tables import metric_values, runs
 
 
@@ -27,7 +27,9 @@ def run_metrics(
     rows = [
         entry
         for some in chunks(sorted(ids))
-        for entry in connection.execute(query.where(row.job.in_(sorted(jobs)), row.run.in_(some)))
+        for entry in connection.execute(
+            query.where(among(connection, row.job, jobs), among(connection, row.run, some))
+        ).all()
     ]
     names = read_names(connection, {entry.names for entry in rows})
     places = {number: _places(of, wanted) for number, of in names.items()}
@@ -48,7 +50,7 @@ def _ids(connection: Connection, run_ids: Sequence[str]) -> dict[int, str]:
     return {
         row.number: row.id
         for some in chunks(list(run_ids))
-        for row in connection.execute(select(run.number, run.id).where(run.id.in_(some)))
+        for row in connection.execute(select(run.number, run.id).where(among(connection, run.id, some))).all()
     }
 
 

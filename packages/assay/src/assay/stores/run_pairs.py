@@ -2,34 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, select
+from sqlalchemy import CTE, ColumnElement, Connection, Select, and_, exists, func, or_, select
+from sqlalchemy import case as either
 
 from assay.ports.browsing import JobPair, RunPair
-from assay.stores.search import of_cells
-from assay.stores.statements import chunks
+from assay.stores.statements import among, chunks
 from assay.stores.tables import case_state, results, runs
 
 FIRST_LOOK = 50
 """Jobs by which the run before, and cells of both runs, are looked for first: most often the one just before has them all."""
 
-_state, _before, _after = case_state.c, results.alias("before"), results.alias("after")
+_state, _before = case_state.c, results.alias("before")
+_NAMED = (_state.number, _state.job_key, _state.case, _state.flow, _state.kind)
+_IN_ORDER = (_state.case, _state.flow, _state.kind.desc(), _state.number)
+"""Verifying before measuring."""
+Sides = tuple[tuple[str, str] | None, tuple[str, str] | None]
+"""Outcome and word in the old run, and in the new one."""
 
 
 def run_pair(connection: Connection, old: int, new: int) -> RunPair:
     """See `ports.Browsable.run_pair`. Of two runs with nothing in common every cell would be one that changed: none is read."""
-    before = connection.scalar(select(func.count()).where(results.c.run == old)) or 0
-    gone = connection.scalars(_of(old, results.c.job).except_(_of(new, results.c.job))).all()
-    common = before - len(gone)
+    both = _both(connection, old, new)
+    rows = connection.execute(_differing(both)).all()
+    common = rows[0].common if rows else int(connection.scalar(_common(both)) or 0)
     if not common:
         return RunPair((), _cells(connection, old, new), 0)
-    columns = results.c.job, results.c.outcome, results.c.word
-    changed = connection.scalars(_of(new, *columns).except_(_of(old, *columns))).all()
-    cells = _cells_of(connection, [*changed, *gone])
+    changed = {row.job: _sides(row) for row in rows}
+    jobs = _jobs_beside(connection, sorted(changed))
+    others = [job.number for job in jobs if job.number not in changed]
+    pairs = _pairs(jobs, {**changed, **_looked_up(connection, old, new, others)})
     # Where the old run has no job of its own every cell is one of the new run.
-    return RunPair(tuple(_pairs(connection, old, new, cells)), _cells(connection, old if gone else new, new), common)
+    gone = any(after is None for _, after in changed.values())
+    return RunPair(tuple(pairs), _cells(connection, old if gone else new, new), common)
+
+
+def _differing(both: CTE) -> Select[Any]:
+    """Those jobs that stand in the two runs in two ways, and how many jobs are in both."""
+    here, common = both.c, _common(both).scalar_subquery()
+    differs = or_(here.old_outcome.is_distinct_from(here.new_outcome), here.old_word.is_distinct_from(here.new_word))
+    return select(both, common.label("common")).where(differs, common > 0)
+
+
+def _both(connection: Connection, old: int, new: int) -> CTE:
+    """All jobs of the two runs, and how they stand in them. The results of a run lie beside one another in the table and in the index of
+    runs, so each run is read once, and both are put together by job. PostgreSQL can make a full join in no other way; older SQLite has
+    none, and would look for each job in the index of jobs, where every job has a page of its own, were it grouped by the column itself."""
+    row = results.c
+    if connection.dialect.name == "postgresql":
+        before, after = (select(row.job, row.outcome, row.word).where(row.run == run).subquery() for run in (old, new))
+        sides: Iterable[ColumnElement[Any]] = (before.c.outcome, before.c.word, after.c.outcome, after.c.word)
+        query: Select[Any] = select(func.coalesce(before.c.job, after.c.job).label("job"))
+        query = query.select_from(before.join(after, before.c.job == after.c.job, full=True))
+    else:
+        job = (row.job + 0).label("job")
+        of_runs = ((run, column) for run in (old, new) for column in (row.outcome, row.word))
+        sides = (func.max(either((row.run == run, column))) for run, column in of_runs)
+        query = select(job).where(row.run.in_((old, new))).group_by(job)
+    named = zip(sides, ("old_outcome", "old_word", "new_outcome", "new_word"), strict=True)
+    return query.add_columns(*(side.label(name) for side, name in named)).cte("both")
+
+
+def _common(both: CTE) -> Select[Any]:
+    """How many jobs are in both."""
+    return (
+        select(func.count()).select_from(both).where(both.c.old_outcome.is_not(None), both.c.new_outcome.is_not(None))
+    )
+
+
+def _sides(row: Any) -> Sides:
+    old, new = ((row.old_outcome, row.old_word), (row.new_outcome, row.new_word))
+    return None if old[0] is None else old, None if new[0] is None else new
 
 
 def same_cells(
@@ -39,58 +84,80 @@ def same_cells(
     else among all. Each is a question of its own: of both in one PostgreSQL makes a plan of half a second where its statistics are older
     than the two runs, for up to a minute after they were recorded."""
     last = first + count + len(changed)
-    cells = _first_cells(connection, (old, new), 2 * last + FIRST_LOOK)
+    jobs, sides = _first_jobs(connection, old, new, 2 * last + FIRST_LOOK)
+    cells = _cells_in(jobs, sides)
     if len(cells) < last:
-        jobs = select(results.c.job).where(results.c.run.in_((old, new)))
-        in_order = select(_state.case, _state.flow).where(_state.number.in_(jobs)).distinct()
-        rows = connection.execute(in_order.order_by(_state.case, _state.flow).limit(last))
-        cells = [(row.case, row.flow) for row in rows]
-    same = [cell for cell in cells[:last] if cell not in changed]
-    return _pairs(connection, old, new, same[first : first + count])
+        numbers = select(results.c.job).where(results.c.run.in_((old, new)))
+        in_order = select(func.min(_state.number)).where(_state.number.in_(numbers)).group_by(_state.case, _state.flow)
+        firsts = connection.scalars(in_order.order_by(_state.case, _state.flow).limit(last)).all()
+        jobs = _jobs_beside(connection, firsts)
+        sides = _looked_up(connection, old, new, [job.number for job in jobs])
+        cells = _cells_in(jobs, sides)
+    same = [cell for cell in cells[:last] if cell not in changed][first : first + count]
+    wanted = set(same)
+    return _pairs((job for job in jobs if (job.case, job.flow) in wanted), sides)
 
 
-def _first_cells(connection: Connection, both: tuple[int, int], most: int) -> list[tuple[str, str]]:
-    """Of the first jobs, so many at most, those cells that one of the runs has."""
-    query = select(_state.number, _state.case, _state.flow).order_by(_state.case, _state.flow)
-    rows = connection.execute(query.limit(most)).all()
-    here = {
-        job
-        for some in chunks([row.number for row in rows])
-        for job in connection.scalars(select(results.c.job).where(results.c.run.in_(both), results.c.job.in_(some)))
+def _first_jobs(connection: Connection, old: int, new: int, most: int) -> tuple[list[Any], dict[int, Sides]]:
+    """The first jobs, so many at most, in the order of the index, and how they stand in both runs. Not those of the last cell, which may
+    have others."""
+    jobs = list(connection.execute(select(*_NAMED).order_by(*_IN_ORDER).limit(most)).all())
+    if len(jobs) == most:
+        last = jobs[-1].case, jobs[-1].flow
+        jobs = [job for job in jobs if (job.case, job.flow) != last]
+    return jobs, _looked_up(connection, old, new, [job.number for job in jobs])
+
+
+def _cells_in(jobs: Iterable[Any], sides: Collection[int]) -> list[tuple[str, str]]:
+    """Those that a run has, in the order of the jobs."""
+    return list(dict.fromkeys((job.case, job.flow) for job in jobs if job.number in sides))
+
+
+def _jobs_beside(connection: Connection, numbers: Sequence[int]) -> list[Any]:
+    """All jobs of the cells of these, those of a cell beside one another."""
+    named = case_state.alias("named")
+    same_cell = and_(named.c.case == _state.case, named.c.flow == _state.flow)
+    query = select(*_NAMED).join(named, same_cell).order_by(*_IN_ORDER).distinct()
+    jobs = {
+        job.number: job
+        for some in chunks(numbers)
+        for job in connection.execute(query.where(among(connection, named.c.number, some))).all()
     }
-    return list(dict.fromkeys((row.case, row.flow) for row in rows if row.number in here))
+    return list(jobs.values())
 
 
-def previous_run(connection: Connection, run_id: str, number: int) -> str:
-    """See `ports.Browsable.previous_run`. The first look is enough where it finds the run just before: of another one, a job that it did
-    not ask for may be in a newer run."""
-    before = runs.c.id < run_id, runs.c.status == "complete"
-    just_before = connection.scalar(select(func.max(runs.c.id)).where(*before))
-    jobs, candidate = select(results.c.job).where(results.c.run == number), None
-    for some in (jobs.limit(FIRST_LOOK), jobs):
-        mine = some.subquery()
-        has_one = exists().where(_before.c.run == runs.c.number, _before.c.job == mine.c.job)
-        query = select(runs.c.id).where(*before, has_one).order_by(runs.c.id.desc()).limit(1)
-        candidate = connection.scalar(query)
-        if candidate == just_before:
-            break
-    return candidate or ""
+def _looked_up(connection: Connection, old: int, new: int, jobs: Sequence[int]) -> dict[int, Sides]:
+    """Of those that a run has, by number."""
+    row = results.c
+    query = select(row.job, row.run, row.outcome, row.word).where(row.run.in_((old, new)))
+    words = {
+        (entry.job, entry.run): (entry.outcome, entry.word)
+        for some in chunks(jobs)
+        for entry in connection.execute(query.where(among(connection, row.job, some))).all()
+    }
+    return {job: (words.get((job, old)), words.get((job, new))) for job, _ in words}
 
 
-def _of(run: int, *columns: ColumnElement[Any]) -> Select[Any]:
-    """Of all results of a run, which lie beside one another in the table and in the index of runs. What two runs do not share is asked for
-    as a difference of such sets: a join would look for each job in the index of jobs, where every job has a page of its own."""
-    return select(*columns).where(results.c.run == run)
+def _pairs(jobs: Iterable[Any], sides: Mapping[int, Sides]) -> list[JobPair]:
+    """Of those jobs that a run has."""
+    return [JobPair(job.job_key, job.case, job.flow, *sides[job.number]) for job in jobs if job.number in sides]
 
 
-def _cells_of(connection: Connection, jobs: Sequence[int]) -> list[tuple[str, str]]:
-    return sorted(
-        {
-            (row.case, row.flow)
-            for some in chunks(sorted(jobs))
-            for row in connection.execute(select(_state.case, _state.flow).where(_state.number.in_(some)))
-        }
-    )
+def previous_run(connection: Connection, run_id: str) -> str:
+    """See `ports.Browsable.previous_run`. Most often the run just before has one of the first jobs; else all jobs are looked
+    for in all runs."""
+    run, row = runs.c, results.c
+    before = run.id < run_id, run.status == "complete"
+    number = select(run.number).where(run.id == run_id).scalar_subquery()
+    just_before = select(run.number, run.id).where(*before).order_by(run.id.desc()).limit(1).subquery()
+    first = select(row.job).where(row.run == number).limit(FIRST_LOOK)
+    of_first = select(_before.c.number).where(_before.c.run == just_before.c.number, _before.c.job.in_(first))
+    its_id = connection.scalar(select(just_before.c.id).where(exists(of_first.correlate(just_before))))
+    if its_id is not None:
+        return str(its_id)
+    mine = select(row.job).where(row.run == number).subquery()
+    has_one = exists().where(_before.c.run == run.number, _before.c.job == mine.c.job)
+    return connection.scalar(select(run.id).where(*before, has_one).order_by(run.id.desc()).limit(1)) or ""
 
 
 def _cells(connection: Connection, *some: int) -> int:
@@ -98,23 +165,3 @@ def _cells(connection: Connection, *some: int) -> int:
     jobs = select(results.c.job).where(results.c.run.in_(set(some)))
     cells = select(_state.case, _state.flow).where(_state.number.in_(jobs)).distinct()
     return int(connection.scalar(select(func.count()).select_from(cells.subquery())) or 0)
-
-
-def _pairs(connection: Connection, old: int, new: int, cells: Sequence[tuple[str, str]]) -> list[JobPair]:
-    """All jobs of these cells, verifying before measuring."""
-    job_pairs: list[JobPair] = []
-    sides = (_before.c.outcome, _before.c.word), (_after.c.outcome, _after.c.word)
-    named = (_state.job_key, _state.case, _state.flow)
-    query = (
-        select(*named, *(column.label(f"said{at}") for at, column in enumerate((*sides[0], *sides[1]))))
-        .outerjoin(_before, and_(_before.c.run == old, _before.c.job == _state.number))
-        .outerjoin(_after, and_(_after.c.run == new, _after.c.job == _state.number))
-        .order_by(_state.case, _state.flow, _state.kind.desc(), _state.number)
-    )
-    for some in chunks(list(cells)):
-        wanted = set(some)
-        for row in connection.execute(query.where(of_cells(some))):
-            before, after = (None if pair[0] is None else pair for pair in (tuple(row[3:5]), tuple(row[5:7])))
-            if (row.case, row.flow) in wanted and (before or after):
-                job_pairs.append(JobPair(row.job_key, row.case, row.flow, before, after))
-    return job_pairs

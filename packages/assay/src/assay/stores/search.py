@@ -11,7 +11,7 @@ from sqlalchemy.sql.selectable import Select
 
 from assay.core.job_base import JobKind
 from assay.ports import RunSearch
-from assay.stores.statements import chunks
+from assay.stores.statements import among, chunks
 from assay.stores.tables import case_state, result_codes, result_payloads, results, run_models, runs
 
 
@@ -32,11 +32,12 @@ def jobs_of(case: str, flow: str) -> Select[tuple[int]]:
     return select(case_state.c.number).where(case_state.c.case == case, case_state.c.flow == flow)
 
 
-def of_cells(cells: Sequence[tuple[str, str]]) -> ColumnElement[bool]:
+def _of_cells(connection: Connection, cells: Sequence[tuple[str, str]]) -> ColumnElement[bool]:
     """The jobs of these cells, by the index of cells, and some others of the same cases and flows. SQLite answers a list of pairs by a look
     at every job."""
     cases, flows = ({cell[place] for cell in cells} for place in (0, 1))
-    return and_(case_state.c.case.in_(sorted(cases)), case_state.c.flow.in_(sorted(flows)))
+    state = case_state.c
+    return and_(among(connection, state.case, sorted(cases)), among(connection, state.flow, sorted(flows)))
 
 
 def jobs_of_cells(connection: Connection, cells: Sequence[tuple[str, str]]) -> dict[int, Any]:
@@ -46,7 +47,7 @@ def jobs_of_cells(connection: Connection, cells: Sequence[tuple[str, str]]) -> d
     return {
         row.number: row
         for some in chunks(list(cells))
-        for row in connection.execute(query.where(of_cells(some)))
+        for row in connection.execute(query.where(_of_cells(connection, some))).all()
         if (row.case, row.flow) in wanted
     }
 

@@ -33,7 +33,7 @@ from assay.stores.payload import pack, unpack
 from assay.stores.retention import roll_up
 from assay.stores.search import cell_rows, jobs_of, run_before, searched
 from assay.stores.sql_browsing import SqlBrowsing
-from assay.stores.statements import chunks
+from assay.stores.statements import among, chunks
 from assay.stores.tables import alerts as alert_rows
 from assay.stores.tables import case_state, result_payloads, results, run_payloads, run_summary, runs
 
@@ -114,9 +114,11 @@ class SqlStore(SqlBrowsing):
                 rows = connection.execute(query.order_by(results.c.number)).all()
             else:
                 of_jobs = query.join(case_state, case_state.c.number == results.c.job)
-                some = [of_jobs.where(case_state.c.job_key.in_(keys)) for keys in chunks(sorted(set(jobs)))]
+                key, each = case_state.c.job_key, chunks(sorted(set(jobs)))
+                some = [of_jobs.where(among(connection, key, keys)) for keys in each]
                 rows = sorted(
-                    (row for condition in some for row in connection.execute(condition)), key=lambda row: row.number
+                    (row for condition in some for row in connection.execute(condition).all()),
+                    key=lambda row: row.number,
                 )
             return [unpack(row.payload, _RESULTS) for row in rows]
 

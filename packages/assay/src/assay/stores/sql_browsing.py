@@ -71,7 +71,10 @@ class SqlBrowsing(SqlDatabase):
     def previous_run(self, run_id: str) -> str:
         """By the numbers of its jobs."""
         with self.reading() as connection:
-            return run_pairs.previous_run(connection, run_id, exact_run(connection, run_id, self.name))
+            before = run_pairs.previous_run(connection, run_id)
+            if not before:
+                exact_run(connection, run_id, self.name)  # who asks for a run that is not there is told
+            return before
 
     def run_metrics(
         self, run_ids: Sequence[str], cells: Collection[tuple[str, str]], wanted: Collection[str] | None = None

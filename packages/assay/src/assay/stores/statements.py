@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, collate, func, insert, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    any_,
+    bindparam,
+    collate,
+    func,
+    insert,
+    literal,
+    select,
+    text,
+)
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 Value = TypeVar("Value")
@@ -27,6 +40,16 @@ def insert_for(connection: Connection, table: Table) -> Any:
 def by_code(connection: Connection, column: ColumnElement[str]) -> ColumnElement[str]:
     """To sort by, as SQLite does: PostgreSQL would by the language of the database. An index of the column is of no use for it there."""
     return collate(column, "C") if connection.dialect.name == "postgresql" else column
+
+
+def among(connection: Connection, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
+    """Whether it is one of these. PostgreSQL gets them as one array: a list of another length would be another statement, which the driver
+    and the server read and prepare anew each time."""
+    if connection.dialect.name != "postgresql":
+        return column.in_(values)
+    from sqlalchemy import ARRAY
+
+    return column == any_(literal(list(values), ARRAY(column.type)))
 
 
 def add_many(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -28,6 +28,15 @@ COLOURS = {
 OTHER = "#57606a"
 """All of them dark enough for white letters (WCAG AA, 4.5 to 1)."""
 _LETTER, _MARGIN = 6.6, 10
+_VERBS = {
+    "pass": "passed",
+    "xfail": "failed as expected",
+    "fail": "failed",
+    "xpass": "passed unexpectedly",
+    "error": "ended in an error",
+    "skip": "skipped",
+}
+"""What a number of jobs did, by their verdict; one that is not here is said as it is: `2 jobs inconclusive`."""
 AT_ONCE = 500
 """Flows of a case that are read together."""
 
@@ -76,7 +85,7 @@ def _of_jobs(words: Iterable[tuple[str, int]]) -> tuple[str, str]:
     worst = min(counted, key=SEVERITY.index)
     if worst == "pass" or (worst == "skip" and len(counted) > 1):
         return _green(sum(counted[word] for word in WELL), counted["skip"])
-    return worst, worst if counted.total() == 1 else f"{plural(counted[worst], 'job')} {worst}"
+    return worst, worst if counted.total() == 1 else f"{plural(counted[worst], 'job')} {_VERBS.get(worst, worst)}"
 
 
 def _green(well: int, skipped: int) -> tuple[str, str]:
