@@ -190,4 +190,4 @@ def test_a_run_without_kept_names_is_collected(store: SqlStore) -> None:
     with store.engine.begin() as connection:
         kept = run_names(connection, 1)
         connection.execute(update(run_summary).values(names=None))
-        assert run_names(connection, 1) == kept
+        assert run_names(connection, 1) == replace(kept, cells=-1)

@@ -101,7 +101,9 @@ def test_a_pair_has_all_jobs_of_a_cell_that_changed(location: str, monkeypatch: 
         asked: list[str] = []
         event.listen(store.engine, "before_cursor_execute", lambda *seen: asked.append(seen[2]))
         pair = store.run_pair("20260101", "20260102")
-        assert sum("SELECT" in statement for statement in asked) <= 5, "each question of a page is a way to the server and back"
+        assert sum("SELECT" in statement for statement in asked) <= 5, (
+            "each question of a page is a way to the server and back"
+        )
         stand = {
             (job.case, job.job_key == measured.job_key): tuple(side and side[0] for side in (job.old, job.new))
             for job in pair.changed
@@ -129,6 +131,13 @@ def test_two_runs_with_nothing_in_common_are_not_read(location: str) -> None:
         assert (apart.changed, apart.cells, apart.common) == ((), 2, 0)
         some = store.run_pair("20260101", "20260103")
         assert ([cell.case for cell in some.changed], some.cells, some.common) == (["b"], 2, 1)
+        store.record("20260103", [make_result("c"), make_result("c", kind="measure")])  # it goes on
+        assert store.run_pair("20260101", "20260103").cells == 3
+        _run(store, "20260103")
+        asked: list[str] = []
+        event.listen(store.engine, "before_cursor_execute", lambda *seen: asked.append(seen[2]))
+        assert store.run_pair("20260101", "20260103").cells == 3
+        assert not any("SELECT DISTINCT" in statement and "count" in statement for statement in asked), "it was kept"
 
 
 def test_a_copy_reads_no_payload_that_the_target_has(location: str, tmp_path: Path) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from difflib import get_close_matches
 
 from sqlalchemy import Connection, select
 from sqlalchemy.sql.selectable import Select
 
 from assay.errors import RunNotFound
-from assay.stores.statements import among
 from assay.stores.tables import runs
 
 LAST = "last"
@@ -33,13 +31,6 @@ def find_run(connection: Connection, asked: str, name: str) -> int:
         some = ", ".join(match.id for match in matches[:3])
         raise RunNotFound(f'more than one run in {name} begins with "{asked}" ({some}): give more of the id')
     raise RunNotFound(_nothing(connection, asked, name))
-
-
-def find_runs(connection: Connection, asked: Sequence[str], name: str) -> list[int]:
-    """Of each as `find_run`; whole ids in one statement."""
-    known = connection.execute(select(runs.c.id, runs.c.number).where(among(connection, runs.c.id, asked)))
-    numbers = {row.id: int(row.number) for row in known}
-    return [numbers.get(run_id) or find_run(connection, run_id, name) for run_id in asked]
 
 
 def exact_run(connection: Connection, run_id: str, name: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 
 from sqlalchemy import Connection, select
 
@@ -11,18 +11,18 @@ from assay.ports.browsing import RunMetrics
 from assay.stores.metric_values import Names, read_names, read_numbers
 from assay.stores.search import jobs_of_cells, verify_first
 from assay.stores.statements import among, chunks
-from assay.stores.tables import metric_values, runs
+from assay.stores.tables import metric_values
 
 
 def run_metrics(
     connection: Connection,
-    run_ids: Sequence[str],
+    numbers: Mapping[str, int],
     cells: Collection[tuple[str, str]],
     wanted: Collection[str] | None = None,
 ) -> list[RunMetrics]:
-    """See `ports.Browsable.run_metrics`. By the key alone, where what is wanted lies in its index."""
+    """See `ports.Browsable.run_metrics`; `numbers` are those of the runs. By the key alone, where what is wanted lies in its index."""
     jobs = jobs_of_cells(connection, sorted(set(cells)))
-    row, ids = metric_values.c, _ids(connection, run_ids)
+    row, ids = metric_values.c, {number: run_id for run_id, number in numbers.items()}
     query = select(row.job, row.run, row.names, row.numbers)
     rows = [
         entry
@@ -35,23 +35,14 @@ def run_metrics(
     places = {number: _places(of, wanted) for number, of in names.items()}
     ends = {number: 1 + max(of.values(), default=-1) for number, of in places.items()}
     entries = [
-        (entry, _values(places[entry.names], numbers))
-        for entry, numbers in zip(rows, read_numbers(connection, rows, ends), strict=True)
+        (entry, _values(places[entry.names], whole))
+        for entry, whole in zip(rows, read_numbers(connection, rows, ends), strict=True)
     ]
 
     return [
         RunMetrics(ids[entry.run], jobs[entry.job].case, jobs[entry.job].flow, values, names[entry.names].names)
         for entry, values in sorted(entries, key=lambda pair: (ids[pair[0].run], verify_first(jobs[pair[0].job])))
     ]
-
-
-def _ids(connection: Connection, run_ids: Sequence[str]) -> dict[int, str]:
-    run = runs.c
-    return {
-        row.number: row.id
-        for some in chunks(list(run_ids))
-        for row in connection.execute(select(run.number, run.id).where(among(connection, run.id, some))).all()
-    }
 
 
 def _places(names: Names, wanted: Collection[str] | None) -> dict[str, int]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, select, update
+from msgspec.structs import replace
+from sqlalchemy import ColumnElement, Connection, func, select, update
 
 from assay.stores.payload import pack, unpack
 from assay.stores.tables import case_state, results, run_summary
@@ -18,11 +19,13 @@ AXES: dict[str, ColumnElement[str]] = {"case": case_state.c.case, "flow": case_s
 
 
 class RunNames(msgspec.Struct, array_like=True, frozen=True):
-    """Names in the order of the database, and with each the places in `kinds` of those that its jobs have."""
+    """Names in the order of the database, and with each the places in `kinds` of those that its jobs have. `cells` counts the pairs of a
+    case and a flow; -1 where that was not kept."""
 
     kinds: list[Kind]
     case: list[tuple[str, list[int]]]
     flow: list[tuple[str, list[int]]]
+    cells: int = -1
 
     def having(self, axis: str, wanted: Iterable[Kind]) -> list[str]:
         """Those names that have a job of one of these kinds."""
@@ -46,8 +49,22 @@ def run_names(connection: Connection, run: int) -> RunNames:
 
 def keep_run_names(connection: Connection, run: int) -> None:
     """Of a run to which nothing is added: who adds a result forgets them in the same transaction."""
-    names = pack(_collected(connection, run))
+    names = pack(replace(_collected(connection, run), cells=_counted(connection, [run])))
     connection.execute(update(run_summary).where(run_summary.c.run == run).values(names=names))
+
+
+def cell_count(connection: Connection, some: Sequence[int]) -> int:
+    """How many these runs have together; of one run as it was kept."""
+    kept = run_summary.c.names
+    names = connection.scalar(select(kept).where(run_summary.c.run == some[0])) if len(some) == 1 else None
+    cells = -1 if names is None else unpack(names, _NAMES).cells
+    return cells if cells >= 0 else _counted(connection, some)
+
+
+def _counted(connection: Connection, some: Sequence[int]) -> int:
+    jobs, state = select(results.c.job).where(results.c.run.in_(some)), case_state.c
+    cells = select(state.case, state.flow).where(state.number.in_(jobs)).distinct()
+    return int(connection.scalar(select(func.count()).select_from(cells.subquery())) or 0)
 
 
 def _collected(connection: Connection, run: int) -> RunNames:

@@ -9,6 +9,7 @@ from sqlalchemy import CTE, ColumnElement, Connection, Select, and_, exists, fun
 from sqlalchemy import case as either
 
 from assay.ports.browsing import JobPair, RunPair
+from assay.stores.run_names import cell_count
 from assay.stores.statements import among, chunks
 from assay.stores.tables import case_state, results, runs
 
@@ -29,14 +30,14 @@ def run_pair(connection: Connection, old: int, new: int) -> RunPair:
     rows = connection.execute(_differing(both)).all()
     common = rows[0].common if rows else int(connection.scalar(_common(both)) or 0)
     if not common:
-        return RunPair((), _cells(connection, old, new), 0)
+        return RunPair((), cell_count(connection, [old, new]), 0)
     changed = {row.job: _sides(row) for row in rows}
     jobs = _jobs_beside(connection, sorted(changed))
     others = [job.number for job in jobs if job.number not in changed]
     pairs = _pairs(jobs, {**changed, **_looked_up(connection, old, new, others)})
     # Where the old run has no job of its own every cell is one of the new run.
     gone = any(after is None for _, after in changed.values())
-    return RunPair(tuple(pairs), _cells(connection, old if gone else new, new), common)
+    return RunPair(tuple(pairs), cell_count(connection, [old, new] if gone else [new]), common)
 
 
 def _differing(both: CTE) -> Select[Any]:
@@ -158,10 +159,3 @@ def previous_run(connection: Connection, run_id: str) -> str:
     mine = select(row.job).where(row.run == number).subquery()
     has_one = exists().where(_before.c.run == run.number, _before.c.job == mine.c.job)
     return connection.scalar(select(run.id).where(*before, has_one).order_by(run.id.desc()).limit(1)) or ""
-
-
-def _cells(connection: Connection, *some: int) -> int:
-    """How many those runs have together."""
-    jobs = select(results.c.job).where(results.c.run.in_(set(some)))
-    cells = select(_state.case, _state.flow).where(_state.number.in_(jobs)).distinct()
-    return int(connection.scalar(select(func.count()).select_from(cells.subquery())) or 0)

@@ -40,7 +40,9 @@ from assay.stores.tables import case_state, result_payloads, results, run_payloa
 _RUNS: msgspec.msgpack.Decoder[Run] = msgspec.msgpack.Decoder(Run)
 _JOBS: msgspec.msgpack.Decoder[tuple[AnyJob, ...]] = msgspec.msgpack.Decoder(tuple[AnyJob, ...])
 _ALERTS: msgspec.msgpack.Decoder[Alert] = msgspec.msgpack.Decoder(Alert)
-_HEADS = select(run_payloads.c.payload, runs.c.status).join(runs, runs.c.number == run_payloads.c.run)
+_HEADS = select(run_payloads.c.payload, runs.c.status, runs.c.number, runs.c.id).join(
+    runs, runs.c.number == run_payloads.c.run
+)
 _RESULTS: msgspec.msgpack.Decoder[AnyResult] = msgspec.msgpack.Decoder(AnyResult)
 
 
@@ -99,16 +101,17 @@ class SqlStore(SqlBrowsing):
         return self._summaries(limit, runs.c.id.in_(newest))
 
     def _summaries(self, limit: int, *asked: ColumnElement[bool]) -> list[RunSummary]:
-        columns = (column for column in (*runs.c, *run_summary.c) if column.name not in ("number", "run", "names"))
-        query = select(*columns).join(run_summary, run_summary.c.run == runs.c.number)
+        columns = [column for column in (*runs.c, *run_summary.c) if column.name not in ("number", "run", "names")]
+        query = select(*columns, runs.c.number).join(run_summary, run_summary.c.run == runs.c.number)
         with self.reading() as connection:
             rows = connection.execute(query.where(*asked).order_by(runs.c.id.desc()).limit(limit)).mappings().all()
-        return [RunSummary(**row) for row in rows]
+        self._run_numbers.keep((row["id"], row["number"]) for row in rows)
+        return [RunSummary(**{column.name: row[column.name] for column in columns}) for row in rows]
 
     def results(self, run_id: str, jobs: Collection[str] | None = None) -> list[Result]:
         """In the order recorded. `run_id` as in `run`."""
         with self.reading() as connection:
-            number = find_run(connection, run_id, self.name)
+            (number,) = self._run_numbers.find(connection, [run_id], self.name)
             query = _with_payloads().where(results.c.run == number)
             if jobs is None:
                 rows = connection.execute(query.order_by(results.c.number)).all()
@@ -161,7 +164,10 @@ class SqlStore(SqlBrowsing):
         """With its present status."""
         with self.reading() as connection:
             row = connection.execute(_HEADS.where(runs.c.id == run_id)).first()
-            return _whole(row) if row else _head(connection, find_run(connection, run_id, self.name))
+            if row is None:
+                return _head(connection, find_run(connection, run_id, self.name))
+            self._run_numbers.keep([(row.id, row.number)])
+            return _whole(row)
 
     def add_annotation(self, annotation: Annotation) -> None:
         """Annotations are not changed and not removed."""

@@ -17,10 +17,11 @@ from assay.ports.browsing import (
     Standing,
 )
 from assay.stores import browsing, run_pairs
-from assay.stores.find_run import exact_run, find_runs
+from assay.stores.find_run import exact_run
 from assay.stores.matrix import StateNames, matrix
 from assay.stores.metric_values import metric_history
 from assay.stores.run_metrics import run_metrics
+from assay.stores.run_numbers import RunNumbers
 from assay.stores.sql_database import SqlDatabase
 from assay.stores.standing import standing
 
@@ -31,6 +32,7 @@ class SqlBrowsing(SqlDatabase):
     def __init__(self, location: str, *, busy_s: float = 30.0, read_only: bool = False) -> None:
         super().__init__(location, busy_s=busy_s, read_only=read_only)
         self._state_names = StateNames()
+        self._run_numbers = RunNumbers()
 
     def standing(self, days: float, looked_at: int, limit: int) -> Standing:
         """See `ports.Browsable`."""
@@ -57,7 +59,7 @@ class SqlBrowsing(SqlDatabase):
     def run_pair(self, old: str, new: str) -> RunPair:
         """No payload is opened."""
         with self.reading() as connection:
-            before, after = find_runs(connection, (old, new), self.name)
+            before, after = self._run_numbers.find(connection, (old, new), self.name)
             return run_pairs.run_pair(connection, before, after)
 
     def same_cells(
@@ -65,7 +67,7 @@ class SqlBrowsing(SqlDatabase):
     ) -> Sequence[JobPair]:
         """No payload is opened."""
         with self.reading() as connection:
-            before, after = find_runs(connection, (old, new), self.name)
+            before, after = self._run_numbers.find(connection, (old, new), self.name)
             return run_pairs.same_cells(connection, before, after, changed, first, count)
 
     def previous_run(self, run_id: str) -> str:
@@ -81,7 +83,7 @@ class SqlBrowsing(SqlDatabase):
     ) -> Sequence[RunMetrics]:
         """No payload is opened."""
         with self.reading() as connection:
-            return run_metrics(connection, run_ids, cells, wanted)
+            return run_metrics(connection, self._run_numbers.of(connection, run_ids), cells, wanted)
 
     def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:
         """By the index of the cell's jobs."""
