@@ -71,8 +71,11 @@ def _collected(connection: Connection, run: int) -> RunNames:
     places: dict[Kind, int] = {}
 
     def named(column: ColumnElement[str]) -> list[tuple[str, list[int]]]:
-        query = select(column, results.c.outcome, results.c.word).join(results, results.c.job == case_state.c.number)
-        rows: Sequence[Any] = connection.execute(query.where(results.c.run == run).distinct().order_by(column)).all()
+        its = results.c.outcome, results.c.word
+        query = select(column, *its).join(results, results.c.job == case_state.c.number)
+        rows: Sequence[Any] = connection.execute(
+            query.where(results.c.run == run).distinct().order_by(column, *its)
+        ).all()
         names: dict[str, list[int]] = {}
         for name, outcome, word in rows:
             names.setdefault(name, []).append(places.setdefault((outcome, word), len(places)))
