@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 from sqlalchemy.sql.selectable import Select
 
 from assay.core.alert import Alert
@@ -229,7 +229,7 @@ def _head(connection: Connection, number: int) -> Run:
     return _whole(connection.execute(_HEADS.where(runs.c.number == number)).one())
 
 
-def _whole(row: Row[Any, Any]) -> Run:
+def _whole(row: Any) -> Run:
     return replace(unpack(row.payload, _RUNS), status=row.status)
 
 
