@@ -132,6 +132,12 @@ def write_runs(location: str, cells: int, first: int, seconds: float, rate: floa
     store.close()
 
 
+def _printed(by_page: dict[str, list[float]]) -> list[float]:
+    """All of them."""
+    print(", ".join(f"{name} {p95(taken):.0f}" for name, taken in by_page.items() if taken) + ": p95 ms of each page")
+    return [ms for taken in by_page.values() for ms in taken]
+
+
 def crowd(
     base: str,
     server: psutil.Process,
@@ -173,11 +179,7 @@ def crowd(
     for thread in (*threads, *writers):
         thread.join()
     spent, own = processor_s(server) - spent, time.process_time() - own
-    taken = [ms for of_page in by_page.values() for ms in of_page]
-    print(
-        "p95 ms of each page: "
-        + ", ".join(f"{name} {p95(of_page):.0f}" for name, of_page in by_page.items() if of_page)
-    )
+    taken = _printed(by_page)
     print(
         f"{arguments.readers} readers, {len(taken)} pages: p50 {statistics.median(taken):.0f} ms, p95 {p95(taken):.0f} ms, "
         f"{len(failed)} errors {failed[:1]}, load {os.getloadavg()[0]:.1f}; {1e3 * spent / len(taken):.1f} ms of processor a page, "
