@@ -45,7 +45,7 @@ def sandbox() -> Bubblewrap:
     return made
 
 
-def said(here: SubmissionContext, sandbox: Bubblewrap, output: Path) -> tuple[Check, float | str]:
+def check_and_value(here: SubmissionContext, sandbox: Bubblewrap, output: Path) -> tuple[Check, float | str]:
     """The validation notebook executed, and the metric that it gives, or why it gives none."""
     assert here.metadata is not None
     read = here.metadata.accuracy.read
@@ -77,7 +77,7 @@ def test_an_honest_submission_passes_and_its_accuracy_is_computed_again(
 def test_a_metric_that_is_only_written_there_is_none(sandbox: Bubblewrap, tmp_path: Path) -> None:
     """In Markdown, in a stored output, in a source: nothing printed it."""
     here = place(tmp_path, validation("x = 'top1 = 0.984375'", stored="top1 = 0.984375\n"))
-    check, value = said(here, sandbox, tmp_path / "out")
+    check, value = check_and_value(here, sandbox, tmp_path / "out")
     assert check.outcome is CheckOutcome.PASSED, check.sentence
     assert value == "no cell printed a line 'top1 = NUMBER' while it was executed"
 
@@ -89,7 +89,7 @@ def test_a_file_that_was_handed_in_is_not_what_the_notebook_wrote(sandbox: Bubbl
         (folder / "out").mkdir()
         (folder / "out" / "metrics.json").write_text('{"top1": 0.984375}')
 
-    _, value = said(place(tmp_path, change), sandbox, tmp_path / "out")
+    _, value = check_and_value(place(tmp_path, change), sandbox, tmp_path / "out")
     assert value == "the notebook wrote no out/metrics.json (a regular file of at most 1048576 bytes)"
 
 
@@ -113,7 +113,7 @@ def test_what_went_wrong_is_named_with_its_cell(
     cells: tuple[str, ...], words: str, sandbox: Bubblewrap, tmp_path: Path
 ) -> None:
     here = place(tmp_path, validation(*cells))
-    check, _ = said(here, sandbox, tmp_path / "out")
+    check, _ = check_and_value(here, sandbox, tmp_path / "out")
     assert (check.outcome, check.sentence) == (
         CheckOutcome.FAILED,
         words.format("validation.ipynb", python=Path(sys.executable).name),
@@ -126,7 +126,7 @@ def test_what_went_wrong_is_named_with_its_cell(
 def test_it_never_ends_and_its_cell_is_named(sandbox: Bubblewrap, tmp_path: Path) -> None:
     here = place(tmp_path, validation("print('soon')", "while True:\n    pass"))
     soon = here.policy.model_copy(update={"run": here.policy.run.model_copy(update={"seconds": 8.0})})
-    check, _ = said(replace(here, policy=soon), sandbox, tmp_path / "out")
+    check, _ = check_and_value(replace(here, policy=soon), sandbox, tmp_path / "out")
     assert check.outcome is CheckOutcome.FAILED
     assert check.sentence == "cell 2 of validation.ipynb did not end: not done within 8 s"
 
@@ -134,7 +134,7 @@ def test_it_never_ends_and_its_cell_is_named(sandbox: Bubblewrap, tmp_path: Path
 @pytest.mark.slow
 def test_no_notebook_at_all_where_a_notebook_should_be(sandbox: Bubblewrap, tmp_path: Path) -> None:
     here = place(tmp_path, lambda folder: (folder / "validation.ipynb").write_text("{}") and None)
-    check, _ = said(here, sandbox, tmp_path / "out")
+    check, _ = check_and_value(here, sandbox, tmp_path / "out")
     assert check.outcome is CheckOutcome.FAILED
     assert check.sentence.startswith("validation.ipynb: it cannot be read as a notebook")
 

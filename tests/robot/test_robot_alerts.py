@@ -127,7 +127,7 @@ def test_a_target_that_is_down_gets_it_later_and_the_others_once(team: Team, tmp
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('[[alerts.target]]\nname = "a"\nurl = "mailto://u:p@x"', "'alerts.target[0].url' must be { file = "),
         ('[[alerts.target]]\nname = "a"\nurl = { env = "NOT_SET" }', "names the variable NOT_SET, which is not set"),
@@ -137,10 +137,10 @@ def test_a_target_that_is_down_gets_it_later_and_the_others_once(team: Team, tmp
         ('[alerts]\nquiet-hours = "late"', "'alerts.quiet-hours' must be two times of the day"),
     ],
 )
-def test_what_is_wrong_is_told_in_one_sentence(tmp_path: Path, text: str, said: str) -> None:
+def test_what_is_wrong_is_told_in_one_sentence(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
         load_robot(written(tmp_path, f'[zoo]\nrepository = "z"\n{text}\n'))
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "u:p" not in str(error.value)
 
 

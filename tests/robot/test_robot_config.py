@@ -59,7 +59,7 @@ token = { file = "secret" }
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "'zoo.repository' is missing: give the path or the address of the zoo"),
         ('[zoo]\nrepository = "https://u:pass@x/z.git"', "line 2: 'zoo.repository' holds a password: give it as the token"),
@@ -86,10 +86,10 @@ token = { file = "secret" }
         ('[zoo', "is not valid TOML"),
     ],
 )  # fmt: skip
-def test_each_mistake_is_one_sentence(text: str, said: str, tmp_path: Path) -> None:
+def test_each_mistake_is_one_sentence(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         load_robot(written(tmp_path, text))
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "verysecret" not in str(error.value)
 
 

@@ -45,7 +45,7 @@ class Watched:
     def __init__(self, browser: Any, site: str, address: str, **options: Any) -> None:
         self.page = new_page(browser, **({"viewport": {"width": 1400, "height": 900}} | options))
         self.complaints: list[str] = []
-        self.page.on("console", lambda said: self.complaints.append(f"console: {said.text}"))
+        self.page.on("console", lambda line: self.complaints.append(f"console: {line.text}"))
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.on("dialog", lambda dialog: (self.complaints.append("dialog"), dialog.dismiss()))
         self.page.on("request", lambda asked: self._asked(asked, site))

@@ -50,8 +50,8 @@ class Forge:
         return sha
 
     def approve(self, number: int, login: str) -> None:
-        said = {"user": {"login": login}, "state": "APPROVED", "commit_id": self.fake.pulls[number]["head"]["sha"]}
-        self.fake.reviews.setdefault(number, []).append(said)
+        review = {"user": {"login": login}, "state": "APPROVED", "commit_id": self.fake.pulls[number]["head"]["sha"]}
+        self.fake.reviews.setdefault(number, []).append(review)
 
     def run_of(self, sha: str) -> dict[str, Any]:
         """The newest check run of a commit, {} while it is not completed."""

@@ -37,11 +37,11 @@ def test_nothing_of_it_is_markup(text: str) -> None:
 
 
 def test_nothing_of_it_is_a_mention_a_reference_or_an_address() -> None:
-    said = markdown(
+    text = markdown(
         "@octocat fixes #12 and !3 and zoo/models#4, https://evil.example www.evil.example JIRA-12 $5 ~bug %1 &2"
     )
-    assert not re.search(r"[@#!~%]\w|://|www\.|&\d|JIRA-1", said.replace("\\", ""))
-    assert "octocat" in said
+    assert not re.search(r"[@#!~%]\w|://|www\.|&\d|JIRA-1", text.replace("\\", ""))
+    assert "octocat" in text
 
 
 def test_it_is_one_line_and_not_endless() -> None:
@@ -52,12 +52,12 @@ def test_it_is_one_line_and_not_endless() -> None:
 
 def test_a_comment_never_grows_past_what_a_forge_takes() -> None:
     many = failed(5000, "y" * 3000)
-    said = report.comment(
+    text = report.comment(
         whole("decline", checks=many, reasons=["z" * 5000] * 300), "https://zoo.example/submissions/1"
     )
-    assert len(said) < 65_536
-    assert said.startswith("<!-- assay zoo robot: digits -->\n### `digits`: declined")
-    assert "[all findings, log](https://zoo.example/submissions/1)" in said
+    assert len(text) < 65_536
+    assert text.startswith("<!-- assay zoo robot: digits -->\n### `digits`: declined")
+    assert "[all findings, log](https://zoo.example/submissions/1)" in text
 
 
 def test_a_comment_as_people_see_it() -> None:

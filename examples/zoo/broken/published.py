@@ -89,10 +89,12 @@ for name, line in {
 
 
 def _description(folder: Path, text: str) -> None:
-    said = re.search(r'^description = "(.*)"$', (folder / "metadata.toml").read_text(encoding="utf-8"), re.MULTILINE)
-    assert said
+    description = re.search(
+        r'^description = "(.*)"$', (folder / "metadata.toml").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert description
     for name in ("metadata.toml", "README.md"):
-        replace(folder / name, said[1], text)
+        replace(folder / name, description[1], text)
 
 
 @broken("description-to-do", "the description is still to be written", "artifacts.template", near=True)

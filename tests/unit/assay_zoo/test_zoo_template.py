@@ -18,11 +18,11 @@ DATA = files("assay_zoo") / "data"
 
 def test_the_policy_file_says_every_default() -> None:
     text = (DATA / "zoo" / "zoo.toml").read_text(encoding="utf-8")
-    said = tomllib.loads(text)
-    assert ZooPolicy.model_validate(said) == ZooPolicy(name="THE-ZOO")
-    assert set(said) | {"waivers"} == set(ZooPolicy.model_fields)
+    policy = tomllib.loads(text)
+    assert ZooPolicy.model_validate(policy) == ZooPolicy(name="THE-ZOO")
+    assert set(policy) | {"waivers"} == set(ZooPolicy.model_fields)
     for table in ("files", "run", "decision"):
-        assert set(said[table]) == set(ZooPolicy.model_json_schema()["$defs"][_type(table)]["properties"])
+        assert set(policy[table]) == set(ZooPolicy.model_json_schema()["$defs"][_type(table)]["properties"])
 
 
 def _type(table: str) -> str:
