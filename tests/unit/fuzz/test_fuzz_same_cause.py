@@ -154,6 +154,7 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("QuantizeLinear Relu", "-executed~F"), _bucket("QuantizeLinear Softmax", "-executed~F"), DIFFERENT),
         # A sum of nothing that is never written.
         (_bucket("MatMul", "filled"), _bucket("ReduceSum", "filled"), UNDECIDED),
+        (_bucket("ArgMax", "filled", kind="shape"), _bucket("ReduceSum", "filled", kind="shape"), UNDECIDED),
         (_bucket("MatMul", "filled"), _bucket("MatMul", "filled"), SAME),
         (_bucket("MatMul", "filled", kind="shape"), _bucket("ReduceSum", "filled"), DIFFERENT),
         (_bucket("SequenceConstruct SequenceAt", "inputs"), _bucket("SplitToSequence SequenceAt"), UNDECIDED),
