@@ -13,7 +13,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import OtherRun, RunNotFound
-from assay.stores import run_pairs
+from assay.stores import run_numbers, run_pairs
 from assay.stores.copy_history import copy_history
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_result, make_run
@@ -165,3 +165,19 @@ def test_another_run_with_the_same_id_is_told_and_all_others_are_copied(location
                 copy_history(old, store, lambda *_: None)
         assert [result.case for result in store.results("20260101")] == ["mine"]
         assert [result.case for result in store.results("20260102")] == ["theirs"]
+
+
+@pytest.mark.parametrize(("seconds", "asked_again"), [(1000.0, False), (0.0, True)])
+def test_the_number_of_a_run_is_known_for_a_second(
+    location: str, monkeypatch: pytest.MonkeyPatch, seconds: float, asked_again: bool
+) -> None:
+    monkeypatch.setattr(run_numbers, "FRESH_S", seconds)
+    with closing(SqlStore(location)) as store:
+        _run(store, "20260101", make_result("a"))
+        store.run_facts("20260101")
+        asked: list[str] = []
+        event.listen(store.engine, "before_cursor_execute", lambda *seen: asked.append(seen[2]))
+        assert [result.case for result in store.results("20260101", [make_result("a").job_key])] == ["a"]
+        assert any("FROM runs" in statement for statement in asked) is asked_again
+        with pytest.raises(RunNotFound):
+            store.results("20260102")
