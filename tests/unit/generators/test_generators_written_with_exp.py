@@ -37,6 +37,16 @@ def test_it_is_the_same_curve(node: str) -> None:
     np.testing.assert_allclose(steps.wide["y"], whole.wide["b"], rtol=1e-12, atol=1e-14)
 
 
+def test_a_scalar_is_written_too() -> None:
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 18]> g (float[1] a) => (float[1] b) { b = Tanh (a) }'
+    )
+    for value in (*model.graph.input, *model.graph.output):
+        del value.type.tensor_type.shape.dim[:]
+    ((_, written),) = written_with_exp(GeneratedCase(model.SerializeToString(), {"a": np.array(0.5, np.float32)}))
+    assert CaseValues(written).is_valid()
+
+
 def test_a_curve_without_axes_is_written_at_any_opset() -> None:
     ((_, written),) = written_with_exp(_case("Sigmoid (a)", 9))
     assert CaseValues(written).is_valid()
@@ -60,3 +70,22 @@ def test_a_coarse_exponential_is_told_from_a_coarse_curve(coarse: str) -> None:
     assert tried[WITH_EXP] is (coarse == "Sigmoid")
     far = Trial(_case("Sigmoid (a)"), CaseValues(_case("Sigmoid (a)")), Screened.SUSPECT, Far("values", rel_l2=0.5))
     assert WITH_EXP not in ablate_fully(far, {}, run)
+
+
+@pytest.mark.parametrize(
+    ("became", "far"),
+    [
+        (Screened.REFUSED, Far()),
+        (Screened.INVALID, Far()),
+        (Screened.NO_ORACLE, Far()),
+        (Screened.NO_NUMBERS, Far()),
+        (Screened.FAILED, Far("failed")),
+        (Screened.SUSPECT, Far("values", rel_l2=0.5)),
+        (Screened.SUSPECT, Far("range")),
+    ],
+)
+def test_what_says_nothing_of_exp_is_not_told(became: Screened, far: Far) -> None:
+    """As "wrong with Exp" it made one cause of any two curves that an engine cannot be asked so."""
+    case = _case("Sigmoid (a)")
+    trial = Trial(case, CaseValues(case), Screened.SUSPECT, Far("values", rel_l2=1e-5))
+    assert WITH_EXP not in ablate_fully(trial, {}, lambda written: Trial(written, CaseValues(written), became, far))

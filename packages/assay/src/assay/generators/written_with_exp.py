@@ -34,15 +34,17 @@ def written_with_exp(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]
         return
     (node,), (x,), (y,) = model.graph.node, model.graph.input, model.graph.output
     axis = next((helper.get_attribute_value(given) for given in node.attribute if given.name == "axis"), -1)
-    element = onnx.TensorProto.DataType.Name(x.type.tensor_type.elem_type).lower()
+    element_type = x.type.tensor_type.elem_type
+    element = onnx.TensorProto.DataType.Name(element_type).lower()
     if node.op_type not in CURVES or opset < SINCE.get(node.op_type, 0) or element not in ("float", "double"):
         return
-    sizes = [",".join(str(size.dim_value) for size in value.type.tensor_type.shape.dim) for value in (x, y)]
     written = parser.parse_model(
-        f"""<ir_version: {model.ir_version}, opset_import: ["" : {opset}]>
-        g ({element}[{sizes[0]}] x) => ({element}[{sizes[1]}] y)
+        f"""<ir_version: {model.ir_version}, opset_import: ["" : {opset}]> g ({element} x) => ({element} y)
         <{element} one = {{1}}, {element} half = {{0.5}}, int64[1] axis = {{{axis}}}> {{ {CURVES[node.op_type]} }}"""
     )
+    for value, stated in ((written.graph.input[0], x), (written.graph.output[0], y)):
+        sizes = [size.dim_value for size in stated.type.tensor_type.shape.dim]  # the parser knows no scalar
+        value.CopyFrom(helper.make_tensor_value_info(value.name, element_type, sizes))
     read = {name for step in written.graph.node for name in step.input}
     kept = [tensor for tensor in written.graph.initializer if tensor.name in read]
     del written.graph.initializer[:]
