@@ -57,6 +57,20 @@ def test_what_is_no_such_curve_is_not_written() -> None:
     assert [*written_with_exp(_case("Softmax (a)", 11))] == [], "of opset 11 it has several axes"
 
 
+@pytest.mark.parametrize(
+    "graph",
+    [
+        "g (float[1,1,4] x) => (float[1,1,2] y, int64[1,1,2] i) { y, i = MaxPool <kernel_shape = [2], strides = [2]> (x) }",
+        "g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Exp (w) }",  # stored: nothing that is fed is read
+    ],
+)
+def test_what_has_two_outputs_or_stored_numbers_is_not_written(graph: str) -> None:
+    model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> {graph}')
+    (x,) = model.graph.input
+    sizes = [size.dim_value for size in x.type.tensor_type.shape.dim]
+    assert [*written_with_exp(GeneratedCase(model.SerializeToString(), {"x": np.ones(sizes, np.float32)}))] == []
+
+
 @pytest.mark.parametrize("coarse", ["Exp", "Sigmoid"])
 def test_a_coarse_exponential_is_told_from_a_coarse_curve(coarse: str) -> None:
     def run(case: GeneratedCase) -> Trial:

@@ -29,21 +29,23 @@ SINCE = {"Softmax": 13, "LogSoftmax": 13}
 def written_with_exp(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     """Of one node alone that is such a curve, of numbers of one type."""
     model = onnx.load_from_string(case.model)
-    opset = next(entry.version for entry in model.opset_import if entry.domain == "")
-    if len(model.graph.node) != 1 or len(case.inputs) != 1 or model.graph.initializer:
+    nodes, opset = model.graph.node, next(entry.version for entry in model.opset_import if entry.domain == "")
+    if len(nodes) != 1 or nodes[0].op_type not in CURVES or opset < SINCE.get(nodes[0].op_type, 0):
         return
-    (node,), (x,), (y,) = model.graph.node, model.graph.input, model.graph.output
-    axis = next((helper.get_attribute_value(given) for given in node.attribute if given.name == "axis"), -1)
+    if len(case.inputs) != 1 or model.graph.initializer:
+        return
+    (node,), (x,), (y,) = nodes, model.graph.input, model.graph.output
+    axis = next((helper.get_attribute_value(stated) for stated in node.attribute if stated.name == "axis"), -1)
     element_type = x.type.tensor_type.elem_type
     element = onnx.TensorProto.DataType.Name(element_type).lower()
-    if node.op_type not in CURVES or opset < SINCE.get(node.op_type, 0) or element not in ("float", "double"):
+    if element not in ("float", "double"):
         return
     written = parser.parse_model(
         f"""<ir_version: {model.ir_version}, opset_import: ["" : {opset}]> g ({element} x) => ({element} y)
         <{element} one = {{1}}, {element} half = {{0.5}}, int64[1] axis = {{{axis}}}> {{ {CURVES[node.op_type]} }}"""
     )
-    for value, stated in ((written.graph.input[0], x), (written.graph.output[0], y)):
-        sizes = [size.dim_value for size in stated.type.tensor_type.shape.dim]  # the parser knows no scalar
+    for value, original in ((written.graph.input[0], x), (written.graph.output[0], y)):
+        sizes = [size.dim_value for size in original.type.tensor_type.shape.dim]  # the parser knows no scalar
         value.CopyFrom(helper.make_tensor_value_info(value.name, element_type, sizes))
     read = {name for step in written.graph.node for name in step.input}
     kept = [tensor for tensor in written.graph.initializer if tensor.name in read]
