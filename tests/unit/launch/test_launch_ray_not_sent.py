@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from assay.core.outcome import Cause, Outcome
 from assay.core.result import VerifyResult
 from assay.launch.ray.not_sent import without_file
+from assay.launch.ray.sharing import MISSING, is_not_installed
 from assay.testing.builders import make_result
 
 FILES = ("data/words.txt", "data/my words.txt", "data/a[1].txt", "tuning.json")
@@ -69,3 +70,12 @@ def test_only_an_error_is_excused(outcome: Outcome) -> None:
 def test_a_warning_of_the_log_excuses_no_error() -> None:
     answer = _answer("the engine refused it", "W: tuning.json not found, default tuning is used\n")
     assert without_file(answer, ()) == answer
+
+
+def test_no_node_is_asked_instead_of_one_without_a_file() -> None:
+    """It would take the node out for all jobs of that kind, and no other node that shares no disk has the file."""
+    missed = without_file(_answer("No such file or directory: 'data/words.txt'"), ())
+    assert missed.outcome is Outcome.UNAVAILABLE
+    assert not is_not_installed(missed)
+    assert all(is_not_installed(replace(missed, cause=cause)) for cause in MISSING)
+    assert not is_not_installed(_answer("not there", cause=Cause.MISSING_LIBRARY))

@@ -20,7 +20,7 @@ from assay.launch.job_queue import worker_key
 from assay.launch.ray.cluster import RayCluster
 from assay.launch.ray.node import Node
 from assay.launch.ray.packets import Parcel, pack_jobs, unpack_batch, unpack_results
-from assay.launch.ray.sharing import MOST_LOSSES, Sharing
+from assay.launch.ray.sharing import MOST_LOSSES, Sharing, is_not_installed
 from assay.ports import JobSource
 
 LOOK_S = 60.0
@@ -145,7 +145,7 @@ class _Launch:
             return
         for result in self._cluster.far.results(batch, node.base) if node.base else unpack_results(batch):
             job = node.owed.get(result.job_key)
-            if job is not None and result.outcome is Outcome.UNAVAILABLE and self._is_refused(node, job, result):
+            if job is not None and is_not_installed(result) and self._is_refused(node, job, result):
                 continue
             own_s = result.seconds if result.seconds or result.outcome is Outcome.OK else None
             if job is not None and node.answer(result.job_key, own_s):

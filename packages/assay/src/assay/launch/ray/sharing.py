@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from itertools import islice
 
 from assay.core.job_base import FlowJob, Job
+from assay.core.outcome import Cause, Outcome
+from assay.core.result import Result
 from assay.launch.job_queue import WorkerKey, worker_key
 from assay.launch.leases import gpus_needed
 from assay.launch.ray.node import Node
 
 MOST_LOSSES = 2
 """Nodes that one job may cost."""
+MISSING = (Cause.NOT_INSTALLED, Cause.MISSING_LIBRARY, Cause.NO_ENVIRONMENT)
+"""What another node may have. A file that was not sent is on none of those that share no disk."""
 PAIR = 2
 """Jobs of a comparison in two processes, which need each other."""
 
@@ -100,6 +104,11 @@ class Sharing:
 
     def _tries_suspects(self, node: Node) -> bool:
         return bool(self._losses) and any(key in self._losses for key in node.owed)
+
+
+def is_not_installed(result: Result) -> bool:
+    """Whether the node lacks something, for which another one may be asked."""
+    return result.outcome is Outcome.UNAVAILABLE and result.cause in MISSING
 
 
 def for_alone(nodes: Sequence[Node], chosen: Node | None = None, coming: Sequence[int] = ()) -> list[Node]:
