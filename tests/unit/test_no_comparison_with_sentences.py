@@ -29,6 +29,7 @@ OF_OTHERS = (
 BY_DESIGN = {
     "testing/act_checks.py": "it checks what is said",
     "waivers.py": "a waiver of zoo.toml quotes the sentence that it waives",
+    "launch/ray/not_sent.py": "which file was looked for stands in the words of Python or a library alone",
     "triage/upgrade_text.py": "the way of an upgrade is a code of several words: go with options",
     "execution.py": "Python's own words for an exception of a notebook: which module it lacks, and whether the runtime refused the model",
     "functionality.py": "the sentence of a data set begins with its file",
