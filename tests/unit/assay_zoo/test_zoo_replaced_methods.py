@@ -223,6 +223,32 @@ def test_a_function_of_another_file_is_one_of_the_authors() -> None:
     assert list(scanned({"a.py": "def f(x): return x", "b.py": code})) == ["b.py"]
 
 
+_RUNTIME = (
+    "import onnxruntime as ort\ns = ort.InferenceSession('m.onnx')\ndef fake(*a): return [1]\ndef g(): return fake\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "is_free"),
+    [
+        ("s.run = g()", False),
+        ("L = [fake]\ns.run = L[0]", False),
+        ("s.run = fake if 1 else s.run", False),
+        ("class C:\n    def __call__(self, *a): return [1]\ns.run = C()", False),
+        ("def h(f): s.run = f\nh(fake)", False),
+        ("try: raise KeyError(fake)\nexcept KeyError as e: s.run = e.args[0]", False),
+        ("setattr(s, 'run', g())", False),
+        ("t = {'a': s}\nt['a'].run = g()", False),
+        ("o = ort.SessionOptions()\no.intra_op_num_threads = int('1')", True),
+        ("o = ort.SessionOptions()\no.log_severity_level = int('1')\nprint(o.log_severity_level)", True),
+        ("class T:\n    def __init__(self): self.run = g()\nT().run(1)", True),
+    ],
+)
+def test_what_one_file_replaces_of_a_runtime_another_may_ask_for(code: str, is_free: bool) -> None:
+    files = {"helper.py": _RUNTIME + code, "b.py": "from helper import s\nprint(s.run(None, {}))"}
+    assert list(scanned(files)) == ([] if is_free else ["helper.py"])
+
+
 def test_a_package_that_cannot_be_read_may_ask_for_anything() -> None:
     assert may_ask_for("no_such_package", "my_note")
     assert may_ask_for("argparse", "my_note")

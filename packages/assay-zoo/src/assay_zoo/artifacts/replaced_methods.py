@@ -20,6 +20,8 @@ RUNTIMES = (
     "iree.", "tvm.", "ncnn.", "MNN.", "ai_edge_litert.", "tflite_runtime.", "tensorflow.lite.", "cv2.dnn.", "executorch.",
 )  # fmt: skip
 """Packages whose classes run models: nobody who has a model to show derives from one."""
+_OPTIONS = re.compile(r".*(?:Options|Config)")
+"""Classes of these that only say how a model is run."""
 _MEANT = re.compile(
     r"(?:onnxruntime\.quantization|tvm\.relax\.frontend)\..*|openvino\.(?:\w+\.)*Op|tensorrt\.I?(?:\w*Calibrator2?|Logger|Profiler)"
 )
@@ -60,6 +62,7 @@ class ReplacedMethods(SourceFile):
             or (inside and (is_package or (is_made and name not in self._own_attributes(origins))))
             or (name in self._asked_of_any and UNKNOWN in origins and not self._is_number(value))
             or (self._is_own_function(value) and name not in self._own_attributes(origins))
+            or (any(map(_may_answer, origins)) and (not name or name in self._others.asks))
         )
         if is_class or name == "__class__" or is_other:
             yield Unread(
@@ -240,3 +243,8 @@ class ReplacedMethods(SourceFile):
 
 def _runs_models(path: str) -> bool:
     return f"{path}.".startswith(RUNTIMES) and not _MEANT.fullmatch(path)
+
+
+def _may_answer(path: str) -> bool:
+    """Whether what a value from there is asked for, in any file, may be what a model answers."""
+    return _runs_models(path) and not _OPTIONS.fullmatch(path)
