@@ -95,11 +95,11 @@ DRAWN = (FindingCode.RANDOM, FindingCode.RANDOM_SIZES)
 
 
 class WorstElement(msgspec.Struct, frozen=True):
-    """One of the worst elements: index (sample first), expected, actual."""
+    """One of the worst elements: index (sample first), expected, actual. Whole numbers stay whole: float has not every one beyond 2**53."""
 
     index: tuple[int, ...]
-    expected: float
-    actual: float
+    expected: int | float
+    actual: int | float
 
 
 class Finding(msgspec.Struct, frozen=True, eq=False):

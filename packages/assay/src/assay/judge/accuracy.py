@@ -15,7 +15,7 @@ from assay.core.result_parts import ComparedResult
 from assay.core.verdict import VerdictStatus
 from assay.judge.clause import as_clause
 from assay.judge.draft_verdict import Violation, quantity
-from assay.judge.finding_text import finding_text, names_its_output
+from assay.judge.finding_text import element_text, finding_text, names_its_output
 
 
 def violations(result: Result, policy: Policy) -> list[Violation]:
@@ -107,7 +107,9 @@ def _where(comparison: Comparison) -> str:
     if not comparison.worst:
         return ""
     worst = comparison.worst[0]
-    return f"; worst at {list(worst.index)}: expected {worst.expected:.9g}, actual {worst.actual:.9g}"
+    return (
+        f"; worst at {list(worst.index)}: expected {element_text(worst.expected)}, actual {element_text(worst.actual)}"
+    )
 
 
 def _poor(result: ComparedResult) -> Iterator[Violation]:

@@ -276,12 +276,17 @@ def _elements(finding: Finding, facts: Facts) -> dict[str, object]:
 
 
 def _at(element: WorstElement) -> str:
-    return f"at {list(element.index)}: expected {element.expected:.9g}, got {element.actual:.9g}"
+    return f"at {list(element.index)}: expected {element_text(element.expected)}, got {element_text(element.actual)}"
 
 
-def in_full(answer: float) -> str:
-    """Whole numbers in full: two large ones differ in their last digits."""
-    return f"{answer:.0f}" if answer.is_integer() else f"{answer:.9g}"
+def element_text(element: int | float) -> str:
+    """An element of an output of whole numbers in full: two large ones differ in their last digits."""
+    return str(element) if isinstance(element, int) else f"{element:.9g}"
+
+
+def in_full(answer: int | float) -> str:
+    """As an element, but a real number that is whole in full, too."""
+    return f"{answer:.0f}" if float(answer).is_integer() and not isinstance(answer, int) else element_text(answer)
 
 
 def _constant(facts: Facts) -> str:

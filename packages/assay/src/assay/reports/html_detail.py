@@ -30,7 +30,7 @@ from assay.core.result_parts import (
 )
 from assay.core.run import Run
 from assay.core.verdict import Verdict
-from assay.judge.finding_text import finding_text
+from assay.judge.finding_text import element_text, finding_text
 from assay.judge.load_metrics import load_metrics
 from assay.judge.metrics import fragmentation
 from assay.judge.operator_regressions import differences
@@ -220,7 +220,7 @@ def _comparison(compared: Comparison, what: str = "") -> dict[str, object]:
         "degenerate": one_line(finding_text(compared.degenerate)),
         "metrics": dict(_metrics(compared.metrics)),
         "worst": [
-            [shape_text(w.index), f"{w.expected:.9g}", f"{w.actual:.9g}", text.number(w.actual - w.expected)]
+            [shape_text(w.index), element_text(w.expected), element_text(w.actual), text.number(w.actual - w.expected)]
             for w in compared.worst
         ],
         "errors": _histogram(compared.error_histogram),

@@ -104,7 +104,7 @@ def _undecided(noise: OutputNoise, mine: Tensor, theirs: Tensor, margins: dict[s
     own = _own(noise, margins)
     if noise.kind == "ranking":
         return undecided_rank(own, theirs, mine)
-    value = mine.astype(np.float64)
+    value = _number(mine)
     low, high = own["low"], own["high"]
     if mine.dtype.kind not in "biu":
         low, high = low - _slack(low, noise), high + _slack(high, noise)
@@ -116,7 +116,7 @@ def _chosen_otherwise(noise: OutputNoise, mine: Tensor, margins: dict[str, Tenso
     if noise.kind != "chosen":
         return np.zeros(mine.shape, bool)
     own, value = _own(noise, margins), mine.astype(np.float64)
-    low, high = own["low"], own["high"]
+    low, high = own["low"].astype(np.float64), own["high"].astype(np.float64)
     return np.asarray((low < high) & (value >= low.min(initial=math.inf)) & (value <= high.max(initial=-math.inf)))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from assay.core.finding import Finding, WorstElement
 from assay.core.note import Note
 from assay.numerics.tolerance.judge.statistics import Statistics, locate
@@ -33,4 +35,8 @@ def worst_at(position: int, actual: list[Tensor], expected: list[Tensor]) -> Wor
     """The element at a flat position in all samples in a row."""
     index = locate(position, [array.shape for array in actual])
     place = index[1:]
-    return WorstElement(index, float(expected[index[0]][place]), float(actual[index[0]][place]))
+    return WorstElement(index, _number(expected[index[0]][place]), _number(actual[index[0]][place]))
+
+
+def _number(element: np.generic) -> int | float:
+    return int(element) if element.dtype.kind in "iu" else float(element)

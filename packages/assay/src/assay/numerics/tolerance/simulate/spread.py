@@ -71,11 +71,11 @@ class Spread:
         return {name: np.sqrt(square / draws).astype(np.float32) for name, square in self._squares.items()}
 
     def ranges(self) -> dict[str, Tensor]:
-        """`NAME/low` and `NAME/high` of the whole numbers."""
+        """`NAME/low` and `NAME/high` of the whole numbers, in their own type: float64 has not every one beyond 2**53."""
         limits = {}
         for name in self._lowest:
-            limits[f"{name}/low"] = np.asarray(self._lowest[name], np.float64)
-            limits[f"{name}/high"] = np.asarray(self._highest[name], np.float64)
+            limits[f"{name}/low"] = np.asarray(self._lowest[name])
+            limits[f"{name}/high"] = np.asarray(self._highest[name])
         return limits
 
     def is_continued(self, noisy: Tensors, exact: Tensors, names: Sequence[str], amplified: float = 1.0) -> bool:
