@@ -15,7 +15,8 @@ from assay.core.result_parts import ComparedResult
 from assay.core.verdict import VerdictStatus
 from assay.judge.clause import as_clause
 from assay.judge.draft_verdict import Violation, quantity
-from assay.judge.finding_text import element_text, finding_text, names_its_output
+from assay.judge.element_text import element_text
+from assay.judge.finding_text import finding_text, names_its_output
 
 
 def violations(result: Result, policy: Policy) -> list[Violation]:

@@ -11,6 +11,7 @@ from assay.core.schedules import SCHEDULES
 from assay.core.service_rules import WAYS
 from assay.judge.clause import as_clause
 from assay.judge.defect_text import decider_text, defects_text
+from assay.judge.element_text import element_text, in_full
 from assay.judge.service_rule_text import rule_words
 
 Facts = Mapping[str, Fact]
@@ -277,16 +278,6 @@ def _elements(finding: Finding, facts: Facts) -> dict[str, object]:
 
 def _at(element: WorstElement) -> str:
     return f"at {list(element.index)}: expected {element_text(element.expected)}, got {element_text(element.actual)}"
-
-
-def element_text(element: int | float) -> str:
-    """An element of an output of whole numbers in full: two large ones differ in their last digits."""
-    return str(element) if isinstance(element, int) else f"{element:.9g}"
-
-
-def in_full(answer: int | float) -> str:
-    """As an element, but a real number that is whole in full, too."""
-    return f"{answer:.0f}" if float(answer).is_integer() and not isinstance(answer, int) else element_text(answer)
 
 
 def _constant(facts: Facts) -> str:

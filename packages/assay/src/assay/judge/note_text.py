@@ -23,7 +23,7 @@ from assay.core.wire import Changed
 from assay.judge.changed_process_text import CHANGED
 from assay.judge.constraint_text import constraint_text
 from assay.judge.defect_text import decider_text, defects_text
-from assay.judge.finding_text import in_full
+from assay.judge.element_text import in_full
 from assay.judge.note_sentences import NOTES
 from assay.judge.refusals import REFUSAL_TEXTS
 from assay.judge.refusals.delegate_text import delegate_install, delegate_place

@@ -30,7 +30,8 @@ from assay.core.result_parts import (
 )
 from assay.core.run import Run
 from assay.core.verdict import Verdict
-from assay.judge.finding_text import element_text, finding_text
+from assay.judge.element_text import element_text
+from assay.judge.finding_text import finding_text
 from assay.judge.load_metrics import load_metrics
 from assay.judge.metrics import fragmentation
 from assay.judge.operator_regressions import differences
