@@ -84,13 +84,17 @@ def breaking(before: Sequence[str], now: Sequence[str]) -> list[str]:
     fields = [
         line for line in now if ": " in line and not line.endswith(OPTIONAL) and line.partition(".")[0] in structs
     ]
-    widened = {f"{line.partition(': ')[0]}: str" for line in before if ": " in line and still_read(line, before, now)}
+    read = [line.partition(": ")[0] for line in before if ": " in line and still_read(line, before, now)]
+    widened = {f"{field}: {kind}" for field in read for kind in ("str", "float | int")}
     return [*lost, *(field for field in fields if field not in before and field not in widened)]
 
 
 def still_read(line: str, before: Sequence[str], now: Sequence[str]) -> bool:
-    """A text that was one of an enumeration is any text now; the values of an enumeration that no field has any more are none's."""
+    """A text that was one of an enumeration is any text now, a real number may be whole; the values of an enumeration that no field has
+    any more are none's."""
     field, _, kind = line.removesuffix(OPTIONAL).partition(": ")
+    if kind == "float":
+        return line.replace(": float", ": float | int") in now
     if not kind:
         name = line.partition(" = ")[0]
         return name != line and not any(re.search(rf": .*\b{name}\b", other) for other in now)
