@@ -203,3 +203,29 @@ def test_another_operator_is_tried_without_what_does_not_matter(
     assert tried["LpPool.p"] is tried["as AveragePool"] is tried["as MaxPool"] is False
     known = _crash("AveragePool", {}, "SIGFPE", attributes=("AveragePool.kernel_shape=2",))
     assert relation(_crash("LpPool", tried, "SIGFPE"), known) is Relation.SAME
+
+
+@pytest.mark.parametrize("each_s", [0.0, 10.0])
+def test_attributes_that_do_not_matter_leave_half_of_the_experiments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, each_s: float
+) -> None:
+    """With many nodes their attributes alone took more processes than all may take, and what tells most was not tried."""
+    clock, ended = [0.0], SimpleNamespace(outcome=Outcome.CRASH, signal="SIGSEGV")
+    asked: list[int] = []
+
+    def end(places: list[Path], *_: Any) -> Any:
+        clock[0] += each_s
+        asked.append(len(places))
+        return ended
+
+    step = "LpPool <kernel_shape = [1], p = 2, ceil_mode = 0, dilations = [1], strides = [1], pads = [0, 0]>"
+    nodes = " ".join(f"a{place + 1} = {step} (a{place})" for place in range(8))
+    text = f'<ir_version: 8, opset_import: ["" : 18]> g (float[2,1,4] a0) => (float[2,1,4] a8) {{ {nodes} }}'
+    case = GeneratedCase(parser.parse_model(text).SerializeToString(), {"a0": np.ones((2, 1, 4), np.float32)})
+    keep_case(case, tmp_path, "case")
+    monkeypatch.setattr(assay.fuzz.crash_experiments, "screen_kept", end)
+    monkeypatch.setattr(assay.fuzz.crash_experiments, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(assay.fuzz.crash_experiments, "experiments", lambda fewer: [("what tells most", fewer)])
+    tried = try_crash(tmp_path / "case", FLOW, "SIGSEGV", tmp_path, cast(Services, None))
+    assert tried["what tells most"] is tried["LpPool.kernel_shape"] is False
+    assert len(asked) == (13 if each_s == 0.0 else 5)

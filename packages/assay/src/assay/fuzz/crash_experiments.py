@@ -18,6 +18,8 @@ MOST = 24
 """Processes: after so many no experiment begins. One has up to two."""
 LONGEST_S = 60.0
 """After so long, or the session's time, no experiment begins: what is not tried by then is not known. None is cut short."""
+NEEDLESS = 0.5
+"""The share of both in which it is tried without attributes."""
 
 
 def try_crash(
@@ -27,17 +29,16 @@ def try_crash(
     from assay.generators.files import read_case
 
     ablated = dict[str, bool]()
-    end = time.monotonic() + min(LONGEST_S, seconds)
     case = read_case(place)
     with TemporaryDirectory(prefix="crash-", dir=folder.absolute()) as name:
-        runs = _Runs(Path(name), flow, services)
+        runs = _Runs(Path(name), flow, services, time.monotonic(), min(LONGEST_S, seconds))
         for parted in (_without_quantizers, _without_optional):
             fewer = next(parted(case), None)
             case = fewer if fewer is not None and _ends(runs.run(fewer), signal) else case
         case, needless = _without_needless(case, signal, runs)
         ablated |= dict.fromkeys(needless, False)
         for what, tried_case in experiments(case):
-            if runs.number >= MOST or time.monotonic() > end:
+            if not runs.may_begin():
                 break
             if what in ablated:  # another form of the same
                 continue
@@ -56,7 +57,13 @@ class _Runs:
     folder: Path
     flow: Flow
     services: Services
+    began: float
+    seconds: float
     number: int = 0
+
+    def may_begin(self, share: float = 1.0) -> bool:
+        """Another one, where they may take that share of the processes and of the time."""
+        return self.number < MOST * share and time.monotonic() - self.began <= self.seconds * share
 
     def run(self, case: GeneratedCase) -> Result:
         from assay.generators.files import keep_case
@@ -89,7 +96,8 @@ def _without_optional(case: GeneratedCase) -> Iterator[GeneratedCase]:
 
 
 def _without_needless(case: GeneratedCase, signal: str, runs: _Runs) -> tuple[GeneratedCase, list[str]]:
-    """Without the attributes that it ends without, and their names: another operator in its place may know none of these."""
+    """Without the attributes that it ends without, and their names: another operator in its place may know none of these. They take half of
+    the processes and of the time at most: what tells more comes after them."""
     import onnx
 
     from assay.generators.narrowing import without_attribute
@@ -97,6 +105,8 @@ def _without_needless(case: GeneratedCase, signal: str, runs: _Runs) -> tuple[Ge
     needless: list[str] = []
     for place, node in enumerate(onnx.load_from_string(case.model).graph.node):
         for attribute in node.attribute:
+            if not runs.may_begin(NEEDLESS):
+                return case, needless
             fewer = without_attribute(case, place, attribute.name)
             if _ends(runs.run(fewer), signal):
                 case, needless = fewer, [*needless, f"{node.op_type}.{attribute.name}"]
