@@ -21,7 +21,7 @@ from assay.testing.builders import make_job, make_result
 from assay.triage.context import Whole, end_of
 from assay.triage.graph import Graph, Places
 from assay.triage.prober import OutOfTime, Prober
-from assay.triage.search import MOST_TRIES, _part, tries_for
+from assay.triage.search import MOST_OUTPUTS, MOST_TRIES, _part, tries_for
 from assay.triage.symptom import UNSTABLE, Symptom
 from assay.triage.unstable import FEW, RUNS, builds_for
 
@@ -114,3 +114,24 @@ def test_a_model_that_ends_its_process_is_cut_at_an_output_that_it_ends_with_alo
     whole = Whole(cast("Any", None), graph, cast("Any", Ends()), frozenset({0, 1, 2}), result)
     part = asyncio.run(_part(whole, frozenset()))
     assert (None if part is None else (part.output, part.places)) == due
+
+
+def test_of_many_outputs_only_the_first_are_tried_alone() -> None:
+    """Each is a process that may end: a model with hundreds of outputs would take all the time of triage."""
+    names = tuple(f"y{place}" for place in range(MOST_OUTPUTS + 2))
+    asked: list[str] = []
+
+    class EndsWithAll:
+        async def ask(self, windows: list[Places], *, outputs: tuple[str, ...]) -> str:
+            asked.extend(outputs)
+            return outputs[0]
+
+        def symptom_of(self, result: object) -> Symptom | None:
+            return Symptom("crash SIGABRT") if result in (names[-1], whole.result) else None
+
+    graph = Graph(RegionGraph(tuple(GraphNode(name, "Neg", ("x",), (name,)) for name in names), ("x",), names, names))
+    result = replace(empty_result(other_kind(make_job(), RegionJob, values_dir="", windows=())), outcome=Outcome.CRASH)
+    everything = frozenset(range(len(names)))
+    whole = Whole(cast("Any", None), graph, cast("Any", EndsWithAll()), everything, result)
+    assert asyncio.run(_part(whole, frozenset())) is None
+    assert asked == [*names[:MOST_OUTPUTS]]
