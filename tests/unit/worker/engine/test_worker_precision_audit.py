@@ -82,6 +82,8 @@ BYTES_GO_IN = ModelPrecision(Counter({"float32": 3}), Counter({"float32": 3}), {
         ("float32", facts(("Eltwise", "uint8"), ("Conv", "float32")), own("float32", "int64", "bool", products=1), ""),
         ("float32", facts(("Conv", "uint8")), own("float32", "bool"), "Conv in int8"),
         ("float32", facts(("Reorder", "bfloat16", "reformat"), ("Conv", "float32")), FLOAT, ""),
+        ("float32", facts(("aten.arange.start_step", "int8"), ("Conv", "float32")), FLOAT, ""),  # it counts rows
+        ("float32", facts(("aten.arange.start_step", "float16")), FLOAT, "arange.start_step in float16"),
         ("float16", facts(("Conv", "bfloat16")), own("float16", products=1), "Conv in bfloat16"),
         ("bfloat16", facts(("Conv", "float16")), FLOAT, ""),
         ("int8", facts(("Conv", "int8")), FLOAT, ""),
