@@ -151,7 +151,8 @@ class OpenVINO:
         try:
             blob = (folder / _ARTIFACT).read_bytes()
             declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
-            compiled = (core := library().Core()).import_model(blob, DEVICE, of_release(core, config))
+            core = library().Core()
+            compiled = core.import_model(blob, DEVICE, of_release(core, config))
         except (OSError, msgspec.DecodeError, RuntimeError) as error:
             raise unusable_artifact("openvino", error) from error
         try:

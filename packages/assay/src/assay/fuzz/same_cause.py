@@ -60,11 +60,11 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         or _as_each_other(bucket, other)
         or _kin_without_one_attribute(bucket, other)
         or _read_as_before(bucket, other)
-        or bucket.ablated.get(WITH_EXP) is other.ablated.get(WITH_EXP) is False
+        or _both_wrong_with_exp(bucket, other)
         or (mine == theirs and shared - WEAK)
     ):
         return Relation.SAME
-    is_one_crash = families == {"crash"} and _of_one_signal(bucket, other)
+    is_one_crash = families == {"crash"} and bucket.signal == other.signal
     if (families <= ANSWERS or is_one_crash) and _scaled_alike(bucket, other, shared):
         return Relation.SAME
     if is_one_crash and (of_one_fact(bucket, other) or _as_each_other(bucket, other)):
@@ -105,7 +105,7 @@ def _fail_alike(bucket: Bucket, other: Bucket) -> bool:
     """Of two that nothing makes right: whether one experiment at least left both wrong. Where none was made of one that ended its process,
     the signal and the attributes have to be the same, and what the other is cured of has to be there."""
     if family(bucket.kind) in ENDED:
-        alike = family(bucket.kind) != "crash" or _of_one_signal(bucket, other)
+        alike = family(bucket.kind) != "crash" or bucket.signal == other.signal
         cured = _has_what_is_cured(bucket, other) and _has_what_is_cured(other, bucket)
         return alike and cured and _that_matter(bucket, other) == _that_matter(other, bucket)
     return not {*map(_unsigned, bucket.ablated)}.isdisjoint(map(_unsigned, other.ablated))
@@ -133,8 +133,8 @@ def _that_matter(bucket: Bucket, other: Bucket) -> set[str]:
     return {name for name in bucket.attributes if name.partition("=")[0] not in needless}
 
 
-def _of_one_signal(bucket: Bucket, other: Bucket) -> bool:
-    return bucket.signal == other.signal
+def _both_wrong_with_exp(bucket: Bucket, other: Bucket) -> bool:
+    return {bucket.ablated.get(WITH_EXP), other.ablated.get(WITH_EXP)} == {False}
 
 
 def _crossed(bucket: Bucket, other: Bucket) -> Relation:
