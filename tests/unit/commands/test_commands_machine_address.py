@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.main import main
-from assay.commands.machine_address import said_address, sent_files
+from assay.commands.machine_address import said_address
 from assay.commands.run import run_suites
 from assay.config.assay_toml import load_config
 from assay.errors import BadPolicy, UsageError
@@ -50,29 +50,6 @@ def _main(words: list[str]) -> int:
 def test_the_command_line_overrides_assay_toml(folder: Path, toml: str, on: str, address: str) -> None:
     (folder / "assay.toml").write_text(toml)
     assert said_address(on).text == address
-
-
-def test_files_to_send_are_named_or_matched(folder: Path) -> None:
-    (folder / "data" / "deep").mkdir(parents=True)
-    for name in ("words.txt", "data/a.bin", "data/deep/b.bin", "other.txt"):
-        (folder / name).touch()
-    assert sent_files() == ()
-    (folder / "assay.toml").write_text('[launch]\nsend = ["words.txt", "data/**", "words.txt"]\n')
-    assert sent_files() == ("words.txt", "data/a.bin", "data/deep/b.bin")
-
-
-@pytest.mark.parametrize(
-    ("pattern", "sentence"),
-    [
-        ("nowhere.txt", "matches no file of the working folder"),
-        ("../words.txt", "lies outside of the working folder"),
-        ("/etc/passwd", "lies outside of the working folder"),
-    ],
-)
-def test_a_file_to_send_that_is_not_here_is_named(folder: Path, pattern: str, sentence: str) -> None:
-    (folder / "assay.toml").write_text(f'[launch]\nsend = ["{pattern}"]\n')
-    with pytest.raises(BadPolicy, match=rf'^assay.toml: launch.send: "{pattern}" {sentence}: name files below it'):
-        sent_files()
 
 
 def test_the_configuration_that_is_read_decides_and_not_the_one_here(folder: Path) -> None:

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MachineAddress:
-    """`text` as --on takes it, "" for this machine. `file` is the assay.toml whose [launch] says so, None for --on."""
+    """`text` as --on takes it, "" for this machine. `file` is the assay.toml whose [launch] says so, None for --on. `config` is
+    the one that is read, whoever says it: its [launch] names the files that are sent."""
 
     text: str = ""
     file: Path | None = None
+    config: Path = Path(DEFAULT_CONFIG)
 
     @property
     def is_slurm(self) -> bool:
@@ -27,9 +29,9 @@ class MachineAddress:
 
 def said_address(on: str, config: Config | None = None) -> MachineAddress:
     """Without a `config` ./assay.toml is asked, where there is one. Raises BadPolicy."""
-    file = None if on else config.path if config else Path(DEFAULT_CONFIG)
+    path = config.path if config else Path(DEFAULT_CONFIG)
     text = on or (config.on if config else _configured())
-    return MachineAddress() if text in ("", HERE) else MachineAddress(text, file)
+    return MachineAddress() if text in ("", HERE) else MachineAddress(text, None if on else path, path)
 
 
 def job_address(on: str, config: Config | None = None) -> MachineAddress:
@@ -44,9 +46,9 @@ def suite_address(options: RunOptions) -> MachineAddress:
     return job_address(options.on) if is_part else said_address(options.on)
 
 
-def sent_files() -> tuple[str, ...]:
-    """What ./assay.toml sends to nodes that share no disk. Raises BadPolicy."""
-    if not _says_launch(path := Path(DEFAULT_CONFIG)):
+def sent_files(path: Path = Path(DEFAULT_CONFIG)) -> tuple[str, ...]:
+    """What an assay.toml sends to nodes that share no disk. Raises BadPolicy."""
+    if not _says_launch(path):
         return ()
     from assay.config.assay_toml import load_sent_files
 

@@ -37,7 +37,7 @@ class RemoteMachines:
             address.text.partition("://")[2], workers, recycle, self._interpreter_of, self._at, flows
         )
         if isinstance(launchers, SharesFiles):
-            launchers.share_by(_absolute(store_address()), sent_files())
+            launchers.share_by(_absolute(store_address()), sent_files(address.config))
         self._opened = ExitStack()
         self._pools = self._opened.enter_context(launchers)
 

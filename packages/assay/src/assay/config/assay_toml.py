@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from glob import glob
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -181,17 +180,11 @@ def load_sent_files(path: Path) -> tuple[str, ...]:
     """Those that an assay.toml, whose models need not exist, sends to nodes that share no disk: paths relative to the working folder,
     which they are below. Raises BadPolicy."""
     from assay.config.schema import ConfigFile
+    from assay.config.sent_files import matched_files
     from assay.config.toml_errors import read
 
-    paths: list[str] = []
-    for pattern in read(path).validate(ConfigFile).launch.send:
-        outside = Path(pattern).is_absolute() or ".." in Path(pattern).parts
-        matched = [] if outside else sorted(glob(pattern, recursive=True))
-        if not matched:
-            what = "lies outside of the working folder" if outside else "matches no file of the working folder"
-            raise BadPolicy(f'{path}: launch.send: "{pattern}" {what}: name files below it, as by "data/**"')
-        paths += [name for name in matched if Path(name).is_file()]
-    return tuple(dict.fromkeys(paths))
+    patterns = read(path).validate(ConfigFile).launch.send
+    return tuple(dict.fromkeys(name for pattern in patterns for name in matched_files(path, pattern)))
 
 
 def _place(path: Path, place: str) -> str:
