@@ -242,6 +242,15 @@ def test_a_file_that_was_not_sent_is_named_by_its_path_here(node: FarNode, far: 
     assert (result.outcome, result.detail.partition(" was")[0]) == (Outcome.UNAVAILABLE, "data/words.txt")
 
 
+def test_a_file_that_went_to_another_node_was_not_sent_to_this_one(node: FarNode, far: FarNodes) -> None:
+    _write(Path("data/words.txt"), Path("net.onnx"))
+    for name, base in (("data/words.txt", "/other"), ("net.onnx", node.base)):
+        far.parcel([InspectJob(Case("m", Model("m", name, "d")))], base, Parcel((), alone=False))
+    batch = Batch(unpack_batch(pack_results([_answer(node, "No such file: 'data/words.txt'")])).results)
+    outcomes = [far.results(batch, base)[0].outcome for base in (node.base, "/other")]
+    assert outcomes == [Outcome.UNAVAILABLE, Outcome.ERROR]
+
+
 def test_files_that_are_to_be_sent_go_along_with_each_job(node: FarNode, tmp_path: Path) -> None:
     _write(Path("m.onnx"), Path("data/words.txt"))
     far = FarNodes(str(tmp_path / "store"), ["data/words.txt"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -33,7 +34,7 @@ class FarNodes:
 
     def __init__(self, store: str, files: Sequence[str] = ()) -> None:
         self._always = [os.path.abspath(path) for path in files]
-        self._sent: set[str] = set()
+        self._sent: defaultdict[str, set[str]] = defaultdict(set)  # by the base of a node
         self._files = KnownFiles(open_store(store), Path)
         self._roots: set[str] = set()
         self._keys: dict[str, str] = {}
@@ -57,7 +58,7 @@ class FarNodes:
             self._keys[key] = job.key
             watched[key] = tuple(sorted(named.difference(own)))
             packed.append(far_job)
-        self._sent.update(file.path for file in files)
+        self._sent[base].update(file.path for file in files)
         folders = tuple({job.scratch for job in jobs if job.scratch})
         return replace(parcel, jobs=tuple(packed), files=tuple(dict.fromkeys(files)), watched=watched, folders=folders)
 
@@ -73,7 +74,7 @@ class FarNodes:
             answer = decode_answer(msgspec.msgpack.encode(with_texts(tree, lambda text: text.replace(base, ""))))
             if isinstance(answer, Done):
                 key = self._keys.get(answer.result.job_key, answer.result.job_key)
-                results.append(without_file(replace(answer.result, job_key=key), self._sent))
+                results.append(without_file(replace(answer.result, job_key=key), self._sent[base]))
         return results
 
     def _is_expected(self, path: str) -> bool:

@@ -24,7 +24,7 @@ QUOTED = re.compile(r"""(?<!\w)(['"`])(.+?)\1""")
 
 def without_file(result: Result, sent: Collection[str]) -> Result:
     """The same result, or where an error names a file that is missing on the node alone: the job is unavailable there, and nothing is said
-    of the model. `sent` are the paths that went to nodes."""
+    of the model. `sent` are the paths that went to that node."""
     path = _not_sent(result, sent) if result.outcome is Outcome.ERROR else ""
     if not path:
         return result
