@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -249,11 +250,37 @@ def test_what_one_file_replaces_of_a_runtime_another_may_ask_for(code: str, is_f
     assert list(scanned(files)) == ([] if is_free else ["helper.py"])
 
 
+@pytest.mark.parametrize(
+    ("code", "is_free"),
+    [
+        ("from helper import s\ns.run = lambda *a: [1]", False),
+        ("from helper import s, g\nt = s\nt.run = g()", False),
+        ("from helper import s\ntype(s).run = lambda *a: [1]", False),
+        ("import helper\nhelper.s.run = helper.fake", False),
+        ("def h(t, f): t.run = f\nimport helper\nh(helper.s, helper.g())", False),
+        ("def h(t, f): setattr(t, 'run', f)", False),
+        ("from helper import s\ns.note = s.note or max(3, 4)", True),
+        ("from helper import Own\nown = Own()\nown.run = lambda: 1\nOwn.run = max", True),
+        ("import argparse, helper\nargs = argparse.ArgumentParser().parse_args()\nargs.run = helper.g()", True),
+    ],
+)
+def test_a_runtime_that_comes_from_another_file_is_one_there(code: str, is_free: bool) -> None:
+    helper = f"{_RUNTIME}class Own:\n    def run(self): return 1\n"
+    files = {"helper.py": helper, "b.py": code, "c.py": "from helper import s\nprint(s.run(None, {}))"}
+    assert list(scanned(files)) == ([] if is_free else ["b.py"])
+
+
 def test_a_package_that_cannot_be_read_may_ask_for_anything() -> None:
     assert may_ask_for("no_such_package", "my_note")
     assert may_ask_for("argparse", "my_note")
     assert not may_ask_for("PIL", "my_note")
     assert may_ask_for("PIL", "load")
+
+
+def test_a_package_is_read_once_for_all_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_ask_for("PIL", "load")
+    monkeypatch.setattr(Path, "read_bytes", None)
+    assert not any(may_ask_for("PIL", f"my_note_{number}") for number in range(300))
 
 
 def test_values_that_are_made_of_one_another_take_no_long() -> None:

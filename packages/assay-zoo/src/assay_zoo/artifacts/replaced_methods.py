@@ -10,7 +10,7 @@ from functools import cached_property
 
 from assay_zoo.artifacts.code_names import last_name
 from assay_zoo.artifacts.origins import OWN, UNKNOWN
-from assay_zoo.artifacts.package_names import may_ask_for
+from assay_zoo.artifacts.package_names import may_ask_for, methods_that_run
 from assay_zoo.artifacts.reached import DERIVED, Unread
 from assay_zoo.artifacts.scopes import parameters
 from assay_zoo.artifacts.source_file import SourceFile
@@ -46,6 +46,9 @@ class ReplacedMethods(SourceFile):
             else base
         )
         origins = self._origins.of(of)
+        if self._may_run(of, name, origins) and not isinstance(value, ast.Constant):
+            yield Unread(f"what a model answers ({ast.unparse(base)[:40]}.{name or '...'} is replaced)")
+            return
         if _SET.fullmatch(name) or origins == {OWN} or (self._bound.of(base) and not isinstance(base, ast.Call)):
             return
         if not is_class and not any(self._may_ask(each, name) for each in origins - {OWN}):
@@ -62,12 +65,23 @@ class ReplacedMethods(SourceFile):
             or (inside and (is_package or (is_made and name not in self._own_attributes(origins))))
             or (name in self._asked_of_any and UNKNOWN in origins and not self._is_number(value))
             or (self._is_own_function(value) and name not in self._own_attributes(origins))
-            or (any(map(_may_answer, origins)) and (not name or name in self._others.asks))
         )
         if is_class or name == "__class__" or is_other:
             yield Unread(
                 f"what a value does for all that use it ({ast.unparse(base)[:40]}.{name or '...'} is replaced)"
             )
+
+    def _may_run(self, base: ast.expr, name: str, origins: Collection[str]) -> bool:
+        """Whether a model may be asked for what has that name. What comes from elsewhere, a parameter or another file, may be one that
+        runs a model: there it counts for what such a class can be asked for."""
+        if name and name not in self._others.asks:
+            return False
+        of = self._bound.of(base)
+        is_elsewhere = UNKNOWN in origins or (bool(of) and not all(map(self._is_file_or_class, of)))
+        return any(map(_may_answer, origins)) or (is_elsewhere and name in methods_that_run())
+
+    def _is_file_or_class(self, path: str) -> bool:
+        return self._is_shared(path) or self._is_other_file(path) or self._makes_own(path)
 
     def _derived(self, bases: Sequence[ast.expr]) -> Iterator[str]:
         """A class that is a runtime's and answers by itself, or may be."""
