@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay.core.digest import value_digest
+from assay.core.finding import FindingCode
 from assay.core.flow import Flow
 from assay.core.job import ReferenceJob, VerifyJob, other_kind
 from assay.core.job_base import Job
@@ -17,6 +18,7 @@ from assay.core.reference import ReferenceKind, Witness
 from assay.core.result import Result
 from assay.core.result_parts import ComparedResult, facts_of
 from assay.core.screening import Unspecified
+from assay.judge.job_outcome import findings_of
 from assay.judge.witnesses import EVALUATOR, Doubt, agrees, doubt_of, library_of_reference
 
 OTHER = Flow(
@@ -54,12 +56,35 @@ async def read_otherwise(job: VerifyJob, folder: Path, run: Run) -> tuple[str, s
     return (answers, reading) if recorded.outcome is Outcome.OK and reading else ("", "")
 
 
-async def right_otherwise(job: VerifyJob, answers: str, reading: str, run: Run) -> Witness | None:
+async def right_otherwise(
+    job: VerifyJob, result: ComparedResult, answers: str, reading: str, run: Run
+) -> Witness | None:
     """The witness that the engine is right by the other reading, under the very limits under which it is wrong by the first: wider ones
-    would have a wrong engine be right by any reading. None where it is not."""
+    would have a wrong engine be right by any reading. None where it is not, or where it is wrong at sizes at which the readings are one
+    under these limits: near both of them, an engine just past its limits is within those of the other by chance."""
     case = replace(job.case, inputs=replace(job.case.inputs, dims={}))
     asked = replace(job, case=case, reference_dir=answers, save_inputs="", save_outputs="")
     if agrees(await run(asked)) is not True:
         return None
+    blamed = _places(result)
+    apart = blamed & _places(await run(_readings_compared(job)))
+    if not apart or {sizes for _, sizes in blamed} != {sizes for _, sizes in apart}:
+        return None
     codes = tuple(Unspecified(code) for code in reading.split())
     return Witness(OTHER.name, EVALUATOR, agrees_with_reference=False, agrees_with_engine=True, reading=codes)
+
+
+def _readings_compared(job: VerifyJob) -> VerifyJob:
+    """The other reading in the place of the engine: under the engine's own limits, at all of its sizes."""
+    flow = replace(OTHER, precision=job.flow.precision, allowances=job.flow.allowances)
+    return replace(job, flow=flow, save_inputs="", save_outputs="")
+
+
+def _places(result: Result) -> set[tuple[str, str]]:
+    """The outputs that something was found wrong with, each with the sizes ("": those of the samples)."""
+    if not isinstance(result, ComparedResult):
+        return set()
+    return {
+        (finding.output, str(finding.facts["sizes"]) if finding.code is FindingCode.AT_SIZES else "")
+        for finding in findings_of(result)
+    }

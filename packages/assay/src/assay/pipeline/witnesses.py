@@ -145,7 +145,7 @@ class Witnessed:
         answers, reading = asked.otherwise
         if not answers:
             return None
-        return await right_otherwise(job, answers, reading, lambda other_job: self._run(other_job, own))
+        return await right_otherwise(job, result, answers, reading, lambda other_job: self._run(other_job, own))
 
     async def _with_loss_witnesses(
         self, job: Job, result: LossResult, peers: Sequence[tuple[Job, Result]]
