@@ -21,11 +21,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from warm_readers import WarmReaders
-
 from assay_zoo.check import GROUPS, CheckOutcome
 from assay_zoo.inspect import Inspection, inspect
 from assay_zoo.services import open_tools
+from warm_readers import WarmReaders
 
 BROKEN = Path(__file__).parents[1] / "examples" / "zoo" / "broken"
 sys.path.insert(0, str(BROKEN))

@@ -17,8 +17,10 @@ from assay_zoo.artifacts.restricted_use import (
     _TERMS,
     is_of_license,
     less_allowed,
+    notice_restriction,
     rights_in_page,
 )
+from assay_zoo.artifacts.shown_text import shown_text
 from assay_zoo.license_families import families_of
 
 
@@ -164,6 +166,38 @@ def test_a_licence_by_its_name_alone(text: str) -> None:
 )
 def test_ordinary_sentences_of_a_readme(text: str) -> None:
     assert not list(rights_in_page(f"# Model\n\n{text}\n"))
+
+
+_DRESSED = (
+    "Non\u2011commercial use of the weights.", "Non\u2010commercial use of the weights.", "Non\u2013commercial use of the weights.",
+    "Non-com\u00admercial use of the weights.", "N\u043en-c\u043emmercial use of the weights.", "**Non**-commercial use of the weights.",
+    "The weights may *not* be redistributed.", "The weights may _not_ be redistributed.", "The weights may not<br>be redistributed.",
+    "The weights may&nbsp;not be redistributed.", "The weights may n&#111;t be redistributed.", "<b>Non</b>-commercial use of the weights.",
+    "\uff2eon-commercial use of the weights.", "Non\\-commercial use of the weights.",
+    "\u4ec5\u4f9b\u7814\u7a76\u4f7f\u7528", "\u4ec5\u4f9b\u7814\u7a76\u3002", "\u5546\u7528\u4e0d\u53ef",
+    "\u5546\u7528\u7981\u6b62\u3002",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", _DRESSED)
+def test_words_are_read_as_they_are_shown(text: str) -> None:
+    assert [less for *_, less in rights_in_page(f"# Model\n\nIt reads digits.\n\n{text}\n")] == [True]
+
+
+@pytest.mark.parametrize("text", [text for text in _DRESSED if text.isascii() or text[0] in "N\uff2e"])
+def test_words_of_data_and_notices_are_read_as_they_are_shown(text: str) -> None:
+    assert less_allowed(text)
+    assert notice_restriction(text)
+
+
+def test_what_is_shown_stands_where_it_was() -> None:
+    text = "a &#10; b <i\n>c</i>\u2029d <https://x.y/z> x_1 * 2\ne"
+    assert len(shown_text(text).splitlines()) == len(text.splitlines())
+    assert "<https://x.y/z> x_1" in shown_text(text)
+
+
+def test_entries_of_a_list_of_words_in_chinese_say_nothing() -> None:
+    assert not list(rights_in_page("\u7814\u7a76\n\u7981\u6b62\u5546\u7528\n\u5b66\u4e60\n"))
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,16 @@ from assay_zoo.zoo_files import METADATA
 _NOISE, _SHARE = 0.001, 0.85
 _LARGE = str.maketrans("ΥΝΗΜ", "YNHM")
 """Greek letters of which the large one looks like another than the small one."""
-_ALIKE = str.maketrans(
-    {"0": "o", "1": "l", "i": "l"}
-    | dict(zip("ıɩɡɑøłđħ", "llgaoldh", strict=True))
-    | dict(zip("авгекмнорстухіјѕһԁԛԝꙇ", "abrekmhopctyxljshdqwl", strict=True))
-    | dict(zip("αβγεζηικμνορτυχωϲ", "abyeznlkuvoptuxwc", strict=True))
+_OTHER_ALPHABETS = dict(zip("авгекмнорстухіјѕһԁԛԝꙇ", "abrekmhopctyxljshdqwl", strict=True)) | dict(
+    zip("αβγεζηικμνορτυχωϲ", "abyeznlkuvoptuxwc", strict=True)
 )
-"""Of small letters, those of which the large ones look alike, too; those beyond Latin are Cyrillic and Greek ones."""
+"""Cyrillic and Greek small letters; an i looks like an l where it is large."""
+_ALIKE = str.maketrans(
+    {"0": "o", "1": "l", "i": "l"} | dict(zip("ıɩɡɑøłđħ", "llgaoldh", strict=True)) | _OTHER_ALPHABETS
+)
+"""Of small letters, those of which the large ones look alike, too."""
+LIKE_LATIN = str.maketrans(_OTHER_ALPHABETS | {"і": "i", "ι": "i", "ꙇ": "i"})
+"""The Latin letters for which those of a word are taken."""
 
 
 def look(name: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay_zoo.artifacts.finding import Finding
+from assay_zoo.artifacts.shown_text import shown_text
 from assay_zoo.license_families import families_of
 from assay_zoo.zoo_files import METADATA
 
@@ -164,7 +165,7 @@ def stated_in(text: str) -> str:
 
 def restricted_by(text: str) -> str:
     """Words in the text of a licence that take away what it gives, "" for none."""
-    match = RESTRICTED.search(" ".join(text.split()))
+    match = RESTRICTED.search(" ".join(shown_text(text).split()))
     return match[0] if match else ""
 
 

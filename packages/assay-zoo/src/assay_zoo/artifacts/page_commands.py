@@ -26,6 +26,9 @@ _SHOWN_AS_CODE = re.compile(
     r"(?:    |\t|\s*[$%!>]\s*)(?:sudo\s+)?(?:\S*python\S*\s+-m\s+)?(?:pip|conda|mamba|uv|pipx|poetry)\S*\s"
 )
 _TAG = re.compile(r"<[^>]*>")
+_WITHIN_WORDS = re.compile(
+    r"</?(?:a|b|i|u|s|em|strong|span|font|small|big|mark|wbr|sub|sup)(?:\s[^<>]*)?/?>", re.IGNORECASE
+)
 
 
 def asked_in_page(text: str, packages: Sequence[str], *, plain: bool = True) -> Iterator[tuple[int, str, bool]]:
@@ -64,7 +67,7 @@ def _without_last_bar(line: str) -> str:
 
 
 def without_tags(page: str) -> str:
-    return _TAG.sub(" ", page)
+    return _TAG.sub(" ", _WITHIN_WORDS.sub("", page))
 
 
 def _problems(asked: Sequence[str], packages: Sequence[str], *, every: bool) -> Iterator[str]:

@@ -116,6 +116,16 @@ WORDS_OF_RESERVED = (
 _IDEOGRAPHS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
-def is_said_without_spaces(line: str) -> bool:
-    """Whether a line in Chinese, Japanese or Korean is a sentence, as no entry of a list of words is."""
-    return len(_IDEOGRAPHS.findall(line)) >= 8
+_WHOLE = re.compile("|".join(pattern for _, pattern in RULES))
+_FEWEST = 4
+"""Letters: fewer are an entry of a list of words."""
+
+
+def is_said_without_spaces(line: str, *, alone: bool = False) -> bool:
+    """Whether a line in Chinese, Japanese or Korean is a sentence, as no entry of a list of words is. One that stands `alone` may be
+    short."""
+    letters = len(_IDEOGRAPHS.findall(line))
+    if letters >= 8 or (letters and line.rstrip().endswith(("。", "！", "!"))):
+        return True
+    match = _WHOLE.search(line) if alone and letters >= _FEWEST else None
+    return match is not None and 2 * len(_IDEOGRAPHS.findall(match[0])) > letters

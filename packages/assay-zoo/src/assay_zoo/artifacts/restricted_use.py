@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from assay_zoo.artifacts.license import NONCOMMERCIAL, RESTRICTED, license_of, r
 from assay_zoo.artifacts.lines_with import lines_with
 from assay_zoo.artifacts.restricted_abroad import RESERVED, WORDS_OF_RESERVED, is_said_without_spaces
 from assay_zoo.artifacts.restricted_abroad import RULES as ABROAD
+from assay_zoo.artifacts.shown_text import shown_text
 from assay_zoo.license_families import families_of
 from assay_zoo.zoo_files import METADATA
 
@@ -147,13 +148,13 @@ _UNSTATED = re.compile(
 
 def less_allowed(text: str) -> str:
     """Words that keep a use to some, "" for none."""
-    match = _LESS.search(" ".join(text.split()))
+    match = _LESS.search(" ".join(shown_text(text).split()))
     return match[0].strip() if match else ""
 
 
 def restricted_in_description(text: str) -> str:
     """Words of a description that keep a use to some: only where its clause speaks of a licence, "" for none."""
-    return next(_restrictions(text), "")
+    return next(_restrictions(shown_text(text)), "")
 
 
 def _restrictions(text: str) -> Iterator[str]:
@@ -183,11 +184,12 @@ def _less_in(clause: str) -> tuple[str, ...]:
 def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str, bool]]:
     """(line, words, whether they keep a use to some) of a page, or of `code`: words that do, each once, and each clause that names a
     licence. That all rights are reserved is written above much code that is free."""
+    text = shown_text(text)
     lines = [_COMMENT.sub("", line) for line in text.splitlines()] if code else text.splitlines()
     kept: set[str] = set()
     seen: set[str] = set()
     for number, line in lines_with(text, _OF_LICENSES):
-        if len(line.split()) < _FEWEST and not _is_said(line):
+        if len(line.split()) < _FEWEST and not _is_said(line, alone=_stands_alone(lines, number - 1)):
             continue  # of a list of words
         window = "\n".join(lines[max(number - 2, 0) : number + 1])
         for less in _restrictions(_ALL.sub("", window) if code else window):
@@ -203,10 +205,16 @@ def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str,
                 yield number, clause, False
 
 
-def _is_said(line: str) -> bool:
+def _stands_alone(lines: Sequence[str], at: int) -> bool:
+    """Whether no words are above a line, but for a title, and none below."""
+    above, below = "".join(lines[max(at - 1, 0) : at]).strip(), "".join(lines[at + 1 : at + 2]).strip()
+    return (not above or above[0] == "#") and not below
+
+
+def _is_said(line: str, *, alone: bool) -> bool:
     """Whether a line of few words says something: a licence by its name, or a sentence."""
     named = _TERMS.search(line) or (_LICENSING.search(line) and families_of(line))
-    return bool(named or _SENTENCE.search(line.strip()) or is_said_without_spaces(line))
+    return bool(named or _SENTENCE.search(line.strip()) or is_said_without_spaces(line, alone=alone))
 
 
 def is_of_license(words: str, license: str) -> bool:
@@ -222,7 +230,7 @@ def is_of_license(words: str, license: str) -> bool:
 
 def notice_restriction(text: str) -> str:
     """What a notice takes away. That all rights are reserved says nothing where a licence is named that gives them."""
-    plain = " ".join(text.split())
+    plain = " ".join(shown_text(text).split())
     left = _ALL.sub("", plain) if license_of(text) else plain
     return restricted_by(left) or less_allowed(left)
 
