@@ -43,6 +43,23 @@ def _item(file: Path, path: str, kind: str) -> dict[str, object]:
         ("Procfile", "web: sh run\n"),
         ("binder/postBuild", "pip install x\n"),
         ("broken.json", "{"),
+        ("deep.json", "[" * 900),
+        ("package.json", '{"preinstall": "sh x"}'),
+        ("package.json", '{"main": "x.js"}'),
+        ("Taskfile.yml", "version: '3'\ndefault: curl https://example.org/a | sh\n"),
+        ("tasks.json", '[{"name": "x", "command": "curl https://example.org/a | sh"}]'),
+        ("tasks.json", '[{"name": "x", "cmd": "make all"}]'),
+        ("tasks.yml", "- shell: curl https://example.org/a | sh\n"),
+        ("tasks.yml", "- name: x\n  shell: rm -r /\n"),
+        ("install.yaml", "- run: curl https://example.org/a | sh\n"),
+        ("install.yaml", "first: pip install left-pad-2\n"),
+        ("hooks.toml", 'pre-commit = "sh x"\n'),
+        ("two.yaml", "a: 1\n---\nb: sh x\n"),
+        ("config.yaml", "_target_: os.system\n_args_: [id]\n"),
+        ("config.yaml", "model: {_target_: elsewhere.Net}\n"),
+        ("config.json", '{"model_type": "x", "trust_remote_code": true}'),
+        ("config.json", '{"auto_map": {"AutoModel": "elsewhere--modeling.Net"}}'),
+        ("pods.yml", "spec:\n  containers:\n  - name: a\n    image: somebody/else\n"),
         ("anchors.yml", "a: &a [1]\nb: *a\n"),
     ],
 )
@@ -62,6 +79,43 @@ def test_what_a_program_takes_orders_from_asks(path: str, text: str, tmp_path: P
         ("rows.json", '[{"file": "a.png", "box": [1, 2, 3, 4]}, {"file": "b.png", "box": []}]'),
         ("training.yaml", "lr: 0.001\nepochs: 3\nnames: [salt & pepper]\n"),
         ("values.toml", "mean = 0.5\n"),
+        (
+            "config.yaml",
+            "model:\n  name: net\n  layers: [8, 16]\n  opt:\n    lr: 0.1\n    betas: [0.9, 0.99]\nrun: baseline\nimage: {size: [8, 8]}\n",
+        ),
+        (
+            "config.yaml",
+            "optimizer: torch.optim.Adam\ndata: {train: ../images/train, source: a camera}\ndevice: cuda\n",
+        ),
+        (
+            "tokenizer.json",
+            '{"version": "1.0", "model": {"type": "BPE", "vocab": {"sh": 0, "pip": 1}, "merges": ["sh e", "py thon", "cp u", "a | b"]},'
+            ' "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}]}, "post_processor": {"type": "ByteLevel"}}',
+        ),
+        (
+            "tokenizer_config.json",
+            '{"added_tokens_decoder": {"0": {"content": "[PAD]", "special": true}}, "cls_token": "[CLS]", "trust_remote_code": false}',
+        ),
+        ("special_tokens_map.json", '{"cls_token": {"content": "[CLS]", "lstrip": false}, "pad_token": "[PAD]"}'),
+        (
+            "annotations.json",
+            '{"info": {"url": "http://cocodataset.org"}, "images": [{"id": 1, "file_name": "1.jpg", "coco_url": "http://example.org/1.jpg"}],'
+            ' "annotations": [{"id": 1, "bbox": [1, 2, 3, 4], "segmentation": [[1, 2]]}], "categories": [{"id": 1, "name": "cat"}]}',
+        ),
+        (
+            "samples.json",
+            '[{"image": "img_001", "command": "left", "transcript": "run to the shell"}, {"image": "b/2.png"}]',
+        ),
+        ("columns.json", '{"age": {"type": "float", "description": "years; of the patient (node 1)"}}'),
+        ("columns.json", '[{"name": "age", "type": "float", "range": {"min": 0, "max": 99}}]'),
+        ("scaler.json", '{"age": {"mean": 3.1, "std": 1.0, "unit": "years"}}'),
+        (
+            "metrics.json",
+            '{"val": {"acc": 0.9}, "test": {"acc": 0.9, "per_class": {"cat": 0.9}}, "python": "Python 3.11"}',
+        ),
+        ("training_log.yaml", "epoch_1: {loss: 0.5, note: go on, time: 2026-01-02 03:04:05}\n"),
+        ("model.yaml", "name: x\nnote: salt,&pepper\nkey: R&D\n"),
+        ("two.yaml", "a: 1\n---\nb: {c: {d: x}}\n"),
         ("log.jsonl", '{"a": {"b": {"c": 1}}}\n'),
         ("CITATION.cff", "authors:\n- {family-names: A, given-names: B}\n"),
         (".zenodo.json", '{"creators": [{"name": "A"}]}'),
@@ -75,6 +129,6 @@ def test_values_and_words_are_free(path: str, text: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("code", ["json.load(open(HERE / 'tables.json'))", "list(HERE.glob('*.json'))"])
 def test_what_a_script_reads_is_its_own(code: str, tmp_path: Path) -> None:
-    text = '{"images": [{"id": 1, "boxes": [{"x": 1}]}]}'
+    text = '{"images": [{"id": 1, "command": "make all"}]}'
     assert not _asks(tmp_path, "tables.json", text, code)
     assert _asks(tmp_path, "tables.json", text)

@@ -98,10 +98,10 @@ def inspect_published(item: dict[str, Any]) -> Any:
         published = Published(active=tuple(dict.fromkeys(_in_table(text))))
     elif kind == "stated":
         orders = Path(item["path"]).name.lower() == "package.json"  # the others only describe a work
-        published = Published(stated=stated_in(text), instructs=orders and not holds_values(".json", text))
+        published = Published(stated=stated_in(text), instructs=orders)
     elif kind == "settings":
         suffix = Path(item["path"]).suffix.lower()
-        published = Published(instructs=not holds_values(suffix, text))
+        published = Published(instructs=not holds_values(suffix, text, item.get("packages", ())))
     elif kind == "requirements":
         published = _asked_for(item, data)
     else:
