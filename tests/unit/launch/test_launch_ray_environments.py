@@ -48,15 +48,18 @@ def test_the_installer_of_a_builder_that_takes_too_long_is_ended(
 
 
 AGENT = """
-import subprocess, sys
-code = "import assay.environments.from_lock as f, os, subprocess; f.LOOK_S = 0.05; " \\
-    "f.end_with_parent(); print(subprocess.Popen(['sleep', '600']).pid, flush=True); import time; time.sleep(600)"
-subprocess.run([sys.executable, "-c", code], start_new_session=True)
+import os, subprocess, sys
+code = "import assay.environments.from_lock as f, os, signal, subprocess, sys, time; f.LOOK_S = 0.05; " \\
+    "print(subprocess.Popen(['sleep', '600']).pid, flush=True); BEFORE; f.end_with_agent(int(sys.argv[1])); time.sleep(600)"
+subprocess.run([sys.executable, "-c", code, str(os.getpid())], start_new_session=True)
 """
 
 
-def test_a_builder_whose_agent_is_killed_ends_with_its_installer() -> None:
-    with subprocess.Popen([sys.executable, "-c", AGENT], stdout=subprocess.PIPE, text=True) as agent:
+@pytest.mark.parametrize("before", ["pass", "os.kill(os.getppid(), signal.SIGKILL); time.sleep(0.5)"])
+def test_a_builder_whose_agent_is_killed_ends_with_its_installer(before: str) -> None:
+    """However early: the builder may not have begun to look."""
+    program = AGENT.replace("BEFORE", before)
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as agent:
         assert agent.stdout is not None
         installer = int(agent.stdout.readline())
         os.kill(agent.pid, signal.SIGKILL)

@@ -1,5 +1,6 @@
-"""`python -m assay.environments.from_lock NAME`: on a machine that does not see the driver's disk, the environment of the lock on standard
-input, built where it is not there yet. Standard output is its interpreter; what keeps it from being built is the text of standard error."""
+"""`python -m assay.environments.from_lock NAME AGENT`: on a machine that does not see the driver's disk, the environment of the lock on
+standard input, built where it is not there yet. AGENT is the id of the process that asks. Standard output is its interpreter;
+what keeps it from being built is the text of standard error."""
 
 from __future__ import annotations
 
@@ -31,11 +32,11 @@ def built(name: str, text: str) -> Interpreter:
     return interpreter_of(cache, lock)
 
 
-def end_with_parent() -> None:
+def end_with_agent(agent: int) -> None:
     """An agent that is killed ends nobody, and what it asked for is asked no more: the whole session, in which the installer is, ends
-    too."""
+    too. It may have been killed before this is asked: then another process is the parent."""
     if os.getpgrp() == os.getpid():
-        threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+        threading.Thread(target=_watch, args=(agent,), daemon=True).start()
 
 
 def _watch(parent: int) -> None:
@@ -45,7 +46,7 @@ def _watch(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    end_with_parent()
+    end_with_agent(int(sys.argv[2]))
     try:
         sys.stdout.buffer.write(msgspec.json.encode(built(sys.argv[1], sys.stdin.read())))
     except EnvironmentFailed as error:

@@ -26,25 +26,26 @@ def on_this_node(name: str, interpreter: Interpreter) -> Interpreter:
         if Path(interpreter.program).exists():
             return interpreter
         raise EnvironmentFailed(f"this node does not have {interpreter.program}, the interpreter of {name}")
-    returncode, output, errors = _run([sys.executable, "-P", "-m", PROGRAM, name], interpreter.lock.encode(), name)
+    command = [sys.executable, "-P", "-m", PROGRAM, name, str(os.getpid())]
+    try:
+        returncode, output, errors = _run(command, interpreter.lock.encode())
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise EnvironmentFailed(f"this node cannot build the environment {name}: {error}") from None
     if returncode:
         lines = errors.decode(errors="replace").strip().splitlines() or ["no reason was given"]
         raise EnvironmentFailed(f"this node cannot build the environment {name}: {lines[-1]}")
     return msgspec.json.decode(output, type=Interpreter)
 
 
-def _run(command: Sequence[str], given: bytes, name: str) -> tuple[int, bytes, bytes]:
-    """In a session of its own, all of which ends where it takes too long: the installer is a process of the builder. Raises
-    EnvironmentFailed."""
+def _run(command: Sequence[str], lock: bytes) -> tuple[int, bytes, bytes]:
+    """In a session of its own, all of which ends where it takes too long: the installer is a process of the builder. Raises OSError,
+    subprocess.TimeoutExpired."""
     pipe = subprocess.PIPE
-    try:
-        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True) as builder:
-            try:
-                output, errors = builder.communicate(given, BUILD_S)
-            except BaseException:
-                with suppress(ProcessLookupError):
-                    os.killpg(builder.pid, signal.SIGKILL)
-                raise
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise EnvironmentFailed(f"this node cannot build the environment {name}: {error}") from None
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True) as builder:
+        try:
+            output, errors = builder.communicate(lock, BUILD_S)
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(builder.pid, signal.SIGKILL)
+            raise
     return builder.returncode, output, errors
