@@ -53,6 +53,14 @@ def test_a_job_that_takes_nodes_down_costs_two_and_no_other_job_is_blamed(killer
     assert sorted(done) == sorted(job.key for job in jobs if job is not jobs[killer])
 
 
+@pytest.mark.parametrize(("count", "words"), [(1, "1 job has"), (2, "2 jobs have")])
+def test_where_the_last_node_is_lost_a_node_is_to_be_started(count: int, words: str) -> None:
+    sharing = Sharing(pairs=False)
+    for job in _jobs(count):
+        sharing.add(job)
+    assert sharing.left("the last node (a)") == f"the last node (a) is lost, and {words} no answer: start a node again"
+
+
 def test_what_is_not_installed_on_a_node_is_done_by_those_that_have_it() -> None:
     """A node that fails at once has room at once: it would be given nearly all jobs."""
     model = Model("m", "m.onnx", "")

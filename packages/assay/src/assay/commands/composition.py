@@ -80,6 +80,7 @@ def open_services(
             gpus=tuple(map(str, gpus())),
             files=files,
             history=history,
+            on=machines.on if machines else "",
         )
 
 

@@ -23,6 +23,12 @@ class MachineAddress:
     config: Path = Path(DEFAULT_CONFIG)
 
     @property
+    def words(self) -> str:
+        """What a later command needs in --on: "" where ./assay.toml says it."""
+        here = Path(DEFAULT_CONFIG).absolute()
+        return "" if self.file and self.file.absolute() == here else self.text
+
+    @property
     def is_slurm(self) -> bool:
         return self.text.partition("://")[0] == "slurm"
 

@@ -28,9 +28,11 @@ HERE = ("pool", "fresh")
 
 class RemoteMachines:
     """Those of `address`, begun at once. A context manager: all ends with it, however often it is left. `workers` are
-    those of each machine, which are prepared for `flows`. Raises as `launchers_of`, and what beginning raises."""
+    those of each machine, which are prepared for `flows`; `on` as in `Services`. Raises as `launchers_of`, and
+    what beginning raises."""
 
     def __init__(self, address: MachineAddress, workers: int, recycle: int, flows: Sequence[str] = ()) -> None:
+        self.on = address.words
         self._interpreter: InterpreterOf = own_interpreter
         self._watch: Watch = unwatched
         launchers = launchers_of(address)(

@@ -67,7 +67,7 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
     journal = services.open_journal(services.journal_path(run.id), run)
     opened = OpenRun(run, known, journal, services)
     services.progress.begun(len(known), len(run.jobs))
-    services.progress.in_hand(what_to_do(run, services.history))
+    services.progress.in_hand(what_to_do(run, services.history, services.on))
     # Held until the run is closed: a journal that nobody holds is that of a driver that was killed.
     with contextlib.closing(journal):
         try:
@@ -78,7 +78,7 @@ def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resu
                 opened.flush()
                 services.store.close_run(run.id, "interrupted", judge_run(run, opened.results, services))
             if isinstance(error, WorkerFailed) and _is_kept(run, services):
-                command = resume_command(run.id, services.history)
+                command = resume_command(run.id, services.history, services.on)
                 raise WorkerFailed(f"{error}; `{command}` goes on with the run") from error
             raise
         finally:
@@ -127,9 +127,8 @@ def _waiting(run: Run, services: Services) -> Iterator[None]:
     try:
         yield
     except StoreUnreachable as error:
-        raise StoreUnreachable(
-            f"{error}; every result of the run is in {services.journal_path(run.id)}: `assay resume {run.id}` sends them"
-        ) from error
+        journal, command = services.journal_path(run.id), resume_command(run.id, services.history)
+        raise StoreUnreachable(f"{error}; every result of the run is in {journal}: `{command}` sends them") from error
 
 
 def judge_run(run: Run, results: Sequence[Result], services: Services) -> RunVerdict:

@@ -30,7 +30,8 @@ class RunJournal(Protocol):
 
 @dataclass(frozen=True)
 class Services:
-    """`history` is as a user names it; `folder` is the history's: oracle/, scratch/, journal/ lie below it. All jobs are asked of `jobs`.
+    """`history` is as a user names it, and `on` are the other machines that the user named for this command alone; `folder` is the
+    history's: oracle/, scratch/, journal/ lie below it. All jobs are asked of `jobs`.
 
     `files` shares folders of it with other machines.
 
@@ -52,6 +53,7 @@ class Services:
     files: SharedFiles = field(default_factory=SharedFiles)
     evaluated_s: dict[str, float] = field(default_factory=dict)
     history: str = DEFAULT_HISTORY
+    on: str = ""
 
     def journal_path(self, run_id: str) -> Path:
         """Where the journal of a run lies until the run is closed."""

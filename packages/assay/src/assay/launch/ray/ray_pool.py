@@ -81,7 +81,7 @@ class _Launch:
 
     def _start_again(self, lost: str) -> None:
         """A job may have taken down the agents of nodes that are well themselves."""
-        left = self._left(lost)
+        left = self._sharing.left(f"{lost} ({self._lost_name})" if self._lost_name else lost)
         if self._restarts == MOST_RESTARTS:
             raise WorkerFailed(left)
         self._restarts += 1
@@ -89,10 +89,6 @@ class _Launch:
             self._cluster.start_again()
         except (WorkerFailed, ray.exceptions.RayError) as error:
             raise WorkerFailed(f"{left} ({error})") from None
-
-    def _left(self, lost: str) -> str:
-        name = f" ({self._lost_name})" if self._lost_name else ""
-        return f"{lost}{name} is lost, and {len(self._sharing)} jobs have no answer: start it again"
 
     def _send(self, node: Node, jobs: list[Job]) -> None:
         interpreters: dict[str, Interpreter] = {}

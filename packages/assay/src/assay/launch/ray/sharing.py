@@ -35,6 +35,11 @@ class Sharing:
     def __len__(self) -> int:
         return sum(map(len, (*self._waiting.values(), *self._suspects.values())))
 
+    def left(self, lost: str) -> str:
+        """What becomes of the jobs that no node has, where the last that could do them is lost."""
+        jobs = "1 job has" if len(self) == 1 else f"{len(self)} jobs have"
+        return f"{lost} is lost, and {jobs} no answer: start a node again"
+
     def add(self, job: Job) -> None:
         refused = self._refused.get(job.key, frozenset())
         self._waiting.setdefault((_gpus_of(job), worker_key(job), refused), deque()).append(job)
