@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from assay_zoo.artifacts.code_names import imported_from, last_name
 from assay_zoo.artifacts.dangerous_names import OF_FRAMES
@@ -26,6 +28,9 @@ _FETCHERS = ("genfromtxt", "loadtxt", "recfromcsv", "recfromtxt", "DataSource", 
 _FETCHING = re.compile(r"read_(?:csv|table|json|html|excel|parquet|feather|fwf|xml|pickle|hdf|orc|stata|sas|spss)")
 _ADDRESS = re.compile(r"(?:https?|ftps?)://", re.IGNORECASE)
 _CHANGING = ("append", "insert", "extend", "__setitem__", "__iadd__")
+_FROM_FILES = "fromfile_prefix_chars"
+_BEFORE = 7
+"""Arguments of a parser that come before that one."""
 _LEADING = ("symlink_to", "hardlink_to", "extractall", "unpack_archive", "LowLevelCallable")
 
 
@@ -36,6 +41,8 @@ class AskedCode(ShownMarkup):
         for name in _written_names(node):
             if _DUNDER.fullmatch(name) and name not in PLAIN_DUNDERS and id(node) not in self._shown:
                 yield Unread(f"the insides of Python ({name})")
+            if name == _FROM_FILES:
+                yield Unread(f"files that are named while it runs ({name})")
         yield from self._shown_by(node)
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from self._brought(node)
@@ -64,6 +71,8 @@ class AskedCode(ShownMarkup):
             inside = _DUNDER.fullmatch(node.value) and node.value not in PLAIN_DUNDERS
             if inside or node.value in OF_FRAMES:
                 yield Unread(f"the insides of Python ({node.value})")
+            if node.value == _FROM_FILES:
+                yield Unread(f"files that are named while it runs ({node.value})")
 
     def _brought(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         base = f"{imported_from(node)}." if isinstance(node, ast.ImportFrom) else ""
@@ -141,13 +150,44 @@ class AskedCode(ShownMarkup):
             yield Unread(f"files that are made while it runs ({name})")
         if "inplace" in words and name in ("input", "FileInput"):
             yield Unread("a file that is written over while it is read (inplace)")
-        if "fromfile_prefix_chars" in words:
-            yield Unread("files that are named while it runs (fromfile_prefix_chars)")
+        if self._may_parse_files(node, name):
+            yield Unread(f"files that are named while it runs (a parser of arguments, {ast.unparse(node)[:60]})")
         kept = words.get("writeable")
         if name == "as_strided" and not (isinstance(kept, ast.Constant) and kept.value is False):
             yield Unread("memory that is not its own (as_strided: say writeable=False, or take sliding_window_view)")
         yield from self._handed(node, name)
         yield from self._fetched(node, name, words)
+
+    def _may_parse_files(self, node: ast.Call, name: str) -> bool:
+        """Whether a parser of arguments may be told by position, or by a table, that arguments are read from files."""
+        if not any(path.startswith("argparse") for path in self._bound.all_paths()):
+            return False
+        made = [node.func, *node.args]
+        is_parser = any("argparse.ArgumentParser" in self._bound.of(each) for each in made) or name in self._parsers
+        is_parser = is_parser or name == "add_parser" or (name == "__init__" and bool(self._parsers))
+        if not is_parser:  # a name that the file does not say more of may be one
+            known = isinstance(node.func, ast.Attribute) or hasattr(builtins, name) or bool(self._bound.of(node.func))
+            return not known and name not in self._functions | self._classes and len(node.args) > _BEFORE
+        spread = [each.value for each in node.args if isinstance(each, ast.Starred)]
+        spread += [keyword.value for keyword in node.keywords if keyword.arg is None]
+        return len(node.args) > _BEFORE or any(self._given(each) != 1 for each in spread)
+
+    @cached_property
+    def _parsers(self) -> set[str]:
+        """Classes of the file that derive from a parser of arguments."""
+        names: set[str] = set()
+        classes = [node for node in self._nodes if isinstance(node, ast.ClassDef)]
+        for _ in classes:
+            more = {
+                each.name
+                for each in classes
+                for base in each.bases
+                if last_name(base) in names or "argparse.ArgumentParser" in self._bound.of(base)
+            }
+            if more <= names:
+                break
+            names |= more
+        return names
 
     def _handed(self, node: ast.Call, name: str) -> Iterator[str]:
         """Names of files of code, given to what may write them; libraries given to a runtime; folders given to the search for modules."""
