@@ -193,6 +193,21 @@ def test_what_is_written_as_a_factory(tmp_path: Path, monkeypatch: pytest.Monkey
             check_source(Path(source))
 
 
+@pytest.mark.parametrize(
+    ("source", "advice"),
+    [
+        ("src/my-app/net.py:f", "run in the folder src/my-app, and write net:f"),
+        ("../x/net.py:f", r"run in the folder \.\./x, and write net:f"),
+        ("/x/net.py:f", "run in the folder /x, and write net:f"),
+        ("src/my-net.py:f", r"no module can be called like my-net\.py; rename it"),
+        ("nets/../small.py:f", "write the module and the function that builds the model: small:f"),
+    ],
+)
+def test_a_file_that_is_no_module_from_here_is_told_where_it_is_one(source: str, advice: str) -> None:
+    with pytest.raises(BadModel, match=advice):
+        check_source(Path(source))
+
+
 def test_a_program_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "noise.pt2").write_bytes(b"noise")
     with pytest.raises(BadModel, match=r"noise\.pt2 is no exported program"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -35,13 +36,24 @@ def check_source(source: Path) -> None:
     """Raise `BadModel` for what cannot be a model, without opening it: safe in the driver. A factory is called in a
     worker only."""
     if (written := _FILE_OF_FACTORY.fullmatch(str(source))) and not source.exists():
-        module = ".".join(part for part in Path(written["file"]).parts if part.isidentifier())
-        raise BadModel(noted(ModelCode.FACTORY_BY_FILE, source=str(source), factory=f"{module}:{written['name']}"))
+        raise _named_by_file(str(source), Path(written["file"]), written["name"])
     if is_factory(source):
         return
     check_model_file(source)
     if source.suffix.lower() in _PICKLES:
         raise BadModel(noted(ModelCode.SOURCE_PICKLE, source=str(source)))
+
+
+def _named_by_file(source: str, module: Path, name: str) -> BadModel:
+    """`module` is the file without its suffix. A module is found from the working folder, and each folder on the way is a part of its
+    name."""
+    if not module.name.isidentifier():
+        return BadModel(noted(ModelCode.FACTORY_FILE_NO_NAME, source=source, file=f"{module.name}.py"))
+    parts = Path(os.path.relpath(module)).parts
+    if all(part.isidentifier() for part in parts):
+        return BadModel(noted(ModelCode.FACTORY_BY_FILE, source=source, factory=f"{'.'.join(parts)}:{name}"))
+    factory = f"{module.name}:{name}"
+    return BadModel(noted(ModelCode.FACTORY_IN_FOLDER, source=source, folder=str(module.parent), factory=factory))
 
 
 def open_source(source: Path) -> Model:

@@ -35,6 +35,8 @@ class ModelCode(enum.StrEnum):
     FACTORY_NOT_EXPORTED = "factory_not_exported"
     FACTORY_SIZES = "factory_sizes"
     FACTORY_BY_FILE = "factory_by_file"
+    FACTORY_FILE_NO_NAME = "factory_file_no_name"
+    FACTORY_IN_FOLDER = "factory_in_folder"
     FACTORY_NO_MODULE = "factory_no_module"
     FACTORY_NEEDS_MODULE = "factory_needs_module"
     FACTORY_IMPORT_RAISED = "factory_import_raised"

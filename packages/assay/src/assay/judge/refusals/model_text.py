@@ -57,6 +57,12 @@ MODELS: dict[str, str] = {
         "{source} cannot be exported for all sizes that its dynamic_shapes allow; torch.export suggests: {suggestion}"
     ),
     ModelCode.FACTORY_BY_FILE: "{source} names a file; write the module and the function that builds the model: {factory}",
+    ModelCode.FACTORY_FILE_NO_NAME: (
+        "{source} names a file, and no module can be called like {file}; rename it (letters, digits and _)"
+    ),
+    ModelCode.FACTORY_IN_FOLDER: (
+        "{source} names a file that no module's name leads to from here; run in the folder {folder}, and write {factory}"
+    ),
     ModelCode.FACTORY_NO_MODULE: (
         "{source}: there is no module {module!r} in the current folder or among the installed packages; correct the name, or "
         "install the package"
