@@ -259,6 +259,7 @@ def test_what_one_file_replaces_of_a_runtime_another_may_ask_for(code: str, is_f
         ("import helper\nhelper.s.run = helper.fake", False),
         ("def h(t, f): t.run = f\nimport helper\nh(helper.s, helper.g())", False),
         ("def h(t, f): setattr(t, 'run', f)", False),
+        ("def note(t, names):\n    t.input_names = sorted(names)\n    print(t.input_names)", True),
         ("from helper import s\ns.note = s.note or max(3, 4)", True),
         ("from helper import Own\nown = Own()\nown.run = lambda: 1\nOwn.run = max", True),
         ("import argparse, helper\nargs = argparse.ArgumentParser().parse_args()\nargs.run = helper.g()", True),

@@ -35,13 +35,14 @@ def _words(package: str) -> frozenset[bytes] | None:
 
 @cache
 def methods_that_run() -> frozenset[str]:
-    """What can be asked of the classes that have a method `run`, in the runtimes that are installed."""
+    """Of the classes that have a method `run`, in the runtimes that are installed; no properties, which are only values."""
     names: set[str] = set()
     for package, part in _RUNNING:
         folder = _folder(package)
         for file in sorted(folder.glob(part)) if folder else ():
             classes = [node for node in ast.parse(file.read_bytes()).body if isinstance(node, ast.ClassDef)]
-            methods = [{part.name for part in each.body if isinstance(part, ast.FunctionDef)} for each in classes]
+            parts = [[part for part in each.body if isinstance(part, ast.FunctionDef)] for each in classes]
+            methods = [{part.name for part in of if not part.decorator_list} for of in parts]
             names.update(*(each for each in methods if "run" in each))
     return frozenset(name for name in names if not name.startswith("_"))
 
