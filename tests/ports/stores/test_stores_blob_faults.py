@@ -139,8 +139,17 @@ def test_bytes_are_signed_where_nothing_else_protects_them(
     assert asked == [DIGEST if is_signed else "UNSIGNED-PAYLOAD"]
 
 
-def test_the_address_for_s3_alone_goes_before_the_one_for_all_services(
-    bucket: str, file: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"),
+        ("AWS_ENDPOINT", "AWS_ENDPOINT_URL"),
+        ("AWS_ENDPOINT", "AWS_ENDPOINT_URL_S3"),
+    ],
+)
+@pytest.mark.parametrize("is_last", [False, True])
+def test_one_variable_goes_before_another_in_whatever_order_they_are_set(
+    other: str, named: str, is_last: bool, bucket: str, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
@@ -148,9 +157,10 @@ def test_the_address_for_s3_alone_goes_before_the_one_for_all_services(
         asked.append(handler.headers["host"])
         handler.answer(200, ETag='"x"')
 
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with _server(note) as address:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", "https://127.0.0.1:1")
-        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", address)
+        for name in (other, named) if is_last else (named, other):
+            monkeypatch.setenv(name, address if name == named else "https://127.0.0.1:1")
         ObjectBlobs(bucket).put(file, DIGEST)
     assert asked == [address.removeprefix("http://")]
 

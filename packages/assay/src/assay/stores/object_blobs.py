@@ -23,13 +23,13 @@ from assay.stores.object_errors import translate_errors
 
 if TYPE_CHECKING:
     from obstore import Bytes
-    from obstore.store import ObjectStore
+    from obstore.store import ObjectStore, S3Config
 
 PART_BYTES = 8 << 20
 """Of one request of a large file. What is larger goes in parts, several at a time, so that no request takes long."""
 AT_ONCE = 8
 ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
-"""Where the client looks, the first before the others."""
+"""Where the address stands, the first before the others."""
 UNSIGNED = "AWS_UNSIGNED_PAYLOAD"
 """The client's own variable; who sets it decides."""
 _SECONDS = timedelta(seconds=60)
@@ -165,10 +165,14 @@ def open_objects(location: str) -> ObjectStore:
     endpoint = next((os.environ[name] for name in ENDPOINTS if os.environ.get(name)), "")
     # A server on this machine or in this network is often without TLS: whoever names it with http:// means it.
     plain = endpoint.startswith("http://")
+    # By itself the client takes the variable that was set last: the address that is judged here is the one that is asked.
+    config: S3Config = {"endpoint": endpoint} if endpoint else {}
+    if _arrives_whole(endpoint) and UNSIGNED not in os.environ:
+        config["unsigned_payload"] = True
     with translate_errors(location):
         return from_url(
             location,
-            config={"unsigned_payload": True} if _arrives_whole(endpoint) and UNSIGNED not in os.environ else {},
+            config=config,
             client_options={"allow_http": plain, "connect_timeout": timedelta(seconds=10), "timeout": _SECONDS},
             retry_config={"max_retries": _RETRIES, "retry_timeout": _PATIENCE},
         )
