@@ -13,13 +13,13 @@ from assay_zoo.artifacts.lines_with import lines_with
 from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.restricted_use import (
     _OF_LICENSES,
-    _RULES,
     _TERMS,
     is_of_license,
     less_allowed,
     notice_restriction,
     rights_in_page,
 )
+from assay_zoo.artifacts.restricted_words import RULES
 from assay_zoo.artifacts.shown_text import shown_text
 from assay_zoo.license_families import families_of
 
@@ -115,7 +115,7 @@ def test_ordinary_sentences_in_other_languages(text: str) -> None:
     assert not list(rights_in_page(f"# Model\n\n{text}\n"))
 
 
-@pytest.mark.parametrize("pattern", [*(alone for _, pattern in _RULES for alone in _branches(pattern)), _TERMS.pattern])
+@pytest.mark.parametrize("pattern", [*(alone for _, pattern in RULES for alone in _branches(pattern)), _TERMS.pattern])
 def test_what_judges_a_line_also_finds_it(pattern: str) -> None:
     judged = [text for text in _LESS_ALLOWED if re.search(pattern, text, re.IGNORECASE)]
     assert judged

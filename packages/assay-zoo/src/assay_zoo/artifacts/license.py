@@ -57,7 +57,15 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _NOTICE_LETTERS = 2000
 """Longer ones are texts of licences, with notices of others behind them."""
 _SHORT_NAMES = {"apache": "Apache-2.0", "mit": "MIT", "bsd": "BSD-3-Clause"}
-NONCOMMERCIAL = r"(?<!commercial or )(?<!commercial and )(?<!commercial and/or )\bnon[- ]?commercial\b(?! (?:and|or|and/or) commercial)"
+_USES = (
+    r"(?:use[ds]?|usage|users?|purposes?|ends|gain|exploitation|only|licen\w+|terms|basis|research|academic|education\w*|scientific"
+    r"|personal|private|applications?|projects?|settings?|contexts?|parties|organi[sz]ations?|entities)"
+)
+NONCOMMERCIAL = (
+    r"(?<!commercial or )(?<!commercial and )(?<!commercial and/or )(?<!commercial from )\bnon[- ]?commercial\b"
+    rf"(?! (?:and|or|and/or) commercial)(?=\W*$|\W*[^\w\s-]| (?:and|or|but)\b|[- ](?:\w+[- ])?{_USES}\b)"
+)
+"""Not of what a model tells apart, as non-commercial vehicles."""
 RESTRICTED = re.compile(
     rf"commons clause|{NONCOMMERCIAL}(?! distribution)|not be used for"
     r"|(?:for )?(?:evaluation|research|academic)(?: use| purposes?)? only|confidential",

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import re
 
+_NOT_BOTH = r"(?! (?:y|e|o|ou|et|und|oder|and|or) (?:comer|commer|kommer))"
 _FEW = r"[^.;。；]{0,40}"
 RULES: tuple[tuple[tuple[str, ...], str], ...] = (
     # German
     (
         ("kommerziell",),
-        r"\b(?:nicht|keine)(?: für)?[- ]?kommerziell\w*|\bkommerzielle\w* \w+ (?:ist |sind )?(?:untersagt|verboten"
+        r"\b(?:(?:nicht|keine) für kommerziell|keine kommerziell)\w*|\bnur nicht[- ]?kommerziell\w*"
+        r"|\bnicht[- ]?kommerziell\w*(?=\W*$|[.;:!?,)]| (?:\w+e[nrs]? )?(?:(?:forschungs|lehr)?zweck|nutz"
+        r"|gebrauch|verwendung|einsatz|lizenz"
+        r"|forschung))|\bkommerzielle\w* \w+ (?:ist |sind )?(?:untersagt|verboten"
         r"|nicht (?:erlaubt|gestattet))",
     ),
     (
@@ -20,13 +24,18 @@ RULES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("weitergabe", "weitergegeben", "weiterverbreit", "weiterverkauf", "verkauft werden"),
-        rf"\b(?:weitergabe|weiterverbreitung|weiterverkauf)\b{_FEW}\b(?:untersagt|verboten|nicht (?:erlaubt|gestattet))"
-        rf"|\b(?:darf|dürfen|duerfen)\b{_FEW}\bnicht\b{_FEW}\b(?:weitergegeben|weiterverbreitet|weiterverkauft|verkauft)\b",
+        rf"\b(?:weitergabe|weiterverbreitung|weiterverkauf)\b{_FEW}\b(?:untersagt|verboten|nicht (?:erlaubt"
+        rf"|gestattet))"
+        rf"|\b(?:darf|dürfen|duerfen)\b{_FEW}\bnicht\b{_FEW}\b(?:weitergegeben|weiterverbreitet|weiterverkauft"
+        rf"|verkauft)\b",
     ),
     # French
     (
         ("commercia",),
-        r"\bnon[- ]commercia(?:les?|ux)\b|\b(?:usage|utilisation) commercia(?:l|le)\b[^.;]{0,20}\binterdit",
+        r"\b(?:usages?|utilisations?|licences?|fins|buts?|titre|exclusivement|uniquement|est"
+        r"|sont) (?:\w+ )?non[- ]commercia(?:l|les?|ux)\b"
+        rf"{_NOT_BOTH}|^\W*non[- ]commercia(?:les?|ux)\b|\b(?:usage|utilisation) commercia(?:l"
+        rf"|le)\b[^.;]{0, 20}\binterdit",
     ),
     (
         ("usage", "utilisation", "fins de recherche"),
@@ -46,59 +55,75 @@ RULES: tuple[tuple[tuple[str, ...], str], ...] = (
     # Spanish and Portuguese
     (
         ("comercia",),
-        r"\b(?:no|não)[- ]comercia(?:l|les|is)\b|\buso comercial\b[^.;]{0,20}\b(?:prohibido|proibido)|\b(?:prohibido"
+        r"\b(?:usos?|fines|fins|licen(?:cia|ça)s?|propósitos?|finalidade?s?|s[oó]lo|apenas|somente|es|son|é"
+        r"|são) (?:(?!comer)\w+ )?"
+        rf"(?:no|não)[- ]comercia(?:l|les|is)\b{_NOT_BOTH}|^\W*(?:no|não)[- ]comercia(?:l|les|is)\b{_NOT_BOTH}"
+        rf"|\buso comercial\b[^.;]{0, 20}\b(?:prohibido|proibido)|\b(?:prohibido"
         r"|proibido)\b[^.;]{0,20}\buso comercial",
     ),
     (
         ("uso ", "para fines", "para fins", "para investigaci", "para pesquisa"),
-        r"\buso (?:interno|personal|pessoal|privado|académico|acadêmico)(?: únicamente| exclusivamente| solamente| apenas| somente)\b"
+        r"\buso (?:interno|personal|pessoal|privado|académico|acadêmico)(?: únicamente| exclusivamente"
+        r"| solamente| apenas| somente)\b"
         r"|\b(?:s[oó]lo|solamente|únicamente|exclusivamente|apenas|somente) para (?:el |o )?(?:uso (?:interno"
         r"|personal|pessoal|privado|acad[eéê]mico)"
-        r"|(?:fines|fins) (?:de )?(?:investigación|pesquisa|académicos|acadêmicos|educativos)|investigación|pesquisa)\b",
+        r"|(?:fines|fins) (?:de )?(?:investigación|pesquisa|académicos|acadêmicos|educativos)|investigación"
+        r"|pesquisa)\b",
     ),
     (
         ("prohib", "proib", "redistribu", "vender"),
         rf"\b(?:redistribución|redistribuição|reventa|revenda|venta|venda)\b{_FEW}\b(?:prohibid|proibid)[ao]s?\b"
         rf"|\b(?:prohibid|proibid)[ao]s?\b{_FEW}\b(?:redistribu\w+|reventa|revenda|vender)"
-        r"|\b(?:no|não) (?:se )?(?:puede|pueden|debe|deben|pode|podem|deve|devem) (?:ser )?(?:redistribu|revend|vend)\w+",
+        r"|\b(?:no|não) (?:se )?(?:puede|pueden|debe|deben|pode|podem|deve|devem) (?:ser )?(?:redistribu|revend"
+        r"|vend)\w+",
     ),
     # Italian and Dutch
     (
         ("commercial", "solo per", "esclusivamente per", "vietat"),
-        rf"\bnon commercial[ei]\b|\b(?:solo|esclusivamente) per (?:uso (?:interno|personale|accademico)|(?:la )?ricerca)\b"
+        rf"\b(?:us[oi]|scopi|fini|licenza|finalità|solo|è|sono) (?:\w+ )?non commercial[ei]\b"
+        rf"|^\W*non commercial[ei]\b|\b(?:solo|esclusivamente) per (?:uso (?:interno|personale|accademico)"
+        rf"|(?:la )?ricerca)\b"
         rf"|\b(?:redistribuzione|vendita|rivendita|uso commerciale)\b{_FEW}\bvietat[oa]",
     ),
     (
         ("commerciee", "commercië", "alleen voor"),
-        r"\bniet[- ]commerci(?:eel|ele|ële)\b|\balleen voor (?:intern|persoonlijk|academisch|onderzoek)\w*",
+        r"\bniet[- ]commerci(?:eel|ele|ële)(?=\W*$|[.;:!?,)]| (?:gebruik|doel|licentie|onderzoek))"
+        r"|\balleen voor (?:intern|persoonlijk|academisch|onderzoek)\w*",
     ),
     # Russian
     (
         ("некоммерч", "только для", "запрещ"),
-        rf"\bнекоммерческ\w+|\bтолько для (?:внутренн|личн|исследовательск|научн|учебн)\w+"
-        rf"|\b(?:распространение|продажа|коммерческое использование)\b{_FEW}\bзапрещ\w+|\bзапрещ\w+{_FEW}\b(?:распростран|прода)\w+",
+        rf"\bнекоммерческ\w+(?=\W*$|[.;:!?,)]| (?:использ|цел|лиценз|исследов|примен))|\bтолько для (?:внутренн"
+        rf"|личн|исследовательск|научн|учебн)\w+"
+        rf"|\b(?:распространение|продажа|коммерческое использование)\b{_FEW}\bзапрещ\w+"
+        rf"|\bзапрещ\w+{_FEW}\b(?:распростран|прода)\w+",
     ),
     # Chinese
     (
         ("非商", "商用", "商业", "商業", "不得", "禁止", "仅", "僅"),
-        r"非商(?:业|用|業)|禁止商(?:用|业|業)|不得用于商业|不得用於商業|(?:不得|禁止|严禁|嚴禁)[^。；,，]{0,8}(?:转载|轉載|转售|分发|分發|传播|傳播|出售|售卖)"
+        r"非商(?:业|用|業)(?:性)?(?:的)?(?:使用|用途|利用|目的|许可|許可|研究|$|[。，,；;)）])|[于於](?:任何)?非商|禁止商(?:用|业|業)|不得用于商业|不得用於商業"
+        r"|(?<!是否)(?:不得|禁止|严禁|嚴禁)[^。；,，]{0,8}(?:转载|轉載|转售|分发|分發|传播|傳播|出售|售卖)(?!的)"
         r"|[仅僅](?:限|供|可?用于|用於)[^。；,，]{0,6}(?:内部|內部|个人|個人|研究|学术|學術|教育|学习|學習|教学)",
     ),
     # Japanese
     (
         ("商用", "配布", "無断", "のみ", "限定"),
-        r"非商用|商用(?:利用|目的)?(?:は|を|での)?[^。]{0,8}(?:不可|禁止|禁じ|できません)|再配布[^。]{0,8}(?:不可|禁止|禁じ|できません|しないで)"
-        r"|無断(?:転載|使用|複製|配布)|(?:社内|研究|学術|個人|教育)(?:利用|用途|使用|目的)?(?:での利用)?(?:に限定|に限り|のみ)",
+        r"非商用(?:利用|目的|使用|ライセンス|用途|に限|のみ|$|[。、])|商用(?:利用|目的)?(?:は|を|での)?[^。]{0,8}(?:不可|禁止|禁じ|できません)"
+        r"|再配布[^。]{0,8}(?:不可|禁止|禁じ|できません|しないで)"
+        r"|無断(?:転載|使用|複製|配布)|(?:社内|研究|学術|個人|教育)(?:利用|用途|使用|目的)?(?:での利用)?(?:に限定(?!されず|されな|しな)|に限り|のみ(?!ならず|でな))",
     ),
     # Korean
     (
         ("비상업", "상업", "재배포", "무단", "용도", "목적"),
-        r"비상업|상업(?:적|용)?[^.]{0,12}(?:금지|불가)|재배포[^.]{0,12}(?:금지|불가)|무단 ?(?:전재|배포|복제)"
+        r"비상업(?:적|용)?(?:$|[.,]| ?(?:용도|목적|이용|사용|라이선스|연구|으로))|상업(?:적|용)?[^.]{0,12}(?:금지|불가)"
+        r"|재배포[^.]{0,12}(?:금지"
+        r"|불가)|무단 ?(?:전재|배포|복제)"
         r"|(?:연구|내부|개인|교육) ?(?:용도?|목적)(?:으로)?만",
     ),
 )
 RESERVED = (
-    r"alle rechte vorbehalten|tous droits réservés|todos (?:los derechos reservados|os direitos reservados)|tutti i diritti riservati"
+    r"alle rechte vorbehalten|tous droits réservés|todos (?:los derechos reservados|os direitos reservados)"
+    r"|tutti i diritti riservati"
     r"|alle rechten voorbehouden|все права защищены|保留所有权利|版权所有|版權所有|無断転載を禁ず"
 )
 """As "all rights reserved"."""

@@ -12,6 +12,8 @@ from assay_zoo.artifacts.license import NONCOMMERCIAL, RESTRICTED, license_of, r
 from assay_zoo.artifacts.lines_with import lines_with
 from assay_zoo.artifacts.restricted_abroad import RESERVED, WORDS_OF_RESERVED, is_said_without_spaces
 from assay_zoo.artifacts.restricted_abroad import RULES as ABROAD
+from assay_zoo.artifacts.restricted_words import RULES as _RULES
+from assay_zoo.artifacts.restricted_words import THING
 from assay_zoo.artifacts.shown_text import shown_text
 from assay_zoo.license_families import families_of
 from assay_zoo.zoo_files import METADATA
@@ -25,68 +27,6 @@ NOTICES = re.compile(r"^(notice|copyright|terms|eula|disclaimer|legal)s?([-_. ].
 _FREE = ("Permissive", "Public Domain", "Copyleft", "Copyleft Limited")
 """Categories of licences under which anybody may use a thing for anything."""
 _TERMS = re.compile(r"\bcc[- ]by(?:[- ]sa)?[- ]n[cd]\b", re.IGNORECASE)
-_NOT = r"(?: ?not| never)"
-_THING = r"\b(?:weights?|models?|networks?|checkpoints?|parameters|files?|data(?:sets?)?|software|code|copies|work|it|them|they|these)\b"
-_GIVE = r"(?:re)?(?:distribute|sell|sublicen[cs]e|publish)"
-_SHARED = r"(?! (?:over|across|among|between|within|evenly|unevenly|uniformly|normally))"
-"""What is shared out so, is work, and not given to others."""
-_FOR_SOME = r"(?:evaluation|research|academic|educational|personal)"
-_SOME = r"(?:students?|employees|members|researchers|academics|universities|institutions|teachers|partners|customers|subscribers|staff)"
-_RULES: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("commercial",), NONCOMMERCIAL),
-    (
-        ("only",),
-        rf"\b{_FOR_SOME} only\b(?! [a-z])|\b{_FOR_SOME} (?:use|purposes?) only\b|\bonly for {_FOR_SOME}\b",
-    ),
-    (("commercial",), r"\b(?:no|not for|without) commercial use\b|\bcommercial use (?:is )?(?:prohibited|forbidden|not )"),
-    (
-        ("commercial",),
-        r"\bnot\b[^.;]{0,60}\bfor (?:any )?commercial (?:use|usage|purposes?|ends|gain|exploitation)\b"
-        rf"|\b(?:may|must|can|shall|do){_NOT} (?:be )?used?\b[^.;]{{0,60}}\bfor (?:any )?commercial\b",
-    ),
-    (("paid", "commercial"), r"\brequires? an? (?:paid|commercial) (?:licen|subscription)"),
-    (
-        ("distribut", "sell", "sublicen", "publish"),
-        rf"(?:\b(?:may|must|can|shall){_NOT}|\bnot (?:allowed|permitted) to|\bplease do not|(?<![a-z] )\bdo not)"
-        rf" (?:[a-z]+,? (?:or )?){{0,2}}{_GIVE}\b"
-        rf"(?:(?:,|,? or|,? and|/) ?[a-z]+)*[^.;:,]{{0,30}}?{_THING}{_SHARED}",
-    ),
-    (
-        ("distribut", "sold", "sublicen", "publish"),
-        rf"{_THING}[^.;:,]{{0,30}}\b(?:(?:may|must|can|shall){_NOT}|(?:is|are) not to) be"
-        rf" (?:re)?(?:distributed|sold|sublicen[cs]ed|published)\b{_SHARED}",
-    ),
-    (
-        ("distribution", "sale"),
-        r"\b(?:redistribution|distribution|sale|resale)(?: of [^.;:,]{1,40})? is"
-        r" (?:not (?:allowed|permitted)|prohibited|forbidden)\b|\bno redistribution\b",
-    ),
-    (
-        ("selling", "distributing", "sublicensing", "sharing", "publishing"),
-        rf"\b(?:re)?(?:selling|distributing|sublicen[cs]ing|sharing"
-        rf"|publishing)(?: [a-z]+){{0,3}} {_THING}(?: (?!between|across|among)[a-z]+){{0,3}}"
-        r" (?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))",
-    ),
-    (
-        ("distribut", "sale", "share", "release"),
-        r"\b(?:please )?do not (?:re)?(?:distribute|share|sell)\W*$|\bnot for (?:re)?(?:distribution|sale|public release)\b"
-        r"(?! (?:over|across|among|between|within|predict\w*|forecast\w*|data|prices?))",
-    ),
-    (
-        ("internal",),
-        rf"(?:\bonly|{_THING}[^.;:]{{0,40}}) for (?:company[- ]|strictly )?internal (?:use|purposes?|usage)\b"
-        r"(?! (?:by|of|in|as|inside|within|between) )|\binternal (?:use|purposes?|usage) only\b"
-        r"|\b(?:restricted|limited) to internal (?:use|purposes?)\b",
-    ),
-    (
-        ("restricted to", "limited to"),
-        rf"\b(?:restricted|limited) to (?:non-?commercial|private|{_FOR_SOME}) (?:use|usage|purposes?|users?)\b",
-    ),
-    (("only",), rf"\bonly (?:[a-z]+ ){{0,2}}{_SOME}(?: [a-z]+){{0,4}} (?:may|can|are (?:allowed|permitted))\b"),
-    (("proprietary", "confidential"), r"\bproprietary\b|\bconfidential\b"),
-    (("reserved",), r"\ball rights reserved\b"),
-)  # fmt: skip
-"""What keeps a use to some, each with the words of which it has one: lines of a page are looked for by these alone."""
 _EVERYWHERE = (*_RULES, *ABROAD, (WORDS_OF_RESERVED, RESERVED))
 _LESS = re.compile("|".join(pattern for _, pattern in _EVERYWHERE), re.IGNORECASE)
 _SOUGHT = (
@@ -96,8 +36,14 @@ _SOUGHT = (
 )
 _ALL = re.compile(rf"\ball rights reserved\b|{RESERVED}", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n\s*\n")
-_OF_CODE = re.compile(r"internal (?:use|usage|purposes?)", re.IGNORECASE)
+_OF_CODE = re.compile(r"\bintern(?:al|[eo]\w*)?\b|внутренн|[内內]部|社内|내부", re.IGNORECASE)
 """Of a function, in code."""
+_IN_CODE = re.compile(
+    r"\b(?:weights?|models?|software|licen\w*|gewichte\w*|modell\w*|lizenz\w*|poids|modèles?|pesos|modelos?|pesi)\b|\bвес|модел|лиценз"
+    r"|权重|權重|模型|许可|許可|重み|モデル|ライセンス|가중치|모델|라이선스",
+    re.IGNORECASE,
+)
+"""What a comment for which a use is kept speaks of."""
 _UNCLEAR = re.compile(r"proprietary|confidential|not be used for", re.IGNORECASE)
 """Words that can be of something else than a licence."""
 _OF_A_SPLIT = re.compile(r"(?:only )?(?:for )?evaluation(?: only)?", re.IGNORECASE)
@@ -113,7 +59,7 @@ _OF_RIGHTS = re.compile(
 """In a sentence that says who may use the thing itself: "confidential" is what a model may find in others' papers, too."""
 _LICENSING = re.compile(r"\blicen[cs](?:es?|ed|ing)\b|\b(?:released|available|distributed) under\b", re.IGNORECASE)
 _NAMED = re.compile(
-    rf"(?:{_THING}|\b(?:this|everything|all)\b)(?: [\w-]+){{0,3}} (?:is|are)(?: under)?(?: (?:the|a|an))?(?: gnu)? [*_`]*"
+    rf"(?:{THING}|\b(?:this|everything|all)\b)(?: [\w-]+){{0,3}} (?:is|are)(?: under)?(?: (?:the|a|an))?(?: gnu)? [*_`]*"
     r"(?:[al]?gpl|cc[- ]by|cc0|unlicense|apache[- ]2|bsd-|mit[*_`]*(?=[.,;(]|$))",
     re.IGNORECASE,
 )
@@ -193,7 +139,7 @@ def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str,
             continue  # of a list of words
         window = "\n".join(lines[max(number - 2, 0) : number + 1])
         for less in _restrictions(_ALL.sub("", window) if code else window):
-            if code and _OF_CODE.search(less) and not _OF_THE_THING.search(_OF_CODE.sub("", window)):
+            if code and _OF_CODE.search(less) and not _IN_CODE.search(window):
                 continue
             if less not in kept and len(kept) < _MOST:
                 kept.add(less)

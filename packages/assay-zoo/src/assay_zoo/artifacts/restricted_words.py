@@ -1,0 +1,78 @@
+"""Words that keep a use to some, in English."""
+
+from __future__ import annotations
+
+from assay_zoo.artifacts.license import NONCOMMERCIAL
+
+_NOT = r"(?: ?not| never)"
+THING = r"\b(?:weights?|models?|networks?|checkpoints?|parameters|files?|data(?:sets?)?|software|code|copies|work|it|them|they|these)\b"
+_GIVE = r"(?:re)?(?:distribute|sell|sublicen[cs]e|publish)"
+_SHARED = r"(?! (?:over|across|among|between|within|evenly|unevenly|uniformly|normally))"
+"""What is shared out so, is work, and not given to others."""
+_PLACE = r"(?: (?:in|of|from)(?: [^ .;:,]+){1,3})?"
+_FOR_SOME = r"(?:evaluation|research|academic|educational|personal)"
+_FOR_INTERNAL = r"(?:(?:only|strictly|company|for|restricted to|limited to)[ -])*"
+_THIS = r"\bthis (?!function|method|class|helper|module|field|argument|variable|attribute|flag|layer|block|option|constant|parameter)\w+"
+_SOME = r"(?:students?|employees|members|researchers|academics|universities|institutions|teachers|partners|customers|subscribers|staff)"
+RULES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("commercial",), NONCOMMERCIAL),
+    (
+        ("only",),
+        rf"\b{_FOR_SOME} only\b(?! [a-z])|\b{_FOR_SOME} (?:use|purposes?) only\b|\bonly for {_FOR_SOME}\b",
+    ),
+    (("commercial",), r"\b(?:no|not for|without) commercial use\b|\bcommercial use (?:is )?(?:prohibited|forbidden|not )"),
+    (
+        ("commercial",),
+        r"\bnot\b[^.;]{0,60}\bfor (?:any )?commercial (?:use|usage|purposes?|ends|gain|exploitation)\b"
+        rf"|\b(?:may|must|can|shall|do){_NOT} (?:be )?used?\b[^.;]{{0,60}}\bfor (?:any )?commercial\b",
+    ),
+    (("paid", "commercial"), r"\brequires? an? (?:paid|commercial) (?:licen|subscription)"),
+    (
+        ("distribut", "sell", "sublicen", "publish"),
+        rf"(?:\b(?:may|must|can|shall){_NOT}|\bnot (?:allowed|permitted) to|\bplease do not|(?<![a-z] )\bdo not)"
+        rf" (?:[a-z]+,? (?:or )?){{0,2}}{_GIVE}\b"
+        rf"(?:(?:,|,? or|,? and|/) ?[a-z]+)*[^.;:,]{{0,30}}?{THING}{_SHARED}",
+    ),
+    (
+        ("distribut", "sold", "sublicen", "publish"),
+        rf"{THING}[^.;:,]{{0,30}}\b(?:(?:may|must|can|shall){_NOT}|(?:is|are) not to) be"
+        rf" (?:re)?(?:distributed|sold|sublicen[cs]ed|published)\b{_SHARED}",
+    ),
+    (
+        ("distribution", "sale"),
+        r"\b(?:redistribution|distribution|sale|resale)(?: of [^.;:,]{1,40})? is"
+        r" (?:not (?:allowed|permitted)|prohibited|forbidden)\b|\bno redistribution\b",
+    ),
+    (
+        ("selling", "distributing", "sublicensing", "sharing", "publishing"),
+        rf"\b(?:re)?(?:selling|distributing|sublicen[cs]ing|sharing"
+        rf"|publishing)(?: [a-z]+){{0,3}} {THING}(?: (?!between|across|among)[a-z]+){{0,3}}"
+        r" (?:is|are) (?:strictly )?(?:forbidden|prohibited|not (?:allowed|permitted))",
+    ),
+    (
+        ("distribut", "sale", "share", "release"),
+        r"(?<!\bwe )(?<!\bthey )(?<!\bwhich )(?<!\bthat )(?<![a-rt-z]s )\bdo not (?:re)?(?:distribute|share|sell)\W*$"
+        rf"|(?:\bnot for (?:re)?(?:distribution|public release)|(?:^|[.;:!?,(] ?|\bis |{THING}{_PLACE} are )not for sale)\b"
+        r"(?! (?:over|across|among|between|within|predict\w*|forecast\w*|data|prices?))",
+    ),
+    (
+        ("internal",),
+        rf"(?:\bonly|{THING}[^.;:]{{0,40}}) for (?:company[- ]|strictly )?internal (?:use|purposes?|usage)\b"
+        r"(?! (?:by|of|in|as|inside|within|between) )"
+        rf"|(?:(?:^|[.;:!?,(] ?)\W*{_FOR_INTERNAL}|(?:{THING}|\blicen\w+|{_THIS})[^.;:]{{0,40}})\binternal (?:use|purposes?|usage) only\b"
+        r"|\b(?:restricted|limited) to internal (?:use|purposes?)\b",
+    ),
+    (
+        ("restricted to", "limited to"),
+        rf"\b(?:restricted|limited) to (?:non-?commercial|private|{_FOR_SOME}) (?:use|usage|purposes?|users?)\b"
+        r"(?! (?:of|in|from|with|who|that)\b)",
+    ),
+    (
+        ("only",),
+        rf"\bonly (?:[a-z]+ ){{0,2}}{_SOME}(?: [a-z]+){{0,4}} (?:may|can|are (?:allowed|permitted)(?: to)?)"
+        rf" (?:\w+ or )?(?:use|run|download|access|copy|share|have|get|obtain|apply|modify|work with|{_GIVE})\b",
+    ),
+    (("proprietary", "confidential"), r"\bproprietary\b|\bconfidential\b"),
+    (("reserved",), r"\ball rights reserved\b"),
+)  # fmt: skip
+"""What keeps a use to some, each with the words of which it has one: lines of a page are looked for by these alone."""
