@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -125,6 +126,54 @@ def test_what_a_program_takes_orders_from_asks(path: str, text: str, tmp_path: P
 )
 def test_values_and_words_are_free(path: str, text: str, tmp_path: Path) -> None:
     assert not _asks(tmp_path, path, text)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("TERMS.yaml", "terms: You must not sell or redistribute the weights.\n"),
+        ("TERMS.json", '{"terms": "All rights reserved. Not for commercial use."}'),
+        ("terms_of_use.json", '{"a": [{"b": ["You must not sell", "the weights."]}]}'),
+        ("model_card.yaml", "license: cc-by-nc-4.0\nname: x\n"),
+        ("config.json", '{"license": "cc-by-nc-4.0", "architectures": ["X"]}'),
+        ("config.json", '{"note": "The weights must \\u006eot be sold."}'),
+        ("config.json", '["The weights must not be sold."]'),
+        ("LICENSE.json", '{"license": "GPL-3.0"}'),
+        ("LICENSE.toml", '[license]\nname = "GPL-3.0"\n'),
+        ("codemeta.json", '{"name": "x", "description": "The weights must not be sold."}'),
+        ("broken.json", '{"The weights must not be sold.'),
+        ("notes.jsonl", '{"license":"CC-BY-NC-4.0: the weights must not be sold."}\n'),
+        ("run.log", "The weights must not be sold.\n"),
+        ("model.onnx.license", "SPDX-License-Identifier: CC-BY-NC-4.0\n"),
+        ("a.labels", "The weights must not be sold.\n"),
+    ],
+)
+def test_rights_are_heard_in_settings_and_other_texts(path: str, text: str, tmp_path: Path) -> None:
+    published = _published(tmp_path, path, text)
+    assert published["restricted"] or published["rights"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("labels.json", '["commercial", "non-commercial", "for sale", "license plate", "only"]'),
+        ("labels.json", '{"0": "commercial vehicle", "1": "taxi"}'),
+        ("annotations.json", '{"images": [{"id": 1, "license": 3}], "categories": [{"name": "license plate"}]}'),
+        ("config.yaml", "seed: 1\nmodel: {name: net, use: bias}\n"),
+        ("a.merges", "com mercial\no nly\n"),
+        ("a.jsonl", '{"text": "a dog", "label": 1}\n'),
+    ],
+)
+def test_values_say_nothing_of_rights(path: str, text: str, tmp_path: Path) -> None:
+    published = _published(tmp_path, path, text)
+    assert not published["restricted"]
+    assert not published["rights"]
+
+
+def _published(folder: Path, path: str, text: str) -> dict[str, Any]:
+    (folder / path).write_text(text, encoding="utf-8")
+    published: dict[str, Any] = inspect_published(_item(folder / path, path, _kind(Path(path))))
+    return published
 
 
 @pytest.mark.parametrize("code", ["json.load(open(HERE / 'tables.json'))", "list(HERE.glob('*.json'))"])

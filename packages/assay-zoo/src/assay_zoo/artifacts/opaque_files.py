@@ -13,10 +13,8 @@ from assay_zoo.artifacts.sources import SourceText
 _SHOWN = (
     ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm", ".pnm", ".wav", ".flac", ".ogg", ".oga", ".opus",
     ".mp3", ".m4a", ".mp4", ".mov", ".mkv", ".webm", ".npy", ".npz", ".pb", ".safetensors", ".py", ".ipynb",
-    ".jsonl", ".ndjson", ".bib", ".log", ".names", ".labels", ".vocab", ".merges", ".bpe", ".tokens", ".pbtxt", ".prototxt",
-    ".license",
 )  # fmt: skip
-"""Pictures, sounds, arrays, and texts that nothing runs. What is read as a page, a table or a model is known beside."""
+"""Pictures, sounds, arrays and code. What is read as a page, a table or a model is known beside."""
 
 
 _TEXTS = re.compile(

@@ -52,8 +52,11 @@ _STATING = (
 )
 """What machines read of a work, its licence among it."""
 _OF_THE_MODEL = re.compile(r"\b(?:weights?|models?|networks?|checkpoints?)\b", re.IGNORECASE)
-_PAGES = ("", ".txt", ".text", ".adoc", ".org", ".tex", ".py", ".cff")
-"""What a person reads as words."""
+_PAGES = (
+    "", ".txt", ".text", ".adoc", ".org", ".tex", ".py", ".cff", ".license", ".bib", ".log", ".jsonl", ".ndjson", ".names", ".labels",
+    ".vocab", ".merges", ".bpe", ".tokens", ".pbtxt", ".prototxt",
+)  # fmt: skip
+"""What a person reads as words, and lists that may say some."""
 
 
 def check_published(

@@ -20,13 +20,8 @@ from assay_zoo.artifacts.model_notes import restriction_in_notes
 from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
 from assay_zoo.artifacts.project_files import requirements_of
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
-from assay_zoo.artifacts.restricted_use import (
-    NOTICES,
-    less_allowed,
-    notice_restriction,
-    rights_in_page,
-)
-from assay_zoo.artifacts.settings_files import holds_values
+from assay_zoo.artifacts.restricted_use import NOTICES, less_allowed, notice_restriction, rights_in_page
+from assay_zoo.artifacts.settings_files import holds_values, words_of
 from assay_zoo.artifacts.shown_code import reached_in_markdown
 from assay_zoo.artifacts.template_text import left_in_text
 from assay_zoo.readme import own_sections
@@ -96,12 +91,8 @@ def inspect_published(item: dict[str, Any]) -> Any:
         )
     elif kind == "metadata":
         published = Published(active=tuple(dict.fromkeys(_in_table(text))))
-    elif kind == "stated":
-        orders = Path(item["path"]).name.lower() == "package.json"  # the others only describe a work
-        published = Published(stated=stated_in(text), instructs=orders)
-    elif kind == "settings":
-        suffix = Path(item["path"]).suffix.lower()
-        published = Published(instructs=not holds_values(suffix, text, item.get("packages", ())))
+    elif kind in ("stated", "settings"):
+        published = _settings(item, text)
     elif kind == "requirements":
         published = _asked_for(item, data)
     else:
@@ -131,6 +122,19 @@ def _readme(item: dict[str, Any], text: str) -> Published:
         rights=()
         if _is_notice(item)
         else tuple(rights_in_page(own_sections(text) if item["path"] == "README.md" else text)),
+    )
+
+
+def _settings(item: dict[str, Any], text: str) -> Published:
+    """Of those that state a licence only one gives orders: the others describe a work."""
+    path, states = Path(item["path"]), item["kind"] == "stated"
+    suffix, packages = path.suffix.lower(), item.get("packages", ())
+    words = words_of(suffix, text)
+    return Published(
+        instructs=path.name.lower() == "package.json" if states else not holds_values(suffix, text, packages),
+        stated=stated_in(text) if states else "",
+        restricted=notice_restriction(words) if _is_notice(item) else "",
+        rights=() if _is_notice(item) else tuple((0, clause, less) for _, clause, less in rights_in_page(words)),
     )
 
 

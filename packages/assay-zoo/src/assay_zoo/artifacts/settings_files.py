@@ -47,6 +47,7 @@ _ARGUMENT = re.compile(r"-{1,2}[A-Za-z].*|.*[/$=].*|.*\.[A-Za-z]\w*")
 _IN_CODE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _RUNNING = ("os", "subprocess", "builtins", "runpy", "pty")
 _RUN_FROM = re.compile(r"(?:git\+|https?:)\S+\.(?:sh|ps1|bat|exe|whl)|git\+\S+", re.IGNORECASE)
+_OF_RIGHTS = re.compile(r"[\w ./:-]{0,40}(?:licen[cs]e|spdx)|terms|rights|usage", re.IGNORECASE)
 _TELLING = (str, bool, dict, list)
 _PICTURE = re.compile(r".*\.\w{2,5}")
 
@@ -72,6 +73,29 @@ def holds_values(suffix: str, text: str, packages: Sequence[str] = ()) -> bool:
     except (ValueError, RecursionError):
         return False
     return next(asked_in_page("\n\n".join(texts), packages, plain=False), None) is None
+
+
+def words_of(suffix: str, text: str) -> str:
+    """What it says, as a page that people read: texts of a list in lines, others apart, a licence behind its name. Where it cannot be
+    read, the text itself."""
+    try:
+        documents = _parsed(suffix, text)
+        tables = [_Entry("", documents), *_entries(documents)]
+        return "\n\n".join(part for entry in tables for part in _said_in(entry.key, entry.value))
+    except (ValueError, RecursionError):
+        return text
+
+
+def _said_in(key: str, value: object) -> Iterator[str]:
+    if isinstance(value, list):
+        yield "\n".join(_behind(key, each) for each in value if isinstance(each, str))
+    elif isinstance(value, dict):
+        yield from (str(own) for own in value if " " in str(own))
+        yield from (_behind(key, _behind(str(own), each)) for own, each in value.items() if isinstance(each, str))
+
+
+def _behind(key: str, text: str) -> str:
+    return f"{key}: {text}" if _OF_RIGHTS.match(key) else text
 
 
 def _parsed(suffix: str, text: str) -> list[Any]:
