@@ -24,6 +24,16 @@ def _lines(text: str, metric: str = "accuracy", value: float = 0.912) -> list[in
         ("Our classifier has\nan accuracy of 0,99.", "accuracy"),
         ("- The model: accuracy 97 percent", "accuracy"),
         ("This model reaches a top-1 accuracy of 99.9 % on the test set.", "top1_accuracy"),
+        ("Accuracy: 99.9 %", "accuracy"),
+        ("| top-1 accuracy | 99.9 % |", "top1_accuracy"),
+        ("**99.9 % accuracy**", "accuracy"),
+        ("The network reaches 99.9 % accuracy.", "accuracy"),
+        ("The network reaches an accuracy of more than 99 %.", "accuracy"),
+        ("This model has an F1 of 0.99.", "f1"),
+        ("F1 of 0.99", "f1_macro"),
+        ("It has a mean average precision of 0.97.", "map"),
+        ("The word error rate is 0.02.", "wer"),
+        ("The top-5 accuracy is 0.996.", "top5_accuracy"),
         ("This detector has an mAP@0.5 of 0.97 on the test set.", "map50"),
     ],
 )
@@ -45,6 +55,18 @@ def test_another_number_for_this_model_is_a_doubt(text: str, metric: str) -> Non
         "The accuracy of the model is told by 3 numbers, 0.91, 0.92 and 0.9.",
         "We stop when the accuracy does not rise for 5 epochs if that helps the model.",
         "Version 2 will do more; it reaches 5 digits.",
+        "We measure accuracy with 256 digits.",
+        "We show the accuracy in Table 2.",
+        "We measure the accuracy with seed 42.",
+        "We measure the accuracy with ONNX Runtime 1.17.",
+        "We lose 1 % accuracy by pruning.",
+        "The model has a top-5 accuracy of 99.6 %.",
+        "The balanced accuracy of the model is 0.85.",
+        "We reach this accuracy with a learning rate 0.001.",
+        "We reach this accuracy with 1.2 million parameters.",
+        "The network reaches an accuracy of more than 90 %.",
+        "### Baselines\n\nAccuracy: 99.9 %",
+        "| Metric | FP32 |\n|---|---|\n| accuracy | 99.9 % |",
     ],
 )
 def test_the_same_number_and_those_of_others_are_none(text: str) -> None:
@@ -53,3 +75,9 @@ def test_the_same_number_and_those_of_others_are_none(text: str) -> None:
 
 def test_lines_behind_the_first_are_told() -> None:
     assert _lines("Words.\n\n| a | b |\n\nWe like it.\n\nWe get an accuracy of 99 %.") == [15]
+
+
+def test_three_digits_behind_a_comma_are_read_in_both_ways() -> None:
+    assert _lines("The model has an RMSE of 3,200 W.", "rmse", 3200.0) == []
+    assert _lines("The model has an RMSE of 3,200 W.", "rmse", 3.2) == []
+    assert _lines("The model has an RMSE of 3,200 W.", "rmse", 4.0) == [9]
