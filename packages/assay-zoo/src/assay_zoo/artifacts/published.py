@@ -17,6 +17,7 @@ from assay_zoo.artifacts.license import license_named, license_of, other_license
 from assay_zoo.artifacts.links import links_in_markdown
 from assay_zoo.artifacts.markup import active_html, active_markdown
 from assay_zoo.artifacts.model_notes import restriction_in_notes
+from assay_zoo.artifacts.own_terms import kept_to_some
 from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
 from assay_zoo.artifacts.project_files import requirements_of
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
@@ -118,7 +119,7 @@ def _readme(item: dict[str, Any], text: str) -> Published:
         links=tuple(links_in_markdown(text)),
         requirements=certain,
         perhaps=tuple((line, problem) for line, problem in perhaps if problem not in known),
-        restricted=notice_restriction(text) if _is_notice(item) else "",
+        restricted=kept_to_some(item["path"], text),
         rights=()
         if _is_notice(item)
         else tuple(rights_in_page(own_sections(text) if item["path"] == "README.md" else text)),
@@ -200,7 +201,7 @@ def _page(item: dict[str, Any], text: str) -> Published:
     return Published(
         requirements=tuple((line, problem) for line, problem, certain in asked if certain),
         perhaps=tuple((line, problem) for line, problem, certain in asked if not certain),
-        restricted=notice_restriction(text) if _is_notice(item) else "",
+        restricted=kept_to_some(item["path"], text),
         rights=() if _is_notice(item) else tuple(rights_in_page(text, code=item["path"].endswith(".py"))),
     )
 
