@@ -90,7 +90,7 @@ def test_what_could_not_be_sent_is_in_the_journal(cut: Cut, tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     for name in ("BATCH_S", "AGAIN_S", "PATIENCE_S"):
         monkeypatch.setattr(opening, name, 0.0)
-    text = rf"every result of the run is in .*journal: `assay resume {RUN.id}` sends them"
+    text = rf"every result of the run is in .*journal: `assay resume {RUN.id} --history \S+` sends them"
     with open_services(cut.address) as services, pytest.raises(StoreUnreachable, match=text):
         _run_and_lose_the_server(cut, services)
     cut.on()
