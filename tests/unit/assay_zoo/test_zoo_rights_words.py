@@ -1,4 +1,4 @@
-"""Words of rights are heard where they are of the thing itself, and not where they are of what a model tells apart."""
+"""Words of rights are heard where they are of the thing itself, and not where they are of what a model separates."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def test_another_operator_is_tried_without_what_does_not_matter(
 def test_attributes_that_do_not_matter_leave_half_of_the_experiments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, each_s: float
 ) -> None:
-    """With many nodes their attributes alone took more processes than all may take, and what tells most was not tried."""
+    """With many nodes their attributes alone took more processes than all may take, and the most useful experiment was not tried."""
     clock, ended = [0.0], SimpleNamespace(outcome=Outcome.CRASH, signal="SIGSEGV")
     asked: list[int] = []
 

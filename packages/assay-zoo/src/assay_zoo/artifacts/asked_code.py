@@ -159,7 +159,7 @@ class AskedCode(ShownMarkup):
         yield from self._fetched(node, name, words)
 
     def _may_parse_files(self, node: ast.Call, name: str) -> bool:
-        """Whether a parser of arguments may be told by position, or by a table, that arguments are read from files."""
+        """Whether a parser of arguments may be set by position, or by a table, to read arguments from files."""
         if not any(path.startswith("argparse") for path in self._bound.all_paths()):
             return False
         made = [node.func, *node.args]

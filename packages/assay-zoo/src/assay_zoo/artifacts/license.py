@@ -65,7 +65,7 @@ NONCOMMERCIAL = (
     r"(?<!commercial or )(?<!commercial and )(?<!commercial and/or )(?<!commercial from )\bnon[- ]?commercial\b"
     rf"(?! (?:and|or|and/or) commercial)(?=\W*$|\W*[^\w\s-]| (?:and|or|but)\b|[- ](?:\w+[- ])?{_USES}\b)"
 )
-"""Not of what a model tells apart, as non-commercial vehicles."""
+"""Not of what a model separates, as non-commercial vehicles."""
 RESTRICTED = re.compile(
     rf"commons clause|{NONCOMMERCIAL}(?! distribution)|not be used for"
     r"|(?:for )?(?:evaluation|research|academic)(?: use| purposes?)? only|confidential",

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _APART = ("tests", "testing", "_vendor")
-"""Folders of a package that nobody's values come to."""
+"""Folders of a package that no values are given to."""
 _ASKED = re.compile(rb"(?:\.\s*|\bdef |\bclass |[\"'])([^\W\d]\w*)")
 _RUNNING = (("onnxruntime", "capi/*.py"), ("onnx", "reference/reference_evaluator.py"), ("onnx", "backend/base.py"))
 """Where packages of the zoo have the classes that run a model, as far as these are Python."""

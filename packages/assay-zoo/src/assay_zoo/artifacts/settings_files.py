@@ -1,4 +1,4 @@
-"""Tables in JSON, YAML and TOML that may tell a program what to do: how an image is built, what is installed, which command is run.
+"""Tables in JSON, YAML and TOML that may give a program orders: how an image is built, what is installed, which command is run.
 
 Nobody knows every program that reads one by its name, and tables in tables are in many that only describe. So what they say counts:
 commands, names of what is to be run or installed, images of containers. Such a file a script of the submission reads, or a person looks.
@@ -62,7 +62,7 @@ class _Entry(NamedTuple):
 
 
 def holds_values(suffix: str, text: str, packages: Sequence[str] = ()) -> bool:
-    """Whether it describes something, and tells nobody what to run. What cannot be read may tell."""
+    """Whether it describes something, and orders nothing to be run. What cannot be read may order it."""
     texts: list[str] = []
     try:
         for entry in _entries(_parsed(suffix, text)):

@@ -44,7 +44,7 @@ def by_code(connection: Connection, column: ColumnElement[str]) -> ColumnElement
 
 def among(connection: Connection, column: ColumnElement[Any], values: Collection[Any]) -> ColumnElement[bool]:
     """Whether it is one of these. PostgreSQL gets them as one array: a list of another length would be another statement, which the driver
-    and the server read and prepare anew each time."""
+    and the server read and prepare it each time."""
     if connection.dialect.name != "postgresql":
         return column.in_(values)
     from sqlalchemy import ARRAY
