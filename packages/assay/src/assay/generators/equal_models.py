@@ -12,6 +12,7 @@ from assay.generators.build import Build, Operand
 from assay.generators.compose import finished
 from assay.generators.draws import Draws
 from assay.generators.equal_nodes import Known, equal_node
+from assay.generators.known_sizes import LARGEST_INPUT
 from assay.generators.mined import MinedPattern, MinedValue, decode, own_patterns
 from assay.generators.schemas import NotMade
 from assay.generators.values import draw_values
@@ -20,8 +21,6 @@ from assay.ports.generator import GeneratedCase
 MOST_CHANGES = 4
 INNER = 15
 """Percent of the cases with a value in the middle as an output, too."""
-LARGEST_INPUT = 65_536
-"""Elements: what is larger takes seconds in float64."""
 
 
 class EqualModels:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -15,6 +16,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from assay.core.dtype import dtype_name
+from assay.generators.known_sizes import with_known_sizes
 from assay.generators.schemas import GENERATED, NotMade, schema_at
 
 MOST_NODES, LEAST_NODES = 12, 2
@@ -67,45 +69,47 @@ def own_patterns() -> tuple[MinedPattern, ...]:
     return decode(resources.files("assay.generators").joinpath("data/patterns.json").read_bytes())
 
 
+@dataclass(frozen=True)
+class Mine:
+    """A model at the sizes that it takes: its nodes, constants, and what else is known of a type and a shape."""
+
+    opset: int
+    nodes: Sequence[Any]
+    stored: Mapping[str, Any]
+    known: Mapping[str, tuple[str, tuple[int, ...]]]
+    has_functions: bool
+
+    @staticmethod
+    def of(model: Any) -> Mine:
+        graph = with_known_sizes(model)
+        opset = next((entry.version for entry in model.opset_import if entry.domain == ""), 0)
+        nodes = [node for node in graph.node if node.op_type != "Constant"]
+        return Mine(opset, nodes, _stored(graph), _known(graph), bool(model.functions))
+
+    def parts(self, length: int = MOST_NODES) -> Iterator[MinedPattern]:
+        """Each window of neighbours: a node and what leads to it, of at most `length` nodes. What has no fixed shape is left out."""
+        producer = {name: node for node in self.nodes for name in node.output}
+        for last in self.nodes:
+            window = _window(last, producer, length)
+            if len(window) >= LEAST_NODES and (
+                pattern := _pattern(
+                    [node for node in self.nodes if node in window], self.stored, self.known, self.opset
+                )
+            ):
+                yield pattern
+
+    def whole(self) -> MinedPattern | None:
+        """All of a small model, with its weights. None of a large one, and of one with forms that are not known."""
+        numbers = sum(array.size for array in self.stored.values())
+        if not LEAST_NODES <= len(self.nodes) <= WHOLE_NODES or numbers > WHOLE_NUMBERS or self.has_functions:
+            return None
+        pattern = _pattern(self.nodes, self.stored, self.known, self.opset, most=WHOLE_NUMBERS)
+        return None if pattern is None else msgspec.structs.replace(pattern, whole=True)
+
+
 def mine(model: Any, length: int = MOST_NODES) -> Iterator[MinedPattern]:
-    """Each window of neighbours: a node and what leads to it, of at most `length` nodes. What has no fixed shape is left out."""
-    graph = _with_sizes(model)
-    opset = next((entry.version for entry in model.opset_import if entry.domain == ""), 0)
-    stored, known = _stored(graph), _known(graph)
-    nodes = [node for node in graph.node if node.op_type != "Constant"]
-    producer = {name: node for node in nodes for name in node.output}
-    for last in nodes:
-        window = _window(last, producer, length)
-        if len(window) >= LEAST_NODES and (
-            pattern := _pattern([node for node in nodes if node in window], stored, known, opset)
-        ):
-            yield pattern
-
-
-def mine_whole(model: Any) -> MinedPattern | None:
-    """All of a small model, with its weights. None of a large one, and of one with forms that are not known."""
-    graph = _with_sizes(model)
-    opset = next((entry.version for entry in model.opset_import if entry.domain == ""), 0)
-    stored, known = _stored(graph), _known(graph)
-    nodes = [node for node in graph.node if node.op_type != "Constant"]
-    numbers = sum(array.size for array in stored.values())
-    if not LEAST_NODES <= len(nodes) <= WHOLE_NODES or numbers > WHOLE_NUMBERS or model.functions:
-        return None
-    pattern = _pattern(nodes, stored, known, opset, most=WHOLE_NUMBERS)
-    return None if pattern is None else msgspec.structs.replace(pattern, whole=True)
-
-
-def _with_sizes(model: Any) -> Any:
-    """Its graph, with the shapes that can be inferred; sizes that its inputs leave open are 1."""
-    fixed = onnx.ModelProto()
-    fixed.CopyFrom(model)
-    del fixed.graph.value_info[:]
-    for value in fixed.graph.input:
-        for axis in value.type.tensor_type.shape.dim:
-            axis.dim_value = axis.dim_value or 1
-    for value in fixed.graph.output:
-        value.type.tensor_type.ClearField("shape")
-    return onnx.shape_inference.infer_shapes(fixed, data_prop=True).graph
+    """See `Mine.parts`."""
+    return Mine.of(model).parts(length)
 
 
 def _stored(graph: Any) -> dict[str, Any]:
@@ -221,8 +225,8 @@ def mine_folder(folder: Path) -> tuple[MinedPattern, ...]:
     for path in sorted(folder.rglob("*.onnx")):
         try:
             model = onnx.load(str(path), load_external_data=False)
-            mined = [*mine(model, 6)]
-            whole = mine_whole(model)
+            opened = Mine.of(model)
+            mined, whole = [*opened.parts(6)], opened.whole()
         except Exception:  # noqa: BLE001  no model, and the folder may hold anything
             continue
         for mined_pattern in mined:
