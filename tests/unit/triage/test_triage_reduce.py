@@ -9,7 +9,7 @@ import pytest
 
 from assay.core.region import GraphNode, RegionGraph
 from assay.triage.graph import Graph, Places
-from assay.triage.reduce import earliest, minimize, shortest_prefix
+from assay.triage.reduce import MOST_SETS, earliest, fewest_outputs, minimize, shortest_prefix
 
 
 def chain(length: int, operators: dict[int, str] | None = None) -> Graph:
@@ -41,7 +41,7 @@ def test_what_is_left_is_what_fails(needed: set[int]) -> None:
         return needed <= places
 
     output = f"v{max(needed)}"
-    left = finished(minimize(graph, output, graph.before(output), fails, lambda places: None))
+    left = finished(minimize(graph, (output,), graph.before(output), fails, lambda places: None))
     assert left == needed
     assert len(set(asked)) == len(asked) or len(asked) < 40
 
@@ -85,3 +85,18 @@ def test_what_only_hands_the_error_on_is_left_out() -> None:
     output, places = finished(earliest(graph, "v11", frozenset(range(3, 12)), fails_at))
     assert (output, places) == ("v4", {3, 4})
     assert finished(earliest(graph, "v4", frozenset({3, 4}), fails_at)) == ("v4", {3, 4})
+
+
+@pytest.mark.parametrize("needed", [(3,), (0, 1), (0, 39), (17, 31)])
+def test_outputs_that_a_failure_needs_together_are_found_in_few_tries(needed: tuple[int, ...]) -> None:
+    asked: list[tuple[str, ...]] = []
+    due = tuple(f"y{place}" for place in needed)
+
+    async def fails(outputs: tuple[str, ...]) -> bool:
+        asked.append(outputs)
+        return {*due} <= {*outputs}
+
+    kept = finished(fewest_outputs([f"y{place}" for place in range(40)], fails))
+    assert {*due} <= {*kept}
+    assert len(kept) <= 2 * len(due)
+    assert len(asked) <= MOST_SETS

@@ -21,6 +21,7 @@ from assay.testing.builders import make_job, make_result
 from assay.triage.context import Whole, end_of
 from assay.triage.graph import Graph, Places
 from assay.triage.prober import OutOfTime, Prober
+from assay.triage.reduce import MOST_SETS
 from assay.triage.search import MOST_OUTPUTS, MOST_TRIES, _part, tries_for
 from assay.triage.symptom import UNSTABLE, Symptom
 from assay.triage.unstable import FEW, RUNS, builds_for
@@ -93,8 +94,18 @@ def test_a_question_ends_when_the_time_is_over(left_s: float, raised: bool) -> N
     assert bool(seen) == (left_s > 0)
 
 
-@pytest.mark.parametrize(("ending", "due"), [("c", ("c", frozenset({0, 2}))), ("", None)])
-def test_a_model_that_ends_its_process_is_cut_at_an_output_that_it_ends_with_alone(ending: str, due: object) -> None:
+ENDINGS = (
+    (("c",), (("c",), frozenset({0, 2}))),
+    (("b", "c"), (("b", "c"), frozenset({0, 1, 2}))),
+    (("a", "b"), (("a", "b"), frozenset({0, 1}))),
+    (("never",), None),
+)
+
+
+@pytest.mark.parametrize(("ending", "due"), ENDINGS)
+def test_a_model_that_ends_its_process_is_cut_at_the_fewest_outputs_that_it_ends_with(
+    ending: tuple[str, ...], due: object
+) -> None:
     """What the first of its outputs is computed by may run: what makes that right is no cure, and its script fails nowhere."""
     nodes = tuple(
         GraphNode(name, "Neg", reads, (name,)) for name, reads in (("a", ("x",)), ("b", ("x",)), ("c", ("a",)))
@@ -102,36 +113,38 @@ def test_a_model_that_ends_its_process_is_cut_at_an_output_that_it_ends_with_alo
     crash = Symptom("crash SIGABRT")
 
     class Ends:
-        async def ask(self, windows: list[Places], *, outputs: tuple[str, ...]) -> str:
-            return outputs[0]
+        async def ask(self, windows: list[Places], *, outputs: tuple[str, ...]) -> tuple[str, ...]:
+            return outputs
 
         def symptom_of(self, result: object) -> Symptom | None:
-            return crash if result in (ending, whole.result) else None
+            ends = isinstance(result, tuple) and {*ending} <= {*result}
+            return crash if ends or result is whole.result else None
 
     graph = Graph(RegionGraph(nodes, ("x",), ("a", "b", "c"), ("x", "a", "b", "c")))
     job = other_kind(make_job(), RegionJob, values_dir="", windows=())
     result = replace(empty_result(job), outcome=Outcome.CRASH)
     whole = Whole(cast("Any", None), graph, cast("Any", Ends()), frozenset({0, 1, 2}), result)
     part = asyncio.run(_part(whole, frozenset()))
-    assert (None if part is None else (part.output, part.places)) == due
+    assert (None if part is None else (part.outputs, part.places)) == due
 
 
 def test_of_many_outputs_only_the_first_are_tried_alone() -> None:
     """Each is a process that may end: a model with hundreds of outputs would take all the time of triage."""
-    names = tuple(f"y{place}" for place in range(MOST_OUTPUTS + 2))
-    asked: list[str] = []
+    names = tuple(f"y{place}" for place in range(5 * MOST_OUTPUTS))
+    asked: list[tuple[str, ...]] = []
 
     class EndsWithAll:
-        async def ask(self, windows: list[Places], *, outputs: tuple[str, ...]) -> str:
-            asked.extend(outputs)
-            return outputs[0]
+        async def ask(self, windows: list[Places], *, outputs: tuple[str, ...]) -> tuple[str, ...]:
+            asked.append(outputs)
+            return outputs
 
         def symptom_of(self, result: object) -> Symptom | None:
-            return Symptom("crash SIGABRT") if result in (names[-1], whole.result) else None
+            return Symptom("crash SIGABRT") if result is whole.result else None
 
     graph = Graph(RegionGraph(tuple(GraphNode(name, "Neg", ("x",), (name,)) for name in names), ("x",), names, names))
     result = replace(empty_result(other_kind(make_job(), RegionJob, values_dir="", windows=())), outcome=Outcome.CRASH)
     everything = frozenset(range(len(names)))
     whole = Whole(cast("Any", None), graph, cast("Any", EndsWithAll()), everything, result)
     assert asyncio.run(_part(whole, frozenset())) is None
-    assert asked == [*names[:MOST_OUTPUTS]]
+    assert asked[:MOST_OUTPUTS] == [(name,) for name in names[:MOST_OUTPUTS]]
+    assert len(asked) <= MOST_OUTPUTS + MOST_SETS + 1

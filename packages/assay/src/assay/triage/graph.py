@@ -79,6 +79,11 @@ class Graph:
             todo += [self.producer[name] for name in self.nodes[place].reads if name in self.producer]
         return frozenset(nodes)
 
+    def before_all(self, outputs: Iterable[str], within: Collection[int] | None = None) -> Places:
+        """Those before several values; none where one of these is not computed within."""
+        parts = [self.before(output, within) for output in outputs]
+        return frozenset().union(*parts) if all(parts) else frozenset()
+
     def ends(self, places: Collection[int]) -> list[str]:
         """Values that nothing within reads, the last first."""
         read = {name for place in places for name in self.nodes[place].reads}

@@ -31,8 +31,6 @@ from assay.triage.sites import wrong_sites
 from assay.triage.symptom import WITHIN, Symptom
 from assay.triage.triage_text import found_first
 
-EDITED = 64.0
-"""As `symptom.WITHIN`, where sizes and numbers change and a cure says whether it is the same failure."""
 MOST_TAPS = 12
 """Inner values that are tried as outputs."""
 LEFT = 0.2
@@ -43,8 +41,9 @@ MOST_ENDS = 4
 
 @dataclass
 class Part:
-    """`places` fail alone, with `output` as the only output; `explains` is the share of the end's error that goes when the part gives
-    right values, and those `elsewhere` in which the same nodes are wrong. The rest is found by `cause`."""
+    """`places` fail alone, with `output` as the only output, or with those `beside` it where none of them can be left out; `explains` is
+    the share of the end's error that goes when the part gives right values, and those `elsewhere` in which the same nodes are wrong. The
+    rest is found by `cause`."""
 
     whole: Whole
     output: str
@@ -58,6 +57,7 @@ class Part:
     origin: Origin = field(default_factory=Origin)
     small: Places = frozenset()
     elsewhere: tuple[Suspect, ...] = ()
+    beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.small = self.places
@@ -74,6 +74,10 @@ class Part:
             if again is not None:
                 return cls(whole, output, places, again, await explained(whole, places))
         return None
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return (self.output, *self.beside)
 
     @property
     def first_sentence(self) -> str:
@@ -109,7 +113,7 @@ class Part:
         self.doubts.append(Doubt.OUT_OF_TIME)
         if self.small_error is None and self.whole.graph.size(self.small) <= LARGEST:
             asked = self.whole.prober.late().ask(
-                [self.small], brought.flow, outputs=(self.output,), save_dir=str(folder / "smallest")
+                [self.small], brought.flow, outputs=self.outputs, save_dir=str(folder / "smallest")
             )
             self.small_error = end_error(await asked)
 
@@ -137,22 +141,22 @@ class Part:
         """Where the backend says what the part is worth after each pass."""
         if not isinstance(self.whole.context.backend, ShowsEachPass) or not self.symptom.output:
             return Origin()
-        asked = self.whole.prober.ask([self.small], brought.flow, outputs=(self.output,), each_pass=True)
+        asked = self.whole.prober.ask([self.small], brought.flow, outputs=self.outputs, each_pass=True)
         return origin_of((await asked).after_each, self.symptom.size)
 
     async def _healing_taps(self, brought: Brought) -> tuple[str, ...]:
         """Inner values that make the part right when they are outputs: they lie inside of what is computed as one."""
         graph, healing = self.whole.graph, []
-        inner = [name for place in sorted(self.small) for name in graph.nodes[place].writes if name != self.output]
+        inner = [name for place in sorted(self.small) for name in graph.nodes[place].writes if name not in self.outputs]
         for name in inner[:MOST_TAPS]:
-            result = await self.whole.prober.ask([self.small], brought.flow, outputs=(self.output,), taps=(name,))
+            result = await self.whole.prober.ask([self.small], brought.flow, outputs=self.outputs, taps=(name,))
             if is_right(result):
                 healing.append(name)
         return tuple(healing)
 
     async def _brought(self, places: Places) -> Brought:
         async def ask(flow: Flow, *, listed: bool = False, after: Flow | None = None) -> RegionResult:
-            asked = partial(self.whole.prober.ask, [places], flow, outputs=(self.output,), after=after)
+            asked = partial(self.whole.prober.ask, [places], flow, outputs=self.outputs, after=after)
             # What fails seldom is asked often, and a plain answer does not say when it has failed.
             as_plain = self.symptom.kind == "values" and not listed and self.whole.prober.tries == 1
             plain = await asked(derive=False) if as_plain else None
@@ -170,7 +174,7 @@ class Part:
         if not isinstance(backend, SwitchesPasses):
             return None
         without = backend.without_passes(flow, [name])
-        if not is_right(await self.whole.prober.ask([self.places], without, outputs=(self.output,))):
+        if not is_right(await self.whole.prober.ask([self.places], without, outputs=self.outputs)):
             return None
         return Brought(flow, (Cure("pass", (name,), changed(flow, without)),), tried=1)
 
@@ -184,30 +188,28 @@ class Part:
         if self.symptom.kind == "values" and math.isfinite(self.symptom.size):
             prober.screen(max(prober.job.screen, self.symptom.size / WITHIN))
 
-        async def right(places: Places, output: str) -> bool:
-            if cure is None:
-                return True
-            return is_right(await prober.ask([places], cure, outputs=(output,)))
+        async def right(places: Places, outputs: tuple[str, ...]) -> bool:
+            return cure is None or is_right(await prober.ask([places], cure, outputs=outputs))
 
         async def fails(places: Places) -> bool:
-            result = await prober.ask([places], brought.flow, outputs=(self.output,))
-            return self._is_like(result) and await right(places, self.output)
+            result = await prober.ask([places], brought.flow, outputs=self.outputs)
+            return self._is_like(result) and await right(places, self.outputs)
 
         async def fails_at(value: str, places: Places) -> bool:
             seen = prober.symptom_of(await prober.ask([places], brought.flow, outputs=(value,)))
-            return seen is not None and seen.kind == self.symptom.kind and await right(places, value)
+            return seen is not None and seen.kind == self.symptom.kind and await right(places, (value,))
 
-        for shortened in (shortest_prefix, earliest):
-            if graph.size(self.small) > 1:
+        for shortened in (None,) if self.beside else (shortest_prefix, earliest):
+            if shortened is not None and graph.size(self.small) > 1:
                 output, best = await shortened(graph, self.output, self.small, fails_at)
                 symptom = prober.symptom_of(await prober.ask([best], brought.flow, outputs=(output,)))
                 if symptom is not None:
                     self.output, self.small, self.symptom = output, best, symptom
-            self.small = await minimize(graph, self.output, self.small, fails, partial(setattr, self, "small"))
+            self.small = await minimize(graph, self.outputs, self.small, fails, partial(setattr, self, "small"))
 
     async def _saved(self, places: Places, brought: Brought, folder: Path) -> None:
         """The small model, and a simpler one where that fails as well; left in `folder`."""
-        prober, outputs, cure = self.whole.prober, (self.output,), brought.cured
+        prober, outputs, cure = self.whole.prober, self.outputs, brought.cured
         raw = folder / "reduced"
         first = await prober.ask([places], brought.flow, outputs=outputs, save_dir=str(raw))
         smaller = prober.on(str(raw))
@@ -215,7 +217,7 @@ class Part:
 
         async def tries(edits: Edits) -> RegionResult | None:
             result = await smaller.ask(nodes, brought.flow, outputs=outputs, edits=edits)
-            if not self._is_like_edited(result, cure is not None):
+            if not self.symptom.is_like_edited(self.whole.prober.symptom_of(result), guarded=cure is not None):
                 return None
             if cure is not None and not is_right(await smaller.ask(nodes, cure, outputs=outputs, edits=edits)):
                 return None
@@ -230,12 +232,6 @@ class Part:
             last = await smaller.late().ask(nodes, brought.flow, outputs=outputs, edits=best[-1], save_dir=saved)
             self.small_error = end_error(last)
             shutil.rmtree(raw, ignore_errors=True)
-
-    def _is_like_edited(self, result: RegionResult, guarded: bool) -> bool:
-        seen = self.whole.prober.symptom_of(result)
-        if not guarded or seen is None or seen.kind != "values" or self.symptom.kind != "values":
-            return self.symptom.is_like(seen)
-        return self.symptom.size / EDITED <= seen.size <= self.symptom.size * EDITED
 
     async def _again(self, small: Places, brought: Brought) -> Brought:
         """The cures of the small model: another one is another defect."""

@@ -20,6 +20,7 @@ from assay.triage.localize import SCREEN, SHARE, Suspect, shows_beside_others, s
 from assay.triage.part import LEFT, Part
 from assay.triage.prober import OutOfTime, Prober
 from assay.triage.quantizer import right_choices
+from assay.triage.reduce import fewest_outputs
 from assay.triage.sites import wrong_sites
 from assay.triage.symptom import UNSTABLE, WITHIN, Symptom, refusal_of, symptom_of
 from assay.triage.told_again import told_again
@@ -150,7 +151,8 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
 
 
 async def _with_one_output(whole: Whole, seen: Symptom) -> Part | None:
-    """Of a model that gives no answer: what its first output is computed by that gives none alone. None where it takes several."""
+    """Of a model that gives no answer: what its first output is computed by that gives none alone, or what its fewest outputs are computed
+    by that give none together."""
     if len(whole.graph.outputs) == 1:
         return Part(whole, whole.graph.outputs[0], whole.everything, seen, None)
     for output in whole.graph.outputs[:MOST_OUTPUTS]:
@@ -158,7 +160,23 @@ async def _with_one_output(whole: Whole, seen: Symptom) -> Part | None:
         again = whole.prober.symptom_of(await whole.prober.ask([places], outputs=(output,)))
         if again is not None and seen.is_like(again):
             return Part(whole, output, places, again, None)
-    return None
+    return await _with_fewest_outputs(whole, seen)
+
+
+async def _with_fewest_outputs(whole: Whole, seen: Symptom) -> Part | None:
+    graph, prober = whole.graph, whole.prober
+
+    async def fails(outputs: tuple[str, ...]) -> bool:
+        again = prober.symptom_of(await prober.ask([graph.before_all(outputs)], outputs=outputs))
+        return seen.is_like(again)
+
+    computed = [name for name in graph.outputs if graph.before(name)]
+    if not computed:
+        return None
+    first, *others = await fewest_outputs(computed, fails)
+    if not await fails((first, *others)):
+        return None
+    return Part(whole, first, graph.before_all((first, *others)), seen, None, beside=tuple(others))
 
 
 async def _known_part(whole: Whole, avoid: Places) -> Part | None:

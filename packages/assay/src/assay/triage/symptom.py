@@ -23,6 +23,8 @@ TOO_SLOW = "too_slow"
 """The kind of what breaks a limit on its time, measured alone: beside no earlier engine."""
 WITHIN = 8.0
 """The factor within which an error has kept its size."""
+EDITED = 64.0
+"""The same, where sizes and numbers change and a cure says whether it is the same failure."""
 
 _NUMBERS = {"values", "range", "nan", "nan_lost", "lowest"}
 """What a number that was never written may be taken for."""
@@ -57,6 +59,12 @@ class Symptom(msgspec.Struct, frozen=True):
         if self.kind != "values" or not (math.isfinite(self.size) and math.isfinite(other.size)):
             return True
         return self.size / WITHIN <= other.size <= self.size * WITHIN
+
+    def is_like_edited(self, other: Symptom | None, *, guarded: bool) -> bool:
+        """The same of a model whose sizes and numbers were changed. `guarded`: it is right under the cure."""
+        if not guarded or other is None or other.kind != "values" or self.kind != "values":
+            return self.is_like(other)
+        return self.size / EDITED <= other.size <= self.size * EDITED
 
 
 def symptom_of(result: RegionResult) -> Symptom | None:

@@ -43,4 +43,4 @@ async def _is_cured(part: Part, brought: Brought) -> bool:
     of operators alone, as older releases did, may be anything."""
     if brought.cured is None:
         return part.pattern is not None and part.pattern.versions == part.whole.versions != {}
-    return is_right(await part.whole.prober.ask([part.places], brought.cured, outputs=(part.output,)))
+    return is_right(await part.whole.prober.ask([part.places], brought.cured, outputs=part.outputs))

@@ -63,7 +63,7 @@ async def _cause(context: Context, graph: Graph, prober: Prober, places: Places,
         return await _parting(prober, [candidate], outputs=(output,), builds=context.builds) is not None
 
     try:
-        small = await minimize(graph, output, small, fails, lambda best: None)
+        small = await minimize(graph, (output,), small, fails, lambda best: None)
         brought = await find_cures(context.backend, context.job.flow, ask, lambda result: bool(result.errors))
         await prober.ask([small], outputs=(output,), derive=False, save_dir=str(folder / "smallest"))
     except OutOfTime:
