@@ -1,4 +1,5 @@
-"""External data whose entry states no length: onnx takes all that follows in the file, and the standard what the tensor needs."""
+"""External data whose entry states no length: onnx takes all that follows in the file, and the standard what the tensor needs; and
+sparse weights, which onnx's evaluator does not take."""
 
 from __future__ import annotations
 
@@ -7,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import SparseTensorProto, TensorProto, helper, numpy_helper
 
+from assay.backends.onnx_reference import Reference
+from assay.core.flow import Flow
 from assay.numerics.load_onnx import load_onnx
 
 
@@ -27,3 +30,27 @@ def test_a_tensor_takes_what_its_type_and_shape_need(tmp_path: Path) -> None:
         numpy_helper.to_array(onnx.load(tmp_path / "model.onnx").graph.initializer[0])
     first, second = map(numpy_helper.to_array, load_onnx(tmp_path / "model.onnx").graph.initializer)
     assert np.array_equal(np.concatenate([first, second]), values)
+
+
+def _sparse(name: str, places: list[int] | list[list[int]]) -> SparseTensorProto:
+    values = helper.make_tensor(name, TensorProto.FLOAT, [2], [3.0, -2.0])
+    return helper.make_sparse_tensor(values, numpy_helper.from_array(np.array(places, np.int64), "places"), [2, 3])
+
+
+@pytest.mark.parametrize("places", [[1, 5], [[0, 1], [1, 2]]])
+def test_sparse_weights_come_as_the_dense_ones_that_they_stand_for(
+    places: list[int] | list[list[int]], tmp_path: Path
+) -> None:
+    nodes = [
+        helper.make_node("Constant", [], ["constant"], sparse_value=_sparse("", places)),
+        helper.make_node("Add", ["x", "stored"], ["sum"]),
+        helper.make_node("Add", ["sum", "constant"], ["y"]),
+    ]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in "xy")
+    graph = helper.make_graph(nodes, "sparse", [x], [y], sparse_initializer=[_sparse("stored", places)])
+    opsets = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "model.onnx")
+
+    engine = Reference().lower(tmp_path / "model.onnx", Flow("reference-f64", "reference", {"precision": "float64"}))
+
+    assert engine.run({"x": np.zeros((2, 3), np.float32)})["y"].tolist() == [[0, 6, 0], [0, 0, -4]]

@@ -6,6 +6,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.numerics.dense_weights import densify
 from assay.numerics.onnx_elements import bits_of
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def load_onnx(path: str | Path) -> ModelProto:
     """As `onnx.load`, which (onnx 1.23) takes all that follows in the file where an entry states no length: what type and shape need is
-    taken."""
+    taken. Sparse weights come as the dense ones that they stand for."""
     import onnx
     from onnx.external_data_helper import _get_all_tensors, load_external_data_for_model, uses_external_data
 
@@ -24,4 +25,5 @@ def load_onnx(path: str | Path) -> ModelProto:
             needed = (prod(tensor.dims) * bits_of(tensor.data_type) + 7) // 8
             tensor.external_data.add(key="length", value=str(needed))
     load_external_data_for_model(model, str(Path(path).parent))
+    densify(model, str(Path(path).parent))
     return model
