@@ -28,18 +28,24 @@ TWO_GRIDS = """g (float[2, 3, 3] x) => (float[2, 3, 3] y) { q = QuantizeLinear(x
     t = Transpose <perm = [0, 2, 1]> (d)  y = MatMul(d, t) }"""
 INTEGERS = "g (uint8[2, 3] x) => (int32[2, 4] y) { y = MatMulInteger(x, m8) }"
 BYTE_SUM = "g (uint8[2, 3] x) => (float[2, 3] y) { a = Add(x, x)  y = Cast <to = 1> (a) }"
+FEW_BITS = """g (float[2, 32] x) => (float[2, 4] y) {
+    y = com.microsoft.MatMulNBits <K = 32, N = 4, block_size = 32 ATTRIBUTE> (x, packed, scales) }"""
+PACKED_ROWS = """g (int64[2] x) => (float[2, 32] y) { y = com.microsoft.GatherBlockQuantized (rows, x, scaled) }"""
 GATES = """g (float16[5, 1, 3] x) => (float16[5, 1, 1, 2] y) { y = LSTM <hidden_size = 2> (x, lw, lr) }"""
 
 
 def read(body: str, folder: Path) -> ModelPrecision:
-    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {body}')
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21, "com.microsoft" : 1]> {body}')
     rng = np.random.default_rng(0)
     constants = {
         "s": np.float32(0.1), "z": np.uint8(3), "i": np.int8(0),
         "w": rng.normal(size=(4, 3, 3, 3)).astype(np.float32), "v": rng.normal(size=(4, 4, 3, 3)).astype(np.float32),
         "w8": rng.integers(-9, 9, (4, 3, 3, 3)).astype(np.int8), "m": rng.normal(size=(3, 4)).astype(np.float32),
         "m8": rng.integers(-9, 9, (3, 4)).astype(np.int8), "mh": rng.normal(size=(3, 4)).astype(np.float16),
-        "lw": rng.normal(size=(1, 8, 3)).astype(np.float16), "lr": rng.normal(size=(1, 8, 2)).astype(np.float16),
+        "lw": rng.normal(size=(1, 8, 3)).astype(np.float16),
+        "packed": rng.integers(0, 255, (4, 1, 16)).astype(np.uint8), "scales": np.ones((4, 1), np.float32),
+        "rows": rng.integers(0, 255, (4, 16)).astype(np.uint8), "scaled": np.ones((4, 1), np.float32),
+        "lr": rng.normal(size=(1, 8, 2)).astype(np.float16),
     }  # fmt: skip
     used = {name for node in model.graph.node for name in node.input}
     for name, array in constants.items():
@@ -65,6 +71,11 @@ def read(body: str, folder: Path) -> ModelPrecision:
         (BYTE_SUM, "int8", 0, 0, True),
         (BYTE_SUM, "float16", 0, 0, False),
         (GATES, "float16", math.inf, math.inf, True),
+        (FEW_BITS.replace("ATTRIBUTE", ""), "int4", 1, 1, True),
+        (FEW_BITS.replace("ATTRIBUTE", ", bits = 4"), "int4", 1, 1, True),
+        (FEW_BITS.replace("ATTRIBUTE", ", bits = 8"), "int8", 1, 1, True),
+        (FEW_BITS.replace("ATTRIBUTE", ", bits = 8"), "int4", 0, 0, False),
+        (PACKED_ROWS, "int4", 0, 1, True),
     ],
 )
 def test_what_a_graph_computes_in(

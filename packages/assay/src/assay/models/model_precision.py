@@ -20,7 +20,7 @@ from assay.models.program import open_program
 from assay.models.sources import is_factory
 
 if TYPE_CHECKING:
-    from onnx import GraphProto
+    from onnx import GraphProto, NodeProto
 
 _MULTIPLIES = ("conv", "matmul", "gemm", "linear", "fullyconnected", "fully_connected", "innerproduct")
 _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "dot", "mv", "addmv")
@@ -28,6 +28,9 @@ _COMPOSITE = ("attention", "lstm", "gru", "rnn", "einsum", "moe")
 """In the names of operators that stand for several products: backends take them apart, so that nobody can count them."""
 _QUANTIZES = ("quantizelinear", "quantize_per", "quantize_affine")
 _DEQUANTIZES = ("dequantizelinear", "dequantize_per", "dequantize_affine")
+_PACKED = {"MatMulNBits": "bits", "GatherBlockQuantized": "bits", "QMoE": "expert_weight_bits"}
+"""Operators of com.microsoft whose bytes hold several values each, and the attribute that says of how many bits (4 where it does not)."""
+_BITS = 4
 _CASTS = ("cast", "_to_copy", "to.dtype", "convert_element_type")
 
 
@@ -166,10 +169,19 @@ def _read_graph(graph: GraphProto, steps: list[_Step], kinds: dict[str, str], co
         for attribute in node.attribute:
             for inner in (attribute.g, *attribute.graphs):
                 _read_graph(inner, steps, kinds, constants)
+        if node.op_type in _PACKED:
+            kinds.update(_unpacked(node, kinds))
         for name in node.output:
             if name and name not in kinds and node.input and node.input[0] in kinds:
                 kinds[name] = kinds[node.input[0]]  # an operator that inference does not know
         steps.append(_Step(node.op_type, tuple(filter(None, node.input)), tuple(filter(None, node.output))))
+
+
+def _unpacked(node: NodeProto, kinds: Mapping[str, str]) -> dict[str, str]:
+    """The types of what an operator reads from bytes, by what it takes out of them."""
+    stated = [attribute.i for attribute in node.attribute if attribute.name == _PACKED[node.op_type]]
+    kind = f"int{stated[0] if stated else _BITS}"
+    return dict.fromkeys((name for name in node.input if kinds.get(name) == "int8"), kind)
 
 
 def _name(element: int) -> str:
