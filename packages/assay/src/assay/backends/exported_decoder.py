@@ -164,7 +164,8 @@ def _opened(artifact: bytes, compiler: str) -> Callable[[Any], Any]:
             return torch.export.load(file).module()
         from torch._inductor import aoti_load_package
 
-        return aoti_load_package(str(file))
+        run: Callable[[Any], Any] = aoti_load_package(str(file))
+        return run
 
 
 def _engine(artifact: bytes, options: dict[str, Option]) -> DecodingEngine:

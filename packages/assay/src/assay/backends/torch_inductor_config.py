@@ -56,6 +56,6 @@ def checked_config(text: str) -> dict[str, object]:
 
     settings = read_config(text, "inductor")
     for name in settings:
-        if name not in config._config:  # type: ignore[attr-defined]
+        if name not in config._config:
             raise UsageError(noted(BackendCode.INDUCTOR_NAME, setting=name))
     return settings
