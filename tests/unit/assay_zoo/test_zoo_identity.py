@@ -66,6 +66,7 @@ def _outcomes(place: SubmissionContext) -> dict[str, CheckOutcome]:
         ("digits_v1", CheckOutcome.FAILED), ("digits.v1", CheckOutcome.FAILED), ("dlglts-vl", CheckOutcome.FAILED),
         ("con", CheckOutcome.FAILED), ("nul.v2", CheckOutcome.FAILED), ("com7", CheckOutcome.FAILED),
         ("digits-v1", CheckOutcome.PASSED), ("digits-v2", CheckOutcome.PASSED), ("console", CheckOutcome.PASSED),
+        ("digit-v1", CheckOutcome.UNDECIDED), ("d1git5-v1", CheckOutcome.UNDECIDED), ("digits1-v1", CheckOutcome.PASSED),
     ],
 )  # fmt: skip
 def test_a_name_that_is_taken_for_another(tmp_path: Path, name: str, outcome: CheckOutcome) -> None:
@@ -142,7 +143,9 @@ def test_another_models_weights_under_a_new_name(tmp_path: Path) -> None:
         (1, lambda values: values * np.float32(1.0001), CheckOutcome.UNDECIDED),
         (1, lambda values: values.T.astype(np.float64), CheckOutcome.UNDECIDED),
         (1, lambda values: values.astype(np.float16).reshape(4, 64), CheckOutcome.UNDECIDED),
-        (1, lambda values: values * np.float32(1.05), CheckOutcome.PASSED),
+        (1, lambda values: values * np.geomspace(0.1, 9, 16, dtype=np.float32), CheckOutcome.UNDECIDED),
+        (1, lambda values: (values * np.float32(3))[::-1], CheckOutcome.UNDECIDED),
+        (1, lambda values: values * np.float32(1.05) + np.float32(0.05), CheckOutcome.PASSED),
         (2, np.asarray, CheckOutcome.PASSED),
     ],
 )
@@ -151,7 +154,9 @@ def test_another_models_weights_turned_cast_or_with_noise(
 ) -> None:
     matmul(tmp_path / "model.onnx", 1, "first")
     facts = read_facts(tmp_path, "model.onnx", memory_bytes=MEMORY_BYTES)
-    served = msgspec.structs.replace(_version(), closure=facts.closure, weights=facts.weights, largest=facts.largest)
+    served = msgspec.structs.replace(
+        _version(), closure=facts.closure, weights=facts.weights, largest=facts.largest, unscaled=facts.unscaled
+    )
     matmul(tmp_path / "model.onnx", seed, "first", change)
     assert _outcomes(_place(_zoo(tmp_path, {"other": served})))["copy"] is outcome
 

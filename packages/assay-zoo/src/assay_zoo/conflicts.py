@@ -6,13 +6,16 @@ One rule for the check and for the promotion: between the two the zoo may have g
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from assay_zoo.manifest import Entry, Version
 from assay_zoo.zoo_files import METADATA
 
 _NOISE, _SHARE = 0.001, 0.85
+_WORDS, _LONG_WORD = re.compile(r"[^\W_]+"), 5
 _LARGE = str.maketrans("ΥΝΗΜ", "YNHM")
 """Greek letters of which the large one looks like another than the small one."""
 _OTHER_ALPHABETS = dict(zip("авгекмнорстухіјѕһԁԛԝꙇ", "abrekmhopctyxljshdqwl", strict=True)) | dict(
@@ -42,6 +45,27 @@ def confusable(name: str, models: Mapping[str, Entry]) -> Iterator[str]:
     for other in models:
         if look(other) == look(name):
             yield f"{name!r} is easily taken for {other!r}, which this zoo has: choose another name"
+
+
+def one_slip_away(name: str, models: Mapping[str, Entry]) -> Iterator[str]:
+    """One sentence for each model of the zoo whose name somebody types when a letter slips."""
+    for other in models if name not in models else ():
+        if _one_slip(*(_WORDS.findall(each.lower()) for each in (name, other))):
+            yield f"{name!r} is {other!r}, which this zoo has, but for a letter: choose another name, or a person looks"
+
+
+def _one_slip(ours: list[str], theirs: list[str]) -> bool:
+    """Whether one letter is left out, put in or another in one long word: numbers and short words tell models of a family apart."""
+    apart = [pair for pair in zip(ours, theirs, strict=False) if pair[0] != pair[1]]
+    if len(ours) != len(theirs) or len(apart) != 1:
+        return False
+    short, long = sorted(apart[0], key=len)
+    is_numbered = [any(map(str.isdigit, word)) for word in (short, long)]
+    if len(short) < _LONG_WORD or all(is_numbered) or (any(is_numbered) and len(short) < len(long)):
+        return False
+    short, long = short.translate(_ALIKE), long.translate(_ALIKE)
+    at = next((place for place, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short))
+    return short[at + (len(short) == len(long)) :] == long[at + 1 :]
 
 
 def same_title(name: str, title: str, models: Mapping[str, Entry]) -> Iterator[str]:
@@ -97,24 +121,40 @@ def not_newer(entry: Entry, version: str) -> str:
     return ""
 
 
-def copies_of(
-    name: str, models: Mapping[str, Entry], closure: str, weights: str, largest: Sequence[float]
-) -> Iterator[str]:
+class Weights(Protocol):
+    """What is known of those of a version, or of a submission."""
+
+    @property
+    def closure(self) -> str: ...
+    @property
+    def weights(self) -> str: ...
+    @property
+    def largest(self) -> tuple[float, ...]: ...
+    @property
+    def unscaled(self) -> tuple[float, ...]: ...
+
+
+def copies_of(name: str, models: Mapping[str, Entry], own: Weights) -> Iterator[str]:
     """One sentence for each other model whose weights these are, or nearly."""
     for other, entry in models.items():
         for version in entry.versions if other != name else ():
             if (
-                version.closure == closure
-                or (weights and version.weights == weights)
-                or _near(version.largest, largest)
+                version.closure == own.closure
+                or (own.weights and version.weights == own.weights)
+                or _near(version.largest, own.largest, relative=_NOISE)
+                or _near(version.unscaled, own.unscaled, absolute=_NOISE)
             ):
                 yield f"its weights are those of {other} {version.version} of this zoo: say in a new version of that model what is new"
                 break
 
 
-def _near(some: Sequence[float], others: Sequence[float]) -> bool:
+def _near(some: Sequence[float], others: Sequence[float], *, relative: float = 0.0, absolute: float = 0.0) -> bool:
     """Rounded, or with noise on them, they are still the same weights: rounding makes one of two, or a whole number of a fraction."""
-    near = [number for number in some if any(math.isclose(number, other, rel_tol=_NOISE) for other in others)]
+    near = [
+        number
+        for number in some
+        if any(math.isclose(number, other, rel_tol=relative, abs_tol=absolute) for other in others)
+    ]
     return len(some) > 0 and len(near) >= _SHARE * max(len(some), len(others))
 
 
@@ -123,14 +163,11 @@ def conflicts(
 ) -> Iterator[tuple[str, str]]:
     """Why this version cannot be served without a person: the name of a check, and the sentence in which it says the same."""
     entry = models.get(name, Entry(current=""))
-    yield from (("artifacts.name", problem) for problem in confusable(name, models))
+    yield from (("artifacts.name", problem) for problem in (*confusable(name, models), *one_slip_away(name, models)))
     yield from (("artifacts.name", problem) for problem in same_title(name, version.title, models))
     if problem := not_newer(entry, version.version):
         yield "artifacts.metadata", f"{METADATA} says {problem}"
-    yield from (
-        ("artifacts.copy", problem)
-        for problem in copies_of(name, models, version.closure, version.weights, version.largest)
-    )
+    yield from (("artifacts.copy", problem) for problem in copies_of(name, models, version))
     owners = owners_of(name, entry, listed)
     if entry.versions and version.author and (problem := not_the_owner(name, owners, version.author)):
         yield "artifacts.owner", problem

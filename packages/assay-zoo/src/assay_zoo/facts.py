@@ -29,7 +29,8 @@ _BLOCK = 1 << 20
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """`closure` is the digest of model and external data together, as `assay check` records it; `weights` that of the constants alone,
-    whatever the graph calls them, "" where it has none of size; `largest` are the largest fractions among them, none where there are few.
+    whatever the graph calls them, "" where it has none of size; `largest` are the largest fractions among them, none where there are few,
+    and `unscaled` the same whatever factor each channel has.
     `value_dependent`: how much it does follows from values of its inputs."""
 
     closure: str
@@ -39,6 +40,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[File, ...]
     value_dependent: bool = False
     largest: tuple[float, ...] = ()
+    unscaled: tuple[float, ...] = ()
 
 
 def read_facts(folder: Path, model: str, *, memory_bytes: int) -> Facts:
@@ -59,6 +61,7 @@ def read_facts_inside(item: dict[str, str]) -> Any:
     from assay.models.external_data import external_files
     from assay.models.files import file_digest
     from assay.models.onnx_file import describe
+    from assay_zoo.unscaled_weights import unscaled
     from assay_zoo.value_dependent import depends_on_values
 
     folder = Path(item["folder"])
@@ -72,6 +75,7 @@ def read_facts_inside(item: dict[str, str]) -> Any:
             closure=model.digest,
             weights=_weights(proto, path.parent),
             largest=_largest(proto, path.parent),
+            unscaled=unscaled(_constants(proto, path.parent)),
             value_dependent=depends_on_values(proto),
             opset=model.opsets.get("", model.opsets.get("ai.onnx", 0)),
             ir=model.ir_version,

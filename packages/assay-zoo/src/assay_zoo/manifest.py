@@ -43,8 +43,8 @@ class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
     """`digest` is that of the whole submission, `closure` of model and external data (the same as `assay` records for a
-    model), `weights` that of its constants, `largest` the largest of these. `performance` is by machine, then by metric with its unit in
-    the name. `author` submitted it, `by` promoted it. `earlier_withdrawals` are those after which it was served again."""
+    model), `weights` that of its constants, `largest` and `unscaled` some of these. `performance` is by machine, then by metric with its
+    unit in the name. `author` submitted it, `by` promoted it. `earlier_withdrawals` are those after which it was served again."""
 
     version: str
     digest: str
@@ -66,6 +66,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     author: str = ""
     weights: str = ""
     largest: tuple[float, ...] = ()
+    unscaled: tuple[float, ...] = ()
     withdrawn: Withdrawal | None = None
     earlier_withdrawals: tuple[Withdrawal, ...] = ()
 

@@ -8,7 +8,7 @@ from assay.errors import UsageError
 from assay_zoo.artifacts.alike import rare_word
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
 from assay_zoo.check import Check
-from assay_zoo.conflicts import confusable, copies_of, is_among, not_the_owner, owners_of, same_title
+from assay_zoo.conflicts import confusable, copies_of, is_among, not_the_owner, one_slip_away, owners_of, same_title
 from assay_zoo.facts import read_facts
 from assay_zoo.manifest import Entry, read_manifest
 from assay_zoo.submission import SubmissionContext
@@ -22,7 +22,7 @@ def check_identity(place: SubmissionContext) -> list[Check]:
     name = place.metadata.name if place.metadata else place.name
     models = read_manifest(place.root).models
     named = list(_name_findings(name, models))
-    titled = list(same_title(name, place.metadata.title if place.metadata else "", models))
+    titled = [*one_slip_away(name, models), *same_title(name, place.metadata.title if place.metadata else "", models)]
     checks = [failed("name", finding) for finding in named]
     if place.metadata and (word := rare_word(place.metadata.title)):
         titled.append(
@@ -91,7 +91,7 @@ def _copies(place: SubmissionContext, name: str, models: dict[str, Entry]) -> It
     except UsageError as error:
         yield undecided("copy", Finding(sentence=f"whether it is a copy of another model is not known: {error}"))
         return
-    sentences = list(copies_of(name, models, facts.closure, facts.weights, facts.largest))
+    sentences = list(copies_of(name, models, facts))
     yield from (undecided("copy", Finding(sentence=sentence)) for sentence in sentences)
     if not sentences:
         yield passed("copy", "no other model of the zoo has these weights")
