@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,6 +21,8 @@ from assay_zoo.functionality_run import Asked, Recipe, ask, derive_plain, limits
 from assay_zoo.limited_process import Ending, Looked, run_limited
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
+_OF_A_SEQUENCE = re.compile(r"len|time|seq|tok|frame|step|point|node|word|char", re.IGNORECASE)
+"""Names of a first dimension whose rows are parts of one sample."""
 _TOLD = 5
 """Problems of expected outputs in one sentence."""
 
@@ -66,9 +69,9 @@ def _read(place: SubmissionContext, goldens: Path) -> Data | Check:
     return _failed("functionality.data", f"the data sets cannot be read: {reason}")
 
 
-def _apart(target: str, request: DataRequest | GoldenRequest) -> Looked:
+def _apart(target: str, request: DataRequest | GoldenRequest | str) -> Looked:
     """In a limited process: what it opens is a stranger's. Raises HarnessError where no file is to blame."""
-    asked = msgspec.json.encode(request).decode()
+    asked = request if isinstance(request, str) else msgspec.json.encode(request).decode()
     (looked,) = run_limited(target, [asked], seconds=120, memory_bytes=8_000_000_000, written_bytes=4_000_000_000)
     if looked.ending is Ending.HARNESS:
         raise HarnessError(f"the process that reads the data sets: {looked.sentence}")
@@ -122,7 +125,22 @@ def _batches(
     if batch.why:
         sentence = f"the model itself does not run at batch {', '.join(map(str, SIZES))}: {batch.why}"
         return [_failed(name, sentence, path)]
-    return [batch_check(_of(results, batch, flow), flow.name, SIZES, path) for flow in flows]
+    checks = [batch_check(_of(results, batch, flow), flow.name, SIZES, path) for flow in flows]
+    return [*_rows(batch, data, path), *checks]
+
+
+def _rows(batch: Asked, data: Data, path: str) -> Iterator[Check]:
+    """An answer to one row that follows from the rows beside it."""
+    free = [spec.shape[0] for spec in data.model.inputs if spec.shape and isinstance(spec.shape[0], str)]
+    if any(map(_OF_A_SEQUENCE.search, free)):
+        return
+    looked = _apart("assay_zoo.functionality_golden:moved_row_inside", str(batch.reference))
+    if looked.ending is Ending.OK and looked.value:
+        sentence = (
+            f"output {looked.value!r} gives a row another answer beside other rows than alone (batch {', '.join(map(str, SIZES))}): "
+            "a person has to see why"
+        )
+        yield Check(name="functionality.dynamic-batch", outcome=CheckOutcome.UNDECIDED, sentence=sentence, path=path)
 
 
 def _of(results: Sequence[Result], asked: Asked, flow: Flow) -> Result:

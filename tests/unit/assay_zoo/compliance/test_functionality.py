@@ -79,6 +79,17 @@ def test_a_sound_submission_on_two_runtimes(tmp_path: Path, tools: SubmissionSer
     assert [check.executed for check in by_name["dynamic-batch"]] == [3, 3]
 
 
+@pytest.mark.parametrize(("rows", "outcome"), [("N", "undecided/passed"), ("frames", "passed")])
+def test_a_row_whose_answer_follows_from_the_rows_beside_it(
+    tmp_path: Path, tools: SubmissionServices, rows: str, outcome: str
+) -> None:
+    """The rows of a sequence belong together."""
+    body = f"g (float[{rows},3] x) => (float[{rows},4] y) {{ [m] h = MatMul(x, w)  [s] y = Softmax <axis=0> (h) }}"
+    pairs = [(given, np.exp(given @ WEIGHT) / np.exp(given @ WEIGHT).sum(0)) for given, _ in (pair(2), pair(5, 2))]
+    by_name = checked(submission(tmp_path / "s", model_of(body), pairs), tools)
+    assert outcomes(by_name)["dynamic-batch"] == outcome
+
+
 GIVEN, EXPECTED = pair(2)
 WRONG_STRUCTURE = {
     "a scalar": np.float32(EXPECTED[0, 0]),
