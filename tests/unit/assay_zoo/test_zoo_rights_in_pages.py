@@ -72,6 +72,8 @@ _LESS_ALLOWED = (
     "Redistributing this model in any form is not permitted.", "Please do not redistribute.", "Not for redistribution.",
     "The network is restricted to academic users.", "Use is limited to research purposes.",
     "All weights are CC BY-NC-SA 4.0.", "Weights are available under CC BY-NC 4.0.", "Weights: CC-BY-ND-4.0",
+    "Strictly for internal use.", "Please obtain a licence before you deploy this model.", "This is an evaluation copy of it.",
+    "The licence expires on 31 December.", "Use in products requires a patent licence.",
 )  # fmt: skip
 
 
@@ -92,6 +94,9 @@ _ABROAD = (
     "本模型的权重仅供学术研究使用。", "未经许可，不得将权重分发给他人。", "模型禁止商用，请勿外传。",
     "このモデルの重みは商用利用を禁止します。", "重みの再配布は禁止されています。", "研究目的での利用に限定されるものとします。",
     "이 모델의 가중치는 상업적 이용 금지입니다.", "연구 목적으로만 사용할 수 있습니다.",
+    "Usage réservé à la recherche.", "Toute utilisation commerciale est interdite.", "Endast för icke-kommersiellt bruk.",
+    "Ticari kullanım yasaktır.", "Wyłącznie do użytku niekomercyjnego.", "Pro nekomerční použití.", "Заборонено комерційне використання.",
+    "Cấm sử dụng cho mục đích thương mại.", "ويمنع الاستخدام التجاري.", "व्यावसायिक उपयोग निषिद्ध है।", "Kun til ikke-kommersiell bruk.",
 )  # fmt: skip
 
 
@@ -109,6 +114,8 @@ def test_a_use_is_kept_to_some_in_other_languages_too(text: str) -> None:
         "O modelo lê números para uso pessoal ou comercial.", "本模型识别手写数字，研究与商业用途均可，请引用原论文。",
         "このモデルは手書きの数字を読み取ります。商用利用も可能です。", "Модель читает цифры на картинках.",
         "이 모델은 손글씨 숫자를 읽고 상업적 이용도 가능합니다.", "La vente est prévue par le modèle, mois par mois.",
+        "Ticari kullanım serbesttir ve izin gerekmez.", "Można jej używać także komercyjnie.", "Det får användas fritt, även kommersiellt.",
+        "Sieć liczy niekomercyjne pojazdy na drodze.", "الاستخدام التجاري مسموح للجميع.",
     ],
 )  # fmt: skip
 def test_ordinary_sentences_in_other_languages(text: str) -> None:
@@ -162,6 +169,9 @@ def test_a_licence_by_its_name_alone(text: str) -> None:
         "The range of the inputs is limited to research that has been done on chest scans.",
         "Samples are not distributed evenly; the model was not for sale predictions.",
         "It can not sell anything to you.",
+        "This agreement between two parties is confidential: such sentences are class 2.",
+        "The scanner runs in commercial use at ten places.",
+        "The plate is read only where the licence has been renewed.",
     ],
 )
 def test_ordinary_sentences_of_a_readme(text: str) -> None:

@@ -77,6 +77,9 @@ def inspect_source(item: dict[str, Any]) -> Any:
         metadata = Metadata.model_validate(claims) if claims else None
         problems = differences(text, metadata) if metadata else missing_sections(text)
         doubts = list(other_accuracy(text, metadata)) if metadata else []
+        doubts += (
+            [doubt._replace(line=0) for doubt in other_accuracy(metadata.description, metadata)] if metadata else []
+        )
         return msgspec.to_builtins(
             [
                 Finding(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -22,15 +21,14 @@ from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
 from assay_zoo.artifacts.project_files import requirements_of
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
 from assay_zoo.artifacts.restricted_use import NOTICES, less_allowed, notice_restriction, rights_in_page
-from assay_zoo.artifacts.settings_files import holds_values, words_of
+from assay_zoo.artifacts.settings_files import holds_values, words_of, words_of_records
 from assay_zoo.artifacts.shown_code import reached_in_markdown
+from assay_zoo.artifacts.shown_notebook import active_in_notebook, rights_in_notebook, sources_of_cells
 from assay_zoo.artifacts.template_text import left_in_text
 from assay_zoo.readme import own_sections
 from assay_zoo.text_encoding import decoded, encoding_of, encoding_trouble
 
 _LONGEST_BYTES, _MOST_BYTES = 16 << 20, 256 << 20
-_IDLE = ("text/plain", "text/latex", "application/json", "image/png", "image/jpeg", "image/gif", "image/webp")
-"""Kinds of outputs that no browser runs."""
 _OF_LICENSE = re.compile(
     r"(?:.*[._: -])?(?:spdx[._-]?)?licen[cs]e(?:[._-]?(?:id|name|identifier))?|(?:.*[._: -])?spdx", re.IGNORECASE
 )
@@ -82,13 +80,13 @@ def inspect_published(item: dict[str, Any]) -> Any:
     elif kind == "xml":
         published = Published(active=tuple(active_xml(text)))
     elif kind == "notebook":
-        words = _sources_of_cells(text, "markdown")
+        words = sources_of_cells(text, "markdown")
         published = Published(
-            active=tuple(_in_notebook(text)),
+            active=tuple(active_in_notebook(text)),
             requirements=tuple(
                 (0, problem) for cell in words for _, problem in asked_for_in(cell, item.get("packages", ()))
             ),
-            rights=tuple(_rights_in_cells(text)),
+            rights=tuple(rights_in_notebook(text)),
         )
     elif kind == "metadata":
         published = Published(active=tuple(dict.fromkeys(_in_table(text))))
@@ -202,8 +200,16 @@ def _page(item: dict[str, Any], text: str) -> Published:
         requirements=tuple((line, problem) for line, problem, certain in asked if certain),
         perhaps=tuple((line, problem) for line, problem, certain in asked if not certain),
         restricted=kept_to_some(item["path"], text),
-        rights=() if _is_notice(item) else tuple(rights_in_page(text, code=item["path"].endswith(".py"))),
+        rights=tuple(_rights(item, text)),
     )
+
+
+def _rights(item: dict[str, Any], text: str) -> Iterator[tuple[int, str, bool]]:
+    """Of a notice only which licences it names: what it keeps to some is told apart. Of records what they say of rights."""
+    words = words_of_records(text) if item["path"].lower().endswith((".jsonl", ".ndjson")) else text
+    for line, clause, less in rights_in_page(words, code=item["path"].endswith(".py")):
+        if not (less and _is_notice(item)):
+            yield line, clause, less
 
 
 def _is_notice(item: dict[str, Any]) -> bool:
@@ -223,22 +229,6 @@ def _in_table(text: str) -> Iterator[tuple[int, str]]:
         waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
 
 
-def _rights_in_cells(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Of words, and of comments and strings in code."""
-    for kind in ("markdown", "raw", "code"):
-        for cell in _sources_of_cells(text, kind):
-            yield from ((0, words, less) for _, words, less in rights_in_page(cell, code=kind == "code"))
-
-
-def _sources_of_cells(text: str, kind: str) -> list[str]:
-    """Of a notebook."""
-    try:
-        cells = json.loads(text)["cells"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return []
-    return [_joined(cell.get("source", "")) for cell in _tables(cells) if cell.get("cell_type") == kind]
-
-
 def _asked_for(item: dict[str, Any], data: bytes) -> Published:
     asked = data.decode("utf-8-sig", "replace")
     name = Path(item["path"]).name
@@ -256,42 +246,3 @@ def _asked_for(item: dict[str, Any], data: bytes) -> Published:
             (0, problem) for _, problem in requirement_problems("\n".join(requirements), item["packages"])
         )
     )
-
-
-def _in_notebook(text: str) -> Iterator[tuple[int, str]]:
-    """Cells of words, stored outputs and what widgets keep, which a reader's browser shows."""
-    try:
-        whole = json.loads(text)
-        cells = whole["cells"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return  # the checks of files say where
-    if isinstance(whole.get("metadata"), dict) and whole["metadata"].get("widgets"):
-        yield 0, "widgets with a state of their own"
-    for cell in cells if isinstance(cells, list) else []:
-        if not isinstance(cell, dict):
-            continue
-        if cell.get("cell_type") in ("markdown", "raw"):
-            yield from ((0, problem) for _, problem in active_markdown(_joined(cell.get("source", ""))))
-        shown = [*_tables(cell.get("attachments")), *(table.get("data") for table in _tables(cell.get("outputs")))]
-        for data in shown:
-            for kind, value in data.items() if isinstance(data, dict) else []:
-                yield from _shown(str(kind).lower(), value)
-
-
-def _shown(kind: str, value: object) -> Iterator[tuple[int, str]]:
-    """One form of what a cell shows: text and pictures of points do nothing."""
-    if kind in ("text/html", "image/svg+xml"):
-        yield from ((0, problem) for _, problem in active_html(_joined(value)))
-    elif kind == "text/markdown":
-        yield from ((0, problem) for _, problem in active_markdown(_joined(value)))
-    elif kind not in _IDLE:
-        yield 0, f"a stored output of the kind {kind[:40]}"
-
-
-def _tables(value: object) -> list[dict[str, Any]]:
-    entries = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
-    return [table for table in entries if isinstance(table, dict)]
-
-
-def _joined(value: object) -> str:
-    return value if isinstance(value, str) else "".join(map(str, value)) if isinstance(value, list) else ""

@@ -1,5 +1,5 @@
 """Words that keep a use to some, in languages beside English: German, French, Spanish, Portuguese, Italian, Dutch, Russian, Chinese,
-Japanese, Korean. Each with words of which a line that says so has one."""
+Japanese, Korean, and that trade is forbidden in many more. Each with words of which a line that says so has one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,17 @@ import re
 
 _NOT_BOTH = r"(?! (?:y|e|o|ou|et|und|oder|and|or) (?:comer|commer|kommer))"
 _FEW = r"[^.;。；]{0,40}"
+_TRADE = (
+    "kommersi", "kommerci", "komerc", "komerč", "komerzi", "komersi", "komersj", "kaupalli", "ticari", "thương mại", "комерц", "εμπορικ",
+    "kereskedelmi", "comercial", "commercial", "تجار", "व्यावसायिक", "वाणिज्यिक", "מסחרי", "เชิงพาณิชย์",
+)  # fmt: skip
+"""How a word for trade begins, in as many languages as one line holds."""
+_USE = r"(?:bruk|brug|anv|použ|účel|cel|uży|wyk|викор|корист|käyt|upor|svrh|licen|цел|изп)"
+"""How a word for using begins."""
+_FORBIDDEN = (
+    r"\bzakáz|\bzabron|\bzabranj|\bforbud|\bförbju|\bforbudt|\bkiellet|\byasak|\bcấm\b|\bзаборон|\bзабран|απαγορ|\btilos\b|\bdilarang|\binterzis"
+    r"|\bverbod|\binterdit|\bvietat|\bprohibid|\bproibid|ممنوع|يمنع|يحظر|محظور|निषिद्ध|वर्जित|אסור|ห้าม"
+)
 RULES: tuple[tuple[tuple[str, ...], str], ...] = (
     # German
     (
@@ -51,6 +62,17 @@ RULES: tuple[tuple[tuple[str, ...], str], ...] = (
         rf"|\binterdit\b{_FEW}\b(?:redistribuer|revendre|vendre)"
         r"|\bne (?:peu(?:t|vent)|doi(?:t|vent)) pas être (?:re)?(?:distribu|vendu|diffus)\w*|\bne pas (?:redistribuer"
         r"|rediffuser|revendre)\b",
+    ),
+    (
+        ("recherche",),
+        r"\bréservée?s? (?:à|aux) (?:la |des )?(?:fins de )?recherche\b",
+    ),
+    # Any: a word for trade beside one that forbids it, or with one for "not" in front
+    (
+        _TRADE,
+        rf"(?:{'|'.join(_TRADE)})\w*[^.;:。]{{0,30}}?(?:{_FORBIDDEN})|(?:{_FORBIDDEN})[^.;:。]{{0,40}}?(?:{'|'.join(_TRADE)})"
+        rf"|\b(?:ni?e|ei|не|icke|ikke|ej)[- ]?(?:{'|'.join(_TRADE)})\w*(?=\W*$|[.;:!?,)]| (?:\w+ )?{_USE})"
+        r"|\bticari olmayan\b|\bphi thương mại|غير (?:ال)?تجاري",
     ),
     # Spanish and Portuguese
     (

@@ -53,7 +53,8 @@ _OF_THE_THING = re.compile(
 """A set of samples is for evaluation only, in good submissions, too."""
 _OF_RIGHTS = re.compile(
     r"\blicen[sc](?:es?|ed|ing)\b(?! plates?| numbers?)|\bcopyright|©|\bcommercial|\bmay not be used for"
-    r"|\bproprietary and confidential|\bconfidential and proprietary|\b(?:this|these) [\w ]{1,30} (?:is|are) (?:proprietary|confidential)",
+    r"|\bproprietary and confidential|\bconfidential and proprietary"
+    rf"|\b(?:this|these)(?: [\w ]{{1,20}})? {THING} (?:is|are) (?:proprietary|confidential)",
     re.IGNORECASE,
 )
 """In a sentence that says who may use the thing itself: "confidential" is what a model may find in others' papers, too."""
@@ -86,6 +87,7 @@ _OF_LICENSES = tuple(
 )
 _FEWEST, _MOST = 3, 100
 _SENTENCE = re.compile(r"\w\W+\w.*[.!]\W*$|\w only$", re.IGNORECASE)
+_SAYS_MORE = re.compile(r"[:=#]|[.!?。]\s*$|\blicen", re.IGNORECASE)
 _COMMENT = re.compile(r"^\s*#+ ?")
 _UNSTATED = re.compile(
     r"\W*(?:unknown|unlicensed|unclear|not (?:stated|specified|known)|none stated|n\W?a)\W*", re.IGNORECASE
@@ -135,7 +137,9 @@ def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str,
     kept: set[str] = set()
     seen: set[str] = set()
     for number, line in lines_with(text, _OF_LICENSES):
-        if len(line.split()) < _FEWEST and not _is_said(line, alone=_stands_alone(lines, number - 1)):
+        if len(line.split()) < _FEWEST and (
+            _is_listed(lines, number - 1) or not _is_said(line, alone=_stands_alone(lines, number - 1))
+        ):
             continue  # of a list of words
         window = "\n".join(lines[max(number - 2, 0) : number + 1])
         for less in _restrictions(_ALL.sub("", window) if code else window):
@@ -155,6 +159,15 @@ def _stands_alone(lines: Sequence[str], at: int) -> bool:
     """Whether no words are above a line, but for a title, and none below."""
     above, below = "".join(lines[max(at - 1, 0) : at]).strip(), "".join(lines[at + 1 : at + 2]).strip()
     return (not above or above[0] == "#") and not below
+
+
+def _is_listed(lines: Sequence[str], at: int) -> bool:
+    """Whether a line and three beside it have a few words each, and no sign of a sentence or of a name and its value, as labels have."""
+
+    def is_label(line: str) -> bool:
+        return 0 < len(line.split()) < _FEWEST and not _SAYS_MORE.search(line)
+
+    return is_label(lines[at]) and sum(map(is_label, [*lines[max(at - 3, 0) : at], *lines[at + 1 : at + 4]])) >= _FEWEST
 
 
 def _is_said(line: str, *, alone: bool) -> bool:

@@ -14,6 +14,7 @@ _FOR_SOME = r"(?:evaluation|research|academic|educational|personal)"
 _FOR_INTERNAL = r"(?:(?:only|strictly|company|for|restricted to|limited to)[ -])*"
 _THIS = r"\bthis (?!function|method|class|helper|module|field|argument|variable|attribute|flag|layer|block|option|constant|parameter)\w+"
 _SOME = r"(?:students?|employees|members|researchers|academics|universities|institutions|teachers|partners|customers|subscribers|staff)"
+_TRIAL = r"\b(?:evaluation copy|trial licen[cs]e)\b"
 RULES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("commercial",), NONCOMMERCIAL),
     (
@@ -26,7 +27,13 @@ RULES: tuple[tuple[tuple[str, ...], str], ...] = (
         r"\bnot\b[^.;]{0,60}\bfor (?:any )?commercial (?:use|usage|purposes?|ends|gain|exploitation)\b"
         rf"|\b(?:may|must|can|shall|do){_NOT} (?:be )?used?\b[^.;]{{0,60}}\bfor (?:any )?commercial\b",
     ),
-    (("paid", "commercial"), r"\brequires? an? (?:paid|commercial) (?:licen|subscription)"),
+    (("licen", "subscription"), r"\brequires? an? (?:paid|commercial|patent|separate|written) (?:licen[cs]e|subscription)"),
+    (
+        ("obtain", "buy", "purchas", "acquir"),
+        r"\b(?:obtain|buy|purchase|acquire) (?:an?|the|our) (?:[a-z]+ ){0,2}licen[cs]e\b[^.;]{0,40}"
+        r"\b(?:deploy|distribute|redistribute|use|run|ship)\b",
+    ),
+    (("licen", "evaluation cop"), rf"\blicen[cs]e (?:expires|ends|is revocable|may be revoked)\b|{_TRIAL}"),
     (
         ("distribut", "sell", "sublicen", "publish"),
         rf"(?:\b(?:may|must|can|shall){_NOT}|\bnot (?:allowed|permitted) to|\bplease do not|(?<![a-z] )\bdo not)"
@@ -60,6 +67,7 @@ RULES: tuple[tuple[tuple[str, ...], str], ...] = (
         rf"(?:\bonly|{THING}[^.;:]{{0,40}}) for (?:company[- ]|strictly )?internal (?:use|purposes?|usage)\b"
         r"(?! (?:by|of|in|as|inside|within|between) )"
         rf"|(?:(?:^|[.;:!?,(] ?)\W*{_FOR_INTERNAL}|(?:{THING}|\blicen\w+|{_THIS})[^.;:]{{0,40}})\binternal (?:use|purposes?|usage) only\b"
+        r"|(?:^|[.;:!?,(] ?)\W*(?:strictly|only|solely|exclusively) (?:for )?internal (?:use|purposes?|usage)(?=\W*$|[.;:!?,)])"
         r"|\b(?:restricted|limited) to internal (?:use|purposes?)\b",
     ),
     (

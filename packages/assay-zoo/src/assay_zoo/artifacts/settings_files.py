@@ -81,21 +81,43 @@ def words_of(suffix: str, text: str) -> str:
     try:
         documents = _parsed(suffix, text)
         tables = [_Entry("", documents), *_entries(documents)]
-        return "\n\n".join(part for entry in tables for part in _said_in(entry.key, entry.value))
+        return "\n\n".join(part for entry in tables for part in _said_in(entry))
     except (ValueError, RecursionError):
         return text
 
 
-def _said_in(key: str, value: object) -> Iterator[str]:
+def words_of_records(text: str) -> str:
+    """Of JSON in lines, each a record of data, as `words_of`; lines of anything else as they are."""
+
+    def said(line: str) -> str:
+        try:
+            return " ".join(_said_in(_Entry("", json.loads(line), listed=True)))
+        except (ValueError, RecursionError):
+            return line
+
+    return "\n".join(map(said, text.splitlines()))
+
+
+def _said_in(entry: _Entry) -> Iterator[str]:
+    """Of a record in a list only what it calls rights: its other texts are data, as the licence of a picture is."""
+    key, value = entry.key, entry.value
     if isinstance(value, list):
         yield "\n".join(_behind(key, each) for each in value if isinstance(each, str))
+    elif isinstance(value, dict) and entry.listed:
+        yield from (
+            _behind(str(own), text) for own, text in value.items() if isinstance(text, str) and _is_of_rights(own)
+        )
     elif isinstance(value, dict):
         yield from (str(own) for own in value if " " in str(own))
         yield from (_behind(key, _behind(str(own), each)) for own, each in value.items() if isinstance(each, str))
 
 
 def _behind(key: str, text: str) -> str:
-    return f"{key}: {text}" if _OF_RIGHTS.match(key) else text
+    return f"{key}: {text}" if _is_of_rights(key) else text
+
+
+def _is_of_rights(key: object) -> bool:
+    return _OF_RIGHTS.match(str(key)) is not None
 
 
 def _parsed(suffix: str, text: str) -> list[Any]:
