@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import struct
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -73,8 +74,6 @@ SHARED_BYTES = 1 + _STEP.size
 """Of the memory that driver and worker share: the crumb, and the step behind it."""
 _LARGEST = 2**32 - 1
 _encoder = msgspec.msgpack.Encoder()
-_answers: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)
-_jobs: msgspec.msgpack.Decoder[AnyJob] = msgspec.msgpack.Decoder(AnyJob)
 
 
 def encode(message: Job | Answer) -> bytes:
@@ -121,11 +120,22 @@ def step_of(data: bytes) -> Step:
     return Step(*_STEP.unpack(data)) if len(data) == _STEP.size else UNKNOWN
 
 
+@cache
+def _answers() -> msgspec.msgpack.Decoder[Answer]:
+    """Made by the driver alone: it takes a fortieth of the start of a worker, as the one of jobs does."""
+    return msgspec.msgpack.Decoder(Answer)
+
+
+@cache
+def _jobs() -> msgspec.msgpack.Decoder[AnyJob]:
+    return msgspec.msgpack.Decoder(AnyJob)
+
+
 def decode_answer(body: bytes) -> Answer:
     """Raises msgspec.DecodeError on anything that is no answer."""
-    return _answers.decode(body)
+    return _answers().decode(body)
 
 
 def decode_job(body: bytes) -> AnyJob:
     """Raises msgspec.DecodeError on anything that is no job."""
-    return _jobs.decode(body)
+    return _jobs().decode(body)

@@ -22,11 +22,12 @@ def main() -> None:
         guard(driver)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
-    from assay.models.import_without_gc import own_process
-    from assay.models.telemetry import forbid_telemetry
-    from assay.worker.serve import serve
+    from assay.models.import_without_gc import import_without_gc, own_process
 
     own_process()
+    with import_without_gc():
+        from assay.models.telemetry import forbid_telemetry
+        from assay.worker.serve import serve
     forbid_telemetry()
     connection: socket.socket | None = socket.socket(fileno=int(sys.argv[1]))
     if connection is not None:
