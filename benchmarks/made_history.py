@@ -92,6 +92,7 @@ INDEXES = {
         "PRAGMA journal_mode=WAL",
     ),
     "postgresql": (
+        "SET session_replication_role = DEFAULT",
         "ALTER TABLE metric_values ADD CONSTRAINT pk_metric_values PRIMARY KEY (job, run) INCLUDE (names, versions, numbers)",
         "CREATE INDEX ix_results_job_run ON results (job, run)",
         "ALTER TABLE results ADD CONSTRAINT uq_results_run_job UNIQUE (run, job)",

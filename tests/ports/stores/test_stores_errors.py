@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import socket
 import sqlite3
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, event, select, text
+from sqlalchemy import Connection, event, make_url, select, text
+from sqlalchemy.exc import OperationalError
 
 from assay.errors import AssayError, NewerHistory, RunNotFound, StoreError, StoreUnreachable, UsageError
+from assay.stores import connect, sql_database
 from assay.stores.sql import SqlStore
 from assay.stores.tables import SCHEMA, run_summary
 from assay.testing.builders import make_result, make_run
@@ -203,6 +207,49 @@ def test_a_server_that_is_not_there() -> None:
     assert said.startswith("postgresql+psycopg://me:***@127.0.0.1:1/history cannot be read or written (")
     assert "secret" not in said
     assert "Connection refused" in said
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """The port of a server that takes a connection and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.mark.parametrize("by", ["the address", "nobody"])
+def test_a_server_that_does_not_answer(silent: int, monkeypatch: pytest.MonkeyPatch, by: str) -> None:
+    """psycopg waits for two seconds at least."""
+    address = f"postgresql+psycopg://me:secret@127.0.0.1:{silent}/history"
+    monkeypatch.setattr(connect, "CONNECT_S", 60 if by != "nobody" else 2)
+    began = time.monotonic()
+    said = _told(f"{address}?connect_timeout=2" if by == "the address" else address, kind=StoreUnreachable)
+    assert time.monotonic() - began < 20
+    assert "does not answer: check the address, and that the server runs and can be reached" in said
+    assert "?connect_timeout=30" in said
+    assert "secret" not in said
+
+
+def test_the_environment_says_how_long_a_server_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = make_url("postgresql+psycopg://host/history")
+    assert connect._connect_timeout(url) == {"connect_timeout": connect.CONNECT_S}
+    monkeypatch.setenv("PGCONNECT_TIMEOUT", "30")
+    assert connect._connect_timeout(url) == {}
+
+
+def test_a_server_that_cannot_be_reached_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each try may take as long as the connection has."""
+    store, tries = SqlStore(str(tmp_path / "history.db")), []
+
+    def refused(*_: object, **__: object) -> None:
+        tries.append(1)
+        raise OperationalError("", None, sqlite3.OperationalError("nobody answers"))
+
+    monkeypatch.setattr(store.engine.pool, "connect", refused)
+    monkeypatch.setattr(sql_database, "is_unreachable", lambda _: True)
+    with pytest.raises(StoreError):
+        store.open_run(make_run())
+    assert len(tries) == 1
+    store.close()
 
 
 def test_an_address_of_something_else() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import date
 from functools import partial
 from itertools import product
@@ -12,12 +13,14 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import text, update
+from sqlalchemy import event, text, update
 
 from assay.core.outcome import Outcome
 from assay.core.result import AnyResult
 from assay.judge.verdicts import judge
 from assay.ports.browsing import RED, CellQuery
+from assay.stores import matrix
+from assay.stores import run_names as run_names_module
 from assay.stores.browsing import red
 from assay.stores.copy_history import copy_history
 from assay.stores.run_names import keep_run_names, run_names
@@ -184,6 +187,57 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("wide")
     with closing(_wide(folder / "a.db", 300, 10)) as few, closing(_wide(folder / "b.db", 300, 100)) as many:
         yield few, many
+
+
+@contextmanager
+def _statements(store: SqlStore) -> Iterator[list[str]]:
+    """What it asks its database meanwhile."""
+    asked: list[str] = []
+
+    def listen(*seen: Any) -> None:
+        asked.append(seen[2])
+
+    event.listen(store.engine, "before_cursor_execute", listen)
+    try:
+        yield asked
+    finally:
+        event.remove(store.engine, "before_cursor_execute", listen)
+
+
+def test_a_filter_of_a_run_looks_at_no_job_that_it_does_not_show(wide: tuple[SqlStore, SqlStore]) -> None:
+    """Many flows are asked for by a part of their name, and an outcome that none of the jobs has that were asked for: it is what the bits
+    of the cells say. Where they were not kept each cell is looked at."""
+    _, many = wide
+    for query in (
+        CellQuery(run=RUNS[0], flow="1", outcome="mismatch", case="c11"),
+        CellQuery(run=RUNS[0], flow="f", word="fail"),
+        CellQuery(run=RUNS[0], case="c1", word="pass"),
+    ):
+        with _statements(many) as asked:
+            kept = many.matrix(query, 0, 50, 0, 8)
+        assert not any("json_each" in statement for statement in asked), "names are looked up job by job"
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(matrix, "run_cell_rows", lambda *_: None)
+            looked_up = many.matrix(query, 0, 50, 0, 8)
+        assert list(kept.cases) == list(looked_up.cases)
+        assert list(kept.flows) == list(looked_up.flows)
+        assert sorted(map(str, kept.jobs)) == sorted(map(str, looked_up.jobs))
+
+
+@pytest.mark.parametrize("most", [0, run_names_module.MOST_CELLS])
+def test_a_run_of_too_many_cells_keeps_its_names_alone(
+    location: str, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(run_names_module, "MOST_CELLS", most)
+    with closing(SqlStore(location)) as store:
+        _record(store, RUNS[0], _results(1), close=True)
+        with store.reading() as connection:
+            names = run_names(connection, 1)
+            rows = run_names_module.run_cell_rows(connection, 1, names, None)
+        assert names.cells == len({(result.case, result.flow) for result in _results(1)})
+        assert (rows is None) == (most == 0)
+        page = store.matrix(CellQuery(RUNS[0], flow="flow1", outcome="mismatch"), 0, 50, 0, 50)
+        assert {job.outcome for job in page.jobs} == {"mismatch"}
 
 
 def test_a_run_without_kept_names_is_collected(store: SqlStore) -> None:

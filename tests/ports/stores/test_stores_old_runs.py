@@ -167,6 +167,17 @@ def test_another_run_with_the_same_id_is_told_and_all_others_are_copied(location
         assert [result.case for result in store.results("20260102")] == ["theirs"]
 
 
+def test_a_run_of_another_command_is_another_run(location: str, tmp_path: Path) -> None:
+    """The id, the second, the commit and the machine are the same."""
+    with closing(SqlStore(str(tmp_path / "old.db"))) as old, closing(SqlStore(location)) as store:
+        for each, command in ((store, "assay run mine"), (old, "assay run theirs")):
+            each.open_run(make_run("20260101", command=command))
+            each.record("20260101", [make_result(command.split()[-1])])
+        with pytest.raises(OtherRun, match=r"another run has the id 20260101 .*`assay run mine`"):
+            copy_history(old, store, lambda *_: None)
+        assert [result.case for result in store.results("20260101")] == ["mine"]
+
+
 @pytest.mark.parametrize(("seconds", "asked_again"), [(1000.0, False), (0.0, True)])
 def test_the_number_of_a_run_is_known_for_a_second(
     location: str, monkeypatch: pytest.MonkeyPatch, seconds: float, asked_again: bool

@@ -7,19 +7,22 @@ from collections import Counter
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Connection, event, text
 
 from assay.core.outcome import Outcome
 from assay.core.result import AnyResult
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.ports.browsing import JobState
+from assay.stores import ingest
 from assay.stores.browsing import red
 from assay.stores.connect import ALONE, connect
 from assay.stores.schema import _migrate
 from assay.stores.sql import SqlStore
+from assay.stores.state_counts import add_up, flow_counts
 from assay.testing.builders import make_result, make_run
 from sqlite_steps import steps
 
@@ -92,6 +95,83 @@ def test_every_list_and_count_is_that_of_a_look_at_every_job(location: str) -> N
     assert {(count.flow, count.outcome, count.word): count.jobs for count in whole.counts} == dict(flows)
     assert {(count.case, count.outcome, count.word): count.jobs for count in whole.of_cases} == dict(cases)
     assert (whole.cases, some.cases) == (12, 12)
+
+
+def _counted(store: SqlStore, axis: str) -> Counter[tuple[str, ...]]:
+    """By a look at every job."""
+    query = f'SELECT "{axis}", outcome, word, count(*) FROM case_state GROUP BY "{axis}", outcome, word'
+    with store.reading() as connection:
+        return Counter({tuple(row[:3]): row[3] for row in connection.execute(text(query)).all()})
+
+
+def test_counts_are_right_while_many_write_the_same_jobs(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever reads between two of their transactions, and whoever adds up beside them."""
+    monkeypatch.setattr(ingest, "_ADD_UP_EVERY", 40)
+
+    def write(number: int) -> None:
+        with closing(SqlStore(location)) as writer:
+            for run in RUNS[number::4]:
+                _record(writer, run, random.Random(int(run)))
+
+    with closing(SqlStore(location)) as store:
+        threads = [Thread(target=write, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        seen = 0
+        while any(thread.is_alive() for thread in threads):
+            with store.reading() as connection:
+                counts = flow_counts(connection)
+            assert sum(count.jobs for count in counts) <= 48
+            assert min((count.jobs for count in counts), default=1) > 0
+            seen += 1
+        for thread in threads:
+            thread.join()
+        whole = store.standing(days=4.0, looked_at=30, limit=99)
+        assert {(count.flow, count.outcome, count.word): count.jobs for count in whole.counts} == _counted(
+            store, "flow"
+        )
+        assert {(count.case, count.outcome, count.word): count.jobs for count in whole.of_cases} == _counted(
+            store, "case"
+        )
+    assert seen
+
+
+def _rows_read(connection: Connection, statement: str, values: Any) -> float:
+    """What the scans of a statement read of the present state, as PostgreSQL counts it."""
+    (plan,) = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", values).scalar_one()
+    nodes, rows = [plan["Plan"]], 0.0
+    while nodes:
+        node = nodes.pop()
+        nodes += node.get("Plans", [])
+        if node.get("Relation Name") == "case_state":
+            rows += node["Actual Loops"] * (node["Actual Rows"] + node.get("Rows Removed by Filter", 0))
+    return rows
+
+
+def test_on_postgresql_the_first_page_looks_at_few_jobs(postgresql: str) -> None:
+    """By what the database says it read: not one row for each job."""
+    with closing(SqlStore(postgresql)) as store:
+        store.open_run(make_run(RUNS[0], ()))
+        state = (
+            "INSERT INTO case_state (job_key, \"case\", flow, kind, outcome, word, run, since, streak) SELECT c || '|' || f, "
+            "'c' || c, 'f' || f, 'verify', 'ok', 'pass', 1, 1, 1 FROM generate_series(1, 200) AS c, generate_series(1, 100) AS f"
+        )
+        with store.engine.begin() as connection:
+            connection.execute(text(state))
+            add_up(connection)
+        with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.execute(text("VACUUM ANALYZE"))
+        asked: list[tuple[str, Any]] = []
+        event.listen(store.engine, "before_cursor_execute", lambda *seen: asked.append((seen[2], seen[3])))
+        standing = store.standing(days=7.0, looked_at=30, limit=25)
+        assert sum(count.jobs for count in standing.counts) == 20_000
+        with store.reading() as connection:
+            rows = sum(
+                _rows_read(connection, *query)
+                for query in list(asked)
+                if query[0].lstrip().startswith(("SELECT", "WITH"))
+            )
+    assert rows < 5000, rows
 
 
 def _wide(path: Path, flows: int) -> SqlStore:

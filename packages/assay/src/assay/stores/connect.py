@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 import time
@@ -23,6 +24,11 @@ ALONE = {"assay_alone": True}
 
 _ONE_AT_A_TIME = 0x617373_6179
 """The advisory lock of PostgreSQL that the latter hold until their transaction ends ("assay")."""
+
+CONNECT_TIMEOUT = "connect_timeout"
+CONNECT_S = 5
+"""For each address that the name of the server has. `?connect_timeout=30` in the address of the history says another, or
+PGCONNECT_TIMEOUT."""
 
 FRESH_S = 1.0
 """A connection to PostgreSQL that was used so shortly ago is taken as alive."""
@@ -102,7 +108,7 @@ def _postgresql(location: str, busy_s: float, read_only: bool) -> tuple[Engine, 
     reads = {"options": _READER} if read_only else {}
     try:
         url = make_url(location).set(drivername="postgresql+psycopg")
-        engine = create_engine(url, connect_args={"connect_timeout": 10, **reads}, **own)
+        engine = create_engine(url, connect_args={**_connect_timeout(url), **reads}, **own)
     except (ArgumentError, ValueError):  # the second of a port that is no number
         raise UsageError(
             f'"{_public(location)}" is no address of a database: write postgresql+psycopg://user@host:5432/database'
@@ -121,6 +127,12 @@ def _postgresql(location: str, busy_s: float, read_only: bool) -> tuple[Engine, 
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_ONE_AT_A_TIME})"))
 
     return engine, url.render_as_string(hide_password=True)
+
+
+def _connect_timeout(url: URL) -> dict[str, int]:
+    """None of our own where the address, or the environment, says one."""
+    says_one = CONNECT_TIMEOUT in url.query or "PGCONNECT_TIMEOUT" in os.environ
+    return {} if says_one else {CONNECT_TIMEOUT: CONNECT_S}
 
 
 def _ask_where_idle(engine: Engine) -> None:

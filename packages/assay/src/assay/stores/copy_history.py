@@ -15,6 +15,7 @@ from assay.errors import OtherRun
 from assay.stores.ingest import add_rows, advance, demand_same_run, first_state, job_numbers, jobs_recorded
 from assay.stores.run_names import keep_run_names
 from assay.stores.sql import SqlStore
+from assay.stores.state_counts import add_up
 from assay.stores.statements import add_many, chunks, insert_for
 from assay.stores.tables import (
     case_state,
@@ -125,7 +126,7 @@ def _open(
     """Its number, and the keys of the jobs that it has already."""
     row = {**run, "status": "running"}
     connection.execute(insert_for(connection, runs).on_conflict_do_nothing(index_elements=["id"]), row)
-    demand_same_run(connection, run)
+    demand_same_run(connection, run, by_command=True)
     number = int(connection.scalars(select(runs.c.number).where(runs.c.id == run["id"])).one())
     empty = {"run": number, "jobs": summary["jobs"], "recorded": 0, "word": "", "passed": 0, "failed": 0, "other": 0}
     _add_new(connection, run_payloads, [{**whole, "run": number}])
@@ -193,6 +194,7 @@ def _close(connection: Connection, run: int, status: str, summary: dict[str, Any
         same = update(table).where(job == bindparam("its"), table.c.run == run, table.c.word == "")
         connection.execute(same.values(word=bindparam("said")), words_by_job)
     keep_run_names(connection, run)
+    add_up(connection)
 
 
 def _add_new(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:

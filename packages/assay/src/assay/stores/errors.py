@@ -22,6 +22,11 @@ _KNOWN = (
     ("disk I/O error", "cannot be written: the disk is full, or fails; free some space, or name another --history"),
     ("is locked", _BUSY),
     ("lock timeout", _BUSY),
+    (
+        "connection timeout expired",
+        "does not answer: check the address, and that the server runs and can be reached; one that is slow has longer with "
+        "?connect_timeout=30 at the end of the address",
+    ),
     ("permission denied for", "does not let its user do that: ask its owner for the rights, with assay history grant"),
     ("readonly", "is read-only: make the file and its folder writable, or name another --history"),
     ("unable to open", "cannot be opened: make its folder readable and writable, or name another --history"),

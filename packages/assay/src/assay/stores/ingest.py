@@ -29,6 +29,7 @@ from assay.errors import OtherRun
 from assay.stores.encoded_result import EncodedResult
 from assay.stores.payload import pack
 from assay.stores.run_names import keep_run_names
+from assay.stores.state_counts import add_up
 from assay.stores.statements import add_many, as_arrays, chunks, insert_for, next_numbers
 from assay.stores.tables import (
     case_state,
@@ -51,6 +52,8 @@ _WORST_FIRST = (
     VerdictStatus.XFAIL,
     VerdictStatus.PASS,
 )
+_ADD_UP_EVERY = 5000
+"""Results of a run: what they changed in the counts is added up before it is closed, too."""
 _PASSED = (VerdictStatus.PASS, VerdictStatus.XFAIL)
 _FAILED = (VerdictStatus.FAIL, VerdictStatus.XPASS)
 
@@ -83,18 +86,19 @@ def add_run(connection: Connection, run: Run) -> None:
         connection.execute(insert(run_models), rows)
 
 
-def demand_same_run(connection: Connection, row: Mapping[str, Any]) -> None:
-    """Two machines may give the same id in the same second: their results are not those of one run. Raises OtherRun."""
+def demand_same_run(connection: Connection, row: Mapping[str, Any], *, by_command: bool = False) -> None:
+    """Two machines may give the same id in the same second: their results are not those of one run. Raises OtherRun. `by_command`: one of
+    another command is another run, too; who records a run again, or merges it again, may call it by another one."""
     known = connection.execute(
-        select(runs.c.started_at, runs.c.commit, runs.c.machine).where(runs.c.id == row["id"])
+        select(runs.c.started_at, runs.c.commit, runs.c.machine, runs.c.command).where(runs.c.id == row["id"])
     ).one()
-    mine, theirs = ((columns["started_at"], columns["commit"], columns["machine"]) for columns in (row, known._mapping))
+    names = ("started_at", "commit", "machine", *(("command",) if by_command else ()))
+    mine, theirs = ([columns[name] for name in names] for columns in (row, known._mapping))
     if mine != theirs:
-        differences = ", ".join(
-            filter(None, (known.started_at, known.commit[:12] and f"commit {known.commit[:12]}", known.machine))
-        )
+        command = f"`{known.command}`" if by_command else ""
+        facts = (known.started_at, known.commit[:12] and f"commit {known.commit[:12]}", known.machine, command)
         raise OtherRun(
-            f"another run has the id {row['id']} there ({differences}): nothing of it was changed; run the "
+            f"another run has the id {row['id']} there ({', '.join(filter(None, facts))}): nothing of it was changed; run the "
             "command again, which gives a new id"
         )
 
@@ -132,9 +136,14 @@ def add_results(
     if codes:
         connection.execute(insert(result_codes), codes)
     summary = run_summary.c
-    connection.execute(
-        update(run_summary).where(summary.run == run).values(recorded=summary.recorded + len(new), names=None)
+    recorded = connection.scalar(
+        update(run_summary)
+        .where(summary.run == run)
+        .values(recorded=summary.recorded + len(new), names=None)
+        .returning(summary.recorded)
     )
+    if (recorded or 0) % _ADD_UP_EVERY < len(new):
+        add_up(connection)
 
 
 def _metrics_row(run: int, job: int, encoded_result: EncodedResult, constants: Mapping[bytes, int]) -> dict[str, Any]:
@@ -191,6 +200,7 @@ def judge_run(connection: Connection, run: int, judgement: RunVerdict) -> None:
     if words_by_job:
         set_words(connection, run, words_by_job)
     keep_run_names(connection, run)
+    add_up(connection)
 
 
 def set_words(connection: Connection, run: int, words: Sequence[Mapping[str, Any]]) -> None:

@@ -16,7 +16,7 @@ from assay.core.verdict import VerdictStatus
 from assay.ports.browsing import RED, CellQuery, MatrixJob, MatrixPage
 from assay.stores.browsing import red
 from assay.stores.find_run import find_run
-from assay.stores.run_names import AXES, Kind, run_names
+from assay.stores.run_names import AXES, Kind, run_cell_rows, run_names
 from assay.stores.statements import among, chunks
 from assay.stores.tables import case_state, results, runs
 
@@ -78,7 +78,7 @@ class _Search:
         self._connection, self._query, self._number = connection, query, number
         self._kinds = _wanted(query) if query.outcome or query.word else None
         if number:
-            names = run_names(connection, number)
+            names = self._names = run_names(connection, number)
             self._kinds = self._kinds and [kind for kind in names.kinds if kind in self._kinds]
             self._all = {axis: [name for name, _ in names.named(axis)] for axis in AXES}
             having = {
@@ -153,6 +153,9 @@ class _Search:
         if not narrows and (self._number or self._kinds is None):
             yield names
             return
+        if self._number and names and (of_run := self._of_cells(axis, names)) is not None:
+            yield of_run
+            return
         asked = self._on(other) if narrows else []
         start, size = 0, _FEW
         while start < len(names):
@@ -160,6 +163,20 @@ class _Search:
             start, size = start + size, min(2 * size, _AT_ONCE)
             having = set(self._having(AXES[axis], some, asked))
             yield [name for name in some if name in having]
+
+    def _of_cells(self, axis: str, names: list[str]) -> list[str] | None:
+        """Those that have such a job on a name of the other axis, by the bits that are kept with a run; None where they are not."""
+        rows = run_cell_rows(self._connection, self._number, self._names, self._kinds)
+        if rows is None:
+            return None
+        places = {name_axis: {name: place for place, name in enumerate(self._all[name_axis])} for name_axis in AXES}
+        if axis == "case":
+            flows = sum(1 << places["flow"][name] for name in self._named["flow"])
+            return [name for name in names if rows[places["case"][name]] & flows]
+        flows = 0
+        for name in self._named["case"]:
+            flows |= rows[places["case"][name]]
+        return [name for name in names if flows >> places["flow"][name] & 1]
 
     def _on(self, axis: str) -> list[ColumnElement[bool]]:
         names, column = self._named[axis], AXES[axis]

@@ -8,10 +8,19 @@ from sqlalchemy import Connection, text
 
 from assay.errors import UsageError
 from assay.stores.sql import SqlStore
-from assay.stores.tables import VERSION_TABLE, alerts, kept_folders, metadata, run_annotations
+from assay.stores.tables import (
+    VERSION_TABLE,
+    alerts,
+    kept_folders,
+    metadata,
+    run_annotations,
+    run_cells,
+    state_changes,
+)
 
 _SEQUENCES = ", ".join(f"{name}_number_seq" for name, table in metadata.tables.items() if "number" in table.columns)
 _CHANGED = ", ".join(name for name in metadata.tables if name != run_annotations.name)
+_DELETED = ", ".join(table.name for table in (alerts, kept_folders, run_cells, state_changes))
 
 
 def grant(store: SqlStore, *, readers: Sequence[str], writers: Sequence[str]) -> None:
@@ -36,5 +45,5 @@ def _grant(connection: Connection, name: str, readers: Sequence[str], writers: S
         if role in writers:
             connection.execute(text(f"GRANT UPDATE ON {_CHANGED} TO {quoted}"))
             connection.execute(text(f"GRANT INSERT ON {tables} TO {quoted}"))
-            connection.execute(text(f"GRANT DELETE ON {alerts.name}, {kept_folders.name} TO {quoted}"))
+            connection.execute(text(f"GRANT DELETE ON {_DELETED} TO {quoted}"))
             connection.execute(text(f"GRANT USAGE ON SEQUENCE {_SEQUENCES} TO {quoted}"))

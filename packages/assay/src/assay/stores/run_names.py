@@ -1,17 +1,19 @@
 """Which cases and flows a run has, and how their jobs ended: a small value beside its summary, so that no page of a matrix looks for names
-among all its jobs."""
+among all its jobs; and a bit for each cell and kind of ending, so that no filter looks for cells among them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Collection, Iterable, Sequence
+from operator import or_
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from sqlalchemy import ColumnElement, Connection, func, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from assay.stores.payload import pack, unpack
-from assay.stores.tables import case_state, results, run_summary
+from assay.stores.tables import case_state, results, run_cells, run_summary
 
 Kind = tuple[str, str]
 """An outcome, and the word of the verdict on it."""
@@ -38,6 +40,10 @@ class RunNames(msgspec.Struct, array_like=True, frozen=True):
         return self.case if axis == "case" else self.flow
 
 
+MOST_CELLS = 64_000_000
+"""Of a run with more pairs of a case and a flow no cells are kept, 8 MB for each kind."""
+_AT_ONCE = 10_000
+"""Rows from a server."""
 _NAMES: msgspec.msgpack.Decoder[RunNames] = msgspec.msgpack.Decoder(RunNames)
 
 
@@ -49,8 +55,68 @@ def run_names(connection: Connection, run: int) -> RunNames:
 
 def keep_run_names(connection: Connection, run: int) -> None:
     """Of a run to which nothing is added: who adds a result forgets them in the same transaction."""
-    names = pack(replace(_collected(connection, run), cells=_counted(connection, [run])))
-    connection.execute(update(run_summary).where(run_summary.c.run == run).values(names=names))
+    connection.execute(select(run_summary.c.run).where(run_summary.c.run == run).with_for_update())
+    names = _collected(connection, run)
+    of_kinds = _cells(connection, run, names) if len(names.case) * len(names.flow) <= MOST_CELLS else None
+    cells = _counted(connection, [run]) if of_kinds is None else sum(map(int.bit_count, _any_of(of_kinds, names)))
+    kept = pack(replace(names, cells=cells))
+    connection.execute(update(run_summary).where(run_summary.c.run == run).values(names=kept))
+    connection.execute(delete(run_cells).where(run_cells.c.run == run))
+    if of_kinds:
+        size = _row_bytes(names)
+        rows = [
+            {
+                "run": run,
+                "kind": kind,
+                "cells": zlib.compress(b"".join(row.to_bytes(size, "little") for row in of_kind), 1),
+            }
+            for kind, of_kind in enumerate(of_kinds)
+        ]
+        connection.execute(insert(run_cells), rows)
+
+
+def run_cell_rows(
+    connection: Connection, run: int, names: RunNames, kinds: Collection[Kind] | None
+) -> list[int] | None:
+    """Of each case the flows on which it has a job of one of these kinds, as bits, in the order of the names. None where that was not
+    kept."""
+    places = [place for place, kind in enumerate(names.kinds) if kinds is None or kind in kinds]
+    query = select(run_cells.c.cells).where(run_cells.c.run == run, run_cells.c.kind.in_(places))
+    kept = connection.scalars(query).all() if names.cells >= 0 else []
+    if len(kept) < len(places):
+        return None
+    size = _row_bytes(names)
+    of_kinds = []
+    for cells in map(zlib.decompress, kept):
+        of_kinds.append([int.from_bytes(cells[at : at + size], "little") for at in range(0, len(cells), size)])
+    return _any_of(of_kinds, names)
+
+
+def _row_bytes(names: RunNames) -> int:
+    return (len(names.flow) + 7) // 8
+
+
+def _any_of(of_kinds: Sequence[list[int]], names: RunNames) -> list[int]:
+    if not of_kinds:
+        return [0] * len(names.case)
+    first, *others = of_kinds
+    for other in others:
+        first = list(map(or_, first, other))
+    return first
+
+
+def _cells(connection: Connection, run: int, names: RunNames) -> list[list[int]]:
+    """By the place of the kind and that of the case, the flows as bits. Its results come some at a time: of a large run not all fit in
+    memory."""
+    kinds = {kind: place for place, kind in enumerate(names.kinds)}
+    cases = {name: place for place, (name, _) in enumerate(names.case)}
+    flows = {name: 1 << place for place, (name, _) in enumerate(names.flow)}
+    of_kinds = [[0] * len(cases) for _ in kinds]
+    state, row = case_state.c, results.c
+    query = select(state.case, state.flow, row.outcome, row.word).join(results, row.job == state.number)
+    for case, flow, *kind in connection.execute(query.where(row.run == run).execution_options(yield_per=_AT_ONCE)):
+        of_kinds[kinds[kind[0], kind[1]]][cases[case]] |= flows[flow]
+    return of_kinds
 
 
 def cell_count(connection: Connection, some: Sequence[int]) -> int:

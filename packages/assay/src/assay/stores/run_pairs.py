@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import CTE, ColumnElement, Connection, Select, and_, exists, func, or_, select
-from sqlalchemy import case as either
+from sqlalchemy import CTE, Connection, Select, and_, exists, func, or_, select
 
 from assay.ports.browsing import JobPair, RunPair
 from assay.stores.run_names import cell_count
@@ -26,12 +25,10 @@ Sides = tuple[tuple[str, str] | None, tuple[str, str] | None]
 
 def run_pair(connection: Connection, old: int, new: int) -> RunPair:
     """See `ports.Browsable.run_pair`. Of two runs with nothing in common every cell would be one that changed: none is read."""
-    both = _both(connection, old, new)
-    rows = connection.execute(_differing(both)).all()
-    common = rows[0].common if rows else int(connection.scalar(_common(both)) or 0)
+    differing = _joined if connection.dialect.name == "postgresql" else _counted
+    changed, common = differing(connection, old, new)
     if not common:
         return RunPair((), cell_count(connection, [old, new]), 0)
-    changed = {row.job: _sides(row) for row in rows}
     jobs = _jobs_beside(connection, sorted(changed))
     others = [job.number for job in jobs if job.number not in changed]
     pairs = _pairs(jobs, {**changed, **_looked_up(connection, old, new, others)})
@@ -40,30 +37,40 @@ def run_pair(connection: Connection, old: int, new: int) -> RunPair:
     return RunPair(tuple(pairs), cell_count(connection, [old, new] if gone else [new]), common)
 
 
-def _differing(both: CTE) -> Select[Any]:
-    """Those jobs that stand in the two runs in two ways, and how many jobs are in both."""
-    here, common = both.c, _common(both).scalar_subquery()
-    differs = or_(here.old_outcome.is_distinct_from(here.new_outcome), here.old_word.is_distinct_from(here.new_word))
-    return select(both, common.label("common")).where(differs, common > 0)
-
-
-def _both(connection: Connection, old: int, new: int) -> CTE:
-    """All jobs of the two runs, and how they stand in them. The results of a run lie beside one another in the table and in the index of
-    runs, so each run is read once, and both are put together by job. PostgreSQL can make a full join in no other way; older SQLite has
-    none, and would look for each job in the index of jobs, where every job has a page of its own, were it grouped by the column itself."""
+def _joined(connection: Connection, old: int, new: int) -> tuple[dict[int, Sides], int]:
+    """Those jobs that stand in the two runs in two ways, and how many jobs are in both. The results of a run lie beside one another in the
+    table and in the index of runs, so each run is read once, and both are put together by job."""
     row = results.c
-    if connection.dialect.name == "postgresql":
-        before, after = (select(row.job, row.outcome, row.word).where(row.run == run).subquery() for run in (old, new))
-        sides: Iterable[ColumnElement[Any]] = (before.c.outcome, before.c.word, after.c.outcome, after.c.word)
-        query: Select[Any] = select(func.coalesce(before.c.job, after.c.job).label("job"))
-        query = query.select_from(before.join(after, before.c.job == after.c.job, full=True))
-    else:
-        job = (row.job + 0).label("job")
-        of_runs = ((run, column) for run in (old, new) for column in (row.outcome, row.word))
-        sides = (func.max(either((row.run == run, column))) for run, column in of_runs)
-        query = select(job).where(row.run.in_((old, new))).group_by(job)
+    before, after = (select(row.job, row.outcome, row.word).where(row.run == run).subquery() for run in (old, new))
+    sides = (before.c.outcome, before.c.word, after.c.outcome, after.c.word)
     named = zip(sides, ("old_outcome", "old_word", "new_outcome", "new_word"), strict=True)
-    return query.add_columns(*(side.label(name) for side, name in named)).cte("both")
+    query = select(func.coalesce(before.c.job, after.c.job).label("job"), *(side.label(name) for side, name in named))
+    both = query.select_from(before.join(after, before.c.job == after.c.job, full=True)).cte("both")
+    here, of_both = both.c, _common(both).scalar_subquery()
+    differs = or_(here.old_outcome.is_distinct_from(here.new_outcome), here.old_word.is_distinct_from(here.new_word))
+    rows = connection.execute(select(both, of_both.label("common")).where(differs, of_both > 0)).all()
+    common = rows[0].common if rows else int(connection.scalar(_common(both)) or 0)
+    return {row.job: _sides(row) for row in rows}, common
+
+
+def _counted(connection: Connection, old: int, new: int) -> tuple[dict[int, Sides], int]:
+    """The same of SQLite, which has no full join where it is older: a job that stands in both runs in one way is counted twice. By `job`
+    itself it would look for each in the index of jobs, where every job has a page of its own."""
+    row, of_runs = results.c, results.c.run.in_((old, new))
+    job = (row.job + 0).label("job")
+    all_of_both = select(func.count()).where(of_runs)
+    once = select(
+        job, row.outcome, row.word, func.min(row.run).label("run"), all_of_both.scalar_subquery().label("of_both")
+    ).where(of_runs)
+    rows = connection.execute(once.group_by(job, row.outcome, row.word).having(func.count() < 2)).all()
+    sides: dict[int, Sides] = {}
+    for entry in rows:
+        before, after = sides.get(entry.job, (None, None))
+        word = entry.outcome, entry.word
+        sides[entry.job] = (word, after) if entry.run == old else (before, word)
+    of_both = rows[0].of_both if rows else connection.scalar(all_of_both)
+    twice = (int(of_both or 0) - len(rows)) // 2
+    return sides, twice + sum(before is not None and after is not None for before, after in sides.values())
 
 
 def _common(both: CTE) -> Select[Any]:

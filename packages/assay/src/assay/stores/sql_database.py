@@ -37,15 +37,18 @@ class SqlDatabase:
 
     def write(self, change: Callable[[Connection], Value], *, alone: bool = False) -> Value:
         """One transaction, which may be done twice: a server that was restarted has closed every connection of the pool, and whether it
-        had committed when it went nobody knows. Raises StoreUnreachable where it is not there the second time either.
+        had committed when it went nobody knows. One that cannot be reached at all is asked once. Raises StoreUnreachable.
         `alone`: no other that is alone comes between."""
         engine = self.engine.execution_options(**ALONE) if alone else self.engine
         with translate_errors(self.name, busy_s=self._busy_s):
+            reached = False
             try:
                 with engine.begin() as connection:
+                    reached = True
                     return change(connection)
             except DBAPIError as error:
-                if not is_unreachable(error):
+                was_lost = reached or error.connection_invalidated
+                if not (was_lost and is_unreachable(error)):
                     raise
             with engine.begin() as connection:
                 return change(connection)

@@ -26,8 +26,9 @@ from sqlalchemy import (
 from sqlalchemy.schema import DDLElement
 
 from assay.stores import state_parts
+from assay.stores.counting import COUNTING
 
-SCHEMA = 8
+SCHEMA = 9
 """The version that this code reads and writes: the newest of `migrations/versions`. It stands for the form of what payloads hold, too."""
 
 FIRST_RELEASED = 5
@@ -129,26 +130,24 @@ state_counts = Table(
     Column("jobs", Integer, nullable=False),
     sqlite_with_rowid=False,
 )
-"""How many jobs of each case and of each flow (`axis`) stand so: the first page would count all of them each time. In SQLite triggers keep
-it with every change; in PostgreSQL, whose writers would wait for one another, it stays empty."""
+"""How many jobs of each case and of each flow (`axis`) stand so: the first page would count all of them each time. Triggers keep it with
+every change, in PostgreSQL by way of `state_changes`."""
 
-_LESS, _MORE = (
-    " ".join(
-        f"INSERT INTO state_counts VALUES ('{axis}', {row}.\"{axis}\", {row}.outcome, {row}.word, {step}) "
-        "ON CONFLICT (axis, name, outcome, word) DO UPDATE SET jobs = jobs + excluded.jobs;"
-        for axis in ("case", "flow")
-    )
-    for row, step in (("OLD", -1), ("NEW", 1))
+state_changes = Table(
+    "state_changes",
+    metadata,
+    Column("number", _Number, primary_key=True),
+    *(Column(name, String, nullable=False) for name in ("axis", "name", "outcome", "word")),
+    Column("jobs", Integer, nullable=False),
+    postgresql_with={"autovacuum_vacuum_scale_factor": 0, "autovacuum_vacuum_threshold": 5000},
 )
-_CHANGED = " OR ".join(f'OLD."{name}" <> NEW."{name}"' for name in ("word", "outcome", "case", "flow"))
-COUNTING = (
-    f"CREATE TRIGGER case_state_added AFTER INSERT ON case_state BEGIN {_MORE} END",
-    'CREATE TRIGGER case_state_changed AFTER UPDATE OF "case", flow, outcome, word ON case_state '
-    f"WHEN {_CHANGED} BEGIN {_LESS} {_MORE} END",
-)
-for _trigger in COUNTING:
-    _made: DDLElement = DDL(_trigger)  # type: ignore[no-untyped-call]
-    event.listen(case_state, "after_create", _made.execute_if(dialect="sqlite"))
+"""In PostgreSQL, by how many jobs those counts changed since they were added up: writers who changed the counts themselves would wait for
+one another. In SQLite it stays empty."""
+
+for _kind, _statements in COUNTING.items():
+    for _statement in _statements:
+        _made: DDLElement = DDL(_statement)  # type: ignore[no-untyped-call]
+        event.listen(metadata, "after_create", _made.execute_if(dialect=_kind))
 
 results = Table(
     "results",
@@ -226,6 +225,15 @@ run_summary = Table(
     Column("names", LargeBinary, nullable=True),
 )
 """`names`: see `assay.stores.run_names`; none while results are added."""
+
+run_cells = Table(
+    "run_cells",
+    metadata,
+    Column("run", _Number, ForeignKey("runs.number"), primary_key=True, autoincrement=False),
+    Column("kind", Integer, primary_key=True, autoincrement=False),
+    Column("cells", LargeBinary, nullable=False),
+)
+"""Which cells of a run have a job of one of the `kinds` of its names: see `assay.stores.run_names`."""
 
 alerts = Table(
     "alerts",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from assay.stores.run_names import keep_run_names
-
 revision = "0008"
 down_revision = "0007"
 
@@ -29,8 +27,6 @@ _MARK = (
 )
 """Each result that is not ok has its outcome among its codes."""
 _COUNT = """INSERT INTO state_counts SELECT '{0}', "{0}", outcome, word, count(*) FROM case_state GROUP BY "{0}", outcome, word"""
-_LOOKED_AT = 2_000_000
-"""Results whose names are collected at once, some seconds: of runs before those a page collects them each time."""
 
 
 def upgrade() -> None:
@@ -51,18 +47,6 @@ def upgrade() -> None:
     )
     if op.get_bind().dialect.name == "sqlite":
         _keep_counts()
-    _keep_names()
-
-
-def _keep_names() -> None:
-    """Of the newest runs that were recorded before names were kept, the very newest at least."""
-    query = "SELECT run, recorded FROM run_summary JOIN runs ON runs.number = run WHERE names IS NULL ORDER BY id DESC"
-    left = _LOOKED_AT
-    for run, recorded in op.get_bind().execute(sa.text(query)).all():
-        if left <= 0:
-            break
-        keep_run_names(op.get_bind(), run)
-        left -= recorded
 
 
 def _keep_counts() -> None:
