@@ -15,7 +15,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -132,6 +132,12 @@ def write_runs(location: str, cells: int, first: int, seconds: float, rate: floa
     store.close()
 
 
+def first_free(location: str, runs: int) -> int:
+    """The number of a run that no crowd has written: of one that is there nothing would be recorded."""
+    with closing(SqlStore(location)) as store:
+        return max(runs, *(1 + int(run.id.rpartition("-")[2], 16) for run in store.runs(10**9)))
+
+
 def _printed(by_page: dict[str, list[float]]) -> list[float]:
     """All of them."""
     print(", ".join(f"{name} {p95(taken):.0f}" for name, taken in by_page.items() if taken) + ": p95 ms of each page")
@@ -165,8 +171,9 @@ def crowd(
             time.sleep(1.0)
 
     each = (arguments.crowd, arguments.rate / arguments.writers, ready)
+    first = first_free(location, runs)
     writers = [
-        spawn.Process(target=write_runs, args=(location, len(made.jobs), runs + 1000 * number, *each))
+        spawn.Process(target=write_runs, args=(location, len(made.jobs), first + 1000 * number, *each))
         for number in range(arguments.writers)
     ]
     for writer in writers:
