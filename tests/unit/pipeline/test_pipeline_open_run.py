@@ -74,12 +74,16 @@ def test_only_a_run_under_way_is_gone_on_with(tmp_path: Path, monkeypatch: pytes
         ("", "[launch]\non = 'ray'", "", ""),
         ("", "", "[launch]\non = 'ray'", " --on ray"),
         ("here", "", "", ""),
+        ("here", "[launch]\non = 'ray'", "", " --on here"),
+        ("", "[launch]\non = 'ray'", "[limits]", " --on here"),
+        ("here", "[launch]\non = 'slurm'", "", ""),
+        ("here", "launch = 3", "[limits]", ""),
     ],
 )
 def test_the_line_names_the_machines_that_no_assay_toml_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on: str, toml: str, config: str, words: str
 ) -> None:
-    """A later command would do the rest on this machine."""
+    """A later command would do the rest on this machine, or on those of an assay.toml that this one did not ask."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(remote_machines, "launchers_of", lambda address: lambda *settings: nullcontext((None, None)))
     Path("m.onnx").touch()

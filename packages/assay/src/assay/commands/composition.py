@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from assay import plugins
 from assay.commands.blobs import open_shared_files
+from assay.commands.machine_address import words_for_here
 from assay.commands.recycling import RECYCLE
 from assay.commands.remote_machines import LAUNCHERS, RemoteMachines
 from assay.errors import NotWritable, RunNotFound, StoreError
@@ -80,7 +81,7 @@ def open_services(
             gpus=tuple(map(str, gpus())),
             files=files,
             history=history,
-            on=machines.on if machines else "",
+            on=machines.on if machines else words_for_here(),
         )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.errors import BadPolicy
 from assay.options.groups import DEFAULT_CONFIG, HERE
 
 if TYPE_CHECKING:
@@ -44,6 +46,13 @@ def job_address(on: str, config: Config | None = None) -> MachineAddress:
     """For commands that share out single jobs: Slurm in [launch] is for `assay run` alone. Raises BadPolicy."""
     address = said_address(on, config)
     return MachineAddress() if address.is_slurm and not on else address
+
+
+def words_for_here() -> str:
+    """What a later command needs in --on to stay on this machine: "" where it does by itself."""
+    with suppress(BadPolicy):  # whoever reads that file says so
+        return HERE if job_address("").text else ""
+    return ""
 
 
 def suite_address(options: RunOptions) -> MachineAddress:

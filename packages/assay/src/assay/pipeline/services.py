@@ -30,7 +30,8 @@ class RunJournal(Protocol):
 
 @dataclass(frozen=True)
 class Services:
-    """`history` is as a user names it, and `on` are the other machines that the user named for this command alone; `folder` is the
+    """`history` is as a user names it, and `on` is what a later command needs in --on to run where this
+    one does; `folder` is the
     history's: oracle/, scratch/, journal/ lie below it. All jobs are asked of `jobs`.
 
     `files` shares folders of it with other machines.
