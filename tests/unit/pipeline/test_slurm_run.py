@@ -138,7 +138,9 @@ def test_what_is_wrong_is_said_before_anything_is_submitted(tmp_path: Path, monk
     total = len(list(folder.glob("history-*")))
     assert 1 < total < 1000, "a case each: none of them is empty"
     assert json.loads((folder / "durations.json").read_text()) == {}, "no run before: as many cases each"
-    assert f'"$n/{total}" --durations {folder}/durations.json ' in (folder / "tasks.sh").read_text()
+    script = (folder / "tasks.sh").read_text()
+    assert f" {folder} {total} run operators " in script
+    assert f" --durations {folder}/durations.json " in script
     assert (folder / "history-1" / "suite-counts.json").read_text() == counts.read_text()
 
 
@@ -159,23 +161,23 @@ def test_a_task_gets_the_models_counts_and_locks_of_the_driver(tmp_path: Path) -
     assert (models[named].parent / "weights.data").read_text() == "weights"
     options = replace(OPTIONS, workers=3, command=f"assay run mined:{named},b.onnx --flow f --workers 3 --save x")
     script = command._script(options, folder, 2, models)
-    assert f" run mined:{models[named]},b.onnx --flow f --shard " in script
+    assert f" run mined:{models[named]},b.onnx --flow f \\\n  --durations " in script
     assert "--alerts off --on here --workers 3\n" in script, "assay.toml may say slurm to the tasks, too"
     assert '--workers "${SLURM_CPUS_ON_NODE:-0}"' in command._script(replace(options, workers=0), folder, 2, models)
 
 
-@pytest.mark.parametrize(("code", "saves", "ends"), [(0, 1, 0), (1, 1, 0), (5, 1, 0), (3, 1, 3), (1, 0, 1), (5, 0, 5)])
-def test_a_task_gives_what_it_saved_and_nothing_of_an_earlier_try(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, saves: int, ends: int
-) -> None:
-    _program(tmp_path, "python", f"[ {saves} -eq 1 ] && echo new > {tmp_path}/2.part; exit {code}")
+def test_a_task_whose_shard_another_one_does_starts_no_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _program(tmp_path, "python", f"echo $n >> {tmp_path}/begun")
     monkeypatch.setattr(command.sys, "executable", str(tmp_path / "python"))
-    (tmp_path / "2.part").write_text("half of an earlier try")
-    variables = {"SLURM_ARRAY_TASK_ID": "2", "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(["sh", "-c", command._script(OPTIONS, tmp_path, 2, {})], env=variables, capture_output=True)
-    assert (done.returncode, done.stderr) == (ends, b"")
-    assert [path.read_text() for path in tmp_path.glob("2.*")] == ["new\n"] * saves
-    assert (tmp_path / "2.run").exists() == bool(saves)
+    (tmp_path / "2.of-7").write_text("1")
+    (tmp_path / "3.of-7").write_text("3")  # its own, before Slurm started it again
+    (tmp_path / "4.of-6").write_text("1")  # of an array that has ended
+    for number in "234":
+        variables = {"SLURM_ARRAY_TASK_ID": number, "SLURM_ARRAY_JOB_ID": "7", "PATH": "/usr/bin:/bin", "n": number}
+        script = command._script(OPTIONS, tmp_path, 4, {})
+        done = subprocess.run(["sh", "-c", script], env=variables, capture_output=True)
+        assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "begun").read_text().split() == ["3", "4"]
 
 
 def test_shards_of_other_models_are_not_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import typer
@@ -44,13 +44,23 @@ app.callback()(lambda: None)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Exits; a user's mistake is one sentence on standard error, never a traceback."""
+    be_command()
+    exits(lambda: app(args=list(arguments) if arguments is not None else None, prog_name="assay"))
+
+
+def be_command() -> None:
+    """What this process needs as a command, and no library would do."""
     # A tenth of the driver's time went into looking through thousands of results that live until its end.
     gc.set_threshold(GARBAGE)
     # And a fifth of a second at its end: through all that ends with the process anyway.
     atexit.register(gc.freeze)
     ignore_broken_pipe()
+
+
+def exits(command: Callable[[], None]) -> None:
+    """Runs it, and exits with the code of what it raises."""
     try:
-        app(args=list(arguments) if arguments is not None else None, prog_name="assay")
+        command()
     except BrokenGuard as error:
         _say(error)
         sys.exit(FAILED)

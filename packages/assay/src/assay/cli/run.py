@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,9 @@ from assay.cli.from_options import from_options, read_options
 from assay.options.groups import DEFAULT_HISTORY
 from assay.options.run import RunOptions
 
+if TYPE_CHECKING:
+    from assay.launch.prefork import Preforked
+
 
 @from_options(RunOptions)
 def run(given: Mapping[str, Any]) -> None:
@@ -22,12 +25,18 @@ def run(given: Mapping[str, Any]) -> None:
     from assay.launch.prefork import Preforked
 
     starts = given["only_kind"] == "verify" and not said_address(given["on"]).text
+    with Preforked(given["flows"] or () if starts else ()) as preforked:
+        run_with(given, sys.argv[1:], preforked)
+
+
+def run_with(given: Mapping[str, Any], words: Sequence[str], preforked: Preforked) -> None:
+    """Exits. `words` are the command line; workers are forked from what imports already."""
     hint = "with --unrecorded nothing is kept of it: run it again" if given["unrecorded"] else ""
-    with Preforked(given["flows"] or () if starts else ()) as preforked, progress_bar(hint) as progress:
+    with progress_bar(hint) as progress:
         # Not before: what this imports takes as long as what the workers import.
         from assay.commands.remote_machines import remote_machines_for_suites
 
-        options = read_options(RunOptions, given, command=command_line(sys.argv[1:], RunOptions))
+        options = read_options(RunOptions, given, command=command_line(words, RunOptions))
         with remote_machines_for_suites(options) or nullcontext() as machines:
             from assay.commands.run import run_suites
 

@@ -145,34 +145,32 @@ def _with_models(word: str, models: Mapping[str, Path]) -> str:
 
 
 def _script(options: RunOptions, folder: Path, total: int, models: Mapping[str, Path]) -> str:
-    """Exit 1 says that cases fail, 5 that a share has none: no task of Slurm fails by that. The results have their name when they are
-    whole. Slurm says how many cores the task has."""
+    """A task whose shard another one has begun has nothing to do, and starts no Python for it. Slurm says how many cores it has."""
     words = [_with_models(word, models) for word in shlex.split(_command(options))[1:]]
     here = shlex.quote(str(folder))
     workers = options.workers or '"${SLURM_CPUS_ON_NODE:-0}"'
     return f"""#!/bin/sh
 n=$SLURM_ARRAY_TASK_ID
-rm -f {here}/$n.part
-{shlex.quote(sys.executable)} -m assay {shlex.join(words)} --shard "$n/{total}" --durations {here}/{DURATIONS} \\
-  --history {here}/history-$n --save {here}/$n.part --unrecorded --alerts off --on {HERE} --workers {workers}
-code=$?
-[ -f {here}/$n.part ] || exit $code
-mv {here}/$n.part {here}/$n.run
-[ $code -eq 1 ] || [ $code -eq 5 ] && exit 0
-exit $code
+claim={here}/$n.of-$SLURM_ARRAY_JOB_ID
+[ -f "$claim" ] && [ "$(cat "$claim")" != "$n" ] && exit 0
+exec {shlex.quote(sys.executable)} -P -m assay.cli.slurm_task {here} {total} {shlex.join(words)} \\
+  --durations {here}/{DURATIONS} --unrecorded --alerts off --on {HERE} --workers {workers}
 """
 
 
 def _run(array: SlurmArray, script: str, folder: Path, total: int, progress: Progress) -> list[Path]:
-    """The files of the shards that came, in their order."""
+    """The files of the shards that came, in their order. Tasks that wait when all have come have nothing to do."""
     every = set(range(1, total + 1))
     come: set[int] = set()
     for _ in range(TRIES):
         array.submit(script, every - come)
-        waiting, begin = every - come, time.monotonic()
-        while waiting:
-            time.sleep(min(LOOK_S, max(LOOK_S / 8, LOOK_SHARE * (time.monotonic() - begin))))
-            waiting = array.waiting()
+        waiting = every - come
+        begin = looked = time.monotonic()
+        while waiting and come != every:
+            time.sleep(LOOK_S / 20)
+            now = time.monotonic()
+            if now - looked >= min(LOOK_S, max(LOOK_S / 8, LOOK_SHARE * (now - begin))):
+                waiting, looked = array.waiting(), now
             for number in sorted(every - come):
                 results = _results(folder / f"{number}.run")
                 if results is not None:
@@ -182,6 +180,8 @@ def _run(array: SlurmArray, script: str, folder: Path, total: int, progress: Pro
                         f"{counted(len(come), 'shard', 'shards')} in all"
                     )
         if come == every:
+            if waiting:
+                array.cancel()
             break
     return [folder / f"{number}.run" for number in sorted(come)]
 
