@@ -6,7 +6,8 @@ import re
 import tempfile
 from pathlib import Path
 
-import allowed  # noqa: F401 - each of these enters its cases into the table
+import again  # noqa: F401 - each of these enters its cases into the table
+import allowed  # noqa: F401
 import claims  # noqa: F401
 import data  # noqa: F401
 import files  # noqa: F401

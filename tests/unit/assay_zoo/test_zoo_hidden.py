@@ -151,6 +151,22 @@ def test_scripts_of_other_languages(name: str, head: bytes, message: str) -> Non
     assert message in problem.sentence if problem and message else not problem
 
 
+@pytest.mark.parametrize(
+    ("words", "is_secret"),
+    [
+        ("hf_" + "QmxTbWkZpLrVnYdHcJgXsFqBtRwKzMvNaE", True),
+        ("sk-proj-" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4f", True),
+        ("tf_TFBertForSequenceClassificationModelOutput", False),
+        ("sha256-0123456789abcdef0123456789abcdef01234567", False),
+        ("image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs", False),
+    ],
+)
+def test_a_token_by_its_form(tmp_path: Path, words: str, is_secret: bool) -> None:
+    (tmp_path / "n.txt").write_text(f"a line\nthe words {words} here\n")
+    found = secrets_in(Item(copy=str(tmp_path / "n.txt"), path="n.txt"))
+    assert [finding.line for finding in found] == ([2] if is_secret else [])
+
+
 def test_a_key_between_the_numbers_of_a_model(tmp_path: Path) -> None:
     file = tmp_path / "m.onnx"
     file.write_bytes(bytes(range(256)) * 10 + b"\n\x20AKIA" + b"QYLPMN5HFIQR7XYA\n" + bytes(40))

@@ -204,5 +204,13 @@ def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path)
     assert "has a preprocess of its own" in other
     (idle,) = findings("from preprocess import preprocess\nopen('model.onnx')\nx = 1 / 16")
     assert "does not use preprocess.py" in idle
+    (fed,) = findings(
+        "from preprocess import preprocess\ns = open('model.onnx')\npreprocess(1)\ns.run(None, {'x': 1 / 16})"
+    )
+    assert "what no function of preprocess.py made" in fed
+    (computed,) = findings(
+        "from preprocess import preprocess\ns = open('model.onnx')\ns.run(None, {'x': preprocess(1) * 2})"
+    )
+    assert "computed from the answer of preprocess" in computed
     (none,) = findings("x = 1 / 16")
     assert "does not use preprocess.py" in none

@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
@@ -99,7 +99,9 @@ def _opened(place: SubmissionContext) -> list[Check]:
             checks += _checks(name, findings)
     shown = list(zip(published, answers[len(own) :], strict=True))
     checks += check_published(place, read, shown)
-    checks += [as_certain("parts", finding) for finding in _opaque(place, read, shown)]
+    checks += [
+        as_certain("parts", finding) for finding in chain(_opaque(place, read, shown), _of_two_kinds(read, shown))
+    ]
     return sorted(checks, key=lambda check: (check.name, check.path, check.line))
 
 
@@ -116,6 +118,20 @@ def _opaque(
     }
     external = {path for _, part in published for path in part.external}
     return opaque_files(place.folder, opened | {named.model for named in [place.metadata] if named}, external, read)
+
+
+def _of_two_kinds(read: dict[str, SourceText], answers: list[tuple[dict[str, object], Looked]]) -> Iterator[Finding]:
+    """Files in which the model has data, and which are something else, too: a change of the one changes the other."""
+    external = {
+        path
+        for _, answer in answers
+        if answer.ending is Ending.OK
+        for path in msgspec.convert(answer.value, Published).external
+    }
+    handed = {PurePosixPath(text).as_posix() for source in read.values() for text in source.handed}
+    for path in sorted(external & (handed | {str(item["path"]) for item, _ in answers})):
+        sentence = f"{path} holds data of the model, and is read as something else, too: give the data their own file, or a person looks"
+        yield Finding(sentence=sentence, path=path, certain=False)
 
 
 def _own_items(place: SubmissionContext, table: Path) -> tuple[list[dict[str, object]], dict[str, Looked]]:

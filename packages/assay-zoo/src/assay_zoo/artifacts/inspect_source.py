@@ -15,6 +15,7 @@ import msgspec
 from assay_zoo.allowed_packages import PACKAGES
 from assay_zoo.artifacts.claimed_accuracy import other_accuracy
 from assay_zoo.artifacts.code_scan import reaches
+from assay_zoo.artifacts.fed_values import fed_values
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.handed_texts import handed_of
 from assay_zoo.artifacts.license import says_license
@@ -214,7 +215,7 @@ def _notebook(path: str, text: str, scan: _Scan) -> SourceText:
         imports=tuple(cells.imports), troubles=(*_other_language(path, text), *cells.troubles),
         reaches=tuple(_reaches(path, cells.code, scan, cells.places)), functions=functions_of(tree),
         statements=statements_of(tree), texts=texts_of(tree), handed=handed_of(tree), keys=keys_of(tree), names=names_of(tree),
-        numbers=numbers_of(tree), whole=not cells.unread,
+        numbers=numbers_of(tree), fed=fed_values(tree), whole=not cells.unread,
     )  # fmt: skip
 
 

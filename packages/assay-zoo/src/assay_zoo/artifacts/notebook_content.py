@@ -96,6 +96,23 @@ def processing_findings(read: Mapping[str, SourceText], metadata: Metadata) -> I
                     f"{path} does not use {script}: what it shows was not made by the script that readers are given"
                 )
                 yield Finding(sentence=sentence, path=path)
+            elif why := _fed_otherwise(path, read, script, used, prepares=script == metadata.preprocessing):
+                yield Finding(sentence=f"{path} {why}: a person has to see why", path=path, certain=False)
+
+
+def _fed_otherwise(
+    path: str, read: Mapping[str, SourceText], script: str, used: Sequence[str], *, prepares: bool
+) -> str:
+    """How the model is given something else than the script makes, "" where that cannot be told."""
+    fed, ours = read[path].fed, {name for name, _ in read[script].functions}
+    others = {name for used_path in used if used_path not in (path, script) for name, _ in read[used_path].functions}
+    if name := next(iter(sorted(ours & set(fed.rebound))), ""):
+        return f"imports {name} of {script}, and then calls something else so"
+    if prepares and (name := next(iter(sorted(ours & set(fed.computed))), "")):
+        return f"feeds the model with what it computed from the answer of {name}, and not with that itself"
+    if prepares and fed.feeds and script in used and not (ours | others) & set(fed.made_by):
+        return f"feeds the model with what no function of {script} made"
+    return ""
 
 
 def functions_of(tree: ast.AST) -> tuple[tuple[str, str], ...]:

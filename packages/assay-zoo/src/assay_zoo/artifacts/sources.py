@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from assay_zoo.artifacts.fed_values import FedValues
 from assay_zoo.artifacts.finding import Finding
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ class Import(msgspec.Struct, frozen=True, kw_only=True):
 class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     """What one script or notebook says of others; `troubles` are whole findings about itself, `reaches` about what it reaches for.
     `functions` are name and meaning, `texts` the short texts, `handed` those that calls are given, `keys` those of tables that it reads,
-    `names` what it calls or hands on, `numbers` the fractions in its code, `license` is (line, expression) as it says itself; `whole`: no
-    part was left out because it is no Python."""
+    `names` what it calls or hands on, `numbers` the fractions in its code, `license` is (line, expression) as it says itself, `fed` what it
+    gives to the model; `whole`: no part was left out because it is no Python."""
 
     imports: tuple[Import, ...] = ()
     troubles: tuple[Finding, ...] = ()
@@ -39,6 +40,7 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
     numbers: tuple[float, ...] = ()
     license: tuple[tuple[int, str], ...] = ()
+    fed: FedValues = FedValues()
     whole: bool = True
 
 

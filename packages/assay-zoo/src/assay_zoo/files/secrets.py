@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import pairwise
 
 import msgspec
 
@@ -19,6 +20,8 @@ _MODELS = (".onnx",)
 _WORDS = re.compile(rb"[\x20-\x7e]{16,}")
 _WORDS_MOST = 2_000
 """Texts of a model that are read: those at its end, where what describes it is stored, before others."""
+_TOKEN = re.compile(r"(?<![\w/+=-])[a-z]{2,6}[_-](?:[a-z]+[_-])?(?P<letters>[A-Za-z0-9]{30,80})(?![\w/+=-])")
+_CHANGES = 0.38
 _KEPT = 2_000
 """Of both ends of a long line: what lies between are the bytes of an image in a notebook."""
 
@@ -62,7 +65,19 @@ def _scan(text: str) -> list[Finding]:
         # A comment of the submitter's must not hide a finding; and the copy has no name that says what it is.
         settings.disable_filters("detect_secrets.filters.allowlist.is_line_allowlisted")
         kinds = {potential_secret.line_number: potential_secret.type for potential_secret in scan_file(name)}
-    return [_secret(f"looks like it holds a secret ({kind})", line) for line, kind in sorted(kinds.items())]
+    tokens = {
+        number: "a token by its form"
+        for number, line in enumerate(lines, 1)
+        if any(map(_is_token, _TOKEN.finditer(line)))
+    }
+    return [_secret(f"looks like it holds a secret ({kind})", line) for line, kind in sorted((tokens | kinds).items())]
+
+
+def _is_token(match: re.Match[str]) -> bool:
+    """Letters drawn at random change from small to large about every second time; in names of several words fewer do."""
+    letters = match["letters"]
+    changes = sum(letter.islower() != after.islower() for letter, after in pairwise(letters))
+    return changes > _CHANGES * len(letters)
 
 
 class _memory:
