@@ -183,6 +183,10 @@ def _noisy(array: Tensor) -> Tensor:
     return (array + np.random.default_rng().uniform(1e-3, 2e-3)).astype(array.dtype)
 
 
+def _wrong_above_1(array: Tensor) -> Tensor:
+    return (array + 0.09).astype(array.dtype) if array.ndim and array.shape[0] > 1 else array
+
+
 def _wrong_above_8(array: Tensor) -> Tensor:
     return (array + 0.09).astype(array.dtype) if array.ndim and array.shape[0] > 8 else array
 
@@ -205,6 +209,7 @@ LIES: dict[str, Callable[[Outputs], Outputs]] = {
 """False answers by name. `lie` adds 0.09, `nan` and `inf` replace one element; all of the first floating output."""
 
 AT_SIZES: dict[str, Callable[[Outputs], Outputs]] = {
+    "wrong_above_1": lambda outputs: _changed(outputs, _wrong_above_1),
     "wrong_above_8": lambda outputs: _changed(outputs, _wrong_above_8),
 }
-"""Answers that are false at some sizes only: the first axis longer than 8."""
+"""Answers that are false at some sizes only: the first axis longer than 1, or than 8."""

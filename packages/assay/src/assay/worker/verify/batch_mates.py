@@ -18,7 +18,7 @@ from assay.worker.verify.input_sensitivity import perturbed
 from assay.worker.verify.reference_comparison import Compare, evaluate_reference
 from assay.worker.verify.same_bytes import distance, same_answer
 
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 """What the order of sums may change of a reference in double."""
 
 
@@ -49,7 +49,7 @@ def with_other_mates(
         expected = [_first_row(evaluate_reference(job, rewritten, feed)[0], log.but) for feed in (sample, other)]
     except Exception:  # noqa: BLE001  nor that the model has an answer to them
         return []
-    if distance(expected[1], expected[0]) > _ROUNDING:
+    if distance(expected[1], expected[0]) > ROUNDING:
         return []
     names = [finding.output for comparison in apart for finding in comparison.findings] + [
         finding.output for finding in findings

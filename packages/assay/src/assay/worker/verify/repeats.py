@@ -19,6 +19,7 @@ from assay.worker.stages import Stages
 from assay.worker.verify.batch_mates import with_other_mates
 from assay.worker.verify.call_log import Answer, CallLog
 from assay.worker.verify.call_pattern import bad_calls, odd_calls, pattern_of
+from assay.worker.verify.one_batch import as_one_batch, takes_batches, without_pictures
 from assay.worker.verify.reference_comparison import Compare
 from assay.worker.verify.repeat_schedule import EVIDENCE_S, allowed_s, is_enough, schedule
 from assay.worker.verify.replay import named_by_replay
@@ -134,9 +135,9 @@ def _compared(asked: Asked, others: dict[int, Answer]) -> Instability:
     return Instability(
         Pattern.UNNAMED,
         name,
-        apart=tuple(map(_slim, apart)),
+        apart=tuple(map(without_pictures, apart)),
         findings=kept,
-        against_reference=tuple(map(_slim, against)),
+        against_reference=tuple(map(without_pictures, against)),
     )
 
 
@@ -161,15 +162,16 @@ def _changed(answers: Sequence[Answer], firsts: Sequence[Answer]) -> str:
     return next((name for name, other, array in pairs if not same_bytes(other, array)), "")
 
 
-def _slim(comparison: Comparison) -> Comparison:
-    return msgspec.structs.replace(comparison, error_histogram=None, ulp_histogram=None, actual=None)
-
-
 def _beside_others(asked: Asked, allowed: float) -> list[Instability] | None:
-    """None where the samples are no batches of several rows."""
+    """None where the samples are no batches of several rows, and cannot be put into one."""
     if asked.log.last_s > allowed or asked.job.case.contract.published:
         return None
-    return with_other_mates(asked.job, asked.log, asked.lowered.rewritten, asked.golden, asked.plain)
+    job, log, rewritten, golden = asked.job, asked.log, asked.lowered.rewritten, asked.golden
+    count = takes_batches(job, asked.lowered.backend, golden) if asked.has_reference else 0
+    if count:
+        enough = count * log.last_s <= allowed
+        return as_one_batch(job, log, rewritten, golden, asked.compare, count) if enough else None
+    return with_other_mates(job, log, rewritten, golden, asked.plain)
 
 
 def _between_builds(asked: Asked, other: Build) -> list[Instability]:

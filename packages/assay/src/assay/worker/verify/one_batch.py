@@ -1,0 +1,102 @@
+"""Samples of one row each, asked for as one batch: does each row keep its answer?
+
+A batch that is left open is 1 in most samples, and engines that are wrong at other sizes alone would never be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from assay.core.comparison import Comparison
+from assay.core.compute_types import QUANTIZED
+from assay.core.finding import Finding
+from assay.core.job import VerifyJob
+from assay.core.repeats import Instability, Pattern
+from assay.models.goldens import Golden
+from assay.ports import Backend, BuiltForSizes, Tensor, is_dynamic
+from assay.worker.engine.checked_answer import checked
+from assay.worker.engine.transformed_model import TransformedModel
+from assay.worker.verify.batch_mates import ROUNDING, rows_of
+from assay.worker.verify.call_log import Answer, CallLog
+from assay.worker.verify.reference_comparison import Compare, evaluate_reference
+from assay.worker.verify.same_bytes import distance, same_answer
+
+ROWS = 4
+"""A batch of so many, at most."""
+
+
+def takes_batches(job: VerifyJob, backend: Backend, golden: Golden) -> int:
+    """Of how many samples a batch can be made: 0 where the model, the case or the engine has its size fixed, where samples are calls of one
+    sequence, and where the engine itself may round by what is largest in the batch."""
+    built = isinstance(backend, BuiltForSizes) and backend.needs_sizes
+    stated = any(spec.shape and spec.shape[0] in job.case.inputs.dims for spec in job.case.model.inputs)
+    if built or stated or not is_dynamic(backend) or golden.lock.sequences or job.flow.precision in QUANTIZED:
+        return 0
+    samples = golden.inputs[:ROWS]
+    alike = {tuple((name, array.shape, array.dtype) for name, array in sample.items()) for sample in samples}
+    return len(samples) if len(samples) > 1 and len(alike) == 1 and rows_of(job.case.model, samples[0]) == 1 else 0
+
+
+def as_one_batch(
+    job: VerifyJob, log: CallLog, rewritten: TransformedModel, golden: Golden, compare: Compare, count: int
+) -> list[Instability] | None:
+    """The first `count` samples as one batch. None where the engine does not take it. Only where a row is wrong by the tolerance of its
+    sample, the reference is asked whether rows are independent."""
+    samples = golden.inputs[:count]
+    batch = {name: np.concatenate([sample[name] for sample in samples]) for name in samples[0]}
+    try:
+        (fed,) = rewritten.fed([batch])
+        answer = checked(log.engine.run(fed))
+    except Exception:  # noqa: BLE001  nobody promised that the engine takes these inputs: then they prove nothing
+        return None
+    finally:
+        log.interrupted()
+    rows = [_row(answer, at, log) for at in range(count)]
+    differing = [at for at, row in enumerate(rows) if not same_answer(row, log.firsts[at], log.but)]
+    if not differing:
+        return []
+    firsts = [first for _, first in sorted(log.firsts.items())]
+    wrong, findings = compare([*rows, *firsts[count:]], golden.outputs)
+    found = _all(wrong, findings)
+    if (
+        not found
+        or _all(*compare(firsts, golden.outputs))
+        or not _are_independent(job, rewritten, samples, batch, log.but)
+    ):
+        return []
+    slim = tuple(without_pictures(comparison) for comparison in wrong)
+    return [Instability(Pattern.BATCH_MATES, found[0].output, differing[0], findings=findings, against_reference=slim)]
+
+
+def without_pictures(comparison: Comparison) -> Comparison:
+    """What is not shown of an answer that is not the first one."""
+    return msgspec.structs.replace(comparison, error_histogram=None, ulp_histogram=None, actual=None)
+
+
+def _all(comparisons: Sequence[Comparison], findings: Sequence[Finding]) -> list[Finding]:
+    return [*findings, *(finding for comparison in comparisons for finding in comparison.findings)]
+
+
+def _row(answer: Mapping[str, Tensor], at: int, log: CallLog) -> Answer:
+    """What is drawn at random is the same nowhere: there the first answer stands."""
+    first = log.firsts[at]
+    return {name: first[name] if name in log.but else np.asarray(array)[at : at + 1] for name, array in answer.items()}
+
+
+def _are_independent(
+    job: VerifyJob,
+    rewritten: TransformedModel,
+    samples: Sequence[Mapping[str, Tensor]],
+    batch: Mapping[str, Tensor],
+    but: frozenset[str],
+) -> bool:
+    try:
+        (together,) = evaluate_reference(job, rewritten, batch)
+        alone = [evaluate_reference(job, rewritten, sample)[0] for sample in samples]
+    except Exception:  # noqa: BLE001  nor that the model has an answer to them
+        return False
+    rows = {name: np.concatenate([answer[name] for answer in alone]) for name in together}
+    return distance(together, rows, but) <= ROUNDING

@@ -1,0 +1,92 @@
+"""A batch that is open is 1 in the samples: engines that are wrong at other sizes are seen all the same, and right ones are not blamed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from assay.core.case import Case, Inputs
+from assay.core.flow import Flow
+from assay.core.job import VerifyJob
+from assay.core.limits import Limits
+from assay.core.outcome import Outcome
+from assay.core.repeats import Pattern
+from assay.core.result import VerifyResult
+from assay.judge.job_outcome import with_outcome
+from assay.models.goldens import write_golden
+from assay.models.onnx_file import open_model
+from assay.worker.dispatch import execute
+from assay.worker.stages import Stages
+
+WEIGHT = np.random.default_rng(0).normal(size=(3, 2)).astype(np.float32)
+ROWS_ALONE = [helper.make_node("MatMul", ["x", "w"], ["y"])]
+ROWS_TOGETHER = [
+    helper.make_node("ReduceMean", ["x"], ["m"], axes=[0]),
+    helper.make_node("Sub", ["x", "m"], ["d"]),
+    helper.make_node("MatMul", ["d", "w"], ["p"]),
+    helper.make_node("Add", ["p", "one"], ["y"]),
+]
+
+
+def _verified(
+    nodes: list[onnx.NodeProto],
+    folder: Path,
+    *,
+    batch: str | int = "n",
+    fault: str = "none",
+    **dims: tuple[int, int, int],
+) -> VerifyResult:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [batch, 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [batch, 2])
+    stored = [numpy_helper.from_array(WEIGHT, "w"), numpy_helper.from_array(np.ones(1, np.float32), "one")]
+    graph = helper.make_graph(nodes, "rows", [x], [y], stored)
+    opset = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), folder / "rows.onnx")
+    model = open_model(folder / "rows.onnx")
+    inputs = [{"x": np.random.default_rng(seed).normal(size=(1, 3)).astype(np.float32)} for seed in range(5)]
+    outputs = [
+        {"y": (sample["x"] @ WEIGHT if nodes is ROWS_ALONE else np.ones((1, 2), np.float32))} for sample in inputs
+    ]
+    write_golden(
+        folder / "golden", model=model, inputs=inputs, outputs=outputs, seed=1, producer="numpy",
+        producer_version="1", who="tests", reason="a test", created_at="",
+    )  # fmt: skip
+    flow = Flow("faulty", "faulty", {"fault": fault})
+    limits = Limits(repeat_share=100.0)
+    job = VerifyJob(
+        Case("rows", model, Inputs(dims=dims)),
+        flow,
+        limits=limits,
+        scratch=str(folder),
+        reference_dir=str(folder / "golden"),
+    )
+    result = with_outcome(execute(job, Stages(lambda stage: None)), job)
+    assert isinstance(result, VerifyResult)
+    return result
+
+
+@pytest.mark.parametrize("fault", ["by_mates", "wrong_above_1"])
+def test_what_is_wrong_in_a_batch_only_is_seen(fault: str, tmp_path: Path) -> None:
+    result = _verified(ROWS_ALONE, tmp_path, fault=fault)
+    assert result.outcome is Outcome.NONDETERMINISTIC, result.detail
+    (instability,) = result.repeats.found
+    assert (instability.pattern, instability.tensor) == (Pattern.BATCH_MATES, "y")
+    assert "the answer to a row depends on the other rows of its batch" in result.detail
+
+
+def test_a_right_engine_is_not_blamed(tmp_path: Path) -> None:
+    result = _verified(ROWS_ALONE, tmp_path)
+    assert (result.outcome, result.repeats.found, result.repeats.mates) == (Outcome.OK, (), 5)
+
+
+def test_rows_that_depend_on_each_other_in_the_model_do_so_in_the_engine(tmp_path: Path) -> None:
+    assert not _verified(ROWS_TOGETHER, tmp_path).repeats.found
+
+
+@pytest.mark.parametrize(("batch", "dims"), [(1, {}), ("n", {"n": (1, 1, 1)})])
+def test_a_fixed_batch_is_not_left(batch: str | int, dims: dict[str, tuple[int, int, int]], tmp_path: Path) -> None:
+    assert _verified(ROWS_ALONE, tmp_path, batch=batch, fault="wrong_above_1", **dims).repeats.mates == 0
