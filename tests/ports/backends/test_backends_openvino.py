@@ -9,8 +9,10 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import onnx
 import openvino
 import pytest
+from onnx import TensorProto, helper
 
 from assay.backends.openvino import OpenVINO
 from assay.core.flow import Flow
@@ -130,6 +132,18 @@ def test_inputs_it_would_misread_are_refused(tmp_path: Path, wrong: np.ndarray[A
 def test_text_is_refused(write: Any) -> None:
     with pytest.raises(Unsupported, match="does not pass through openvino"):
         OpenVINO().lower(write("g (string[n] x) => (string[n] y) { y = Identity(x) }"), _FLOW)
+
+
+def test_sparse_weights_are_not_supported(tmp_path: Path) -> None:
+    values = helper.make_tensor("w", TensorProto.FLOAT, [1], [3.0])
+    stored = helper.make_sparse_tensor(values, helper.make_tensor("at", TensorProto.INT64, [1], [1]), [2])
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", [x], [y], sparse_initializer=[stored])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "sparse.onnx")
+    with pytest.raises(Unsupported, match="isn't found") as raised:
+        OpenVINO().lower(tmp_path / "sparse.onnx", _FLOW)
+    assert raised.value.node == "w"
 
 
 def test_custom_domain(write: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from assay.core.note import Note, noted
 from assay.core.outcome import Cause
@@ -142,3 +143,16 @@ def first_match(patterns: Iterable[str], text: str) -> str:
 def _one_line(text: str, limit: int = 600) -> str:
     joined = " ".join(text.split())
     return joined if len(joined) <= limit else joined[: limit - 1] + "…"
+
+
+def without_sparse(model: Path, failure: Failure, library: str) -> Failure:
+    """Of a library that has no sparse initializers (OpenVINO 2026.4), and calls a model that has some broken."""
+    import onnx
+
+    if not isinstance(failure, InvalidModel):
+        return failure
+    stored = onnx.load(str(model), load_external_data=False).graph.sparse_initializer
+    if failure.node not in {sparse.values.name for sparse in stored}:
+        return failure
+    why = {"operator": "sparse_initializer", "node": failure.node, "error": str(failure)}
+    return Unsupported(noted(BackendCode.IMPORTER_REFUSES, library=library, **why), node=failure.node)

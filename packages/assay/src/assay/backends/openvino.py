@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs
-from assay.backends.errors import openvino_failure, unusable_artifact
+from assay.backends.errors import openvino_failure, unusable_artifact, without_sparse
 from assay.backends.openvino_counters import counted_calls, counting, operator_medians, timed_nodes
 from assay.backends.openvino_defaults import DEFAULTS_OFF, GROUP_SIZE, NONE, numeric_defaults, turned_off
 from assay.backends.openvino_older import exported, library, of_release
@@ -142,7 +142,7 @@ class OpenVINO:
             compiled = core.compile_model(read, DEVICE, of_release(core, config))
             return OpenVINOEngine(core, compiled, options, declared)
         except RuntimeError as error:
-            raise openvino_failure(str(error)) from error
+            raise without_sparse(model, openvino_failure(str(error)), "OpenVINO") from error
 
     def load(self, folder: Path, flow: Flow) -> OpenVINOEngine:
         """The compiled model, imported with the flow's precision and threads."""
