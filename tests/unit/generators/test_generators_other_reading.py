@@ -135,3 +135,28 @@ def test_lengths_that_are_stated_and_a_rectangle_have_one_reading(
 ) -> None:
     values, other = _plane(steering, coordinate_transformation_mode=way)
     np.testing.assert_allclose(other.wide["y"], values.wide["y"], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("mode", "scale", "differ"), [("linear", 2.0, True), ("nearest", 1.2, True), ("nearest", 2.0, False)]
+)
+def test_upsample_does_not_say_where_it_reads(mode: str, scale: float, differ: bool) -> None:
+    size = int(7 * scale)
+    graph = helper.make_graph(
+        [helper.make_node("Upsample", ["x", "s"], ["y"], mode=mode)],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 7])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, size])],
+        [numpy_helper.from_array(np.asarray([1.0, scale], np.float32), "s")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 9)], ir_version=8)
+    squares = np.asarray([[place * place for place in range(7)]], np.float32)
+    case = GeneratedCase(model.SerializeToString(), {"x": squares})
+    values, other = CaseValues(case), CaseValues(case)
+    values.evaluate()
+    other.evaluate(otherwise=True)
+    assert (np.abs(other.wide["y"] - values.wide["y"]).max() > 0.1) == differ
+    if mode == "linear":
+        np.testing.assert_allclose(values.wide["y"][0], np.interp(np.arange(size) / scale, np.arange(7), squares[0]))
+        np.testing.assert_allclose(other.wide["y"], _by_lengths(7, size), rtol=1e-6)
+        assert other_reading({"y": _by_lengths(7, size)}, values, Far("values", "y")) == (Unspecified.UPSAMPLED_PLACE,)

@@ -12,9 +12,11 @@ from assay.core.screening import Unspecified
 from assay.generators.unspecified import unspecified
 
 
-def _found(operator: str, reads: dict[str, Any], given: Any, **attributes: Any) -> tuple[Unspecified, ...]:
+def _found(
+    operator: str, reads: dict[str, Any], given: Any, opset: int = 22, **attributes: Any
+) -> tuple[Unspecified, ...]:
     node = helper.make_node(operator, [*reads], ["y"], **attributes)
-    model = helper.make_model(helper.make_graph([node], "g", [], []))
+    model = helper.make_model(helper.make_graph([node], "g", [], []), opset_imports=[helper.make_opsetid("", opset)])
     return unspecified(model, {**reads, "y": given})
 
 
@@ -89,6 +91,43 @@ def test_what_the_standard_does_not_say(
     operator: str, reads: dict[str, Any], given: Any, attributes: dict[str, Any], reason: Unspecified | None
 ) -> None:
     assert _found(operator, reads, given, **attributes) == ((reason,) if reason else ())
+
+
+_LOWER, _UPPER = np.float32(0.5), np.float32(-0.5)
+_BLOCKED = {"a": np.float32([[1.3, 1.25, 1.3]]), "s": np.float32([[0.5, 0.25]])}
+
+
+@pytest.mark.parametrize(
+    ("operator", "reads", "given", "attributes", "opset", "reason"),
+    [
+        ("CastLike", {"a": np.asarray([300.0]), "b": np.uint8([0])}, np.uint8([44]), {}, 19, Unspecified.CAST_OUT_OF_RANGE),
+        ("CastLike", {"a": np.asarray([200.5]), "b": np.uint8([0])}, np.uint8([200]), {}, 19, None),
+        ("CastLike", {"a": np.asarray([300.0]), "b": np.asarray([0.0])}, np.asarray([300.0]), {}, 19, None),
+        ("QuantizeLinear", _BLOCKED, _int8(3, 3, 5), {"axis": 1, "block_size": 2}, 21, Unspecified.ROUNDED_STEP),
+        ("QuantizeLinear", {**_BLOCKED, "a": np.float32([[1.3, 1.3, 1.3]])}, _int8(3, 3, 5), {"axis": 1, "block_size": 2}, 21, None),
+        ("Clip", {"a": np.zeros(1), "l": _LOWER, "u": _UPPER}, np.zeros(1), {}, 12, Unspecified.CROSSED_BOUNDS),
+        ("Clip", {"a": np.zeros(1), "l": _LOWER, "u": _UPPER}, np.zeros(1), {}, 13, None),
+        ("Clip", {"a": np.zeros(1), "l": _UPPER, "u": _LOWER}, np.zeros(1), {}, 12, None),
+        ("Clip", {"a": np.zeros(1)}, np.zeros(1), {"min": 1.0, "max": 0.0}, 6, Unspecified.CROSSED_BOUNDS),
+        ("Clip", {"a": np.zeros(1)}, np.zeros(1), {"min": 1.0}, 6, None),
+        ("Pow", {"a": np.int32([2]), "b": np.int32([-1])}, np.int32([0]), {}, 13, Unspecified.REAL_RESULT),
+        ("Pow", {"a": np.int32([-1, 2]), "b": np.int32([-3, 3])}, np.int32([-1, 8]), {}, 13, None),
+        ("Pow", {"a": np.int32([2]), "b": np.asarray([0.5])}, np.int32([1]), {}, 13, Unspecified.REAL_RESULT),
+        ("Pow", {"a": np.asarray([2.0]), "b": np.asarray([-0.5])}, np.asarray([0.7]), {}, 13, None),
+        ("Mod", {"a": np.int32([-7]), "b": np.int32([3])}, np.int32([-1]), {"fmod": 1}, 13, Unspecified.REMAINDER_SIGN),
+        ("Mod", {"a": np.int32([7]), "b": np.int32([3])}, np.int32([1]), {"fmod": 1}, 13, None),
+        ("Mod", {"a": np.int32([-7]), "b": np.int32([3])}, np.int32([2]), {}, 13, None),
+        ("Mod", {"a": np.asarray([-7.0]), "b": np.asarray([3.0])}, np.asarray([-1.0]), {"fmod": 1}, 13, None),
+        ("Upsample", {"a": np.zeros(2), "s": np.float32([2])}, np.zeros(4), {"mode": "linear"}, 9, Unspecified.UPSAMPLED_PLACE),
+        ("Upsample", {"a": np.zeros(2), "s": np.float32([1])}, np.zeros(2), {"mode": "linear"}, 9, None),
+        ("Upsample", {"a": np.zeros(2)}, np.zeros(3), {"scales": [1.5]}, 7, Unspecified.UPSAMPLED_PLACE),
+        ("Upsample", {"a": np.zeros(2)}, np.zeros(4), {"scales": [2.0]}, 7, None),
+    ],
+)  # fmt: skip
+def test_forms_of_which_the_text_says_less_than_all(
+    operator: str, reads: dict[str, Any], given: Any, attributes: dict[str, Any], opset: int, reason: Unspecified | None
+) -> None:
+    assert _found(operator, reads, given, opset, **attributes) == ((reason,) if reason else ())
 
 
 def test_of_computed_keys_equal_ones_may_differ_in_the_type_of_the_model() -> None:

@@ -79,6 +79,10 @@ class Unspecified(enum.StrEnum):
     EQUAL_MAXIMA = "equal_maxima"
     REFLECTED_TWICE = "reflected_twice"
     COARSE_SUM = "coarse_sum"
+    CROSSED_BOUNDS = "crossed_bounds"
+    UPSAMPLED_PLACE = "upsampled_place"
+    REMAINDER_SIGN = "remainder_sign"
+    WINDOW_NUMBERS = "window_numbers"
 
 
 class CaseId(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ from onnx import helper
 from assay.core.screening import Unspecified
 from assay.generators.pool_places import equal_maxima
 from assay.generators.resize_places import rounding_decides
+from assay.generators.silent_forms import silent_form
 from assay.numerics.shapes.windows import is_negative_same
 from assay.ports import Tensor
 
@@ -36,6 +37,8 @@ def unspecified(model: Any, values: Mapping[str, Tensor]) -> tuple[Unspecified, 
     """Of a case: `values` of all names, real ones in float64, whole ones in the types of the model."""
     computed = {name for node in model.graph.node for name in node.output}
     reasons = {reason for node in model.graph.node for reason in _of_node(node, values, computed)}
+    opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), 0)
+    reasons |= {reason for node in model.graph.node for reason in silent_form(node, values, opset)}
     read = {value.name for value in model.graph.output} | {name for node in model.graph.node for name in node.input}
     if any(
         node.op_type == "MaxPool" and {*node.output[1:]} & read & values.keys() and equal_maxima(node, values)
@@ -54,7 +57,7 @@ def _of_node(node: Any, values: Mapping[str, Tensor], computed: Collection[str])
         yield Unspecified.INTEGER_OVERFLOW
     if node.op_type in ("Div", "Mod") and reads[-1].dtype.kind in "iu" and bool((reads[-1] == 0).any()):
         yield Unspecified.DIVISION_BY_ZERO
-    if node.op_type == "Cast" and _out_of_range(node, reads[0]):
+    if node.op_type in ("Cast", "CastLike") and _out_of_range(reads[0], _cast_to(node, reads)):
         yield Unspecified.CAST_OUT_OF_RANGE
     if (
         node.op_type == "TopK"
@@ -189,9 +192,15 @@ def _overflows(node: Any, reads: list[Tensor], given: Tensor) -> bool:
     return max(most) ** (2 if operator == "ReduceSumSquare" else 1) * terms > info.max
 
 
-def _out_of_range(node: Any, x: Tensor) -> bool:
-    to = next(attribute.i for attribute in node.attribute if attribute.name == "to")
-    wanted = np.dtype(helper.tensor_dtype_to_np_dtype(to))
+def _cast_to(node: Any, reads: list[Tensor]) -> np.dtype[Any]:
+    """Of CastLike a real one is in float64, which is right here: no number is out of its range."""
+    if node.op_type == "CastLike":
+        like: np.dtype[Any] = reads[1].dtype
+        return like
+    return np.dtype(helper.tensor_dtype_to_np_dtype(next(proto.i for proto in node.attribute if proto.name == "to")))
+
+
+def _out_of_range(x: Tensor, wanted: np.dtype[Any]) -> bool:
     if wanted.kind not in "iu" or x.dtype.kind == "b":
         return False
     info = np.iinfo(wanted)
@@ -202,10 +211,12 @@ def _out_of_range(node: Any, x: Tensor) -> bool:
 
 
 def _on_the_edge(node: Any, reads: list[Tensor]) -> bool:
-    """Whether any quotient lies between two steps. Scales of blocks are not looked at."""
+    """Whether any quotient lies between two steps."""
     x, scale = reads[0].astype(np.float64), reads[1].astype(np.float64)
-    if scale.ndim == 1 and scale.size > 1:
-        axis = next((attribute.i for attribute in node.attribute if attribute.name == "axis"), 1)
+    axis, block = int(_number(node, "axis", 1)), int(_number(node, "block_size"))
+    if block and scale.ndim == x.ndim:
+        scale = np.repeat(scale, block, axis).take(range(x.shape[axis]), axis)
+    elif scale.ndim == 1 and scale.size > 1:
         if scale.size != x.shape[axis]:
             return False
         scale = scale.reshape([-1 if place == axis % x.ndim else 1 for place in range(x.ndim)])

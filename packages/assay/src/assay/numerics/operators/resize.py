@@ -94,6 +94,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         rounding=sampling,
         steers=(1,),
         reference="resizing",
+        readings=((Unspecified.UPSAMPLED_PLACE, "other_readings"),),
         shape=_resize_shape,
         ranges=_upsample_ranges,
         carries=first_input,

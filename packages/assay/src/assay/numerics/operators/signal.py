@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.core.constraint import ConstraintCode
+from assay.core.screening import Unspecified
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, ints, plain
 from assay.numerics.shapes.requirements import COUNT, Demands, Need
@@ -56,5 +57,11 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("DFT", rounding=transform, steers=(1, 2), shape=_fourier_shape, ranges=_fourier_ranges),
     *alike("STFT", reference="signals", rounding=transform, shape=_short_time_shape, ranges=_frames_ranges),
     *alike("MelWeightMatrix", rounding=rounding, ranges=_mel_ranges),
-    *alike("HannWindow HammingWindow BlackmanWindow", rounding=window, ranges=_frames_ranges),
+    *alike("HannWindow", rounding=window, ranges=_frames_ranges),
+    *alike(
+        "HammingWindow BlackmanWindow",
+        rounding=window,
+        ranges=_frames_ranges,
+        readings=((Unspecified.WINDOW_NUMBERS, "other_windows"),),
+    ),
 )

@@ -44,6 +44,13 @@ class Resize(resizing.Resize):
         return super()._run(x, others[0] if others else None, None, sizes, **stretched)
 
 
+class Upsample(resizing.Upsample):
+    """Upsample says how long the result is, and not where it reads: as Resize does without a word of it since opset 11."""
+
+    op_domain = ""
+    way, rounding = "half_pixel", "round_prefer_floor"
+
+
 def _scales(resized: Tensor, x: Tensor) -> Tensor:
     """Quotients of the lengths, by which float32 comes to these lengths again."""
     quotients: Tensor = np.asarray(resized.shape, np.float64) / np.asarray(x.shape, np.float64) * (1 + 2.0**-22)

@@ -21,6 +21,7 @@ class Upsample(OpRun):
     down)."""
 
     op_domain = ""
+    way, rounding = "asymmetric", "floor"
 
     def _run(
         self,
@@ -37,7 +38,12 @@ class Upsample(OpRun):
             factors = [1.0] * (x.ndim - 2) + [height_scale, width_scale]
         return (
             _scaled(
-                self, x, np.asarray(factors, np.float32), "linear" if mode in ("linear", "bilinear") else "nearest"
+                self,
+                x,
+                np.asarray(factors, np.float32),
+                "linear" if mode in ("linear", "bilinear") else "nearest",
+                self.way,
+                self.rounding,
             ),
         )
 
@@ -98,7 +104,9 @@ def _single(scales: Tensor, shape: Sequence[int]) -> Tensor:
         return np.where(np.floor(narrow) == np.floor(wide), scales, np.floor(narrow).astype(np.float64) / sizes)
 
 
-def _scaled(node: Any, x: Tensor, scales: Tensor, mode: str) -> Tensor:
+def _scaled(
+    node: Any, x: Tensor, scales: Tensor, mode: str, way: str = "asymmetric", rounding: str = "floor"
+) -> Tensor:
     scales = _single(scales, x.shape)
     answer: tuple[Tensor] = _Resize._run(
         node,
@@ -106,8 +114,8 @@ def _scaled(node: Any, x: Tensor, scales: Tensor, mode: str) -> Tensor:
         None,
         scales,
         mode=mode,
-        coordinate_transformation_mode="asymmetric",
-        nearest_mode="floor",
+        coordinate_transformation_mode=way,
+        nearest_mode=rounding,
         keep_aspect_ratio_policy="stretch",
         cubic_coeff_a=-0.75,
         exclude_outside=0,
