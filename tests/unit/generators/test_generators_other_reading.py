@@ -160,3 +160,26 @@ def test_upsample_does_not_say_where_it_reads(mode: str, scale: float, differ: b
         np.testing.assert_allclose(values.wide["y"][0], np.interp(np.arange(size) / scale, np.arange(7), squares[0]))
         np.testing.assert_allclose(other.wide["y"], _by_lengths(7, size), rtol=1e-6)
         assert other_reading({"y": _by_lengths(7, size)}, values, Far("values", "y")) == (Unspecified.UPSAMPLED_PLACE,)
+
+
+@pytest.mark.parametrize(
+    ("operator", "opset", "last"), [("ArgMax", 11, 3), ("ArgMin", 7, 4), ("ArgMax", 12, 1), ("ArgMin", 13, 0)]
+)
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_before_opset_12_the_place_of_equal_extremes_is_not_said(
+    operator: str, opset: int, last: int, keepdims: int
+) -> None:
+    graph = helper.make_graph(
+        [helper.make_node(operator, ["x"], ["y"], axis=-1, keepdims=keepdims)],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 5])],
+        [helper.make_tensor_value_info("y", TensorProto.INT64, [1, 1] if keepdims else [1])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    case = GeneratedCase(model.SerializeToString(), {"x": np.float32([[1, 3, 2, 3, 1]])})
+    values, other = CaseValues(case), CaseValues(case)
+    values.evaluate()
+    other.evaluate(otherwise=True)
+    assert values.wide["y"].reshape(-1).tolist() == [1 if operator == "ArgMax" else 0]
+    assert other.wide["y"].shape == values.wide["y"].shape
+    assert other.wide["y"].reshape(-1).tolist() == [last]

@@ -83,6 +83,7 @@ class Unspecified(enum.StrEnum):
     UPSAMPLED_PLACE = "upsampled_place"
     REMAINDER_SIGN = "remainder_sign"
     WINDOW_NUMBERS = "window_numbers"
+    EQUAL_EXTREMES = "equal_extremes"
 
 
 class CaseId(msgspec.Struct, frozen=True):

@@ -17,6 +17,8 @@ def silent_form(node: Any, values: Mapping[str, Tensor], opset: int) -> Iterator
     match node.op_type:
         case "Clip" if opset < 13 and _is_crossed(node, values):
             yield Unspecified.CROSSED_BOUNDS
+        case "ArgMax" | "ArgMin" if opset < 12 and _has_equal_extremes(node, values):
+            yield Unspecified.EQUAL_EXTREMES
         case "Upsample" if _has_many_places(node, values):
             yield Unspecified.UPSAMPLED_PLACE
         case "Mod" if _signs_decide(node, values):
@@ -61,3 +63,12 @@ def _is_between_wholes(node: Any, values: Mapping[str, Tensor]) -> bool:
     if base is None or exponent is None or base.dtype.kind not in "iu":
         return False
     return bool(((exponent < 0) & (np.abs(base.astype(np.float64)) != 1.0) | (exponent % 1 != 0)).any())
+
+
+def _has_equal_extremes(node: Any, values: Mapping[str, Tensor]) -> bool:
+    x = _read(node, values, 0)
+    if x is None or not x.ndim or not x.size:
+        return False
+    axis = _attributes(node).get("axis", 0)
+    extreme = (np.max if node.op_type == "ArgMax" else np.min)(x, axis=axis, keepdims=True)
+    return bool(((x == extreme).sum(axis=axis) > 1).any())

@@ -22,6 +22,7 @@ SILENT_STANDARD = {
     Unspecified.COARSE_SUM: "sums of halves: the type in which a sum is accumulated is not named",
     Unspecified.ROUNDED_STEP: "a quotient lies on the edge between two steps of the grid, and no type of the division is named",
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
+    Unspecified.EQUAL_EXTREMES: "ArgMax and ArgMin: before opset 12 nothing says whose place is given of equal extremes",
     Unspecified.CROSSED_BOUNDS: "Clip: before opset 13 nothing is said of a lower bound above the upper one",
     Unspecified.UPSAMPLED_PLACE: "Upsample: the length of the result is said, and not which places of the input are read",
     Unspecified.REMAINDER_SIGN: "Mod: fmod 1 is for floating numbers in the text, and for whole ones in onnx's own cases",

@@ -9,6 +9,7 @@ from math import ceil, floor, inf
 import numpy as np
 
 from assay.core.constraint import ConstraintCode
+from assay.core.screening import Unspecified
 from assay.numerics.operators.mutations import EXTREME
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, along_axis, behind
@@ -141,6 +142,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     ),
     *alike(
         "ArgMax",
+        readings=((Unspecified.EQUAL_EXTREMES, "other_readings"),),
         moves=True,
         jumps=True,
         decides="rank",
@@ -151,6 +153,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     ),
     *alike(
         "ArgMin",
+        readings=((Unspecified.EQUAL_EXTREMES, "other_readings"),),
         moves=True,
         jumps=True,
         decides="rank",

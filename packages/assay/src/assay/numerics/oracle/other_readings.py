@@ -26,6 +26,10 @@ SETTLED = ("tf_crop_and_resize", "half_pixel_symmetric")
 """Ways to find places whose formulas speak of the whole length, or of the fraction, by name."""
 
 
+UNTIL = {Unspecified.EQUAL_EXTREMES: 12}
+"""The opset since which a text says it."""
+
+
 class Resize(resizing.Resize):
     """Resize-11 to -19 also say `scale = length_resized / length_original`: of the whole length of the answer, whatever scale was stated,
     or follows from a policy that keeps the aspect ratio. Resize-10 has no formula at all."""
@@ -51,6 +55,25 @@ class Upsample(resizing.Upsample):
     way, rounding = "half_pixel", "round_prefer_floor"
 
 
+class ArgMax(OpRun):
+    """Before opset 12, which brought `select_last_index`, the text names no place among equal extremes: the last one here."""
+
+    op_domain = ""
+    extreme = staticmethod(np.argmax)
+
+    def _run(self, x: Tensor, axis: Any = None, keepdims: Any = None, select_last_index: Any = None) -> tuple[Tensor]:
+        is_last = select_last_index or self.run_params["opsets"][self.onnx_node.domain] < 12
+        places = self.extreme(np.flip(x, axis) if is_last else x, axis=axis, keepdims=bool(keepdims))
+        return (np.asarray(x.shape[axis] - 1 - places if is_last else places, np.int64),)
+
+
+class ArgMin(ArgMax):
+    """The same of the least."""
+
+    op_domain = ""
+    extreme = staticmethod(np.argmin)
+
+
 def _scales(resized: Tensor, x: Tensor) -> Tensor:
     """Quotients of the lengths, by which float32 comes to these lengths again."""
     quotients: Tensor = np.asarray(resized.shape, np.float64) / np.asarray(x.shape, np.float64) * (1 + 2.0**-22)
@@ -70,14 +93,15 @@ def other_classes(operators: Iterable[str]) -> list[type[OpRun]]:
 def readings_of(model: ModelProto) -> dict[str, tuple[Unspecified, ...]]:
     """By operator what its text does not say. Empty where each operator of the model can be read in one way alone."""
     records = onnx_operators()
+    opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), 0)
     names = dict.fromkeys(name for name in _operators(model.graph.node) if ("", name) in records)
     for function in model.functions:
         names |= dict.fromkeys(name for name in _operators(function.node) if ("", name) in records)
-    return {
-        name: tuple(reading for reading, _ in records["", name].readings)
+    left_open = {
+        name: tuple(reading for reading, _ in records["", name].readings if opset < UNTIL.get(reading, opset + 1))
         for name in names
-        if records["", name].readings
     }
+    return {name: reasons for name, reasons in left_open.items() if reasons}
 
 
 def _operators(nodes: Any) -> list[str]:
