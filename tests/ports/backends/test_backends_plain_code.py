@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,10 @@ def test_a_graph_is_converted_and_run(flow: str) -> None:
 
 
 @pytest.mark.parametrize("flow_name", ["onnxruntime", "openvino-f32"])
-def test_a_graph_is_run_as_it_was_saved(flow_name: str) -> None:
+def test_a_graph_is_run_as_it_was_saved_and_no_file_is_left(
+    flow_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     graph = "(float[1,8] x) => (float[1,2] y) <float[2,8] w = {%s}> { p = Gemm <transB = 1> (x, w)  y = Tanh (p) }"
     numbers = ", ".join(map(str, WEIGHT.reshape(-1).tolist()))
     model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g {graph % numbers}')
@@ -57,6 +61,7 @@ def test_a_graph_is_run_as_it_was_saved(flow_name: str) -> None:
     assert isinstance(backend, ShowsSavedUse)
     code = backend.saved_code(flow)
     np.testing.assert_allclose(answered(code, model), RIGHT, rtol=1e-5)
+    assert not list(tmp_path.iterdir())
     assert code != plain(flow_name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -132,8 +133,9 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Flo
     case, printed = Case("linear", open_model(model)), dict[str, list[str]]()
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        [sys.executable, "-c", _EXECUTE], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, errors="replace"
-    ) as forking:
+        [sys.executable, "-c", _EXECUTE], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, errors="replace",
+        env={**os.environ, "TMPDIR": str(tmp_path_factory.mktemp("temporary"))},
+    ) as forking:  # fmt: skip
         assert forking.stdin is not None
         assert forking.stdout is not None
 

@@ -44,6 +44,11 @@ batches = [1, 8]
 """
 
 
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    return config_schema()
+
+
 def _properties(schema: dict[str, Any], table: str) -> dict[str, Any]:
     section = schema["properties"][table] if table else schema
     while "properties" not in section:
@@ -55,9 +60,9 @@ def _properties(schema: dict[str, Any], table: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("row", [row for row in rows(CheckOptions) if row.toml], ids=lambda row: row.toml)
-def test_the_schema_has_the_key_of_every_row_with_its_help(row: Any) -> None:
+def test_the_schema_has_the_key_of_every_row_with_its_help(schema: dict[str, Any], row: Any) -> None:
     table, _, key = row.toml.rpartition(".")
-    properties = _properties(config_schema(), table)[key]
+    properties = _properties(schema, table)[key]
     assert row.toml in OF_ITS_OWN or properties["description"] == row.help
 
 

@@ -98,14 +98,16 @@ def plain_code(options: Mapping[str, Option], *, saved: bool = False) -> str:
     given = "model.SerializeToString()"
     if saved:
         lines += [
-            '    options.optimized_model_filepath = path = os.path.join(tempfile.mkdtemp(), "saved.onnx")',
-            f"    onnxruntime.InferenceSession({given}, options, {providers}{more})",
-            '    options.optimized_model_filepath = ""',
-            "    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL",
+            "    with tempfile.TemporaryDirectory() as folder:",
+            '        options.optimized_model_filepath = path = os.path.join(folder, "saved.onnx")',
+            f"        onnxruntime.InferenceSession({given}, options, {providers}{more})",
+            '        options.optimized_model_filepath = ""',
+            "        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL",
+            f"        session = onnxruntime.InferenceSession(path, options, {providers})",
         ]
-        given, more = "path", ""
+    else:
+        lines.append(f"    session = onnxruntime.InferenceSession({given}, options, {providers}{more})")
     lines += [
-        f"    session = onnxruntime.InferenceSession({given}, options, {providers}{more})",
         "    return dict(zip([one.name for one in session.get_outputs()], session.run(None, inputs)))",
     ]
     return "\n".join(lines) + "\n"
