@@ -59,7 +59,7 @@ class ArgMax(OpRun):
     """Before opset 12, which brought `select_last_index`, the text names no place among equal extremes: the last one here."""
 
     op_domain = ""
-    extreme = staticmethod(np.argmax)
+    extreme: Any = staticmethod(np.argmax)
 
     def _run(self, x: Tensor, axis: Any = None, keepdims: Any = None, select_last_index: Any = None) -> tuple[Tensor]:
         is_last = select_last_index or self.run_params["opsets"][self.onnx_node.domain] < 12
@@ -71,7 +71,7 @@ class ArgMin(ArgMax):
     """The same of the least."""
 
     op_domain = ""
-    extreme = staticmethod(np.argmin)
+    extreme: Any = staticmethod(np.argmin)
 
 
 def _scales(resized: Tensor, x: Tensor) -> Tensor:
