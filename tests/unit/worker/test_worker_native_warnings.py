@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import os
 import statistics
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -242,3 +243,12 @@ def test_what_a_logger_writes_before_its_words_is_known(prefix: str) -> None:
 
     read = read_warnings(_Hears(), [f"{prefix}Falling back"], ["WARNING:my.lib:Falling back"], ())
     assert [warning.text for warning in read] == ["WARNING:my.lib:Falling back"]
+
+
+def test_a_library_that_warns_in_every_call_costs_no_more_for_each() -> None:
+    begin = time.process_time()
+    with warned_by(), capture_warnings(OnnxRuntime(), Stages(lambda stage: None)) as said:
+        for call in range(30_000):
+            warnings.warn_explicit(f"call {call}", UserWarning, "/usr/lib/library.py", 1)
+    assert len(said.native) == 200
+    assert time.process_time() - begin < 4.0

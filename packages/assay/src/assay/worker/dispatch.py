@@ -60,7 +60,7 @@ from assay.worker.describe_exception import exception_text, type_name
 from assay.worker.engine.lower import backend_class
 from assay.worker.failed_tool import failed_tool
 from assay.worker.native_log import warned_by
-from assay.worker.native_warnings import bounded, distinct, is_native, note_of, read_warnings
+from assay.worker.native_warnings import bounded, distinct, note_of, parted, read_warnings
 from assay.worker.scratch_dir import scratch_dir
 from assay.worker.stages import Stages
 
@@ -90,14 +90,8 @@ def execute(job: Job, stages: Stages) -> AnyResult:
                 observed = _handler_of(type(job))(msgspec.structs.replace(job, scratch=own), stages)
         except BaseException as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
             observed = _failure(job, error, stages)
-    library = [
-        warning_message
-        for warning_message in caught
-        if isinstance(observed, EngineResult) and is_native(warning_message)
-    ]
-    notes = tuple(
-        dict.fromkeys(bounded(note_of(warning_message)) for warning_message in caught if warning_message not in library)
-    )
+    library, own_notes = parted(caught) if isinstance(observed, EngineResult) else ([], caught)
+    notes = tuple(dict.fromkeys(bounded(note_of(warning_message)) for warning_message in own_notes))
     if isinstance(observed, EngineResult) and isinstance(job, FlowJob):
         observed = _with_native_warnings(observed, job, stages, library)
     return msgspec.structs.replace(

@@ -38,6 +38,17 @@ def is_native(message: warnings.WarningMessage) -> bool:
     return issubclass(message.category, NativeText) or not message.filename.startswith(_OWN)
 
 
+def parted(
+    caught: Iterable[warnings.WarningMessage],
+) -> tuple[list[warnings.WarningMessage], list[warnings.WarningMessage]]:
+    """What libraries said, and what Assay itself noted: each is looked at once, as a library may warn in every call."""
+    library: list[warnings.WarningMessage] = []
+    own: list[warnings.WarningMessage] = []
+    for warning_message in caught:
+        (library if is_native(warning_message) else own).append(warning_message)
+    return library, own
+
+
 def note_of(message: warnings.WarningMessage) -> Note:
     """What is noted of it: words of a library are noted as such."""
     if issubclass(message.category, NoteWarning):

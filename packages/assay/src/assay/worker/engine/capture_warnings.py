@@ -11,7 +11,7 @@ from assay.core.native_warning import NativeWarning
 from assay.core.note import Note, NoteWarning
 from assay.ports import Backend
 from assay.worker.native_log import warned_by
-from assay.worker.native_warnings import is_native, note_of, read_warnings
+from assay.worker.native_warnings import note_of, parted, read_warnings
 from assay.worker.stages import Stages
 
 
@@ -38,11 +38,10 @@ def capture_warnings(backend: Backend, stages: Stages) -> Iterator[Said]:
                 warning_message.message, warning_message.category, warning_message.filename, warning_message.lineno
             )
         raise
-    native = [warning_message for warning_message in caught if is_native(warning_message)]
+    native, own = parted(caught)
     captured.native = read_warnings(backend, stages.printed[printed:], stages.logged[logged:], native)
     stages.warned += captured.native
     del stages.printed[printed:], stages.logged[logged:]
-    for warning_message in caught:
-        if warning_message not in native:
-            captured.notes.append(known := note_of(warning_message))
-            warnings.warn(NoteWarning(known), stacklevel=1)
+    for warning_message in own:
+        captured.notes.append(known := note_of(warning_message))
+        warnings.warn(NoteWarning(known), stacklevel=1)
