@@ -19,6 +19,7 @@ from assay.core.result import VerifyResult
 from assay.judge.job_outcome import with_outcome
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
+from assay.testing import faults
 from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
 
@@ -85,6 +86,23 @@ def test_a_right_engine_is_not_blamed(tmp_path: Path) -> None:
 
 def test_rows_that_depend_on_each_other_in_the_model_do_so_in_the_engine(tmp_path: Path) -> None:
     assert not _verified(ROWS_TOGETHER, tmp_path).repeats.found
+
+
+def test_what_an_engine_answers_after_a_batch_that_it_refuses_is_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model says that its batch is open, and reshapes it to 1: OpenVINO (2026.4) refuses, and its next answer may be false."""
+    refusals = []
+
+    def refuses(outputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        if len(outputs["y"]) > 1:
+            refusals.append(len(outputs["y"]))
+            raise RuntimeError("no such batch")
+        return {"y": outputs["y"] + len(refusals)}
+
+    monkeypatch.setitem(faults.AT_SIZES, "wrong_above_1", refuses)
+    result = _verified(ROWS_ALONE, tmp_path, fault="wrong_above_1")
+    assert (result.outcome, result.repeats.found, refusals) == (Outcome.OK, (), [4]), result.detail
 
 
 @pytest.mark.parametrize(("batch", "dims"), [(1, {}), ("n", {"n": (1, 1, 1)})])

@@ -50,11 +50,12 @@ def repeated(asked: Asked) -> Repeats:
     allowed = allowed_s(share, sum(time.seconds for time in stages.times))
     with stages.enter(Stage.RUN):
         _ask_again(asked, allowed)
-        mates = _beside_others(asked, allowed)
         other = build_again(asked.job, stages, log, allowed, backend=asked.lowered.backend) if share else None
         if log.last_s <= allowed:
             log.ask(0)  # as late as can be: an answer may change with time
         log.look_at_answers()
+        # At the very end: an engine may refuse the batch, and answer falsely after that.
+        mates = _beside_others(asked, allowed)
     with stages.enter(Stage.COMPARE):
         instabilities = [*log.breaches, *_between_calls(asked)]
     if not any(
