@@ -75,7 +75,7 @@ def read_facts_inside(item: dict[str, str]) -> Any:
             closure=model.digest,
             weights=_weights(proto, path.parent),
             largest=_largest(proto, path.parent),
-            unscaled=unscaled(_constants(proto, path.parent)),
+            unscaled=unscaled(constants_of(proto, path.parent)),
             value_dependent=depends_on_values(proto),
             opset=model.opsets.get("", model.opsets.get("ai.onnx", 0)),
             ir=model.ir_version,
@@ -87,7 +87,7 @@ def read_facts_inside(item: dict[str, str]) -> Any:
     )
 
 
-def _constants(model: ModelProto, folder: Path) -> Iterator[np.ndarray]:
+def constants_of(model: ModelProto, folder: Path) -> Iterator[np.ndarray]:
     """Those of size, one at a time, wherever the model holds them; `folder` is the model's own."""
     from onnx.numpy_helper import to_array
 
@@ -117,7 +117,7 @@ def _largest(model: ModelProto, folder: Path) -> tuple[float, ...]:
     import numpy as np
 
     largest = np.zeros(0)
-    for array in _constants(model, folder):
+    for array in constants_of(model, folder):
         if array.dtype.kind == "f":
             flat, top = array.reshape(-1), np.zeros(0)
             for start in range(0, flat.size, _BLOCK):
@@ -133,7 +133,7 @@ def _weights(model: ModelProto, folder: Path) -> str:
     """Of the set of constants: names and order do not matter, nor whether one is an initializer or the constant of a node."""
     digests = sorted(
         hashlib.sha256(f"{constant.dtype}{constant.shape}".encode() + _contents(constant)).hexdigest()
-        for constant in _constants(model, folder)
+        for constant in constants_of(model, folder)
     )
     return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else ""
 

@@ -80,7 +80,15 @@ def _apart(target: str, request: DataRequest | GoldenRequest | str) -> Looked:
 
 def _inputs(data: Data) -> list[Check]:
     """Nothing where there are two different samples at least that a wrong model would answer in another way than the right one."""
-    return inputs_check(data.telling, data.samples, data.sets[0])
+    checks = inputs_check(data.telling, data.samples, data.sets[0])
+    if data.held:
+        sentence = (
+            f"the model has the input of {data.held} among its weights: whether it knows the answer a person has to see"
+        )
+        checks.append(
+            Check(name="functionality.inputs", outcome=CheckOutcome.UNDECIDED, sentence=sentence, path=data.held)
+        )
+    return checks
 
 
 def _golden(given: Asked, plain: Sequence[DeriveToleranceJob], expected: Path, data: Data) -> Check:

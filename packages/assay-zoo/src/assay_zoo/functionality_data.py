@@ -14,8 +14,10 @@ from assay.errors import AssayError
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import describe
 from assay.suites.build_folder import fed, read_side, set_number
+from assay_zoo.facts import constants_of
 from assay_zoo.fresh_inputs import telling_samples
 from assay_zoo.functionality_messages import SIZES, Data, DataRequest
+from assay_zoo.held_samples import held_among
 
 Sample = Mapping[str, np.ndarray[Any, Any]]
 
@@ -31,7 +33,8 @@ def read_data(request: DataRequest) -> Data:
 
     folder, path, out = Path(request.folder), Path(request.model), Path(request.out)
     model = describe(path)
-    graph = onnx.load(str(path), load_external_data=False).graph
+    proto = onnx.load(str(path), load_external_data=False)
+    graph = proto.graph
     names: list[str] = []
     inputs: list[Sample] = []
     outputs: list[Sample] = []
@@ -57,7 +60,9 @@ def read_data(request: DataRequest) -> Data:
     batches, why = _batches(model, inputs, request.batched)
     if batches:
         _write(out / "batch", model, batches, [_nothing()] * len(batches))
-    return Data(model, tuple(names), tuple(problems), bool(batches), why, *telling_samples(inputs))
+    at = held_among(constants_of(proto, path.parent), inputs)
+    held = names[at] if at >= 0 else ""
+    return Data(model, tuple(names), tuple(problems), bool(batches), why, *telling_samples(inputs), held)
 
 
 def _batches(model: Model, samples: Sequence[Sample], claimed: Sequence[str] | None) -> tuple[list[Sample], str]:

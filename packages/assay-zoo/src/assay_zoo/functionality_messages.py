@@ -23,7 +23,7 @@ class DataRequest(msgspec.Struct, frozen=True):
 class Data(msgspec.Struct, frozen=True):
     """`sets` are the names of those that are whole, in the order of the samples; `problems` one sentence for each that is
     not. Below `out` lie the goldens `inputs`, `expected` and, where the batch is free, `batch`. `telling` are the different samples,
-    of `samples` in all, that could tell a right model from a wrong one."""
+    of `samples` in all, that could tell a right model from a wrong one; `held` is the first set that the model has among its weights."""
 
     model: Model
     sets: tuple[str, ...]
@@ -32,6 +32,7 @@ class Data(msgspec.Struct, frozen=True):
     unbatched: str = ""
     telling: int = 2
     samples: int = 2
+    held: str = ""
 
 
 class GoldenRequest(msgspec.Struct, frozen=True):

@@ -90,6 +90,18 @@ def test_a_row_whose_answer_follows_from_the_rows_beside_it(
     assert outcomes(by_name)["dynamic-batch"] == outcome
 
 
+@pytest.mark.parametrize(("of_the_data", "outcome"), [(True, "undecided"), (False, None)])
+def test_a_model_that_has_its_samples_among_its_weights(
+    tmp_path: Path, tools: SubmissionServices, of_the_data: bool, outcome: str | None
+) -> None:
+    samples, others = np.random.default_rng(0).standard_normal((2, 4, 16)).astype(np.float32)
+    weights = 3 * (samples if of_the_data else others).T
+    model = text("g (float[N,16] x) => (float[N,4] y) { [m] y = MatMul(x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+    sets = [(rows, rows @ weights) for rows in (samples[:1], samples[1:])]
+    assert outcomes(checked(submission(tmp_path / "s", model, sets), tools)).get("inputs") == outcome
+
+
 GIVEN, EXPECTED = pair(2)
 WRONG_STRUCTURE = {
     "a scalar": np.float32(EXPECTED[0, 0]),
