@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from assay_zoo.artifacts.claimed_accuracy import other_accuracy
+from assay_zoo.artifacts.inspect_source import README, inspect_source
 from assay_zoo.metadata import Claim, Metadata
+from assay_zoo.readme import readme_text
+from zoo_submission import METADATA
+
+
+@pytest.mark.parametrize(("words", "is_heard"), [("a share of 0.5", True), ("a share of 1.0", False)])
+def test_a_description_that_says_another_value(tmp_path: Path, words: str, is_heard: bool) -> None:
+    claims = tomllib.loads(METADATA) | {"description": f"This model has {words} on the test set."}
+    (tmp_path / "README.md").write_text(readme_text(Metadata.model_validate(claims)))
+    item = {"kind": README, "path": "README.md", "copy": str(tmp_path / "README.md"), "metadata": claims}
+    assert any("0.5" in finding["sentence"] for finding in inspect_source(item)) is is_heard
 
 
 def _lines(text: str, metric: str = "accuracy", value: float = 0.912) -> list[int]:

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,9 @@ def inspect_source(item: dict[str, Any]) -> Any:
         problems = differences(text, metadata) if metadata else missing_sections(text)
         doubts = list(other_accuracy(text, metadata)) if metadata else []
         doubts += (
-            [doubt._replace(line=0) for doubt in other_accuracy(metadata.description, metadata)] if metadata else []
+            [replace(doubt, line=0) for doubt in other_accuracy(f"## Notes\n\n{metadata.description}", metadata)]
+            if metadata
+            else []
         )
         return msgspec.to_builtins(
             [

@@ -48,8 +48,8 @@ def rights_in_notebook(text: str) -> Iterator[tuple[int, str, bool]]:
     for kind in ("markdown", "raw", "code"):
         for cell in sources_of_cells(text, kind):
             yield from ((0, words, less) for _, words, less in rights_in_page(cell, code=kind == "code"))
-    for cell in _cells_of(text, "code"):
-        for output in _tables(cell.get("outputs")):
+    for code_cell in _cells_of(text, "code"):
+        for output in _tables(code_cell.get("outputs")):
             data = output.get("data")
             shown = _joined(output.get("text") or (data.get("text/plain") if isinstance(data, dict) else ""))
             yield from ((0, words, less) for _, words, less in rights_in_page(shown))

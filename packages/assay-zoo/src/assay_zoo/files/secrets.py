@@ -77,7 +77,7 @@ def _is_token(match: re.Match[str]) -> bool:
     """Letters drawn at random change from small to large about every second time; in names of several words fewer do."""
     letters = match["letters"]
     changes = sum(letter.islower() != after.islower() for letter, after in pairwise(letters))
-    return changes > _CHANGES * len(letters)
+    return bool(changes > _CHANGES * len(letters))
 
 
 class _memory:
