@@ -154,5 +154,6 @@ def without_sparse(model: Path, failure: Failure, library: str) -> Failure:
     stored = onnx.load(str(model), load_external_data=False).graph.sparse_initializer
     if failure.node not in {sparse.values.name for sparse in stored}:
         return failure
-    why = {"operator": "sparse_initializer", "node": failure.node, "error": str(failure)}
-    return Unsupported(noted(BackendCode.IMPORTER_REFUSES, library=library, **why), node=failure.node)
+    node, error = failure.node, str(failure)
+    why = noted(BackendCode.IMPORTER_REFUSES, library=library, operator="sparse_initializer", node=node, error=error)
+    return Unsupported(why, node=node)
