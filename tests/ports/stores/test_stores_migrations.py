@@ -6,14 +6,18 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+import pytest
 from alembic import command
 from alembic.config import Config
 from msgspec import msgpack
 from msgspec.structs import replace
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, inspect, make_url, text
 
 from assay.core.result import AnyResult
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
+from assay.errors import StoreError
 from assay.judge.metrics import metrics
 from assay.stores.connect import ALONE, connect
 from assay.stores.metric_values import FIRST, Names
@@ -131,3 +135,32 @@ def test_on_postgresql_what_is_migrated_has_the_indexes_and_settings_of_what_is_
     engine.dispose()
     assert dumps[0] == dumps[1]
     assert any("INCLUDE" in row[2] for row in dumps[0][0])
+
+
+@pytest.mark.parametrize("version", ["0007", "0008"])
+def test_on_postgresql_those_who_were_granted_before_read_and_record(postgresql: str, version: str) -> None:
+    reader, writer = (f'{name} "{uuid4().hex[:8]}"' for name in ("Reader", "writer"))
+    as_role = {role: make_url(postgresql).set(username=role).render_as_string() for role in (reader, writer)}
+    engine, _ = connect(postgresql, busy_s=5.0)
+    quote = engine.dialect.identifier_preparer.quote_identifier
+    with engine.execution_options(**ALONE).begin() as connection:
+        _make(connection, version)
+        for role in (reader, writer):
+            connection.execute(text(f"CREATE ROLE {quote(role)} LOGIN"))
+            connection.execute(text(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {quote(role)}"))
+        connection.execute(text(f"GRANT INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO {quote(writer)}"))
+        connection.execute(text(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {quote(writer)}"))
+    engine.dispose()
+    SqlStore(postgresql).close()
+    passed = RunVerdict((), Verdict(VerdictStatus.PASS, ""), 0)
+    with closing(SqlStore(as_role[writer])) as store:
+        for run in RUNS:
+            store.open_run(make_run(run))
+            store.record(run, [make_result("a")])
+            store.close_run(run, "complete", passed)
+            store.close_run(run, "complete", passed)
+    with closing(SqlStore(as_role[reader])) as store:
+        counts = store.standing(days=3.0, looked_at=3, limit=9).counts
+        assert [(count.flow, count.jobs) for count in counts] == [("onnxruntime", 1)]
+        with pytest.raises(StoreError, match="does not let its user do that"):
+            store.write(lambda connection: connection.execute(text("DELETE FROM state_changes")))

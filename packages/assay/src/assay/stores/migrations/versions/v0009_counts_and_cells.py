@@ -30,6 +30,21 @@ _TRIGGERS = (
     "FOR EACH STATEMENT EXECUTE FUNCTION assay_count_changed()",
 )
 _COUNT = """INSERT INTO state_counts SELECT '{0}', "{0}", outcome, word, count(*) FROM case_state GROUP BY "{0}", outcome, word"""
+_RIGHTS = """DO $$ DECLARE role text; writes boolean; BEGIN
+FOR role, writes IN
+    SELECT CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END, bool_or(privilege_type = 'INSERT')
+    FROM pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner)))
+    WHERE pg_class.oid = 'case_state'::regclass AND privilege_type IN ('SELECT', 'INSERT') GROUP BY grantee
+LOOP
+    EXECUTE 'GRANT SELECT ON state_counts, state_changes, run_cells TO ' || role;
+    IF writes THEN
+        EXECUTE 'GRANT INSERT, UPDATE ON state_counts, state_changes, run_cells TO ' || role;
+        EXECUTE 'GRANT DELETE ON state_changes, run_cells TO ' || role;
+        EXECUTE 'GRANT USAGE ON SEQUENCE state_changes_number_seq TO ' || role;
+    END IF;
+END LOOP; END $$"""
+"""Who reads the present state reads the new tables, who adds to it adds to them: the triggers run with the rights of who records.
+`state_counts` is older, but those who were granted before it was made have no rights on it."""
 _LOOKED_AT = 2_000_000
 """Results whose names and cells are collected at once, some seconds: of runs before those a page collects them each time."""
 
@@ -59,6 +74,7 @@ def upgrade() -> None:
             op.execute(statement)
         for axis in ("case", "flow"):
             op.execute(_COUNT.format(axis))
+        op.execute(_RIGHTS)
     _keep_names()
 
 
