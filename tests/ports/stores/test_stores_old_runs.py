@@ -140,6 +140,15 @@ def test_two_runs_with_nothing_in_common_are_not_read(location: str) -> None:
         assert not any("SELECT DISTINCT" in statement and "count" in statement for statement in asked), "it was kept"
 
 
+def test_a_run_beside_itself_has_all_in_common(location: str) -> None:
+    with closing(SqlStore(location)) as store:
+        _run(store, "20260101", make_result("a"), make_result("b", outcome=CRASH))
+        pair = store.run_pair("20260101", "20260101")
+        assert (pair.changed, pair.cells, pair.common) == ((), 2, 2)
+        same = store.same_cells("20260101", "20260101", (), 0, 9)
+        assert [(job.case, job.old == job.new) for job in same] == [("a", True), ("b", True)]
+
+
 def test_a_copy_reads_no_payload_that_the_target_has(location: str, tmp_path: Path) -> None:
     with closing(SqlStore(str(tmp_path / "source.db"))) as source, closing(SqlStore(location)) as target:
         cases = ["first", *(f"case{number}" for number in range(5)), "last"]
@@ -176,6 +185,15 @@ def test_a_run_of_another_command_is_another_run(location: str, tmp_path: Path) 
         with pytest.raises(OtherRun, match=r"another run has the id 20260101 .*`assay run mine`"):
             copy_history(old, store, lambda *_: None)
         assert [result.case for result in store.results("20260101")] == ["mine"]
+
+
+def test_a_run_without_a_command_is_told_without_one(location: str, tmp_path: Path) -> None:
+    with closing(SqlStore(str(tmp_path / "old.db"))) as old, closing(SqlStore(location)) as store:
+        store.open_run(make_run("20260101", command=""))
+        old.open_run(make_run("20260101", command="assay run theirs"))
+        with pytest.raises(OtherRun, match=r"another run has the id 20260101 there \([^`]*\): nothing") as caught:
+            copy_history(old, store, lambda *_: None)
+        assert "``" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("seconds", "asked_again"), [(1000.0, False), (0.0, True)])

@@ -95,7 +95,7 @@ def demand_same_run(connection: Connection, row: Mapping[str, Any], *, by_comman
     names = ("started_at", "commit", "machine", *(("command",) if by_command else ()))
     mine, theirs = ([columns[name] for name in names] for columns in (row, known._mapping))
     if mine != theirs:
-        command = f"`{known.command}`" if by_command else ""
+        command = f"`{known.command}`" if by_command and known.command else ""
         facts = (known.started_at, known.commit[:12] and f"commit {known.commit[:12]}", known.machine, command)
         raise OtherRun(
             f"another run has the id {row['id']} there ({', '.join(filter(None, facts))}): nothing of it was changed; run the "

@@ -59,6 +59,8 @@ def _counted(connection: Connection, old: int, new: int) -> tuple[dict[int, Side
     row, of_runs = results.c, results.c.run.in_((old, new))
     job = (row.job + 0).label("job")
     all_of_both = select(func.count()).where(of_runs)
+    if old == new:
+        return {}, int(connection.scalar(all_of_both) or 0)
     once = select(
         job, row.outcome, row.word, func.min(row.run).label("run"), all_of_both.scalar_subquery().label("of_both")
     ).where(of_runs)
