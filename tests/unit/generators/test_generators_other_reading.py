@@ -78,6 +78,15 @@ def test_resize_of_opset_10_has_no_formula_and_two_readings() -> None:
     assert np.abs(other.wide["y"] - values.wide["y"]).max() > 0.1
 
 
+def test_resize_of_opset_10_does_not_say_where_it_reads() -> None:
+    values = _resized("", opset=10, scale=2.0)
+    places = np.clip((np.arange(14) + 0.5) / 2 - 0.5, 0, 6)
+    halves = np.interp(places, np.arange(7), np.arange(7) ** 2)[None].astype(np.float32)
+    np.testing.assert_allclose(values.wide["y"][0], np.interp(np.arange(14) / 2, np.arange(7), np.arange(7) ** 2))
+    assert other_reading({"y": halves}, values, Far("values", "y")) == (Unspecified.UPSAMPLED_PLACE,)
+    assert other_reading({"y": halves + np.float32(0.01)}, values, Far("values", "y")) == ()
+
+
 def test_what_is_far_by_the_tolerance_alone_is_not_right_by_a_reading_that_is_the_same() -> None:
     """The cheap look, which finds an answer near that the tolerance finds far, finds it near the other reading, too."""
     values = _resized("half_pixel", size=8)

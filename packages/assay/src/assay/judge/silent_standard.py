@@ -24,7 +24,7 @@ SILENT_STANDARD = {
     Unspecified.REPEATED_INDICES: "Scatter: what is written twice to one place depends on the order, which is undefined",
     Unspecified.EQUAL_EXTREMES: "ArgMax and ArgMin: before opset 12 nothing says whose place is given of equal extremes",
     Unspecified.CROSSED_BOUNDS: "Clip: before opset 13 nothing is said of a lower bound above the upper one",
-    Unspecified.UPSAMPLED_PLACE: "Upsample: the length of the result is said, and not which places of the input are read",
+    Unspecified.UPSAMPLED_PLACE: "Upsample, and Resize before opset 11: the length of the result is said, and not which places are read",
     Unspecified.REMAINDER_SIGN: "Mod: fmod 1 is for floating numbers in the text, and for whole ones in onnx's own cases",
     Unspecified.WINDOW_NUMBERS: "windows: of the paper that the text names, exact and rounded coefficients are both",
 }

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -26,13 +27,22 @@ SETTLED = ("tf_crop_and_resize", "half_pixel_symmetric")
 """Ways to find places whose formulas speak of the whole length, or of the fraction, by name."""
 
 
-UNTIL = {Unspecified.EQUAL_EXTREMES: 12}
-"""The opset since which a text says it."""
+OPSETS = {
+    Unspecified.EQUAL_EXTREMES: range(12),
+    Unspecified.UPSAMPLED_PLACE: range(11),
+    Unspecified.FRACTIONAL_LENGTH: range(11, sys.maxsize),
+}
+"""In which a text leaves it open, where it is not every one."""
+
+
+UPSAMPLED = ("half_pixel", "round_prefer_floor")
+"""Where Resize reads since opset 11 without a word, and how it rounds there."""
 
 
 class Resize(resizing.Resize):
     """Resize-11 to -19 also say `scale = length_resized / length_original`: of the whole length of the answer, whatever scale was stated,
-    or follows from a policy that keeps the aspect ratio. Resize-10 has no formula at all."""
+    or follows from a policy that keeps the aspect ratio. Resize-10 has no formula at all: of whole lengths it is read as Resize-11 without
+    a word, and of others by the whole length."""
 
     op_domain = ""
 
@@ -41,6 +51,10 @@ class Resize(resizing.Resize):
         if attributes.get("coordinate_transformation_mode") in SETTLED or not first[0].size:
             return first
         if self.run_params["opsets"][self.onnx_node.domain] < 11:
+            scales = resizing.single(others[0], x.shape)
+            if np.array_equal(scales * x.shape, first[0].shape):
+                mode = stated(attributes, "mode", "nearest")
+                return (resizing.scaled(self, x, scales, mode, *UPSAMPLED),)
             return super()._run(x, _scales(first[0], x), **attributes)
         axes = [axis % x.ndim for axis in stated(attributes, "axes", range(x.ndim))]
         sizes = np.asarray([first[0].shape[axis] for axis in axes], np.int64)
@@ -52,7 +66,7 @@ class Upsample(resizing.Upsample):
     """Upsample says how long the result is, and not where it reads: as Resize does without a word of it since opset 11."""
 
     op_domain = ""
-    way, rounding = "half_pixel", "round_prefer_floor"
+    way, rounding = UPSAMPLED
 
 
 class ArgMax(OpRun):
@@ -98,7 +112,7 @@ def readings_of(model: ModelProto) -> dict[str, tuple[Unspecified, ...]]:
     for function in model.functions:
         names |= dict.fromkeys(name for name in _operators(function.node) if ("", name) in records)
     left_open = {
-        name: tuple(reading for reading, _ in records["", name].readings if opset < UNTIL.get(reading, opset + 1))
+        name: tuple(reading for reading, _ in records["", name].readings if opset in OPSETS.get(reading, (opset,)))
         for name in names
     }
     return {name: reasons for name, reasons in left_open.items() if reasons}

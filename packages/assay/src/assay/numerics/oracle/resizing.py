@@ -37,7 +37,7 @@ class Upsample(OpRun):
         if factors is None:
             factors = [1.0] * (x.ndim - 2) + [height_scale, width_scale]
         return (
-            _scaled(
+            scaled(
                 self,
                 x,
                 np.asarray(factors, np.float32),
@@ -58,7 +58,7 @@ class Resize(_Resize):
         if x.dtype.kind == "b":
             return (self._run(x.astype(np.uint8), *others, **attributes)[0].astype(bool),)
         if version < 11:
-            return (_scaled(self, x, np.asarray(others[0]), stated(attributes, "mode", "nearest")),)
+            return (scaled(self, x, np.asarray(others[0]), stated(attributes, "mode", "nearest")),)
         others = tuple(None if other is None or not np.size(other) else other for other in others)
         if attributes.get("coordinate_transformation_mode") == "tf_half_pixel_for_nn":
             if attributes.get("mode") not in (None, "nearest"):
@@ -68,7 +68,7 @@ class Resize(_Resize):
             return (_nearest_of_tensorflow(x, scales, sizes, attributes.get("nearest_mode")),)
         if len(others) > 1 and others[1] is not None:
             axes = stated(attributes, "axes", range(x.ndim))
-            others = (others[0], _single(others[1], [x.shape[axis] for axis in axes]), *others[2:])
+            others = (others[0], single(others[1], [x.shape[axis] for axis in axes]), *others[2:])
         x, others = _whole_lengths(x, others, attributes)
         arrays: tuple[Tensor, ...] = super()._run(x, *others, **attributes)
         return arrays
@@ -95,7 +95,7 @@ def _whole_lengths(x: Tensor, others: tuple[Any, ...], attributes: dict[str, Any
     return x, (roi, scales, None if scales is not None else sizes)
 
 
-def _single(scales: Tensor, shape: Sequence[int]) -> Tensor:
+def single(scales: Tensor, shape: Sequence[int]) -> Tensor:
     """Scales are float32: 1.4 of them times 5 is 7 there, and 6.9999999 in double, which would be cut to 6."""
     sizes = np.asarray(shape, np.float32)
     narrow = np.asarray(scales, np.float32) * sizes
@@ -104,10 +104,9 @@ def _single(scales: Tensor, shape: Sequence[int]) -> Tensor:
         return np.where(np.floor(narrow) == np.floor(wide), scales, np.floor(narrow).astype(np.float64) / sizes)
 
 
-def _scaled(
-    node: Any, x: Tensor, scales: Tensor, mode: str, way: str = "asymmetric", rounding: str = "floor"
-) -> Tensor:
-    scales = _single(scales, x.shape)
+def scaled(node: Any, x: Tensor, scales: Tensor, mode: str, way: str = "asymmetric", rounding: str = "floor") -> Tensor:
+    """By scales alone, in one way to find places."""
+    scales = single(scales, x.shape)
     answer: tuple[Tensor] = _Resize._run(
         node,
         x,
