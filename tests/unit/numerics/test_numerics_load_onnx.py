@@ -12,6 +12,7 @@ from onnx import SparseTensorProto, TensorProto, helper, numpy_helper
 
 from assay.backends.onnx_reference import Reference
 from assay.core.flow import Flow
+from assay.errors import InvalidModel, Unsupported
 from assay.numerics.load_onnx import load_onnx
 
 
@@ -54,3 +55,39 @@ def test_sparse_weights_come_as_the_dense_ones_that_they_stand_for(
     engine = Reference().lower(tmp_path / "model.onnx", Flow("reference-f64", "reference", {"precision": "float64"}))
 
     assert engine.run({"x": np.zeros((2, 3), np.float32)})["y"].tolist() == [[0, 6, 0], [0, 0, -4]]
+
+
+def _saved(sparse: SparseTensorProto, path: Path) -> Path:
+    graph = helper.make_graph([], "sparse", [], [], sparse_initializer=[sparse])
+    path.write_bytes(helper.make_model(graph).SerializeToString())
+    return path
+
+
+def test_external_halves_of_sparse_weights_take_what_their_types_and_shapes_need(tmp_path: Path) -> None:
+    (tmp_path / "w.bin").write_bytes(np.array([1, 5], np.int64).tobytes() + np.array([3, -2, 9], np.float32).tobytes())
+    sparse = SparseTensorProto(dims=[2, 3])
+    for half, kind, offset in ((sparse.indices, TensorProto.INT64, 0), (sparse.values, TensorProto.FLOAT, 16)):
+        half.CopyFrom(TensorProto(name="w", data_type=kind, dims=[2], data_location=TensorProto.EXTERNAL))
+        half.external_data.add(key="location", value="w.bin")
+        half.external_data.add(key="offset", value=str(offset))
+
+    (dense,) = load_onnx(_saved(sparse, tmp_path / "model.onnx")).graph.initializer
+
+    assert numpy_helper.to_array(dense).tolist() == [[0, 3, 0], [0, 0, -2]]
+
+
+def test_sparse_weights_that_would_fill_the_memory_are_not_made(tmp_path: Path) -> None:
+    sparse = _sparse("w", [1, 5])
+    sparse.dims[:] = [4, 2**27]
+    with pytest.raises(Unsupported) as raised:
+        load_onnx(_saved(sparse, tmp_path / "model.onnx"))
+    assert raised.value.note is not None
+    assert raised.value.note.code == "sparse_too_large"
+
+
+@pytest.mark.parametrize("places", [[-1, 1], [1, 6], [[0, 1], [2, 0]], [[0, 1], [0, -1]], [[0], [1]], [1]])
+def test_a_sparse_weight_has_its_places_inside_of_it(places: list[int] | list[list[int]], tmp_path: Path) -> None:
+    with pytest.raises(InvalidModel) as raised:
+        load_onnx(_saved(_sparse("w", places), tmp_path / "model.onnx"))
+    assert raised.value.note is not None
+    assert raised.value.note.code == "sparse_place_outside"

@@ -123,6 +123,8 @@ class NoteCode(enum.StrEnum):
     SIMPLIFIED_EMPTY = "simplified_empty"
     FILL_NOT_POSITIVE = "fill_not_positive"
     SPARSE_NOT_CUT = "sparse_not_cut"
+    SPARSE_TOO_LARGE = "sparse_too_large"
+    SPARSE_PLACE_OUTSIDE = "sparse_place_outside"
     PASSES_NOT_TOLD = "passes_not_told"
     NO_PROMPTS = "no_prompts"
     SKETCHES_OF_SERVICE = "sketches_of_service"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.numerics.dense_weights import densify
-from assay.numerics.onnx_elements import bits_of
+from assay.numerics.dense_weights import densify, state_length
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -21,9 +19,7 @@ def load_onnx(path: str | Path) -> ModelProto:
 
     model: ModelProto = onnx.load(str(path), load_external_data=False)
     for tensor in filter(uses_external_data, _get_all_tensors(model)):
-        if all(entry.key != "length" for entry in tensor.external_data):
-            needed = (prod(tensor.dims) * bits_of(tensor.data_type) + 7) // 8
-            tensor.external_data.add(key="length", value=str(needed))
+        state_length(tensor)
     load_external_data_for_model(model, str(Path(path).parent))
     densify(model, str(Path(path).parent))
     return model

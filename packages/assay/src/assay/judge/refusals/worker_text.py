@@ -75,6 +75,14 @@ WORKER: dict[str, str] = {
     NoteCode.SIMPLIFIED_EMPTY: "the simplified model gives nothing",
     NoteCode.FILL_NOT_POSITIVE: "{value} holds positive numbers, as scales and variances must be: {fill} are none",
     NoteCode.SPARSE_NOT_CUT: "A model with sparse weights cannot be cut into parts.",
+    NoteCode.SPARSE_TOO_LARGE: (
+        "The sparse weights take {size_bytes:,} bytes when they are dense, and less than {most_bytes:,} are made; the largest is "
+        "'{name}' of shape {shape}."
+    ),
+    NoteCode.SPARSE_PLACE_OUTSIDE: (
+        "The sparse weight '{name}' of shape {shape} does not have one place inside of that shape for each of its values; "
+        "export the model again."
+    ),
     NoteCode.PASSES_NOT_TOLD: "{backend} does not say what its passes leave of a model.",
     # timing
     NoteCode.PEER_FAILED: "the other engine of the comparison failed in its turn",
