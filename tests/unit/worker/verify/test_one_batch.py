@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,22 @@ ROWS_TOGETHER = [
 ]
 
 
+BATCH_TO_ONE_ROW = [
+    helper.make_node("ReduceMean", ["x"], ["m"], axes=[0], keepdims=1),
+    helper.make_node("MatMul", ["m", "w"], ["y"]),
+]
+
+
+def _answer_batches_with(
+    answered: Callable[[np.ndarray], np.ndarray], monkeypatch: pytest.MonkeyPatch, *, name: str = "y"
+) -> None:
+    monkeypatch.setitem(
+        faults.AT_SIZES,
+        "wrong_above_1",
+        lambda outputs: {name: answered(outputs["y"])} if len(outputs["y"]) > 1 else outputs,
+    )
+
+
 def _verified(
     nodes: list[onnx.NodeProto],
     folder: Path,
@@ -50,7 +67,7 @@ def _verified(
     model = open_model(folder / "rows.onnx")
     inputs = [{"x": np.random.default_rng(seed).normal(size=(1, 3)).astype(np.float32)} for seed in range(5)]
     outputs = [
-        {"y": (sample["x"] @ WEIGHT if nodes is ROWS_ALONE else np.ones((1, 2), np.float32))} for sample in inputs
+        {"y": (np.ones((1, 2), np.float32) if nodes is ROWS_TOGETHER else sample["x"] @ WEIGHT)} for sample in inputs
     ]
     write_golden(
         folder / "golden", model=model, inputs=inputs, outputs=outputs, seed=1, producer="numpy",
@@ -81,7 +98,41 @@ def test_what_is_wrong_in_a_batch_only_is_seen(fault: str, tmp_path: Path) -> No
 
 def test_a_right_engine_is_not_blamed(tmp_path: Path) -> None:
     result = _verified(ROWS_ALONE, tmp_path)
-    assert (result.outcome, result.repeats.found, result.repeats.mates) == (Outcome.OK, (), 5)
+    assert (result.outcome, result.repeats.found, result.repeats.mates) == (Outcome.OK, (), 4)
+
+
+@pytest.mark.parametrize(
+    ("answered", "words"),
+    [
+        (lambda y: y.sum(), "at n=4: Sample 0: output 'y' has shape [] where [4, 2] is expected"),
+        (lambda y: np.concatenate([y, y]), "at n=4: Sample 0: output 'y' has shape [8, 2] where [4, 2] is expected"),
+        (lambda y: y.astype(np.float64), "Sample 0: output 'y' is float64 where float32 is expected"),
+        (lambda y: np.where(np.arange(len(y))[:, None] == 2, np.float32(np.nan), y), "2 elements have NaN on one side only, at [2, 0, 0]"),
+    ],
+    ids=["no-axis", "twice-the-rows", "type", "nan"],
+)  # fmt: skip
+def test_a_batch_of_another_form_is_seen_and_told(
+    answered: Callable[[np.ndarray], np.ndarray], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _answer_batches_with(answered, monkeypatch)
+    result = _verified(ROWS_ALONE, tmp_path, fault="wrong_above_1")
+    assert result.outcome is Outcome.NONDETERMINISTIC, result.detail
+    assert [instance.pattern for instance in result.repeats.found] == [Pattern.BATCH_MATES]
+    assert words in result.detail
+    assert "by up to" not in result.detail
+
+
+def test_a_batch_without_its_output_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _answer_batches_with(lambda y: y, monkeypatch, name="z")
+    result = _verified(ROWS_ALONE, tmp_path, fault="wrong_above_1")
+    assert result.outcome is Outcome.NONDETERMINISTIC, result.detail
+    assert "output 'y' is missing" in result.detail
+
+
+def test_a_model_that_reshapes_its_batch_has_no_rows(tmp_path: Path) -> None:
+    """The engine gives the one row that the reference gives, too."""
+    result = _verified(BATCH_TO_ONE_ROW, tmp_path)
+    assert (result.outcome, result.repeats.found) == (Outcome.OK, ()), result.detail
 
 
 def test_rows_that_depend_on_each_other_in_the_model_do_so_in_the_engine(tmp_path: Path) -> None:

@@ -8,6 +8,13 @@ from assay.core.comparison import Comparison
 from assay.core.finding import Finding
 from assay.core.repeats import BREACHES, ENOUGH_CALLS, Instability, Pattern, Repeats
 from assay.core.result import Result, VerifyResult
+from assay.judge.clause import as_clause
+from assay.judge.finding_text import finding_text, names_its_output
+
+_NO_DISTANCE = (
+    "missing_output", "extra_output", "output_order", "dtype", "shape", "nan", "infinity", "lowest_for_infinity",
+)  # fmt: skip
+"""Kinds of findings of which how far numbers are apart says nothing."""
 
 _WHEN: dict[Pattern, Callable[[Instability], str]] = {
     Pattern.FIRST_CALL: lambda instance: "a first answer of the engine differs from all later ones to the same inputs",
@@ -100,7 +107,12 @@ def _described(instance: Instability) -> str:
     findings = _findings((*instance.apart, *instance.against_reference), instance.findings)
     name = findings[0].output if findings and findings[0].output else instance.tensor
     where = f"output '{name}', sample {instance.sample}" if name else f"sample {instance.sample}"
-    return f"{_WHEN[instance.pattern](instance)}{_counted(instance)}: {where}{_size((*instance.apart, *instance.against_reference))}"
+    what = f"{where}{_size((*instance.apart, *instance.against_reference))}"
+    form = next((finding for finding in findings if finding.kind in _NO_DISTANCE), None)
+    if form is not None:
+        text = as_clause(finding_text(form))
+        what = text if names_its_output(form) or not form.output else f"output '{form.output}': {text}"
+    return f"{_WHEN[instance.pattern](instance)}{_counted(instance)}: {what}"
 
 
 def _counted(instance: Instability) -> str:

@@ -16,12 +16,13 @@ from assay.core.finding import Finding
 from assay.core.job import VerifyJob
 from assay.core.repeats import Instability, Pattern
 from assay.models.goldens import Golden
+from assay.numerics.structure import check_structure
 from assay.ports import Backend, BuiltForSizes, Tensor, is_dynamic
 from assay.worker.engine.checked_answer import checked
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.verify.batch_mates import ROUNDING, rows_of
 from assay.worker.verify.call_log import Answer, CallLog
-from assay.worker.verify.reference_comparison import Compare, evaluate_reference
+from assay.worker.verify.reference_comparison import Compare, evaluate_reference, finding_at
 from assay.worker.verify.same_bytes import distance, same_answer
 
 ROWS = 4
@@ -54,12 +55,17 @@ def as_one_batch(
         return None
     finally:
         log.interrupted()
-    rows = [_row(answer, at, log) for at in range(count)]
-    differing = [at for at, row in enumerate(rows) if not same_answer(row, log.firsts[at], log.but)]
-    if not differing:
-        return []
     firsts = [first for _, first in sorted(log.firsts.items())]
-    wrong, findings = compare([*rows, *firsts[count:]], golden.outputs)
+    wrong: tuple[Comparison, ...] = ()
+    differing = [0]
+    if _has_rows(answer, firsts[0], count, log.but):
+        rows = [_row(answer, at, log) for at in range(count)]
+        differing = [at for at, row in enumerate(rows) if not same_answer(row, firsts[at], log.but)]
+        if not differing:
+            return []
+        wrong, findings = compare([*rows, *firsts[count:]], golden.outputs)
+    else:
+        findings = _of_another_form(answer, firsts[0], job.case.model.inputs[0].shape[0], count, log.but)
     found = _all(wrong, findings)
     if (
         not found
@@ -80,6 +86,21 @@ def _all(comparisons: Sequence[Comparison], findings: Sequence[Finding]) -> list
     return [*findings, *(finding for comparison in comparisons for finding in comparison.findings)]
 
 
+def _has_rows(answer: Answer, first: Answer, count: int, but: frozenset[str]) -> bool:
+    """Whether it has the same outputs as the first answer to a sample, each with a row for each sample."""
+    return answer.keys() == first.keys() and all(
+        np.shape(array)[:1] == (count,) for name, array in answer.items() if name not in but
+    )
+
+
+def _of_another_form(
+    answer: Answer, first: Answer, symbol: int | str, count: int, but: frozenset[str]
+) -> tuple[Finding, ...]:
+    due = {name: np.broadcast_to(np.zeros((), array.dtype), (count, *array.shape[1:])) for name, array in first.items()}
+    differences = check_structure([answer], [due], list(first), {})
+    return tuple(finding_at(finding, {str(symbol): count}) for finding in differences if finding.output not in but)
+
+
 def _row(answer: Mapping[str, Tensor], at: int, log: CallLog) -> Answer:
     """What is drawn at random is the same nowhere: there the first answer stands."""
     first = log.firsts[at]
@@ -96,7 +117,7 @@ def _are_independent(
     try:
         (together,) = evaluate_reference(job, rewritten, batch)
         alone = [evaluate_reference(job, rewritten, sample)[0] for sample in samples]
-    except Exception:  # noqa: BLE001  nor that the model has an answer to them
+        rows = {name: np.concatenate([answer[name] for answer in alone]) for name in together}
+    except Exception:  # noqa: BLE001  nor that the model has an answer to them, one with rows
         return False
-    rows = {name: np.concatenate([answer[name] for answer in alone]) for name in together}
     return distance(together, rows, but) <= ROUNDING

@@ -79,7 +79,7 @@ def compare_at_shapes(
                 return ReferenceComparison((tuple(comparisons), tuple(findings)), unproven=why)
             compared = compare([actual], expected)
         comparisons += [_at(comparison, sizes) for comparison in compared[0]]
-        findings += [_finding_at(finding, sizes) for finding in compared[1]]
+        findings += [finding_at(finding, sizes) for finding in compared[1]]
     return ReferenceComparison((tuple(comparisons), tuple(findings)))
 
 
@@ -113,10 +113,11 @@ def _run(
 
 
 def _at(comparison: Comparison, sizes: Sizes) -> Comparison:
-    findings = tuple(_finding_at(finding, sizes) for finding in comparison.findings)
+    findings = tuple(finding_at(finding, sizes) for finding in comparison.findings)
     return msgspec.structs.replace(comparison, at=format_shapes(sizes), findings=findings)
 
 
-def _finding_at(finding: Finding, sizes: Sizes) -> Finding:
+def finding_at(finding: Finding, sizes: Sizes) -> Finding:
+    """The same, seen at these sizes."""
     at = facts(sizes=format_shapes(sizes))
     return Finding(finding.kind, finding.output, FindingCode.AT_SIZES, at, about=finding)

@@ -55,13 +55,13 @@ def repeated(asked: Asked) -> Repeats:
             log.ask(0)  # as late as can be: an answer may change with time
         log.look_at_answers()
         # At the very end: an engine may refuse the batch, and answer falsely after that.
-        mates = _beside_others(asked, allowed)
+        mates, beside_others = _beside_others(asked, allowed)
     with stages.enter(Stage.COMPARE):
         instabilities = [*log.breaches, *_between_calls(asked)]
     if not any(
         is_beyond(instability, asked.first) for instability in instabilities
     ):  # only of an engine that is steady by itself
-        instabilities += mates or ()
+        instabilities += beside_others
         instabilities += _between_builds(asked, other) if other is not None else ()
     stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
     again = log.repeats
@@ -71,7 +71,7 @@ def repeated(asked: Asked) -> Repeats:
         seconds,
         share,
         int(other is not None),
-        len(asked.golden.inputs) if mates is not None else 0,
+        mates,
         tuple(instabilities),
     )
 
@@ -163,16 +163,19 @@ def _changed(answers: Sequence[Answer], firsts: Sequence[Answer]) -> str:
     return next((name for name, other, array in pairs if not same_bytes(other, array)), "")
 
 
-def _beside_others(asked: Asked, allowed: float) -> list[Instability] | None:
-    """None where the samples are no batches of several rows, and cannot be put into one."""
+def _beside_others(asked: Asked, allowed: float) -> tuple[int, Sequence[Instability]]:
+    """How many samples were asked for beside other rows: 0 where they are no batches of several, and cannot be put into one."""
     if asked.log.last_s > allowed or asked.job.case.contract.published:
-        return None
+        return 0, ()
     job, log, rewritten, golden = asked.job, asked.log, asked.lowered.rewritten, asked.golden
     count = takes_batches(job, asked.lowered.backend, golden) if asked.has_reference else 0
+    if count * log.last_s > allowed:
+        return 0, ()
     if count:
-        enough = count * log.last_s <= allowed
-        return as_one_batch(job, log, rewritten, golden, asked.compare, count) if enough else None
-    return with_other_mates(job, log, rewritten, golden, asked.plain)
+        seen = as_one_batch(job, log, rewritten, golden, asked.compare, count)
+    else:
+        count, seen = 1, with_other_mates(job, log, rewritten, golden, asked.plain)
+    return (0, ()) if seen is None else (count, seen)
 
 
 def _between_builds(asked: Asked, other: Build) -> list[Instability]:
