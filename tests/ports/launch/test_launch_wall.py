@@ -11,9 +11,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import psutil
 
 from assay.core.job_base import Job
+from assay.core.limits import Limits
 from assay.core.note import NoteCode
 from assay.core.outcome import Outcome, Stage
 from assay.launch import process_tree
@@ -22,6 +24,7 @@ from assay.launch.pool import Pool
 from assay.ports import JobList
 from assay.testing.act_checks import act_job, identity_golden, interpreter_of, nothing_left, problems_of
 from assay.testing.acts import ACTS
+from assay.testing.launcher_checks import faulty_job
 from assay.testing.random_acts import SLOW, random_acts
 
 PATIENCE_S = 60.0
@@ -132,6 +135,23 @@ def test_a_worker_that_was_stopped_from_outside_costs_no_result(tmp_path: Path) 
     assert [result.outcome for result in results] == [Outcome.OK] * 2
     assert sum(note.code == NoteCode.AGAIN_AFTER_STOP for result in results for note in result.notes) == 1
     assert time.monotonic() - begin < asked[0].job.limits.timeout_s
+
+
+def test_time_in_which_driver_and_worker_stood_still_is_no_job_s(tmp_path: Path) -> None:
+    """Ctrl-Z and `fg`, or a container that was paused: the limit of 4 s is over on the clock, and the job had a part of it."""
+    model, golden = identity_golden(tmp_path)
+    job = faulty_job("slow", "slow", model=model, golden=golden, options={"seconds": 0.3})
+    job = msgspec.structs.replace(job, limits=Limits(timeout_s=4.0, repeat_share=0.0))
+    others: list[subprocess.Popen[bytes]] = []
+
+    def watch(job: Job, stage: Stage | None, *_: object) -> None:
+        if stage is Stage.RUN and not others:
+            all_of_us = f"{os.getpid()} {' '.join(str(child.pid) for child in psutil.Process().children())}"
+            others.append(subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -STOP {all_of_us}; sleep 6; kill -CONT {all_of_us}"]))
+
+    (result,) = Pool(1, watch=watch).launch(JobList([job]))
+    assert others[0].wait() == 0
+    assert (result.outcome, result.attempts) == (Outcome.OK, 1), (result.outcome, result.stage, result.detail, result.seconds)
 
 
 def test_a_result_says_how_many_jobs_its_process_had_done(tmp_path: Path) -> None:

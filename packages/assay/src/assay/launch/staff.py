@@ -30,6 +30,8 @@ FAILED_STARTS = 3
 NONE_LEFT = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 LONGEST_S = 0.5
 """Between two looks at what works."""
+STOOD_STILL_S = 2.0
+"""Beyond what it asked for: then this process was stopped itself (Ctrl-Z, a container that is paused)."""
 REFUSED_STARTS = 200
 """In a row, by a system that has no process to give: then it will have none."""
 PAUSE_S = 0.02
@@ -164,7 +166,17 @@ class Staff:
         process_tree.kill_orphans()
         return bool(self._ending)
 
-    def patience_s(self, least_s: float) -> float:
+    def select(self, least_s: float) -> list[tuple[selectors.SelectorKey, int]]:
+        """What has come from workers. Where this process stood still meanwhile, perhaps with all of them, that time is no job's."""
+        begin, patience = time.monotonic(), self._patience_s(least_s)
+        events = self.selector.select(patience)
+        stood_still = time.monotonic() - begin - patience
+        if stood_still > STOOD_STILL_S:
+            for lane in self.lanes:
+                lane.limit.count_not(stood_still)
+        return events
+
+    def _patience_s(self, least_s: float) -> float:
         """How long nothing need be looked at: at most `least_s` where memory is limited, or one that was killed has not ended yet."""
         now = time.monotonic()
         nearest = min((lane.limit.next_s for lane in self.lanes if lane.is_busy), default=now + 1)

@@ -134,7 +134,7 @@ class Supervisor:
             self._takes_nothing(lane)
 
     def _wait(self) -> None:
-        for key, _ in self._staff.selector.select(self._staff.patience_s(WATCH_S)):
+        for key, _ in self._staff.select(WATCH_S):
             lane, event = key.data
             if lane in self._staff.lanes:  # not ended by what came before
                 self._hear(lane) if event is Event.HEARD else self._died(lane)

@@ -47,6 +47,12 @@ class TimeLimit:
     def _most_put_off_s(self) -> float:
         return (LONGEST - 1.0) * self.limit_s
 
+    def count_not(self, seconds: float) -> None:
+        """Time in which nobody could tell how long the process had."""
+        self._begun += seconds
+        self.deadline += seconds
+        self._next_look += seconds
+
     def is_over(self, now: float) -> bool:
         """To be asked again and again: it looks at the process from time to time."""
         if self._wait is not None and now >= self.next_s:
