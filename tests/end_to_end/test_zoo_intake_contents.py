@@ -16,6 +16,8 @@ import pytest
 from onnx import TensorProto, helper
 from zoo_incoming import checked, submitted
 
+from assay_zoo.check import CheckOutcome
+
 pytestmark = pytest.mark.usefixtures("warm_readers")
 
 
@@ -180,6 +182,15 @@ def test_a_file_is_held_against_the_submission_by_its_own_check(
     if check == "secrets":
         assert one.line == 2
         assert "AKIA" not in one.sentence
+
+
+def test_a_person_looks_at_an_id_that_may_be_a_token_after_what_is_sure(folder: Path) -> None:
+    (folder / "a.txt").write_text("file_" + "QmxTbWkZpLrVnYdHcJgXsFqBtRwKzMvNaE\n")
+    (folder / "b.txt").write_text("hf_" + "QmxTbWkZpLrVnYdHcJgXsFqBtRwKzMvNaE\n")
+    assert [(check.path, check.outcome) for check in checked(folder)] == [
+        ("b.txt", CheckOutcome.FAILED),
+        ("a.txt", CheckOutcome.UNDECIDED),
+    ]
 
 
 def test_arrays_and_a_good_tensor_are_taken(folder: Path) -> None:

@@ -53,6 +53,7 @@ def test_two_names_of_one_file_are_told_once() -> None:
 
 _TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "ignoreallrules")
 _ENGLAND = "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in "gbeng") + "\U000e007f"
+_DRAWN = "QmxTbWkZpLrVnYdHcJgXsFqBtRwKzMvNaE"
 _BITS = "".join(f"a{mark}" for mark in "\u200b\u200c" * 4) + "b"
 
 
@@ -152,19 +153,30 @@ def test_scripts_of_other_languages(name: str, head: bytes, message: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "is_secret"),
+    ("words", "certain"),
     [
-        ("hf_" + "QmxTbWkZpLrVnYdHcJgXsFqBtRwKzMvNaE", True),
-        ("sk-proj-" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4f", True),
-        ("tf_TFBertForSequenceClassificationModelOutput", False),
-        ("sha256-0123456789abcdef0123456789abcdef01234567", False),
-        ("image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs", False),
+        ("hf_" + _DRAWN, [True]),
+        ("HF_TOKEN=hf_" + _DRAWN, [True]),
+        ("https://huggingface.co/hf_" + _DRAWN, [True]),
+        ("sk-proj-" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4f", [True]),
+        ("sk-ant-api03-" + "QmxTbW-kZpLrVnY_dHcJgXsFqBtRwKzMvNaE-AA", [True]),
+        ("file_" + _DRAWN, [False]),
+        ("run_9f8e0c5d6b7a4f3e8d1c2b0a9e7f6d5c", []),
+        ("onnx_5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9", []),
+        ("img_9F8E0C5D6B7A4F3E8D1C2B0A9E7F6D5C.png", []),
+        ("step_1a2b3c4d5e6f7g8h9i1j2k3l4m5n6o7p8q9r", []),
+        ("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAK/hf_" + _DRAWN, []),
+        ("run_20240102030405060708091011121314aB", []),
+        ("tf_TFBertForSequenceClassificationModelOutput", []),
+        ("sk-container-id-1-sk-toggleable-label-arrow-TransformerRandomForest", []),
+        ("sha256-0123456789abcdef0123456789abcdef01234567", []),
+        ("image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs", []),
     ],
 )
-def test_a_token_by_its_form(tmp_path: Path, words: str, is_secret: bool) -> None:
+def test_a_token_by_its_form(tmp_path: Path, words: str, certain: list[bool]) -> None:
     (tmp_path / "n.txt").write_text(f"a line\nthe words {words} here\n")
     found = secrets_in(Item(copy=str(tmp_path / "n.txt"), path="n.txt"))
-    assert [finding.line for finding in found] == ([2] if is_secret else [])
+    assert [(finding.line, finding.certain) for finding in found] == [(2, each) for each in certain]
 
 
 def test_a_key_between_the_numbers_of_a_model(tmp_path: Path) -> None:
@@ -173,6 +185,8 @@ def test_a_key_between_the_numbers_of_a_model(tmp_path: Path) -> None:
     assert [finding.check for finding in secrets_in(Item(copy=str(file), path="m.onnx"))] == ["secrets"]
     file.write_bytes(bytes(range(256)) * 10 + b"/layer1/conv_weight_quantized_0012345678" + bytes(40))
     assert secrets_in(Item(copy=str(file), path="m.onnx")) == []
+    file.write_bytes(bytes(range(256)) * 10 + f"hf_{_DRAWN}1\nfile_{_DRAWN}1\n".encode() + bytes(40))
+    assert [finding.certain for finding in secrets_in(Item(copy=str(file), path="m.onnx"))] == [True]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from assay_zoo.manifest import Entry, Version
 from assay_zoo.zoo_files import METADATA
 
 _NOISE, _SHARE = 0.001, 0.85
-_WORDS, _LONG_WORD = re.compile(r"[^\W_]+"), 5
+_WORDS, _PARTS = re.compile(r"[^\W_]+"), re.compile(r"[^\W\d_]+|\d+")
+_WORD, _LONG_WORD = 4, 5
 _LARGE = str.maketrans("ΥΝΗΜ", "YNHM")
 """Greek letters of which the large one looks like another than the small one."""
 _OTHER_ALPHABETS = dict(zip("авгекмнорстухіјѕһԁԛԝꙇ", "abrekmhopctyxljshdqwl", strict=True)) | dict(
@@ -26,6 +27,7 @@ _ALIKE = str.maketrans(
     {"0": "o", "1": "l", "i": "l"} | dict(zip("ıɩɡɑøłđħ", "llgaoldh", strict=True)) | _OTHER_ALPHABETS
 )
 """Of small letters, those of which the large ones look alike, too."""
+_NUMBER = {ord("5"): "s"}
 LIKE_LATIN = str.maketrans(_OTHER_ALPHABETS | {"і": "i", "ι": "i", "ꙇ": "i"})
 """The Latin letters for which those of a word are taken."""
 
@@ -50,22 +52,44 @@ def confusable(name: str, models: Mapping[str, Entry]) -> Iterator[str]:
 def one_slip_away(name: str, models: Mapping[str, Entry]) -> Iterator[str]:
     """One sentence for each model of the zoo whose name somebody types when a letter slips."""
     for other in models if name not in models else ():
-        if _one_slip(*(_WORDS.findall(each.lower()) for each in (name, other))):
+        if _one_slip(name.lower(), other.lower()):
             yield f"{name!r} is {other!r}, which this zoo has, but for a letter: choose another name, or a person looks"
 
 
-def _one_slip(ours: list[str], theirs: list[str]) -> bool:
-    """Whether one letter is left out, put in or another in one long word: numbers and short words tell models of a family apart."""
+def _one_slip(ours: str, theirs: str) -> bool:
+    """Whether a finger slips once in one word, or a number stands for a letter: numbers themselves tell models of a family apart."""
+    if any(_numbers_for_letters(*pair) for pair in _only_pair(_WORDS.findall(ours), _WORDS.findall(theirs))):
+        return True
+    return any(_slips(*sorted(pair, key=len)) for pair in _only_pair(_PARTS.findall(ours), _PARTS.findall(theirs)))
+
+
+def _only_pair(ours: list[str], theirs: list[str]) -> list[tuple[str, str]]:
+    """The one word that is another here and there, none where several are."""
     apart = [pair for pair in zip(ours, theirs, strict=False) if pair[0] != pair[1]]
-    if len(ours) != len(theirs) or len(apart) != 1:
+    return apart if len(ours) == len(theirs) and len(apart) == 1 else []
+
+
+def _numbers_for_letters(ours: str, theirs: str) -> bool:
+    return len(ours) >= _LONG_WORD and ours.translate(_ALIKE | _NUMBER) == theirs.translate(_ALIKE | _NUMBER)
+
+
+def _slips(short: str, long: str) -> bool:
+    """Whether two neighbours are swapped, or `long` has one letter more: twice, inside, or an s at its end.
+
+    A letter before the word, another at its end, and one more consonant before its last letter tell families apart:
+    kmnist, regnety, resnext.
+    """
+    if len(short) < _WORD or long.isdigit():
         return False
-    short, long = sorted(apart[0], key=len)
-    is_numbered = [any(map(str.isdigit, word)) for word in (short, long)]
-    if len(short) < _LONG_WORD or all(is_numbered) or (any(is_numbered) and len(short) < len(long)):
-        return False
-    short, long = short.translate(_ALIKE), long.translate(_ALIKE)
     at = next((place for place, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short))
-    return short[at + (len(short) == len(long)) :] == long[at + 1 :]
+    if len(short) == len(long):
+        return short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
+    if short[at:] != long[at + 1 :]:
+        return False
+    if at and long[at] == long[at - 1]:
+        return True
+    inside = 0 < at < len(short) - (long[at] not in "aeiouy")
+    return len(short) >= _LONG_WORD and (inside or (at == len(short) and long[at] == "s"))
 
 
 def same_title(name: str, title: str, models: Mapping[str, Entry]) -> Iterator[str]:

@@ -108,7 +108,8 @@ def _intake_check(entry: Entry, of_model: bool) -> Check:
 
 
 def _opened_check(entry: Entry, finding: Finding) -> Check:
-    return _failed(finding.check, f"{entry.path} {finding.sentence}", entry.path, finding.line)
+    check = _failed(finding.check, f"{entry.path} {finding.sentence}", entry.path, finding.line)
+    return check if finding.certain else msgspec.structs.replace(check, outcome=CheckOutcome.UNDECIDED)
 
 
 def _failed(name: str, sentence: str, path: str, line: int = 0) -> Check:
@@ -128,7 +129,10 @@ def _unopened(answer: Looked) -> Check:
 
 def _ordered(checks: Sequence[Check]) -> list[Check]:
     order = [f"files.{name}" for name in _HOLDS]
-    return sorted(checks, key=lambda check: (order.index(check.name), check.path, check.line))
+    return sorted(
+        checks,
+        key=lambda check: (order.index(check.name), check.outcome is not CheckOutcome.FAILED, check.path, check.line),
+    )
 
 
 def _first(checks: Sequence[Check]) -> list[Check]:

@@ -9,12 +9,14 @@ import msgspec
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """`sentence` goes on after the file's name: "is a pickle ..."; `line` counts from 1, 0 for none; `needs` is the file of
-    the submission that is missed, "" for none: a path as the model names it, which may be any."""
+    the submission that is missed, "" for none: a path as the model names it, which may be any. What is not
+    `certain` is for a person to decide."""
 
     check: str
     sentence: str
     line: int = 0
     needs: str = ""
+    certain: bool = True
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True):

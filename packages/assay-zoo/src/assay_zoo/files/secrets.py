@@ -20,8 +20,12 @@ _MODELS = (".onnx",)
 _WORDS = re.compile(rb"[\x20-\x7e]{16,}")
 _WORDS_MOST = 2_000
 """Texts of a model that are read: those at its end, where what describes it is stored, before others."""
-_TOKEN = re.compile(r"(?<![\w/+=-])[a-z]{2,6}[_-](?:[a-z]+[_-])?(?P<letters>[A-Za-z0-9]{30,80})(?![\w/+=-])")
-_CHANGES = 0.38
+_BEFORE, _AFTER = r"(?<![\w+-])", r"(?![\w/+=-])"
+_ISSUED = re.compile(_BEFORE + r"(?:hf_|sk-)(?:[a-z0-9]+[_-]){0,2}(?P<letters>[A-Za-z0-9_-]{30,200})" + _AFTER)
+"""Tokens of Hugging Face, and those that begin as OpenAI's do: who gives them out is known by the prefix."""
+_TOKEN = re.compile(_BEFORE + r"[a-z]{2,6}[_-](?:[a-z]+[_-])?(?P<letters>[A-Za-z0-9]{30,80})" + _AFTER)
+_IN_BASE64 = re.compile(r"[A-Za-z0-9+]{20}[=/]+\Z")
+_ISSUED_CHANGES, _CHANGES = 0.3, 0.38
 _KEPT = 2_000
 """Of both ends of a long line: what lies between are the bytes of an image in a notebook."""
 
@@ -31,7 +35,8 @@ def secrets_in(item: Item) -> list[Finding]:
     if item.suffix in _KEY_FILES:
         return [_secret(f"is a key store by its name ({item.suffix})", 0)]
     if item.suffix in _MODELS:
-        return [msgspec.structs.replace(finding, line=0) for finding in _scan(_words_of(item))[:1]]
+        secrets = sorted(_scan(_words_of(item)), key=lambda finding: not finding.certain)
+        return [msgspec.structs.replace(finding, line=0) for finding in secrets[:1]]
     with item.file.open("rb") as file:
         data = file.read(_LONGEST_BYTES)
     try:
@@ -65,19 +70,31 @@ def _scan(text: str) -> list[Finding]:
         # A comment of the submitter's must not hide a finding; and the copy has no name that says what it is.
         settings.disable_filters("detect_secrets.filters.allowlist.is_line_allowlisted")
         kinds = {potential_secret.line_number: potential_secret.type for potential_secret in scan_file(name)}
-    tokens = {
-        number: "a token by its form"
+    tokens = [
+        _secret("looks like it holds a secret (a token by its form)", number, certain=certain)
         for number, line in enumerate(lines, 1)
-        if any(map(_is_token, _TOKEN.finditer(line)))
-    }
-    return [_secret(f"looks like it holds a secret ({kind})", line) for line, kind in sorted((tokens | kinds).items())]
+        if number not in kinds and (certain := _certainty(line)) is not None
+    ]
+    known = [_secret(f"looks like it holds a secret ({kind})", line) for line, kind in kinds.items()]
+    return sorted((*known, *tokens), key=lambda finding: finding.line)
 
 
-def _is_token(match: re.Match[str]) -> bool:
-    """Letters drawn at random change from small to large about every second time; in names of several words fewer do."""
-    letters = match["letters"]
+def _certainty(line: str) -> bool | None:
+    """Whether it is sure that the line holds a token, None where it holds none: an id has a prefix, too."""
+    if any(_is_token(match, _ISSUED_CHANGES) for match in _ISSUED.finditer(line)):
+        return True
+    return False if any(_is_token(match, _CHANGES) for match in _TOKEN.finditer(line)) else None
+
+
+def _is_token(match: re.Match[str], least: float) -> bool:
+    """Letters drawn at random change from small to large about every second time; in names of several words fewer do, in digests none."""
+    letters = [letter for letter in match["letters"] if letter.isalpha()]
+    if 2 * len(letters) < len(match["letters"]) or set(match["letters"].lower()) <= set("0123456789abcdef_-"):
+        return False
+    if _IN_BASE64.search(match.string, max(match.start() - 30, 0), match.start()):
+        return False
     changes = sum(letter.islower() != after.islower() for letter, after in pairwise(letters))
-    return bool(changes > _CHANGES * len(letters))
+    return bool(changes > least * len(letters))
 
 
 class _memory:
@@ -95,9 +112,11 @@ class _memory:
         os.close(self._descriptor)
 
 
-def _secret(sentence: str, line: int) -> Finding:
+def _secret(sentence: str, line: int, *, certain: bool = True) -> Finding:
     return Finding(
         check="secrets",
-        sentence=f"{sentence}: withdraw it where it is valid, then hand in the file without it",
+        sentence=f"{sentence}: withdraw it where it is valid, then hand in the file without it"
+        + ("" if certain else ", or a person looks"),
         line=line,
+        certain=certain,
     )
