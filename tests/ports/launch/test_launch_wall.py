@@ -147,11 +147,18 @@ def test_time_in_which_driver_and_worker_stood_still_is_no_job_s(tmp_path: Path)
     def watch(job: Job, stage: Stage | None, *_: object) -> None:
         if stage is Stage.RUN and not others:
             all_of_us = f"{os.getpid()} {' '.join(str(child.pid) for child in psutil.Process().children())}"
-            others.append(subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -STOP {all_of_us}; sleep 6; kill -CONT {all_of_us}"]))
+            others.append(
+                subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -STOP {all_of_us}; sleep 6; kill -CONT {all_of_us}"])
+            )
 
     (result,) = Pool(1, watch=watch).launch(JobList([job]))
     assert others[0].wait() == 0
-    assert (result.outcome, result.attempts) == (Outcome.OK, 1), (result.outcome, result.stage, result.detail, result.seconds)
+    assert (result.outcome, result.attempts) == (Outcome.OK, 1), (
+        result.outcome,
+        result.stage,
+        result.detail,
+        result.seconds,
+    )
 
 
 def test_a_result_says_how_many_jobs_its_process_had_done(tmp_path: Path) -> None:
