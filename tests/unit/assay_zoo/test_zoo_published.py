@@ -189,9 +189,10 @@ def test_a_validation_notebook_computes_what_it_prints(tmp_path: Path, code: str
 
 def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path) -> None:
     script = "def preprocess(x):\n    return x / 16\n"
+    more = "MEAN = 7\nclass Maker:\n    def __call__(self, x):\n        return preprocess(x)\n"
 
     def findings(code: str) -> list[str]:
-        (tmp_path / "preprocess.py").write_text(script)
+        (tmp_path / "preprocess.py").write_text(script + more)
         given: dict[str, object] = {"copy": str(tmp_path / "preprocess.py"), "path": "preprocess.py"}
         items = [given, _notebook(tmp_path, _code(code))]
         sources = [msgspec.convert(inspect_source({"kind": "source", **item}), SourceText) for item in items]
@@ -204,6 +205,14 @@ def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path)
     assert "has a preprocess of its own" in other
     (idle,) = findings("from preprocess import preprocess\nopen('model.onnx')\nx = 1 / 16")
     assert "does not use preprocess.py" in idle
+    opens = "s = open('model.onnx')\n"
+    assert findings(f"from preprocess import preprocess as p\n{opens}s.run(None, {{'x': p(1)}})") == []
+    guarded = "try:\n    from preprocess import preprocess\nexcept ImportError:\n    preprocess = None\n"
+    assert findings(f"{guarded}{opens}s.run(None, {{'x': preprocess(1)}})") == []
+    assert findings(f"from preprocess import Maker\n{opens}s.run(None, {{'x': Maker()(1)}})") == []
+    assert findings(f"import preprocess as p\n{opens}s.run(None, {{'x': 1 - p.MEAN}})") == []
+    (replaced,) = findings(f"import preprocess as p\n{opens}p.preprocess = abs\ns.run(None, {{'x': p.preprocess(1)}})")
+    assert "calls something else so" in replaced
     (fed,) = findings(
         "from preprocess import preprocess\ns = open('model.onnx')\npreprocess(1)\ns.run(None, {'x': 1 / 16})"
     )

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeGuard
 
 import msgspec
 
+from assay_zoo.artifacts.bound_names import Bound, bound_names, original_names, outside_functions
+
 _RUN = "run"
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_SHAPING = frozenset(
+    (
+        *("array", "asarray", "ascontiguousarray", "astype", "copy", "list", "numpy", "tolist", "tuple"),
+        *("concatenate", "expand_dims", "hstack", "reshape", "squeeze", "stack", "transpose", "vstack"),
+    )
+)
+"""Calls that hand on the values that they are given."""
+_COMPUTING = frozenset(
+    ["add", "clip", "divide", "floor_divide", "multiply", "negative", "power", "subtract", "true_divide"]
+)
+"""Functions of numpy that stand for an operator."""
+_NUMPY = ("np", "numpy")
+_MISSING = ("ImportError", "ModuleNotFoundError")
 
 
 class FedValues(msgspec.Struct, frozen=True, kw_only=True):
-    """`rebound` are names that the code imports and then gives another value, `computed` the functions on whose answers it computes before
-    it feeds them, `feeds` whether it feeds anything that can be followed, and `made_by` all names by which that may be made."""
+    """`rebound` are names that the code imports and then gives another value, each after that of its module, `computed` the functions on
+    whose answers it computes before it feeds them, `feeds` whether all that it feeds can be followed, and `made_by` all names by which that
+    may be made: those that the imported scripts give, and not those that they are imported as."""
 
     rebound: tuple[str, ...] = ()
     computed: tuple[str, ...] = ()
@@ -22,58 +38,83 @@ class FedValues(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fed_values(tree: ast.Module) -> FedValues:
-    top = list(_outside_functions(tree))
-    bound = _bound(top)
-    names = {
-        alias.asname or alias.name: alias.name
-        for node in top
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    stored = [node.id for node in top if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
-    fed = [value for node in top if isinstance(node, ast.Call) for value in _fed_to(node, bound)]
-    made = [part for value in fed for part in _made_of(value, bound)]
+    top = list(outside_functions(tree))
+    bound, names = bound_names(top), original_names(tree)
+    runs = [node for node in top if _is_run(node)]
+    inside = sum(map(_is_run, ast.walk(tree))) > len(
+        runs
+    )  # its functions feed the model, too, with what they are given
+    arguments = [each for call in runs for each in (*call.args, *(keyword.value for keyword in call.keywords))]
+    tables = list(_tables(arguments, bound))
+    parts = _made_of(arguments, bound)
+    made = {name for part in parts for name in _names(part) if name in names or name not in bound}
+    made |= {each.attr for part in parts for each in ast.walk(part) if isinstance(each, ast.Attribute)}
     return FedValues(
-        rebound=tuple(dict.fromkeys(names[name] for name in stored if name in names)),
-        computed=tuple(dict.fromkeys(name for value in fed for name in _computed(value, bound))),
-        feeds=bool(fed),
-        made_by=tuple(dict.fromkeys(name for part in made for name in _names(part))),
+        rebound=tuple(dict.fromkeys(_rebound(top))),
+        computed=tuple(sorted({names.get(name, name) for name in _Computed(bound).of(tables)})),
+        feeds=any(tables) and not inside,
+        made_by=tuple(sorted({names.get(name, name) for name in made})),
     )
 
 
-def _outside_functions(tree: ast.AST) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(tree):
-        yield child
-        if not isinstance(child, _FUNCTIONS):
-            yield from _outside_functions(child)
+def _is_run(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == _RUN
 
 
-def _fed_to(call: ast.Call, bound: Mapping[str, list[ast.AST]]) -> Iterator[ast.expr]:
-    """The values of the table that `session.run` is given, as it stands or by a name."""
-    if isinstance(call.func, ast.Attribute) and call.func.attr == _RUN:
-        for argument in [*call.args, *(keyword.value for keyword in call.keywords)]:
-            for table in bound.get(argument.id, []) if isinstance(argument, ast.Name) else [argument]:
-                yield from table.values if isinstance(table, ast.Dict) else ()
+def _tables(arguments: Sequence[ast.expr], bound: Bound) -> Iterator[list[ast.AST]]:
+    """The values of each table that `session.run` is given, as it stands or by a name."""
+    named = dict.fromkeys(argument.id for argument in arguments if isinstance(argument, ast.Name))
+    for tables in (arguments, *(bound.get(name, ()) for name in named)):
+        values = [_values_of(table) for table in tables]
+        yield from (each for each in values if each is not None)
+        if tables is not arguments and any(each is not None for each in values):  # what is put into the table later
+            yield [table for table, each in zip(tables, values, strict=True) if each is None]
 
 
-def _bound(nodes: list[ast.AST]) -> Mapping[str, list[ast.AST]]:
-    """Each name with all that it stands for somewhere, functions and loops included."""
-    bound: dict[str, list[ast.AST]] = {}
-    for node in nodes:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            bound.setdefault(node.name, []).append(node)
-        targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else []
-        if isinstance(node, ast.AugAssign | ast.AnnAssign | ast.For | ast.comprehension | ast.NamedExpr):
-            targets = [node.target]
-        value = node if isinstance(node, ast.AugAssign) else getattr(node, "value", getattr(node, "iter", None))
-        for name in (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)):
-            bound.setdefault(name, []).append(value or node)
-    return bound
+def _values_of(table: ast.AST) -> list[ast.AST] | None:
+    if isinstance(table, ast.Dict):
+        return list(table.values)
+    if isinstance(table, ast.Call) and isinstance(table.func, ast.Name) and table.func.id == "dict":
+        return [keyword.value for keyword in table.keywords]
+    return None
 
 
-def _made_of(value: ast.AST, bound: Mapping[str, list[ast.AST]]) -> list[ast.AST]:
-    """All that it is made of, names followed."""
-    parts, followed = [value], set[str]()
+def _rebound(top: Sequence[ast.AST]) -> Iterator[str]:
+    """Names that are imported, and then stand for something else than that which could not be imported."""
+    idle = {id(part) for node in top if _stands_in(node) for part in ast.walk(node)}
+    modules = {
+        alias.asname or alias.name: alias.name for node in top if isinstance(node, ast.Import) for alias in node.names
+    }
+    sources: dict[str, str] = {}
+    for node in top:
+        if not isinstance(node, ast.ImportFrom) or id(node) in idle:
+            continue
+        for alias in node.names:
+            name = f"{(node.module or '').rpartition('.')[2]}.{alias.name}"
+            if sources.setdefault(alias.asname or alias.name, name) != name:
+                yield from (sources[alias.asname or alias.name], name)
+    for node in top:
+        if id(node) in idle:
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in sources:
+            yield sources[node.id]
+        elif isinstance(node, ast.ClassDef) and node.name in sources:
+            yield sources[node.name]
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            module = modules.get(node.value.id, "") if isinstance(node.value, ast.Name) else ""
+            yield f"{module.rpartition('.')[2]}.{node.attr}"
+
+
+def _stands_in(node: ast.AST) -> bool:
+    """It is there for what cannot be imported."""
+    if isinstance(node, ast.ExceptHandler):
+        return node.type is not None and not set(_MISSING).isdisjoint(_names(node.type))
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None
+
+
+def _made_of(values: Iterable[ast.AST], bound: Bound) -> list[ast.AST]:
+    """All that they are made of, names followed."""
+    parts, followed = list(values), set[str]()
     for part in parts:
         for name in _names(part):
             if name in bound and name not in followed:
@@ -82,18 +123,133 @@ def _made_of(value: ast.AST, bound: Mapping[str, list[ast.AST]]) -> list[ast.AST
     return parts
 
 
-def _computed(value: ast.AST, bound: Mapping[str, list[ast.AST]]) -> Iterator[str]:
-    """Functions whose answer is an operand of what is fed: `f(x) * 2`, also as `y = f(x)`, `y *= 2`."""
-    values = bound.get(value.id, []) if isinstance(value, ast.Name) else [value]
-    for part in values:
-        operands: list[ast.expr] = []
-        if isinstance(part, ast.BinOp):
-            operands = [part.left, part.right]
-        elif isinstance(part, ast.AugAssign):
-            operands = [part.target]
-        for operand in operands:
-            made = bound.get(operand.id, []) if isinstance(operand, ast.Name) else [operand]
-            yield from (name for each in made if isinstance(each, ast.Call) for name in _names(each.func))
+class _Computed:
+    """Functions whose answer is an operand of what is fed: `f(x) * 2`, also as `y = f(x)`, `y *= 2`. Each name is followed once."""
+
+    def __init__(self, bound: Bound) -> None:
+        self._bound = bound
+        self._by_name: dict[str, set[tuple[str, bool]]] = {}
+        self._from_model: dict[str, bool] = {}
+
+    def of(self, tables: Iterable[Sequence[ast.AST]]) -> set[str]:
+        """What a table holds as it was answered may be computed on for another value of it."""
+        computed = set[str]()
+        for values in tables:
+            answers = {answer for value in values for answer in self._answers(value)}
+            computed |= {name for name, changed in answers if changed and (name, False) not in answers}
+        return computed
+
+    def _answers(self, value: ast.AST) -> set[tuple[str, bool]]:
+        """Functions that answered what this is, each with whether it was computed on."""
+        answers, names = self._follow(value, set())
+        for name, changed in names:
+            if name not in self._by_name:
+                self._by_name[name] = self._answers_of(name)
+            answers |= {(each, changed or before) for each, before in self._by_name[name]}
+        return answers
+
+    def _answers_of(self, start: str) -> set[tuple[str, bool]]:
+        answers, names, at = set[tuple[str, bool]](), [(start, False)], 0
+        followed, visited = {(start, False)}, set[tuple[int, bool]]()
+        while at < len(names):
+            name, changed = names[at]
+            at += 1
+            for node in self._bound.get(name, ()):
+                more, further = self._follow(node, visited, changed=changed)
+                answers |= more
+                names += further - followed
+                followed |= further
+        # what becomes of a name later hides what it was: `y = f(x)`, `y *= 2`
+        return {(name, changed) for name, changed in answers if changed or (name, True) not in answers}
+
+    def _follow(
+        self, value: ast.AST, visited: set[tuple[int, bool]], *, changed: bool = False
+    ) -> tuple[set[tuple[str, bool]], set[tuple[str, bool]]]:
+        answers, names, nodes = set[tuple[str, bool]](), set[tuple[str, bool]](), [(value, changed)]
+        for node, changed in nodes:
+            if (id(node), changed) in visited:
+                continue
+            visited.add((id(node), changed))
+            if isinstance(node, ast.Name):
+                names.add((node.id, changed))
+            elif isinstance(node, ast.Call) and (handed := _handed(node)):
+                nodes += [(each, changed or _computes(node)) for each in handed]
+            elif isinstance(node, ast.Call):
+                answers |= {(name, changed) for name in _names(node.func)}
+                nodes += [(each, changed) for each in self._returned(node)]
+            else:
+                operation = isinstance(node, ast.BinOp | ast.UnaryOp | ast.AugAssign)
+                joins = operation and (self._joins(node) or self._is_from_model(node))
+                nodes += [(each, changed or (operation and not joins)) for each in _operands(node)]
+        return answers, names
+
+    def _returned(self, call: ast.Call) -> Iterator[ast.AST]:
+        """What a function of the notebook itself answers."""
+        for function in self._bound.get(call.func.id, ()) if isinstance(call.func, ast.Name) else ():
+            if isinstance(function, ast.FunctionDef):
+                yield from (node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value)
+
+    def _joins(self, node: ast.AST) -> bool:
+        """A list that gets longer: `ids + [0] * n`."""
+        sides = [node.left, node.right] if isinstance(node, ast.BinOp) else [getattr(node, "value", node)]
+        return isinstance(getattr(node, "op", None), ast.Add) and any(map(self._is_list, sides))
+
+    def _is_list(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Add):
+            return self._is_list(node.left) or self._is_list(node.right)
+        if isinstance(node, ast.List):
+            return not any(isinstance(each, ast.Constant) and isinstance(each.value, float) for each in node.elts)
+        named = self._bound.get(node.id, ()) if isinstance(node, ast.Name) else ()
+        return isinstance(node, ast.ListComp) or any(isinstance(each, ast.List | ast.ListComp) for each in named)
+
+    def _is_from_model(self, node: ast.AST) -> bool:
+        """The model's own answers go into it: a loop in which the model improves what it is given."""
+        for name in _names(node):
+            if name not in self._from_model:
+                parts = _made_of(self._bound.get(name, ()), self._bound)
+                self._from_model[name] = any(_is_run(each) for part in parts for each in ast.walk(part))
+            if self._from_model[name]:
+                return True
+        return False
+
+
+def _computes(call: ast.Call) -> bool:
+    function = call.func
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr in _COMPUTING
+        and isinstance(function.value, ast.Name)
+        and function.value.id in _NUMPY
+    )
+
+
+def _handed(call: ast.Call) -> list[ast.expr]:
+    """The values that a call hands on, or computes on as an operator does."""
+    function = call.func
+    name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+    if _computes(call):
+        return call.args
+    if name in _SHAPING:
+        return [*call.args[:1], *([function.value] if isinstance(function, ast.Attribute) else [])]
+    return []
+
+
+def _operands(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of it whose values it has."""
+    if isinstance(node, ast.BinOp):
+        yield from (node.left, node.right)
+    elif isinstance(node, ast.UnaryOp):
+        yield node.operand
+    elif isinstance(node, ast.AugAssign):
+        yield node.target
+    elif isinstance(node, ast.IfExp):
+        yield from (node.body, node.orelse)
+    elif isinstance(node, ast.List | ast.Tuple):
+        yield from node.elts
+    elif isinstance(node, ast.ListComp | ast.GeneratorExp):
+        yield node.elt
+    elif isinstance(node, ast.Subscript | ast.NamedExpr | ast.Starred):
+        yield node.value
 
 
 def _names(node: ast.AST) -> Iterator[str]:

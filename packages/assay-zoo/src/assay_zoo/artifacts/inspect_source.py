@@ -20,7 +20,15 @@ from assay_zoo.artifacts.fed_values import fed_values
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.handed_texts import handed_of
 from assay_zoo.artifacts.license import says_license
-from assay_zoo.artifacts.notebook_content import functions_of, keys_of, names_of, numbers_of, statements_of, texts_of
+from assay_zoo.artifacts.notebook_content import (
+    defined_by,
+    functions_of,
+    keys_of,
+    names_of,
+    numbers_of,
+    statements_of,
+    texts_of,
+)
 from assay_zoo.artifacts.other_files import FileNames, OtherFiles, file_names, other_files
 from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.reached import DERIVED, Reached
@@ -113,6 +121,7 @@ def _script(path: str, text: str, scan: _Scan) -> SourceText:
         troubles=tuple(_alike(path, tree)),
         reaches=tuple(_reaches(path, text, scan)),
         functions=functions_of(tree),
+        defined=defined_by(tree),
         statements=statements_of(tree),
         texts=texts_of(tree),
         handed=handed_of(tree),

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from assay_zoo.artifacts.bound_names import original_names
 from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.zoo_files import METADATA
@@ -84,7 +85,9 @@ def processing_findings(read: Mapping[str, SourceText], metadata: Metadata) -> I
                     yield Finding(sentence=sentence, path=where)
             shows = any(_opens(read[used_path], metadata.model) for used_path in used)  # else that is what is told
             idle = shows and not any(
-                ours.keys() & set(read[used_path].names) for used_path in used if used_path != script
+                (ours.keys() | set(read[script].defined)) & set(read[used_path].names)
+                for used_path in used
+                if used_path != script
             )
             if (
                 script == metadata.preprocessing
@@ -105,12 +108,14 @@ def _fed_otherwise(
 ) -> str:
     """How the model is given something else than the script makes, "" where that cannot be told."""
     fed, ours = read[path].fed, {name for name, _ in read[script].functions}
-    others = {name for used_path in used if used_path not in (path, script) for name, _ in read[used_path].functions}
-    if name := next(iter(sorted(ours & set(fed.rebound))), ""):
+    module = PurePosixPath(script).stem
+    makers = {name for used_path in used if used_path != path for name, _ in read[used_path].functions}
+    makers |= {name for used_path in used if used_path != path for name in read[used_path].defined}
+    if name := next((name for name in sorted(ours) if f"{module}.{name}" in fed.rebound), ""):
         return f"imports {name} of {script}, and then calls something else so"
     if prepares and (name := next(iter(sorted(ours & set(fed.computed))), "")):
         return f"feeds the model with what it computed from the answer of {name}, and not with that itself"
-    if prepares and fed.feeds and script in used and not (ours | others) & set(fed.made_by):
+    if prepares and fed.feeds and script in used and not makers & set(fed.made_by):
         return f"feeds the model with what no function of {script} made"
     return ""
 
@@ -123,6 +128,16 @@ def functions_of(tree: ast.AST) -> tuple[tuple[str, str], ...]:
             body = [stmt for at, stmt in enumerate(node.body) if at or not _is_text(stmt)]
             functions.append((node.name, "\n".join([ast.dump(node.args, annotate_fields=False), *map(ast.dump, body)])))
     return tuple(functions)
+
+
+def defined_by(tree: ast.AST, most: int = 2000) -> tuple[str, ...]:
+    """Names of classes and values at the top, by which others may use what it makes."""
+    names: list[str] = []
+    for node in getattr(tree, "body", []):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        names += [node.name] if isinstance(node, ast.ClassDef) else []
+        names += [part.id for target in targets if target for part in ast.walk(target) if isinstance(part, ast.Name)]
+    return tuple(dict.fromkeys(names))[:most]
 
 
 def statements_of(tree: ast.AST) -> int:
@@ -157,11 +172,13 @@ def keys_of(tree: ast.AST, most: int = 500) -> tuple[str, ...]:
 
 
 def names_of(tree: ast.AST, most: int = 2000) -> tuple[str, ...]:
-    """What the code asks for by name, imports left out."""
+    """What the code asks for by name, imports left out: what it imports by another name is asked for by its own, too."""
+    originals = original_names(tree)
     loaded = (
         node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
     )
-    return tuple(dict.fromkeys(node.id if isinstance(node, ast.Name) else node.attr for node in loaded))[:most]
+    names = dict.fromkeys(node.id if isinstance(node, ast.Name) else node.attr for node in loaded)
+    return tuple(dict.fromkeys((*names, *(originals[name] for name in names if name in originals))))[:most]
 
 
 def numbers_of(tree: ast.AST, most: int = 500) -> tuple[float, ...]:

@@ -25,14 +25,15 @@ class Import(msgspec.Struct, frozen=True, kw_only=True):
 
 class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     """What one script or notebook says of others; `troubles` are whole findings about itself, `reaches` about what it reaches for.
-    `functions` are name and meaning, `texts` the short texts, `handed` those that calls are given, `keys` those of tables that it reads,
-    `names` what it calls or hands on, `numbers` the fractions in its code, `license` is (line, expression) as it says itself, `fed` what it
-    gives to the model; `whole`: no part was left out because it is no Python."""
+    `functions` are name and meaning, `defined` its other names at the top, `texts` the short texts, `handed` those that calls are given,
+    `keys` those of tables that it reads, `names` what it calls or hands on, `numbers` the fractions in its code, `license` is (line,
+    expression) as it says itself, `fed` what it gives to the model; `whole`: no part was left out because it is no Python."""
 
     imports: tuple[Import, ...] = ()
     troubles: tuple[Finding, ...] = ()
     reaches: tuple[Finding, ...] = ()
     functions: tuple[tuple[str, str], ...] = ()
+    defined: tuple[str, ...] = ()
     statements: int = 0
     texts: tuple[str, ...] = ()
     handed: tuple[str, ...] = ()
