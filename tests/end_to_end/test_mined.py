@@ -56,6 +56,20 @@ def test_equal_operators_are_one_case_that_knows_its_uses(tmp_path: Path) -> Non
     assert suite.left_out() == ("2 x If: it has a body of its own",)
 
 
+def test_a_sparse_weight_is_mined_as_the_dense_one(tmp_path: Path) -> None:
+    path = _model(tmp_path / "a.onnx", ["Relu", "Mul"])
+    model = onnx.load(path)
+    dense = model.graph.initializer.pop()
+    values = numpy_helper.from_array(numpy_helper.to_array(dense), dense.name)
+    places = numpy_helper.from_array(np.arange(4), "at")
+    model.graph.sparse_initializer.append(helper.make_sparse_tensor(values, places, [4]))
+    onnx.save(model, path)
+    assert sorted(case.name.partition("/")[2].partition("-")[0] for case in Mined(str(path)).cases(seed=0)) == [
+        "Mul",
+        "Relu",
+    ]
+
+
 def test_a_model_that_changed_is_mined_again_and_one_that_is_not_there_is_told(tmp_path: Path) -> None:
     path = _model(tmp_path / "a.onnx")
     assert len(list(Mined(str(path)).cases(seed=0))) == 2

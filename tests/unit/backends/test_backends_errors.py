@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from assay.backends.errors import checker_failure, onnxruntime_failure, openvino_failure
+import pytest
+from onnx import TensorProto, helper
+
+from assay.backends.errors import checker_failure, onnxruntime_failure, openvino_failure, without_sparse
 from assay.backends.iree_errors import no_device
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
 
@@ -194,3 +197,33 @@ def test_a_device_that_iree_does_not_find_is_said_without_the_places_where_it_lo
     assert str(no_device("vulkan", text)) == (
         "no vulkan device: NOT_FOUND; Vulkan loader library not found; ensure it is installed"
     )
+
+
+def _with_a_sparse_weight(folder: Path) -> Path:
+    """In a branch of it."""
+    values = helper.make_tensor("w", TensorProto.FLOAT, [1], [3.0])
+    sparse = helper.make_sparse_tensor(values, helper.make_tensor("at", TensorProto.INT64, [1], [1]), [2])
+    branch = helper.make_graph([helper.make_node("Add", ["x", "w"], ["o"])], "b", [], [], sparse_initializer=[sparse])
+    node = helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
+    path = folder / "m.onnx"
+    path.write_bytes(helper.make_model(helper.make_graph([node], "g", [], [])).SerializeToString())
+    return path
+
+
+@pytest.mark.parametrize("missing", ["w", "v"])
+def test_a_library_without_sparse_weights_finds_no_model_broken_that_has_one_in_a_branch(
+    tmp_path: Path, missing: str
+) -> None:
+    text = f"While validating ONNX node '<Node(If): y>': Input tensor isn't found for node \"{missing}\"\nSummary:\n"
+    failure = openvino_failure(_OV.format(text))
+    read = without_sparse(_with_a_sparse_weight(tmp_path), failure, text, "OpenVINO")
+    assert isinstance(read, Unsupported if missing == "w" else InvalidModel)
+    assert isinstance(read, InvalidModel) or read.node == "w"
+
+
+def test_of_a_file_that_is_no_model_the_library_s_own_words_stand(tmp_path: Path) -> None:
+    (tmp_path / "m.onnx").write_bytes(b"no model")
+    text = 'Input tensor isn\'t found for node "w"'
+    failure = openvino_failure(_OV.format(text))
+    assert isinstance(failure, InvalidModel)
+    assert without_sparse(tmp_path / "m.onnx", failure, text, "OpenVINO") is failure

@@ -52,3 +52,22 @@ def test_cases_come_near_to_the_models_of_a_folder(tmp_path: Path) -> None:
     operators = [[node.op_type for node in onnx.load_from_string(case_made.model).graph.node] for case_made in made]
     assert ["Mul", "Softmax", "Neg"] in operators
     assert any("Softmax" in operator and operator[:3] != ["Mul", "Softmax", "Neg"] for operator in operators)
+
+
+def test_a_sparse_weight_is_mined_as_the_dense_one(tmp_path: Path) -> None:
+    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[1, 4] x) => (float[1, 4] y) { a = Mul(x, w) b = Neg(a) y = Relu(b) }'
+    weight = np.array([0, 3, 0, -2], np.float32)
+    for kind in ("dense", "sparse"):
+        model = onnx.parser.parse_model(text)
+        if kind == "dense":
+            model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
+        else:
+            places = np.flatnonzero(weight)
+            values = numpy_helper.from_array(weight[places], "w")
+            model.graph.sparse_initializer.append(
+                onnx.helper.make_sparse_tensor(values, numpy_helper.from_array(places, "at"), [4])
+            )
+        (tmp_path / kind).mkdir()
+        onnx.save(model, str(tmp_path / kind / "model.onnx"))
+    assert mine_folder(tmp_path / "dense")
+    assert mine_folder(tmp_path / "sparse") == mine_folder(tmp_path / "dense")

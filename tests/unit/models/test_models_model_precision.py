@@ -102,3 +102,19 @@ def test_what_a_graph_computes_in(
 )  # fmt: skip
 def test_products_by_their_names(operator: str, product: bool) -> None:
     assert multiplies(operator) is product
+
+
+@pytest.mark.parametrize("constant", [False, True])
+def test_sparse_weights_have_their_type(tmp_path: Path, constant: bool) -> None:
+    dense = read(WEIGHTS_ONLY, tmp_path)
+    model = onnx.load(tmp_path / "m.onnx")
+    (at,) = (place for place, tensor in enumerate(model.graph.initializer) if tensor.name == "m8")
+    del model.graph.initializer[at]
+    values = numpy_helper.from_array(np.array([3, -2], np.int8), "m8")
+    sparse = onnx.helper.make_sparse_tensor(values, numpy_helper.from_array(np.array([1, 5])), [3, 4])
+    if constant:
+        model.graph.node.insert(0, onnx.helper.make_node("Constant", [], ["m8"], sparse_value=sparse))
+    else:
+        model.graph.sparse_initializer.append(sparse)
+    onnx.save(model, tmp_path / "m.onnx")
+    assert model_precision(tmp_path / "m.onnx") == dense

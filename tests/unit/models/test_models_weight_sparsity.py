@@ -72,3 +72,19 @@ def test_what_is_not_multiplied_with_is_no_weight(tmp_path: Path) -> None:
 def test_a_remainder_of_four_is_no_pattern() -> None:
     assert two_of_four(np.ones((8, 3), bool), 0)
     assert not two_of_four(np.ones((6, 3), bool), 0)
+
+
+def test_a_sparse_weight_counts_as_the_dense_one(tmp_path: Path) -> None:
+    path = saved(tmp_path, [helper.make_node("MatMul", ["x", "w"], ["y"])])
+    model = onnx.load(path)
+    places = np.flatnonzero(HALF)
+    model.graph.sparse_initializer.append(
+        helper.make_sparse_tensor(
+            numpy_helper.from_array(HALF.reshape(-1)[places], "w"), numpy_helper.from_array(places, "at"), [8, 3]
+        )
+    )
+    onnx.save(model, path)
+    assert weight_sparsity(path) == Sparsity(24, 12, 24, (WeightSparsity("w", 24, 12, True),))
+    model.graph.sparse_initializer[0].dims[:] = [2**30, 4]
+    onnx.save(model, path)
+    assert weight_sparsity(path) is None

@@ -135,3 +135,21 @@ def test_a_model_that_the_quantizer_breaks_is_not_passed_on(tmp_path: Path, monk
     monkeypatch.setattr(onnxruntime_quantization, "_give_each_its_bias", lambda path: None)
     with pytest.raises(Unsupported, match=r"int8-qdq made a model that contradicts itself, .* node 'fourth' \(Conv\)"):
         Int8Qdq().apply(model, tmp_path, "per-tensor", [{"x": np.ones((1, 2, 4, 4), np.float32)}])
+
+
+def test_sparse_weights_are_quantized_as_dense_ones(tmp_path: Path) -> None:
+    weight = np.diag(np.arange(1, 9)).astype(np.float32)
+    values, places = weight[weight != 0], np.flatnonzero(weight)
+    sparse = onnx.helper.make_sparse_tensor(
+        onnx.numpy_helper.from_array(values, "w"), onnx.numpy_helper.from_array(places, "at"), [8, 8]
+    )
+    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[2, 8] x) => (float[2, 8] y) { y = MatMul (x, w) }'
+    model = onnx.parser.parse_model(text)
+    model.graph.sparse_initializer.append(sparse)
+    onnx.save(model, tmp_path / "m.onnx")
+    sample = {"x": np.random.default_rng(0).standard_normal((2, 8)).astype(np.float32)}
+    for transform in (Int8Dynamic(), Int8Qdq()):
+        folder = tmp_path / transform.name
+        folder.mkdir()
+        session = onnxruntime.InferenceSession(str(transform.apply(tmp_path / "m.onnx", folder, "", [sample])))
+        assert np.allclose(session.run(None, sample)[0], sample["x"] @ weight, atol=0.3)

@@ -10,6 +10,7 @@ from assay.core.note import Note, noted
 from assay.core.outcome import Cause
 from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
+from assay.numerics.dense_weights import all_sparse
 
 Failure = Lowering | MemoryError
 
@@ -61,6 +62,7 @@ _OV_NODES = (
     r"ONNX node '([^']*)'",
     r'for node "([^"]*)"',
 )
+_OV_LACKS_VALUE = re.compile(r"([^\n:]*isn't found for node \"([^\"]*)\")")
 _OV_REFUSED = re.compile(r"ONNX node '<Node\((\w+)\): [^>']*>':[^\n]*\n(?:FrontEnd API failed[^\n]*\n)?([A-Z][^\n]+)")
 """The operator, and why its importer does not take it here."""
 
@@ -145,15 +147,26 @@ def _one_line(text: str, limit: int = 600) -> str:
     return joined if len(joined) <= limit else joined[: limit - 1] + "…"
 
 
-def without_sparse(model: Path, failure: Failure, library: str) -> Failure:
-    """Of a library that has no sparse initializers (OpenVINO 2026.4), and calls a model that has some broken."""
-    import onnx
-
+def without_sparse(model: Path, failure: Failure, text: str, library: str) -> Failure:
+    """Of a library that has no sparse initializers (OpenVINO 2026.4), and calls a model that has some broken. `text` is all it said."""
     if not isinstance(failure, InvalidModel):
         return failure
-    stored = onnx.load(str(model), load_external_data=False).graph.sparse_initializer
-    if failure.node not in {sparse.values.name for sparse in stored}:
-        return failure
-    node, error = failure.node, str(failure)
-    why = noted(BackendCode.IMPORTER_REFUSES, library=library, operator="sparse_initializer", node=node, error=error)
-    return Unsupported(why, node=node)
+    stored = _sparse_names(model)
+    for error, node in _OV_LACKS_VALUE.findall(text):
+        if node in stored:
+            kind, reason = "sparse_initializer", error.strip()
+            why = noted(BackendCode.IMPORTER_REFUSES, library=library, operator=kind, node=node, error=reason)
+            return Unsupported(why, node=node)
+    return failure
+
+
+def _sparse_names(model: Path) -> set[str]:
+    """None of a file that onnx does not read: what the library said of it stands."""
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    try:
+        proto = onnx.load(str(model), load_external_data=False)
+    except (DecodeError, OSError):
+        return set()
+    return {sparse.values.name for sparse in all_sparse(proto) if sparse.values.name}

@@ -142,7 +142,7 @@ class OpenVINO:
             compiled = core.compile_model(read, DEVICE, of_release(core, config))
             return OpenVINOEngine(core, compiled, options, declared)
         except RuntimeError as error:
-            raise without_sparse(model, openvino_failure(str(error)), "OpenVINO") from error
+            raise without_sparse(model, openvino_failure(str(error)), str(error), "OpenVINO") from error
 
     def load(self, folder: Path, flow: Flow) -> OpenVINOEngine:
         """The compiled model, imported with the flow's precision and threads."""

@@ -18,6 +18,7 @@ from onnx import helper, numpy_helper
 from assay.core.dtype import dtype_name
 from assay.generators.known_sizes import with_known_sizes
 from assay.generators.schemas import GENERATED, NotMade, schema_at
+from assay.numerics.dense_weights import densify
 
 MOST_NODES, LEAST_NODES = 12, 2
 MOST_NUMBERS = 64
@@ -225,6 +226,7 @@ def mine_folder(folder: Path) -> tuple[MinedPattern, ...]:
     for path in sorted(folder.rglob("*.onnx")):
         try:
             model = onnx.load(str(path), load_external_data=False)
+            densify(model, str(path.parent))
             opened = Mine.of(model)
             mined, whole = [*opened.parts(6)], opened.whole()
         except Exception:  # noqa: BLE001  no model, and the folder may hold anything

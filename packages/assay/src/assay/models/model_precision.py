@@ -154,6 +154,9 @@ def _read_graph(graph: GraphProto, steps: list[_Step], kinds: dict[str, str], co
     """A graph and those inside of its nodes, one after the other: inner ones see the names of the outer."""
     for tensor in graph.initializer:
         kinds[tensor.name], constants[tensor.name] = _name(tensor.data_type), len(tensor.dims)
+    for sparse in graph.sparse_initializer:
+        name = sparse.values.name
+        kinds[name], constants[name] = _name(sparse.values.data_type), len(sparse.dims)
     for value in (*graph.input, *graph.value_info, *graph.output):
         if value.type.tensor_type.elem_type:
             kinds.setdefault(value.name, _name(value.type.tensor_type.elem_type))
@@ -164,6 +167,12 @@ def _read_graph(graph: GraphProto, steps: list[_Step], kinds: dict[str, str], co
                     kinds[node.output[0]], constants[node.output[0]] = (
                         _name(attribute.t.data_type),
                         len(attribute.t.dims),
+                    )
+                elif attribute.HasField("sparse_tensor"):
+                    sparse = attribute.sparse_tensor
+                    kinds[node.output[0]], constants[node.output[0]] = (
+                        _name(sparse.values.data_type),
+                        len(sparse.dims),
                     )
             continue
         for attribute in node.attribute:

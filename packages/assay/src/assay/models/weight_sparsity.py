@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.core.engine_info import Sparsity, WeightSparsity
+from assay.errors import Lowering
+from assay.numerics.dense_weights import densify
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
@@ -42,7 +44,7 @@ _ALONG = {1: 0, -1: -2, -2: -1}
 
 def weight_sparsity(model: Path) -> Sparsity | None:
     """Of the stored weights that an ONNX model multiplies with, quantized ones by their zero point; None for what is no ONNX file, is
-    larger than 2 GiB, or multiplies with no stored weight.
+    larger than 2 GiB, or multiplies with no stored weight. A sparse weight counts as the dense one that it stands for.
 
     2:4: of every four terms of a sum that follow one another at least two are zero (TensorRT Developer Guide, "Sparsity"; Mishra et
     al., arXiv 2104.08378). The terms of a convolution follow one another along its input channels.
@@ -53,6 +55,10 @@ def weight_sparsity(model: Path) -> Sparsity | None:
 
     loaded = onnx.load(model, load_external_data=False)
     if _external_bytes(loaded.graph) > MOST_BYTES:
+        return None
+    try:
+        densify(loaded, str(model.parent))
+    except Lowering:
         return None
     weights_by_name = {weight.name: weight for weight in _weights(loaded, model.parent)}
     if not weights_by_name:

@@ -41,7 +41,7 @@ def densify(model: ModelProto, folder: str) -> None:
 
 
 def _require_room(model: ModelProto) -> None:
-    sizes = [(_dense_bytes(sparse), sparse) for sparse in _all_sparse(model)]
+    sizes = [(_dense_bytes(sparse), sparse) for sparse in all_sparse(model)]
     total = sum(size for size, _ in sizes)
     if total >= MOST_BYTES:
         _, largest = max(sizes, key=lambda entry: entry[0])
@@ -56,7 +56,8 @@ def _dense_bytes(sparse: SparseTensorProto) -> int:
     return prod(sparse.dims) * max(bits_of(sparse.values.data_type), 8) // 8
 
 
-def _all_sparse(model: ModelProto) -> Iterator[SparseTensorProto]:
+def all_sparse(model: ModelProto) -> Iterator[SparseTensorProto]:
+    """Weights, in bodies of nodes and functions too, and values of Constant."""
     yield from _sparse_of_graph(model.graph)
     for function in model.functions:
         yield from _sparse_of_nodes(function.node)

@@ -21,6 +21,7 @@ from assay.errors import Lowering, UsageError
 from assay.models.conversion import convert_to
 from assay.models.onnx_file import open_model
 from assay.models.sources import check_source, is_factory, is_program
+from assay.numerics.load_onnx import load_onnx
 from assay.suites.cache import write_index
 from assay.suites.mined import BAD_INPUT, LEFT_OUT
 
@@ -93,7 +94,10 @@ def _shaped(path: Path) -> ModelProto:
     """With every symbol a number, and the shapes that follow."""
     import onnx
 
-    model = onnx.load(str(path))
+    try:
+        model = load_onnx(path)
+    except Lowering as error:
+        raise UsageError(f"{path} cannot be mined: {error}") from error
     sizes: dict[str, int] = {}
     for value in model.graph.input:
         for place, dim in enumerate(value.type.tensor_type.shape.dim):

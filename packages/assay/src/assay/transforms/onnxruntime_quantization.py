@@ -18,6 +18,7 @@ from assay.core.note import noted
 from assay.core.refusals.transform_codes import TransformCode
 from assay.errors import Unsupported, UsageError
 from assay.models.external_data import external_files
+from assay.numerics.dense_weights import all_sparse
 from assay.ports import Tensor, Tensors
 from assay.transforms.onnx_files import SINGLE_FILE_BYTES, read, refused
 
@@ -81,11 +82,12 @@ def _import_symbolic_shapes() -> None:
 
 
 def _in_one_file(model: Path, folder: Path) -> Path:
-    """With the weights that lie beside it, where they fit. Without symbolic shapes quant_pre_process copies the graph alone to another
-    folder, and looks for them there (ONNX Runtime 1.31.1)."""
+    """With the weights that lie beside it, where they fit, and with dense ones for sparse ones, which the quantizers do not know. Without
+    symbolic shapes quant_pre_process copies the graph alone to another folder, and looks for them there (ONNX Runtime 1.31.1)."""
     import onnx
 
-    if not external_files(onnx.load(model, load_external_data=False), model):
+    plain = onnx.load(model, load_external_data=False)
+    if not external_files(plain, model) and not any(all_sparse(plain)):
         return model
     proto = read(model)
     if proto.ByteSize() > SINGLE_FILE_BYTES:
