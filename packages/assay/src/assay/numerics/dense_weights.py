@@ -53,7 +53,7 @@ def _require_room(model: ModelProto) -> None:
 
 
 def _dense_bytes(sparse: SparseTensorProto) -> int:
-    return prod(sparse.dims) * max(bits_of(sparse.values.data_type), 8) // 8
+    return int(prod(sparse.dims)) * max(bits_of(sparse.values.data_type), 8) // 8
 
 
 def all_sparse(model: ModelProto) -> Iterator[SparseTensorProto]:
