@@ -11,10 +11,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from assay_zoo.manifest import Entry, Version
+from assay_zoo.manifest import Entry, Matrix, Version
 from assay_zoo.zoo_files import METADATA
 
 _NOISE, _SHARE = 0.001, 0.85
+_SPREAD = 0.01
+"""Relative: numbers that are drawn up to the same limit are all near to it."""
+_NOISE_OF_MEAN = 0.03
+"""Relative, of the mean of one: that of many has less."""
 _WORDS, _PARTS = re.compile(r"[^\W_]+"), re.compile(r"[^\W\d_]+|\d+")
 _WORD, _LONG_WORD = 4, 5
 _LARGE = str.maketrans("ΥΝΗΜ", "YNHM")
@@ -155,7 +159,7 @@ class Weights(Protocol):
     @property
     def largest(self) -> tuple[float, ...]: ...
     @property
-    def unscaled(self) -> tuple[float, ...]: ...
+    def matrices(self) -> tuple[Matrix, ...]: ...
 
 
 def copies_of(name: str, models: Mapping[str, Entry], own: Weights) -> Iterator[str]:
@@ -165,21 +169,31 @@ def copies_of(name: str, models: Mapping[str, Entry], own: Weights) -> Iterator[
             if (
                 version.closure == own.closure
                 or (own.weights and version.weights == own.weights)
-                or _near(version.largest, own.largest, relative=_NOISE)
-                or _near(version.unscaled, own.unscaled, absolute=_NOISE)
+                or _near(version.largest, own.largest, _NOISE)
+                or _hold_most(version.matrices, own.matrices)
+                or _hold_most(own.matrices, version.matrices)
             ):
                 yield f"its weights are those of {other} {version.version} of this zoo: say in a new version of that model what is new"
                 break
 
 
-def _near(some: Sequence[float], others: Sequence[float], *, relative: float = 0.0, absolute: float = 0.0) -> bool:
+def _hold_most(some: Sequence[Matrix], others: Sequence[Matrix]) -> bool:
+    """Whether most elements of some matrices are in those that the others have, too: one more matrix hides nothing."""
+    same = sum(matrix.size for matrix in some if any(_same(matrix, other) for other in others))
+    return 2 * same > sum(matrix.size for matrix in some)
+
+
+def _same(matrix: Matrix, other: Matrix) -> bool:
+    pairs, noise = list(zip(matrix.values, other.values, strict=False)), _NOISE_OF_MEAN / matrix.size**0.25
+    near = sum(math.isclose(*pair, rel_tol=noise) for pair in pairs)
+    return matrix.size == other.size and near >= _SHARE * len(pairs)
+
+
+def _near(some: Sequence[float], others: Sequence[float], relative: float) -> bool:
     """Rounded, or with noise on them, they are still the same weights: rounding makes one of two, or a whole number of a fraction."""
-    near = [
-        number
-        for number in some
-        if any(math.isclose(number, other, rel_tol=relative, abs_tol=absolute) for other in others)
-    ]
-    return len(some) > 0 and len(near) >= _SHARE * max(len(some), len(others))
+    near = [number for number in some if any(math.isclose(number, other, rel_tol=relative) for other in others)]
+    is_spread = len(some) > 0 and max(some) - min(some) > _SPREAD * max(some)
+    return is_spread and len(near) >= _SHARE * max(len(some), len(others))
 
 
 def conflicts(

@@ -12,7 +12,7 @@ import msgspec
 
 from assay.errors import HarnessError, UsageError
 from assay_zoo.limited_process import Ending, run_limited
-from assay_zoo.manifest import File
+from assay_zoo.manifest import File, Matrix
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ _BLOCK = 1 << 20
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """`closure` is the digest of model and external data together, as `assay check` records it; `weights` that of the constants alone,
     whatever the graph calls them, "" where it has none of size; `largest` are the largest fractions among them, none where there are few,
-    and `unscaled` the same whatever factor each channel has.
+    and `matrices` has what a factor for each channel does not change.
     `value_dependent`: how much it does follows from values of its inputs."""
 
     closure: str
@@ -40,7 +40,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[File, ...]
     value_dependent: bool = False
     largest: tuple[float, ...] = ()
-    unscaled: tuple[float, ...] = ()
+    matrices: tuple[Matrix, ...] = ()
 
 
 def read_facts(folder: Path, model: str, *, memory_bytes: int) -> Facts:
@@ -74,8 +74,8 @@ def read_facts_inside(item: dict[str, str]) -> Any:
         Facts(
             closure=model.digest,
             weights=_weights(proto, path.parent),
-            largest=_largest(proto, path.parent),
-            unscaled=unscaled(constants_of(proto, path.parent)),
+            largest=largest_of(proto, path.parent),
+            matrices=unscaled(constants_of(proto, path.parent)),
             value_dependent=depends_on_values(proto),
             opset=model.opsets.get("", model.opsets.get("ai.onnx", 0)),
             ir=model.ir_version,
@@ -111,14 +111,16 @@ def _lists(model: ModelProto) -> Iterator[np.ndarray]:
             places += [attribute.g, *attribute.graphs]
 
 
-def _largest(model: ModelProto, folder: Path) -> tuple[float, ...]:
+def largest_of(model: ModelProto, folder: Path) -> tuple[float, ...]:
     """Of all constants of fractions together: however they are cut, turned, named, stored or rounded. Two trainings have others; grids
     and masks, whose values are whole or half, may be the same."""
     import numpy as np
 
+    from assay_zoo.unscaled_weights import is_computed
+
     largest = np.zeros(0)
     for array in constants_of(model, folder):
-        if array.dtype.kind == "f":
+        if array.dtype.kind == "f" and not is_computed(array):
             flat, top = array.reshape(-1), np.zeros(0)
             for start in range(0, flat.size, _BLOCK):
                 block = np.abs(flat[start : start + _BLOCK].astype(np.float64))

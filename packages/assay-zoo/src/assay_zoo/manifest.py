@@ -41,10 +41,18 @@ class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class Matrix(msgspec.Struct, frozen=True, kw_only=True):
+    """The number of its elements, and figures by which it is known again."""
+
+    size: int
+    values: tuple[float, ...]
+
+
 class Version(msgspec.Struct, frozen=True, kw_only=True):
     """`digest` is that of the whole submission, `closure` of model and external data (the same as `assay` records for a
-    model), `weights` that of its constants, `largest` and `unscaled` some of these. `performance` is by machine, then by metric with its
-    unit in the name. `author` submitted it, `by` promoted it. `earlier_withdrawals` are those after which it was served again."""
+    model), `weights` that of its constants, `largest` some of these, `matrices` figures of them. `performance` is by machine, then by
+    metric with its unit in the name. `author` submitted it, `by` promoted it. `earlier_withdrawals` are those after which it was served
+    again."""
 
     version: str
     digest: str
@@ -66,7 +74,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     author: str = ""
     weights: str = ""
     largest: tuple[float, ...] = ()
-    unscaled: tuple[float, ...] = ()
+    matrices: tuple[Matrix, ...] = ()
     withdrawn: Withdrawal | None = None
     earlier_withdrawals: tuple[Withdrawal, ...] = ()
 

@@ -160,7 +160,7 @@ def _version(root: Path, staged: Path, inspection: Inspection, by: str, reason: 
         accuracy=Accuracy(metric=claim.metric, claimed=claim.value, measured=_accuracy_of(inspection, claim.metric)),
         performance=_performance_of(inspection), promoted_at=_now(), by=by,
         reason=reason or "; ".join(inspection.decision.reasons), decision=inspection.decision.answer.value,
-        author=inspection.author, weights=facts.weights, largest=facts.largest, unscaled=facts.unscaled,
+        author=inspection.author, weights=facts.weights, largest=facts.largest, matrices=facts.matrices,
     )  # fmt: skip
 
 
