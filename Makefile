@@ -58,9 +58,9 @@ types: $(VENV)/.test
 check-fast: $(VENV)/.test
 	$(MAKE) --jobs=2 static unit
 
-# They are small, and wait for processes of their own a third of the time: twice as many.
+# They are small, and wait for processes of their own a third of the time: one more process.
 unit: $(VENV)/.test
-	$(BIN)/pytest -m 'not slow and not alone and not heavy' --numprocesses $$((2 * $(PROCESSES))) --dist worksteal -p no:rerunfailures tests/unit
+	$(BIN)/pytest -m 'not slow and not alone and not heavy' --numprocesses $$(($(PROCESSES) + 1)) --dist worksteal -p no:rerunfailures tests/unit
 
 format: $(VENV)/.test
 	$(BIN)/ruff format $(SOURCES)
