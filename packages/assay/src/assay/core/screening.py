@@ -84,6 +84,7 @@ class Unspecified(enum.StrEnum):
     REMAINDER_SIGN = "remainder_sign"
     WINDOW_NUMBERS = "window_numbers"
     EQUAL_EXTREMES = "equal_extremes"
+    BEYOND_THE_END = "beyond_the_end"
 
 
 class CaseId(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.core.constraint import ConstraintCode
+from assay.core.screening import Unspecified
 from assay.numerics.attributes import stated
 from assay.numerics.operators.mutations import BIAS, STATE, WEIGHTS
 from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, alike
@@ -32,6 +33,7 @@ def _recurrent_rows(operator: Operator) -> Values | None:
     return activation_functions(operator.call, np.moveaxis(y, 2, 0), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1))
 
 
+_READINGS = ((Unspecified.BEYOND_THE_END, "other_recurrent"),)
 _GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 
@@ -84,6 +86,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         bias=3,
         reference="old_opsets",
         kernel=recurrent,
+        readings=_READINGS,
         batched=_recurrent_rows,
         shape=_recurrent_shape,
         ranges=_steps_ranges,
@@ -96,6 +99,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         bias=3,
         gate_order=(1, 0, 2),
         kernel=recurrent,
+        readings=_READINGS,
         batched=_recurrent_rows,
         shape=_recurrent_shape,
         ranges=_steps_ranges,
@@ -108,6 +112,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         bias=3,
         gate_order=(0, 2, 1, 3),
         kernel=recurrent,
+        readings=_READINGS,
         batched=_recurrent_rows,
         shape=_recurrent_shape,
         ranges=_steps_ranges,

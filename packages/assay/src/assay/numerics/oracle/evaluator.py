@@ -189,7 +189,7 @@ class Evaluator(ReferenceEvaluator):
             outer: Values = node.run(*inputs, **context, **linked)
             return outer  # its inner operators went past the probe
         probe = current()
-        kernel = kernel_of(node.domain, node.op_type)
+        kernel = getattr(node, "other_kernel", None) or kernel_of(node.domain, node.op_type)  # of another reading
         kernel = kernel if node.op_type in _ANY_TYPE or _is_plain(inputs) else None
         if kernel is None and probe is SILENT:
             plain: Values = node.run(*inputs, **linked)

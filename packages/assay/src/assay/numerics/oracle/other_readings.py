@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -108,22 +108,38 @@ def readings_of(model: ModelProto) -> dict[str, tuple[Unspecified, ...]]:
     """By operator what its text does not say. Empty where each operator of the model can be read in one way alone."""
     records = onnx_operators()
     opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), 0)
-    names = dict.fromkeys(name for name in _operators(model.graph.node) if ("", name) in records)
-    for function in model.functions:
-        names |= dict.fromkeys(name for name in _operators(function.node) if ("", name) in records)
-    left_open = {
-        name: tuple(reading for reading, _ in records["", name].readings if opset in OPSETS.get(reading, (opset,)))
-        for name in names
-    }
-    return {name: reasons for name, reasons in left_open.items() if reasons}
+    left_open: dict[str, dict[Unspecified, None]] = {}
+    for nodes in (model.graph.node, *(function.node for function in model.functions)):
+        for node in _nodes(nodes):
+            for reading, _ in records["", node.op_type].readings if ("", node.op_type) in records else ():
+                if opset in OPSETS.get(reading, (opset,)) and (reading not in FORMS or FORMS[reading](node)):
+                    left_open.setdefault(node.op_type, {})[reading] = None
+    return {name: tuple(reasons) for name, reasons in left_open.items()}
 
 
-def _operators(nodes: Any) -> list[str]:
-    """Those inside of others, too."""
-    names = []
+def _nodes(nodes: Any) -> Iterator[Any]:
+    """Those of the standard, those inside of others, too."""
     for node in nodes:
-        names += [node.op_type] if node.domain in ("", "ai.onnx") else []
+        if node.domain in ("", "ai.onnx"):
+            yield node
         for attribute in node.attribute:
             for graph in (attribute.g, *attribute.graphs):
-                names += _operators(graph.node)
-    return names
+                yield from _nodes(graph.node)
+
+
+def _has_lengths(node: Any) -> bool:
+    return bool([*node.input, *[""] * 5][4])
+
+
+def _leaves_a_length(node: Any) -> bool:
+    """Of Resize: a way that names the length, and lengths that are stated, leave nothing open. (Scales may be there, and empty.)"""
+    words = {attribute.name: attribute.s.decode() for attribute in node.attribute if attribute.s}
+    keeps = words.get("keep_aspect_ratio_policy", "stretch") != "stretch"
+    return words.get("coordinate_transformation_mode") not in SETTLED and (keeps or bool([*node.input, *[""] * 3][2]))
+
+
+FORMS: dict[Unspecified, Callable[[Any], bool]] = {
+    Unspecified.BEYOND_THE_END: _has_lengths,
+    Unspecified.FRACTIONAL_LENGTH: _leaves_a_length,
+}
+"""Of a node: whether it is of a form in which a text leaves it open, where not every form is."""

@@ -248,7 +248,7 @@ def unrolled(
     """Y (steps, directions, ..., batch, size) and the last states (directions, ..., batch, size), from x (steps, ..., batch,
     input), states like these, and weights (directions, ..., gates, input or size). Of an LSTM, `entering` is what the gates see of
     a state."""
-    lengths, sides = call.input(4), _sides(call)
+    lengths, sides = call.input(4), sides_of(call)
     shape = (*x.shape[1:-1], r.shape[-1])
     y = np.zeros((len(x), len(sides), *shape), x.dtype)
     last_h, last_c = np.zeros((2, len(sides), *shape), x.dtype)
@@ -271,7 +271,7 @@ def unrolled(
     return y, last_h, last_c
 
 
-def _sides(call: Call) -> list[bool]:
+def sides_of(call: Call) -> list[bool]:
     """Whether each direction goes backward."""
     (name,) = _texts([stated(call.attributes, "direction", "forward")])
     return {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[name]
