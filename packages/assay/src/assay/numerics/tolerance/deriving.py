@@ -168,6 +168,9 @@ class Deriving:
     def _decide(self, decision: Decision, sample: Sample) -> None:
         values = [sample.values[name] for name in decision.taps]
         deviations = [sample.deviations.get(name) for name in decision.taps]
+        if decision.kind == "ranking" and values[0].dtype.kind in "iu":  # equal or not, whatever their size
+            values = [np.unique(values[0], return_inverse=True)[1].reshape(values[0].shape)]
+            deviations = [np.zeros(values[0].shape)]
         if any(deviation is None for deviation in deviations):
             return
         ties = sample.margins.pop(f"{decision.output}/open", None)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.core.dtype import is_floating
+from assay.core.screening import Unspecified
 from assay.numerics.operators.index import record_of
 from assay.ports import Tensor
 
@@ -56,7 +57,8 @@ def decision_of(output: str, graph: Graph) -> Decision | None:
             return None
         floating = is_floating(graph.types.get(node.input[0], "float32")) if node.input else False
         known = record_of(node.op_type)
-        if ordered and known.decides == "rank" and floating and (node.op_type != "TopK" or node.output[1:2] == [name]):
+        ranked = ordered and known.decides == "rank" and (node.op_type != "TopK" or node.output[1:2] == [name])
+        if ranked and (floating or _is_any_extreme(node, graph)):
             return Decision(output, "ranking", node, tuple(reversed(path)))
         if known.decides == "comparison" and floating:
             return Decision(output, "interval", node, tuple(reversed(path)))
@@ -69,6 +71,23 @@ def decision_of(output: str, graph: Graph) -> Decision | None:
         ordered = ordered and known.order == "kept"
         name = node.input[0]
         path.append(name)
+
+
+def _is_any_extreme(node: NodeProto, graph: Graph) -> bool:
+    """Of whole numbers that no real one decides: whether the place of any of equal extremes is right."""
+    if Unspecified.EQUAL_EXTREMES not in graph.left_open.get(node.op_type, ()):
+        return False
+    names, seen = [node.input[0]], set[str]()
+    while names:
+        seen.add(name := names.pop())
+        maker = graph.producers.get(name)
+        if is_floating(graph.types.get(name, "float32")):
+            return False
+        if maker is not None:
+            if any(attribute.HasField("g") for attribute in maker.attribute):
+                return False
+            names += {name for name in maker.input if name} - seen
+    return True
 
 
 def chosen_by(output: str, graph: Graph) -> str:

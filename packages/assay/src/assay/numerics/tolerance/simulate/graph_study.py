@@ -11,10 +11,12 @@ from onnx import GraphProto, ModelProto, NodeProto
 
 from assay.core.dtype import dtype_name, is_floating
 from assay.core.result import UntakenBranch
+from assay.core.screening import Unspecified
 from assay.numerics.draw import Draw
 from assay.numerics.drawn_outputs import drawn_outputs
 from assay.numerics.operators.index import by_name, names_where
 from assay.numerics.oracle.branches import branches_of
+from assay.numerics.oracle.other_readings import readings_of
 from assay.numerics.oracle.split_weights import lightened
 from assay.numerics.tolerance.simulate.quantized_biases import Bias, between_grids
 from assay.numerics.tolerance.simulate.quantized_regions import quantized_regions
@@ -39,7 +41,8 @@ class Graph:
     `weights` and `held` are initializers to be rounded, and those that never are; `jumps`: a value steps on its way to
     a floating output; `rounds`: it is rounded to a grid there; `subgraphs`: there is control flow; `biases`
     are added to products of quantized operands; `quantized_regions` are values that go nowhere but onto a grid of eight bits; `given` are
-    the graph's inputs and stored numbers; `drawn` are outputs that are drawn at random."""
+    the graph's inputs and stored numbers; `drawn` are outputs that are drawn at random; `left_open` is by
+    operator what its text does not say."""
 
     types: dict[str, str]
     data: frozenset[str]
@@ -54,6 +57,7 @@ class Graph:
     gridded: frozenset[str] = frozenset()
     given: frozenset[str] = frozenset()
     drawn: Mapping[str, Draw] = field(default_factory=dict)
+    left_open: Mapping[str, tuple[Unspecified, ...]] = field(default_factory=dict)
 
     def names(self, value: str) -> bool:
         """Whether a value of the graph itself has that name; not of a body of its operators."""
@@ -97,6 +101,7 @@ def study(proto: ModelProto, inputs: Sequence[Tensors] = ()) -> Graph:
         gridded=quantized_regions(graph, types, CONTROL) if stepping else frozenset(),
         given=frozenset(value.name for value in (*graph.input, *graph.initializer)),
         drawn=drawn_outputs(proto, inputs),
+        left_open=readings_of(proto),
     )
 
 
