@@ -74,6 +74,7 @@ _LESS_ALLOWED = (
     "All weights are CC BY-NC-SA 4.0.", "Weights are available under CC BY-NC 4.0.", "Weights: CC-BY-ND-4.0",
     "Strictly for internal use.", "Please obtain a licence before you deploy this model.", "This is an evaluation copy of it.",
     "The licence expires on 31 December.", "Use in products requires a patent licence.",
+    "A separate license is required.", "The weights are strictly internal.", "Strictly for in-house use.", "In-house use only.",
 )  # fmt: skip
 
 

@@ -5,19 +5,14 @@ from __future__ import annotations
 
 import re
 
+from assay_zoo.artifacts.trade_words import FORBIDDEN as _FORBIDDEN
+from assay_zoo.artifacts.trade_words import REFUSED, WORDS_OF_REFUSED
+from assay_zoo.artifacts.trade_words import TRADE as _TRADE
+
 _NOT_BOTH = r"(?! (?:y|e|o|ou|et|und|oder|and|or) (?:comer|commer|kommer))"
 _FEW = r"[^.;。；]{0,40}"
-_TRADE = (
-    "kommersi", "kommerci", "komerc", "komerč", "komerzi", "komersi", "komersj", "kaupalli", "ticari", "thương mại", "комерц", "εμπορικ",
-    "kereskedelmi", "comercial", "commercial", "تجار", "व्यावसायिक", "वाणिज्यिक", "מסחרי", "เชิงพาณิชย์",
-)  # fmt: skip
-"""How a word for trade begins, in as many languages as one line holds."""
 _USE = r"(?:bruk|brug|anv|použ|účel|cel|uży|wyk|викор|корист|käyt|upor|svrh|licen|цел|изп)"
 """How a word for using begins."""
-_FORBIDDEN = (
-    r"\bzakáz|\bzabron|\bzabranj|\bforbud|\bförbju|\bforbudt|\bkiellet|\byasak|\bcấm\b|\bзаборон|\bзабран|απαγορ|\btilos\b|\bdilarang|\binterzis"
-    r"|\bverbod|\binterdit|\bvietat|\bprohibid|\bproibid|ممنوع|يمنع|يحظر|محظور|निषिद्ध|वर्जित|אסור|ห้าม"
-)
 RULES: tuple[tuple[tuple[str, ...], str], ...] = (
     # German
     (
@@ -74,6 +69,7 @@ RULES: tuple[tuple[tuple[str, ...], str], ...] = (
         rf"|\b(?:ni?e|ei|не|icke|ikke|ej)[- ]?(?:{'|'.join(_TRADE)})\w*(?=\W*$|[.;:!?,)]| (?:\w+ )?{_USE})"
         r"|\bticari olmayan\b|\bphi thương mại|غير (?:ال)?تجاري",
     ),
+    (WORDS_OF_REFUSED, REFUSED),
     # Spanish and Portuguese
     (
         ("comercia",),

@@ -15,6 +15,7 @@ from assay_zoo.artifacts.restricted_abroad import RULES as ABROAD
 from assay_zoo.artifacts.restricted_words import RULES as _RULES
 from assay_zoo.artifacts.restricted_words import THING
 from assay_zoo.artifacts.shown_text import shown_text
+from assay_zoo.artifacts.trade_words import without_denials
 from assay_zoo.license_families import families_of
 from assay_zoo.zoo_files import METADATA
 
@@ -96,7 +97,7 @@ _UNSTATED = re.compile(
 
 def less_allowed(text: str) -> str:
     """Words that keep a use to some, "" for none."""
-    match = _LESS.search(" ".join(shown_text(text).split()))
+    match = _LESS.search(without_denials(" ".join(shown_text(text).split())))
     return match[0].strip() if match else ""
 
 
@@ -124,6 +125,7 @@ def _restrictions(text: str) -> Iterator[str]:
 @lru_cache(maxsize=64)
 def _less_in(clause: str) -> tuple[str, ...]:
     """Lines that follow each other have the same clauses about them."""
+    clause = without_denials(clause)
     small = clause.lower()
     rules = (pattern for words, pattern in _SOUGHT if any(word in small for word in words))
     return tuple(match[0].strip() for pattern in rules for match in pattern.finditer(clause))

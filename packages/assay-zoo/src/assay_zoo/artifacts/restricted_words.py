@@ -14,7 +14,12 @@ _FOR_SOME = r"(?:evaluation|research|academic|educational|personal)"
 _FOR_INTERNAL = r"(?:(?:only|strictly|company|for|restricted to|limited to)[ -])*"
 _THIS = r"\bthis (?!function|method|class|helper|module|field|argument|variable|attribute|flag|layer|block|option|constant|parameter)\w+"
 _SOME = r"(?:students?|employees|members|researchers|academics|universities|institutions|teachers|partners|customers|subscribers|staff)"
-_TRIAL = r"\b(?:evaluation copy|trial licen[cs]e)\b"
+_TRIAL = r"\b(?:evaluation copy|trial licen[cs]e)\b(?! plates?| numbers?)"
+_THE_LICENSE = (
+    r"(?:^\W*|[.;:!?] |\b(?:this|the|your|our|its|such|a|any)(?: (?:granted|software|model|evaluation|trial|free|temporary"
+    r"|limited))? )licen[cs]e"
+)
+_PAID = r"(?:paid|commercial|patent|separate|written)"
 RULES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("commercial",), NONCOMMERCIAL),
     (
@@ -27,13 +32,16 @@ RULES: tuple[tuple[tuple[str, ...], str], ...] = (
         r"\bnot\b[^.;]{0,60}\bfor (?:any )?commercial (?:use|usage|purposes?|ends|gain|exploitation)\b"
         rf"|\b(?:may|must|can|shall|do){_NOT} (?:be )?used?\b[^.;]{{0,60}}\bfor (?:any )?commercial\b",
     ),
-    (("licen", "subscription"), r"\brequires? an? (?:paid|commercial|patent|separate|written) (?:licen[cs]e|subscription)"),
+    (("licen", "subscription"), rf"\brequires? an? {_PAID} (?:licen[cs]e|subscription)"
+        rf"|(?<!\bno ){_PAID} (?:licen[cs]e|subscription) is (?:required|needed)\b"),
     (
         ("obtain", "buy", "purchas", "acquir"),
         r"\b(?:obtain|buy|purchase|acquire) (?:an?|the|our) (?:[a-z]+ ){0,2}licen[cs]e\b[^.;]{0,40}"
-        r"\b(?:deploy|distribute|redistribute|use|run|ship)\b",
+        r"\b(?:deploy|distribute|redistribute|use|run|ship)\b(?! an? (?!model|network|copy)\w)",
     ),
-    (("licen", "evaluation cop"), rf"\blicen[cs]e (?:expires|ends|is revocable|may be revoked)\b|{_TRIAL}"),
+    (("licen", "evaluation cop"), rf"{_THE_LICENSE} (?:expires|terminates|ends|is revocable|(?:will|shall) (?:expire|end|terminate)"
+        r"|(?:may|can) be revoked)\b"
+     rf"(?! (?:at|on|in) (?:lines?|pages?)\b)|{_TRIAL}"),
     (
         ("distribut", "sell", "sublicen", "publish"),
         rf"(?:\b(?:may|must|can|shall){_NOT}|\bnot (?:allowed|permitted) to|\bplease do not|(?<![a-z] )\bdo not)"
@@ -69,6 +77,12 @@ RULES: tuple[tuple[tuple[str, ...], str], ...] = (
         rf"|(?:(?:^|[.;:!?,(] ?)\W*{_FOR_INTERNAL}|(?:{THING}|\blicen\w+|{_THIS})[^.;:]{{0,40}})\binternal (?:use|purposes?|usage) only\b"
         r"|(?:^|[.;:!?,(] ?)\W*(?:strictly|only|solely|exclusively) (?:for )?internal (?:use|purposes?|usage)(?=\W*$|[.;:!?,)])"
         r"|\b(?:restricted|limited) to internal (?:use|purposes?)\b",
+    ),
+    (
+        ("strictly internal", "in-house"),
+        r"\b(?:weights?|model|network|checkpoint) (?:is|are) strictly internal\b(?! to\b)"
+        r"|\b(?:strictly|only|solely|exclusively) for in-house use\b"
+        r"|\bin-house use only\b",
     ),
     (
         ("restricted to", "limited to"),
