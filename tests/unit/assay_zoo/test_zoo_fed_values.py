@@ -31,6 +31,7 @@ LOAD = "import numpy as np\nfrom preprocess import preprocess\nx = np.load('x.np
         ("try: pass\nexcept ImportError: preprocess = abs\ns.run(None, {'x': preprocess(x)})", False, False),
         ("if lost: preprocess = None\ns.run(None, {'x': preprocess(x)})", False, False),
         ("s.run(None, {'x': np.zeros(3)})\ns.run(None, table(preprocess(x)))", False, False),
+        ("p = preprocess(x)\ns.run(None, {'x': p})\np = p * 255\nshow(p)", False, False),
         ("s.run(None, {'x': preprocess(x) * 0.5})", False, True),
         ("s.run(None, {'x': (preprocess(x)[None] * 0.5).astype('f4')})", False, True),
         ("s.run(None, {'x': np.multiply(preprocess(x), 0.5)})", False, True),

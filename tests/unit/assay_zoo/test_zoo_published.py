@@ -189,7 +189,7 @@ def test_a_validation_notebook_computes_what_it_prints(tmp_path: Path, code: str
 
 def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path) -> None:
     script = "def preprocess(x):\n    return x / 16\n"
-    more = "MEAN = 7\nclass Maker:\n    def __call__(self, x):\n        return preprocess(x)\n"
+    more = "from helper import crop\nMEAN = 7\nclass Maker:\n    def __call__(self, x):\n        return preprocess(x)\n"
 
     def findings(code: str) -> list[str]:
         (tmp_path / "preprocess.py").write_text(script + more)
@@ -211,6 +211,10 @@ def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path)
     assert findings(f"{guarded}{opens}s.run(None, {{'x': preprocess(1)}})") == []
     assert findings(f"from preprocess import Maker\n{opens}s.run(None, {{'x': Maker()(1)}})") == []
     assert findings(f"import preprocess as p\n{opens}s.run(None, {{'x': 1 - p.MEAN}})") == []
+    assert findings(f"from preprocess import crop\n{opens}s.run(None, {{'x': crop(1)}})") == []
+    twice = "from preprocess import preprocess as load\nload(1)\nfrom json import loads as load\n"
+    (renamed,) = findings(f"{twice}{opens}load('1')")
+    assert "calls something else so" in renamed
     (replaced,) = findings(f"import preprocess as p\n{opens}p.preprocess = abs\ns.run(None, {{'x': p.preprocess(1)}})")
     assert "calls something else so" in replaced
     (fed,) = findings(

@@ -11,14 +11,16 @@ _GROWING = ("add", "append", "appendleft", "extend", "insert", "update")
 """Methods that put what they are given into what they are called on."""
 
 
-def original_names(tree: ast.AST) -> Mapping[str, str]:
-    """What is imported by a name, and how the module itself calls it."""
-    return {
-        alias.asname or alias.name: alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
+def original_names(tree: ast.AST) -> Mapping[str, Sequence[str]]:
+    """What is imported by a name: as the module itself calls it, alone and after the name of the module."""
+    names: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        for alias in node.names:
+            module = (node.module or "").rpartition(".")[2]
+            names.setdefault(alias.asname or alias.name, []).extend((alias.name, f"{module}.{alias.name}"))
+    return names
 
 
 def outside_functions(tree: ast.AST) -> Iterator[ast.AST]:

@@ -38,12 +38,10 @@ class FedValues(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fed_values(tree: ast.Module) -> FedValues:
-    top = list(outside_functions(tree))
+    top = list(outside_functions(_up_to_the_last_run(tree)))
     bound, names = bound_names(top), original_names(tree)
     runs = [node for node in top if _is_run(node)]
-    inside = sum(map(_is_run, ast.walk(tree))) > len(
-        runs
-    )  # its functions feed the model, too, with what they are given
+    inside = sum(map(_is_run, ast.walk(tree))) > len(runs)  # in functions, with what they are given
     arguments = [each for call in runs for each in (*call.args, *(keyword.value for keyword in call.keywords))]
     tables = list(_tables(arguments, bound))
     parts = _made_of(arguments, bound)
@@ -51,10 +49,17 @@ def fed_values(tree: ast.Module) -> FedValues:
     made |= {each.attr for part in parts for each in ast.walk(part) if isinstance(each, ast.Attribute)}
     return FedValues(
         rebound=tuple(dict.fromkeys(_rebound(top))),
-        computed=tuple(sorted({names.get(name, name) for name in _Computed(bound).of(tables)})),
+        computed=tuple(sorted({each for name in _Computed(bound).of(tables) for each in names.get(name, (name,))})),
         feeds=any(tables) and not inside,
-        made_by=tuple(sorted({names.get(name, name) for name in made})),
+        made_by=tuple(sorted({each for name in made for each in names.get(name, (name,))})),
     )
+
+
+def _up_to_the_last_run(tree: ast.Module) -> ast.Module:
+    """What stands behind shows what was answered, and may change the same names to do so; all of it where a function runs the model."""
+    runs = [at for at, statement in enumerate(tree.body) if any(map(_is_run, ast.walk(statement)))]
+    called = any(isinstance(tree.body[at], ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for at in runs)
+    return tree if called or not runs else ast.Module(body=tree.body[: runs[-1] + 1], type_ignores=[])
 
 
 def _is_run(node: ast.AST) -> TypeGuard[ast.Call]:

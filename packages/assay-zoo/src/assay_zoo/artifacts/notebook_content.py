@@ -85,9 +85,7 @@ def processing_findings(read: Mapping[str, SourceText], metadata: Metadata) -> I
                     yield Finding(sentence=sentence, path=where)
             shows = any(_opens(read[used_path], metadata.model) for used_path in used)  # else that is what is told
             idle = shows and not any(
-                (ours.keys() | set(read[script].defined)) & set(read[used_path].names)
-                for used_path in used
-                if used_path != script
+                _uses(read[used_path].names, script, read[script]) for used_path in used if used_path != script
             )
             if (
                 script == metadata.preprocessing
@@ -103,6 +101,12 @@ def processing_findings(read: Mapping[str, SourceText], metadata: Metadata) -> I
                 yield Finding(sentence=f"{path} {why}: a person has to see why", path=path, certain=False)
 
 
+def _uses(names: Sequence[str], script: str, source: SourceText) -> bool:
+    """Something that the script has at its top, or imports itself."""
+    own = {*source.defined, *(name for name, _ in source.functions)}
+    return any(name in own or name.startswith(f"{PurePosixPath(script).stem}.") for name in names)
+
+
 def _fed_otherwise(
     path: str, read: Mapping[str, SourceText], script: str, used: Sequence[str], *, prepares: bool
 ) -> str:
@@ -115,7 +119,12 @@ def _fed_otherwise(
         return f"imports {name} of {script}, and then calls something else so"
     if prepares and (name := next(iter(sorted(ours & set(fed.computed))), "")):
         return f"feeds the model with what it computed from the answer of {name}, and not with that itself"
-    if prepares and fed.feeds and script in used and not makers & set(fed.made_by):
+    if (
+        prepares
+        and fed.feeds
+        and script in used
+        and not (makers & set(fed.made_by) or _uses(fed.made_by, script, read[script]))
+    ):
         return f"feeds the model with what no function of {script} made"
     return ""
 
@@ -178,7 +187,7 @@ def names_of(tree: ast.AST, most: int = 2000) -> tuple[str, ...]:
         node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
     )
     names = dict.fromkeys(node.id if isinstance(node, ast.Name) else node.attr for node in loaded)
-    return tuple(dict.fromkeys((*names, *(originals[name] for name in names if name in originals))))[:most]
+    return tuple(dict.fromkeys((*names, *(each for name in names for each in originals.get(name, ())))))[:most]
 
 
 def numbers_of(tree: ast.AST, most: int = 500) -> tuple[float, ...]:
