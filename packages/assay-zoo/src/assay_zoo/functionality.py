@@ -16,13 +16,14 @@ from assay.plugins import find_flow
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.functionality_inputs import inputs_check
 from assay_zoo.functionality_judge import batch_check, flow_check
-from assay_zoo.functionality_messages import SIZES, Data, DataRequest, GoldenAnswer, GoldenRequest
+from assay_zoo.functionality_messages import BATCHES, SIZES, Data, DataRequest, GoldenAnswer, GoldenRequest, RowsRequest
 from assay_zoo.functionality_run import Asked, Recipe, ask, derive_plain, limits_of, run_all
 from assay_zoo.limited_process import Ending, Looked, run_limited
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
-_OF_A_SEQUENCE = re.compile(r"len|time|seq|tok|frame|step|point|node|word|char", re.IGNORECASE)
-"""Names of a first dimension whose rows are parts of one sample."""
+_OF_A_SEQUENCE = re.compile(
+    r"(^|_)([tl]|((max|num|n)?(len|length|time|seq|sequence|tok|token|frame|step|point|node|word|char|character)s?)+)(_|$)"
+)
 _TOLD = 5
 """Problems of expected outputs in one sentence."""
 
@@ -69,9 +70,9 @@ def _read(place: SubmissionContext, goldens: Path) -> Data | Check:
     return _failed("functionality.data", f"the data sets cannot be read: {reason}")
 
 
-def _apart(target: str, request: DataRequest | GoldenRequest | str) -> Looked:
+def _apart(target: str, request: DataRequest | GoldenRequest | RowsRequest) -> Looked:
     """In a limited process: what it opens is a stranger's. Raises HarnessError where no file is to blame."""
-    asked = request if isinstance(request, str) else msgspec.json.encode(request).decode()
+    asked = msgspec.json.encode(request).decode()
     (looked,) = run_limited(target, [asked], seconds=120, memory_bytes=8_000_000_000, written_bytes=4_000_000_000)
     if looked.ending is Ending.HARNESS:
         raise HarnessError(f"the process that reads the data sets: {looked.sentence}")
@@ -133,22 +134,29 @@ def _batches(
     if batch.why:
         sentence = f"the model itself does not run at batch {', '.join(map(str, SIZES))}: {batch.why}"
         return [_failed(name, sentence, path)]
-    checks = [batch_check(_of(results, batch, flow), flow.name, SIZES, path) for flow in flows]
+    checks = [batch_check(_of(results, batch, flow), flow.name, BATCHES, path) for flow in flows]
     return [*_rows(batch, data, path), *checks]
 
 
 def _rows(batch: Asked, data: Data, path: str) -> Iterator[Check]:
     """An answer to one row that follows from the rows beside it."""
     free = [spec.shape[0] for spec in data.model.inputs if spec.shape and isinstance(spec.shape[0], str)]
-    if any(map(_OF_A_SEQUENCE.search, free)):
+    if any(map(is_of_a_sequence, free)):
         return
-    looked = _apart("assay_zoo.functionality_golden:moved_row_inside", str(batch.reference))
+    looked = _apart("assay_zoo.functionality_rows:moved_row_inside", RowsRequest(str(batch.reference), data.quantizes))
     if looked.ending is Ending.OK and looked.value:
         sentence = (
-            f"output {looked.value!r} gives a row another answer beside other rows than alone (batch {', '.join(map(str, SIZES))}): "
-            "a person has to see why"
+            f"output {looked.value!r} gives a row another answer beside other rows, or at another place among them, than alone "
+            f"({', '.join(BATCHES)}): a person has to see why"
         )
         yield Check(name="functionality.dynamic-batch", outcome=CheckOutcome.UNDECIDED, sentence=sentence, path=path)
+
+
+def is_of_a_sequence(name: str) -> bool:
+    """Whether the name of a first dimension says that its rows are parts of one sample: by whole words, `seqLen` as well as `seq_len`.
+    Whatever is called a batch is one."""
+    words = re.sub(r"[^a-z]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
+    return "batch" not in words and _OF_A_SEQUENCE.search(words) is not None
 
 
 def _of(results: Sequence[Result], asked: Asked, flow: Flow) -> Result:

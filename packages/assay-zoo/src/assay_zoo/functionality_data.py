@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -18,6 +18,9 @@ from assay_zoo.facts import constants_of
 from assay_zoo.fresh_inputs import telling_samples
 from assay_zoo.functionality_messages import SIZES, Data, DataRequest
 from assay_zoo.held_samples import held_among
+
+if TYPE_CHECKING:
+    from onnx import FunctionProto, GraphProto, ModelProto
 
 Sample = Mapping[str, np.ndarray[Any, Any]]
 
@@ -62,7 +65,16 @@ def read_data(request: DataRequest) -> Data:
         _write(out / "batch", model, batches, [_nothing()] * len(batches))
     at = held_among(constants_of(proto, path.parent), inputs)
     held = names[at] if at >= 0 else ""
-    return Data(model, tuple(names), tuple(problems), bool(batches), why, *telling_samples(inputs), held)
+    return Data(
+        model,
+        tuple(names),
+        tuple(problems),
+        bool(batches),
+        why,
+        *telling_samples(inputs),
+        held,
+        quantizes_while_it_runs(proto),
+    )
 
 
 def _batches(model: Model, samples: Sequence[Sample], claimed: Sequence[str] | None) -> tuple[list[Sample], str]:
@@ -80,7 +92,8 @@ def _batches(model: Model, samples: Sequence[Sample], claimed: Sequence[str] | N
     sample = samples[0]
     if any(name not in sample or sample[name].shape[axis] == 0 for name, axis in axes):
         return [], "the first data set has no row that could be repeated"
-    return [_resized(_joined(samples, axes), axes, size) for size in SIZES], ""
+    sized = [_resized(_joined(samples, axes), axes, size) for size in SIZES]
+    return [*sized, _reversed(sized[-1], axes)], ""
 
 
 def _joined(samples: Sequence[Sample], axes: set[tuple[str, int]]) -> Sample:
@@ -117,6 +130,25 @@ def _resized(sample: Sample, axes: set[tuple[str, int]], size: int) -> Sample:
     for name, axis in sorted(axes):
         made[name] = np.take(made[name], np.arange(size) % made[name].shape[axis], axis=axis)
     return made
+
+
+def _reversed(sample: Sample, axes: set[tuple[str, int]]) -> Sample:
+    """A row has its answer wherever it stands."""
+    made = dict(sample)
+    for name, axis in sorted(axes):
+        made[name] = np.flip(made[name], axis)
+    return made
+
+
+def quantizes_while_it_runs(proto: ModelProto) -> bool:
+    """Its scales, then, follow from all rows together."""
+    places: list[GraphProto | FunctionProto] = [proto.graph, *proto.functions]
+    while places:
+        for node in places.pop().node:
+            if "DynamicQuantize" in node.op_type:
+                return True
+            places += [graph for attribute in node.attribute for graph in (attribute.g, *attribute.graphs)]
+    return False
 
 
 def _nothing() -> Sample:

@@ -17,10 +17,7 @@ from assay.core.model import Model
 from assay.judge.finding_text import finding_text
 from assay.models.goldens import Golden, read_golden
 from assay.models.load_tolerance import load_tolerance
-from assay_zoo.functionality_messages import SIZES, GoldenAnswer, GoldenRequest
-
-_ROW_MOVES = 0.05
-"""Of the largest element of a row."""
+from assay_zoo.functionality_messages import GoldenAnswer, GoldenRequest
 
 
 def hold_golden_inside(asked: str) -> str:
@@ -62,28 +59,6 @@ def hold_golden(request: GoldenRequest) -> GoldenAnswer:
         "every sample has the same answer: hand in inputs on which it is another" if _same(oracle.outputs) else ""
     )
     return GoldenAnswer(problems, poor, float(used) if np.isfinite(used) else 1e30)
-
-
-def moved_row_inside(reference: str) -> str:
-    """The target of `run_limited`, given the folder of the oracle's answers to the same rows at each of SIZES: the output whose row is
-    another beside other rows, "" where none is. What is quantized while it runs may move a little."""
-    alone, *others = read_golden(Path(reference)).outputs
-    for name, rows in alone.items():
-        answers = [rows, *(sample[name] for sample in others)]
-        if [array.shape[:1] for array in answers] != [(size,) for size in SIZES]:
-            continue
-        for array in answers[1:]:
-            if array.shape[1:] == rows.shape[1:] and _moved(array[:1], rows):
-                return name
-    return ""
-
-
-def _moved(row: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
-    if row.dtype.kind != "f":
-        return not np.array_equal(row, other)
-    wide, known = row.astype(np.float64), other.astype(np.float64)
-    allowed = _ROW_MOVES * np.abs(known[np.isfinite(known)]).max(initial=0.0)
-    return not np.allclose(wide, known, rtol=0, atol=allowed, equal_nan=True)
 
 
 def _same(samples: Sequence[Mapping[str, np.ndarray[Any, Any]]]) -> bool:

@@ -8,7 +8,8 @@ from assay.core.job import DeriveToleranceJob
 from assay.core.model import Model
 
 SIZES = (1, 3, 8)
-"""At which a free batch is run: one, an odd one, a larger one."""
+"""At which a free batch is run: one, an odd one, a larger one, and that in reversed order."""
+BATCHES = (*(f"batch {size}" for size in SIZES), f"batch {SIZES[-1]} in reversed order")
 
 
 class DataRequest(msgspec.Struct, frozen=True):
@@ -23,7 +24,8 @@ class DataRequest(msgspec.Struct, frozen=True):
 class Data(msgspec.Struct, frozen=True):
     """`sets` are the names of those that are whole, in the order of the samples; `problems` one sentence for each that is
     not. Below `out` lie the goldens `inputs`, `expected` and, where the batch is free, `batch`. `telling` are the different samples,
-    of `samples` in all, that could tell a right model from a wrong one; `held` is the first set that the model has among its weights."""
+    of `samples` in all, that could tell a right model from a wrong one; `held` is the first set that the model has among its weights;
+    `quantizes`: by scales of the values that it is run with."""
 
     model: Model
     sets: tuple[str, ...]
@@ -33,6 +35,7 @@ class Data(msgspec.Struct, frozen=True):
     telling: int = 2
     samples: int = 2
     held: str = ""
+    quantizes: bool = False
 
 
 class GoldenRequest(msgspec.Struct, frozen=True):
@@ -41,6 +44,13 @@ class GoldenRequest(msgspec.Struct, frozen=True):
     job: DeriveToleranceJob
     expected: str
     sets: tuple[str, ...]
+
+
+class RowsRequest(msgspec.Struct, frozen=True):
+    """`reference` is the folder of the oracle's answers to BATCHES."""
+
+    reference: str
+    quantizes: bool = False
 
 
 class GoldenAnswer(msgspec.Struct, frozen=True):
