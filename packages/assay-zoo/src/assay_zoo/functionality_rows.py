@@ -92,7 +92,8 @@ def _allowed(answers: Sequence[Array], rounding: float, quantizes: bool) -> Arra
     largest = np.where(np.isfinite(sizes), sizes, 0).max(axis=0, initial=0.0)
     if quantizes and largest.size:
         largest = np.maximum(largest, np.median(largest))
-    return np.maximum(_MOVES * largest, max(_FLOOR * float(largest.max(initial=0.0)), rounding))
+    allowed: Array = np.maximum(_MOVES * largest, max(_FLOOR * float(largest.max(initial=0.0)), rounding))
+    return allowed
 
 
 def _largest(array: Array) -> float:
