@@ -102,6 +102,8 @@ def test_a_row_of_its_own(name: str) -> None:
 def test_what_quantizes_while_it_runs_has_one_scale_for_all_rows() -> None:
     rows = np.where(np.arange(8)[:, None] == 2, 20 * ROWS, ROWS)
     assert not moved(lambda some: rounded(some) @ WEIGHT, rows, quantizes=True)
+    rows[2] *= 5
+    assert moved(lambda some: np.argmax(rounded(some) @ WEIGHT, 1), rows)
     assert not moved(lambda some: np.argmax(rounded(some) @ WEIGHT, 1), rows, quantizes=True)
 
 
