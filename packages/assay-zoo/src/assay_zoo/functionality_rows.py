@@ -87,7 +87,7 @@ def _places(rows: Array) -> Array:
 
 
 def _allowed(answers: Sequence[Array], rounding: float, quantizes: bool) -> Array:
-    """For each element of a row. What is quantized while it runs has one scale for all: small elements move with the usual ones, and further."""
+    """For each element of a row. What is quantized while it runs has one scale for all: small elements move with the usual ones."""
     sizes = np.concatenate([np.abs(rows).astype(np.float64) for rows in answers])
     largest = np.where(np.isfinite(sizes), sizes, 0).max(axis=0, initial=0.0)
     if quantizes and largest.size:
