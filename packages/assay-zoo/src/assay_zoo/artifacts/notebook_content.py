@@ -110,7 +110,7 @@ def _uses(names: Sequence[str], script: str, source: SourceText) -> bool:
 def _fed_otherwise(
     path: str, read: Mapping[str, SourceText], script: str, used: Sequence[str], *, prepares: bool
 ) -> str:
-    """How the model is given something else than the script makes, "" where that cannot be told."""
+    """How the model is given something else than the script makes, "" where nobody can know."""
     fed, ours = read[path].fed, {name for name, _ in read[script].functions}
     module = PurePosixPath(script).stem
     makers = {name for used_path in used if used_path != path for name, _ in read[used_path].functions}

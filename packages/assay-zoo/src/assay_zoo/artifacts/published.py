@@ -205,7 +205,7 @@ def _page(item: dict[str, Any], text: str) -> Published:
 
 
 def _rights(item: dict[str, Any], text: str) -> Iterator[tuple[int, str, bool]]:
-    """Of a notice only which licences it names: what it keeps to some is told apart. Of records what they say of rights."""
+    """Of a notice only which licences it names: what it keeps to some has a finding of its own. Of records what they say of rights."""
     words = words_of_records(text) if item["path"].lower().endswith((".jsonl", ".ndjson")) else text
     for line, clause, less in rights_in_page(words, code=item["path"].endswith(".py")):
         if not (less and _is_notice(item)):

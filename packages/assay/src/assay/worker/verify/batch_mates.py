@@ -13,7 +13,7 @@ from assay.models.goldens import Golden
 from assay.ports import Tensor
 from assay.worker.engine.checked_answer import checked
 from assay.worker.engine.transformed_model import TransformedModel
-from assay.worker.verify.call_log import CallLog
+from assay.worker.verify.call_log import Answer, CallLog
 from assay.worker.verify.input_sensitivity import perturbed
 from assay.worker.verify.reference_comparison import Compare, evaluate_reference
 from assay.worker.verify.same_bytes import distance, same_answer
@@ -32,13 +32,9 @@ def with_other_mates(
     if not other:
         return None
     same = log.ask(0)
-    try:
-        (fed,) = rewritten.fed([other])
-        answer = checked(log.engine.run(fed))
-    except Exception:  # noqa: BLE001  nobody promised that the engine takes these inputs: then they prove nothing
+    answer = answer_to(log, rewritten, other)
+    if answer is None:
         return None
-    finally:
-        log.interrupted()
     before, after = (_first_row(answers, log.but) for answers in (same, answer))
     if same_answer(after, before):
         return []
@@ -55,6 +51,17 @@ def with_other_mates(
         finding.output for finding in findings
     ]
     return [Instability(Pattern.BATCH_MATES, names[0], apart=apart, findings=findings)]
+
+
+def answer_to(log: CallLog, rewritten: TransformedModel, inputs: Mapping[str, Tensor]) -> Answer | None:
+    """The engine's answer to what is no sample. None where it does not take it: nobody promised that it does, and it proves nothing."""
+    try:
+        (fed,) = rewritten.fed([inputs])
+        return checked(log.engine.run(fed))
+    except Exception:  # noqa: BLE001  whatever it raises
+        return None
+    finally:
+        log.interrupted()
 
 
 def rows_of(model: Model, sample: Mapping[str, Tensor]) -> int:

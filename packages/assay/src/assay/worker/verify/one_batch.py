@@ -18,9 +18,8 @@ from assay.core.repeats import Instability, Pattern
 from assay.models.goldens import Golden
 from assay.numerics.structure import check_structure
 from assay.ports import Backend, BuiltForSizes, Tensor, is_dynamic
-from assay.worker.engine.checked_answer import checked
 from assay.worker.engine.transformed_model import TransformedModel
-from assay.worker.verify.batch_mates import ROUNDING, rows_of
+from assay.worker.verify.batch_mates import ROUNDING, answer_to, rows_of
 from assay.worker.verify.call_log import Answer, CallLog
 from assay.worker.verify.reference_comparison import Compare, evaluate_reference, finding_at
 from assay.worker.verify.same_bytes import distance, same_answer
@@ -48,13 +47,9 @@ def as_one_batch(
     sample, the reference is asked whether rows are independent."""
     samples = golden.inputs[:count]
     batch = {name: np.concatenate([sample[name] for sample in samples]) for name in samples[0]}
-    try:
-        (fed,) = rewritten.fed([batch])
-        answer = checked(log.engine.run(fed))
-    except Exception:  # noqa: BLE001  nobody promised that the engine takes these inputs: then they prove nothing
+    answer = answer_to(log, rewritten, batch)
+    if answer is None:
         return None
-    finally:
-        log.interrupted()
     firsts = [first for _, first in sorted(log.firsts.items())]
     wrong: tuple[Comparison, ...] = ()
     differing = [0]
