@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
+from small_graphs import parsed
 
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
@@ -55,3 +56,38 @@ def test_whole_numbers_that_real_ones_decide_are_judged_by_noisy_evaluations() -
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
     profile = derive_model(model, [{"x": np.float32([[1, 3, 3, 3, 2]])}], "float32", seed=0)
     assert profile.header.outputs[0].kind != "ranking"
+
+
+def _is_right_of_reals(node: str, places: list[int], x: list[float], opset: int = 13, before: str = "Round") -> bool:
+    model = parsed(
+        f"g (float[1, {len(x)}] x) => (int64[1, {len(places)}] y) "
+        f"<int64[1] k = {{{len(places)}}}> {{ s = {before}(x) {node} }}",
+        opset,
+    )
+    profile = derive_model(model, [{"x": np.float32([x])}], "float32", seed=0)
+    judged = judge_outputs([{"y": np.asarray([places], np.int64)}], None, profile)["y"]
+    return bool(judged.metrics["budget_used"] <= 1.0)
+
+
+_EQUAL = [1, 3, 3, 3, 2]
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_of_equal_real_numbers_that_nothing_rounds_the_place_is_as_the_standard_says(place: int) -> None:
+    assert _is_right_of_reals("y = ArgMax<axis=1>(s)", [place], _EQUAL) == (place == 1)
+    assert _is_right_of_reals("y = ArgMax<axis=1, select_last_index=1>(s)", [place], _EQUAL) == (place == 3)
+    assert _is_right_of_reals("y = ArgMin<axis=1>(s)", [place], [-1, -3, -3, -3, -2]) == (place == 1)
+    assert _is_right_of_reals("y = ArgMax<axis=1>(s)", [place], _EQUAL, opset=11) == (place in (1, 2, 3))
+
+
+def test_equal_numbers_that_were_rounded_may_change_places() -> None:
+    assert _is_right_of_reals("y = ArgMax<axis=1>(s)", [2], _EQUAL, before="Exp")
+
+
+def test_top_k_names_the_lower_place_of_equals_first() -> None:
+    assert _is_right_of_reals("v, y = TopK<axis=1>(s, k)", [1, 2, 3], _EQUAL)
+    assert not _is_right_of_reals("v, y = TopK<axis=1>(s, k)", [2, 1, 3], _EQUAL)
+    assert not _is_right_of_reals("v, y = TopK<axis=1>(s, k)", [2, 3], _EQUAL)
+    assert not _is_right_of_reals("v, y = TopK<axis=1, largest=0>(s, k)", [0, 4, 2], _EQUAL)
+    assert _is_right_of_reals("v, y = TopK<axis=1, sorted=0>(s, k)", [2, 1, 3], _EQUAL)
+    assert _is_right_of_reals("v, y = TopK<axis=1>(s, k)", [2, 1, 3], _EQUAL, before="Exp")

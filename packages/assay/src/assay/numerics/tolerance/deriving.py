@@ -176,7 +176,7 @@ class Deriving:
         ties = sample.margins.pop(f"{decision.output}/open", None)
         spread = [shrunk_deviation(deviation, self.drawing.draws) for deviation in deviations if deviation is not None]
         deviation = (
-            ranking(decision, values[0], spread[0])
+            ranking(decision, values[0], spread[0], self.graph)
             if decision.kind == "ranking"
             else interval(
                 decision,

@@ -99,7 +99,9 @@ def _sample_of(profile: DerivedTolerance, at: int) -> DerivedTolerance:
 
 
 def _noise_share(profile: DerivedTolerance, at: int, name: str) -> float:
-    """Of one sample of an output, noise over signal; infinite where there is no signal."""
+    """Of one sample of an output, noise over signal; infinite where there is no signal, 0 of one that is chosen: nothing is added to it."""
+    if name not in profile.deviation[at]:
+        return 0.0
     finite = np.isfinite(oracle := np.asarray(profile.oracle[at][name], np.float64))
     signal = float(np.linalg.norm(oracle[finite]))
     return float(np.linalg.norm(profile.deviation[at][name][finite])) / signal if signal else np.inf

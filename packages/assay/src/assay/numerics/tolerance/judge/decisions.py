@@ -127,18 +127,23 @@ def _jumps(node: NodeProto, graph: Graph) -> bool:
     return node.op_type != "Cast" or not is_floating(graph.types.get(node.output[0], "float32"))
 
 
-def ranking(decision: Decision, scores: Tensor, deviation: Tensor) -> dict[str, Tensor]:
-    """What judging an index needs: the scores with the ranked axis last, and their noise."""
+def ranking(decision: Decision, scores: Tensor, deviation: Tensor, graph: Graph) -> dict[str, Tensor]:
+    """What judging an index needs: the scores with the ranked axis last, and their noise; "last" says whether the last of equal scores is
+    due, or the first, where nothing is left to rounding and the standard says it."""
     attributes = {attribute.name: attribute.i for attribute in decision.node.attribute}
     default = -1 if decision.node.op_type == "TopK" else 0
     axis = attributes.get("axis", default)
     lowest = decision.node.op_type == "ArgMin" or attributes.get("largest", 1) == 0
     sign = -1.0 if lowest else 1.0
-    return {
+    margins = {
         "scores": np.moveaxis(scores, axis, -1) * sign,
         "scores_deviation": np.moveaxis(deviation, axis, -1).astype(np.float32),
         "axis": np.array(axis),
     }
+    open_ = Unspecified.EQUAL_EXTREMES in graph.left_open.get(decision.node.op_type, ())
+    if attributes.get("sorted", 1) and not open_ and not deviation.any() and not np.isnan(scores).any():
+        margins["last"] = np.array(bool(attributes.get("select_last_index")))
+    return margins
 
 
 def interval(
@@ -170,6 +175,10 @@ def undecided_rank(margins: dict[str, Tensor], expected: Tensor, actual: Tensor)
     axis = int(margins["axis"])
     flat = _last(expected, scores, axis), _last(actual, scores, axis)
     length = scores.shape[-1]
+    if "last" in margins:
+        return _back(
+            flat[1] == _first_of_equals(scores, flat[1].shape[-1], bool(margins["last"])), expected, scores, axis
+        )
     inside = (flat[1] >= -length) & (flat[1] < length)
     wanted, got = flat[0] % length, np.where(inside, flat[1], 0) % length
     gap = np.abs(np.take_along_axis(scores, wanted, -1) - np.take_along_axis(scores, got, -1))
@@ -177,6 +186,14 @@ def undecided_rank(margins: dict[str, Tensor], expected: Tensor, actual: Tensor)
     with np.errstate(invalid="ignore"):
         near = inside & ((gap <= MARGIN * noise) | (flat[0] == flat[1]))
     return _back(near, expected, scores, axis)
+
+
+def _first_of_equals(scores: Tensor, count: int, last: bool) -> Tensor:
+    """The places of the largest scores, the largest first; of equal ones the lower place first, or the higher where the `last` is due."""
+    if last:
+        return scores.shape[-1] - 1 - _first_of_equals(scores[..., ::-1], count, last=False)
+    places: Tensor = np.argsort(-scores, axis=-1, kind="stable")[..., :count]
+    return places
 
 
 def _last(indices: Tensor, scores: Tensor, axis: int) -> Tensor:
