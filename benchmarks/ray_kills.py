@@ -81,8 +81,7 @@ class Trials:
         changed = sum(outcomes.get(key, result) != result for key, result in self.whole.items()) + (
             code != self.exit_code
         )
-        if lost or doubled or changed:
-            print(f"{history}: {lost} lost, {doubled} doubled, {changed} changed, exit code {code}", flush=True)
+        print(f"{history}: {lost} lost, {doubled} doubled, {changed} changed, exit code {code}", flush=True)
         self.lost, self.doubled, self.changed = self.lost + lost, self.doubled + doubled, self.changed + changed
 
     def _status(self, history: str) -> str:

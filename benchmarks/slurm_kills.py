@@ -64,8 +64,7 @@ class Trials:
         lost, doubled = len(self.whole.keys() - outcomes.keys()), sum(counts.values()) - len(counts)
         changed = sum(outcomes.get(key, outcome) != outcome for key, outcome in self.whole.items())
         changed += code != self.exit_code
-        if lost or doubled or changed:
-            print(f"{history}: {lost} lost, {doubled} doubled, {changed} changed, exit code {code}", flush=True)
+        print(f"{history}: {lost} lost, {doubled} doubled, {changed} changed, exit code {code}", flush=True)
         self.lost, self.doubled, self.changed = self.lost + lost, self.doubled + doubled, self.changed + changed
 
     def _kill_task(self, child: subprocess.Popen[bytes]) -> bool:

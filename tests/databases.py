@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
+import psutil
 import pytest
 
 from free_port import free_port
@@ -65,6 +66,19 @@ class PostgresServer:
     def stop(self) -> None:
         """At once, as where it is killed: every connection is cut, and it recovers from its log when it starts again."""
         _run([self._control, "-D", self._data, "-m", "immediate", "-w", "stop"], self._user)
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """As a machine that stands still: whoever connects, or has connected, hears nothing. It goes on afterwards."""
+        pid = int((self._data / "postmaster.pid").read_text().split()[0])
+        processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+        for process in processes:
+            process.suspend()
+        try:
+            yield
+        finally:
+            for process in processes:
+                process.resume()
 
     def make_database(self, name: str) -> str:
         """Its address."""

@@ -231,9 +231,9 @@ def test_a_server_that_does_not_answer(silent: int, monkeypatch: pytest.MonkeyPa
 
 def test_the_environment_says_how_long_a_server_has(monkeypatch: pytest.MonkeyPatch) -> None:
     url = make_url("postgresql+psycopg://host/history")
-    assert connect._connect_timeout(url) == {"connect_timeout": connect.CONNECT_S}
+    assert connect._limits(url) == {"connect_timeout": connect.CONNECT_S, **connect.NETWORK}
     monkeypatch.setenv("PGCONNECT_TIMEOUT", "30")
-    assert connect._connect_timeout(url) == {}
+    assert connect._limits(url) == connect.NETWORK
 
 
 def test_a_server_that_cannot_be_reached_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

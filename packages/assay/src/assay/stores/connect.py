@@ -30,15 +30,18 @@ CONNECT_S = 5
 """For each address that the name of the server has. `?connect_timeout=30` in the address of the history says another, or
 PGCONNECT_TIMEOUT."""
 
+NETWORK = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
+"""Of the kernel: a connection that the network has forgotten, to a server that lives, ends after a minute. The address may say others."""
+
 FRESH_S = 1.0
 """A connection to PostgreSQL that was used so shortly ago is taken as alive."""
 
 _READER = (
     "-c default_transaction_read_only=on -c max_parallel_workers_per_gather=0 -c jit=off "
-    "-c plan_cache_mode=force_custom_plan"
+    "-c plan_cache_mode=force_custom_plan -c statement_timeout=120s"
 )
 """Of who shows pages: a query of some milliseconds is over before another process, or a compiler, has begun to help. Each is planned for
-what it asks: the number of runs and of jobs decides by which index."""
+what it asks: the number of runs and of jobs decides by which index. Nobody waits for minutes for a page."""
 
 
 def connect(location: str, *, busy_s: float, read_only: bool = False) -> tuple[Engine, str]:
@@ -108,7 +111,7 @@ def _postgresql(location: str, busy_s: float, read_only: bool) -> tuple[Engine, 
     reads = {"options": _READER} if read_only else {}
     try:
         url = make_url(location).set(drivername="postgresql+psycopg")
-        engine = create_engine(url, connect_args={**_connect_timeout(url), **reads}, **own)
+        engine = create_engine(url, connect_args={**_limits(url), **reads}, **own)
     except (ArgumentError, ValueError):  # the second of a port that is no number
         raise UsageError(
             f'"{_public(location)}" is no address of a database: write postgresql+psycopg://user@host:5432/database'
@@ -117,6 +120,7 @@ def _postgresql(location: str, busy_s: float, read_only: bool) -> tuple[Engine, 
         raise StoreError("a history on PostgreSQL needs its driver: pip install 'assay[postgresql]'") from None
 
     _ask_where_idle(engine)
+    _watch(engine)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -129,10 +133,20 @@ def _postgresql(location: str, busy_s: float, read_only: bool) -> tuple[Engine, 
     return engine, url.render_as_string(hide_password=True)
 
 
-def _connect_timeout(url: URL) -> dict[str, int]:
+def _limits(url: URL) -> dict[str, int]:
     """None of our own where the address, or the environment, says one."""
     says_one = CONNECT_TIMEOUT in url.query or "PGCONNECT_TIMEOUT" in os.environ
-    return {} if says_one else {CONNECT_TIMEOUT: CONNECT_S}
+    limits = {} if says_one else {CONNECT_TIMEOUT: CONNECT_S}
+    return limits | {name: value for name, value in NETWORK.items() if name not in url.query}
+
+
+def _watch(engine: Engine) -> None:
+    """A statement waits for a server that works, and for no other."""
+    from assay.stores.watched_connection import WatchedConnection
+
+    @event.listens_for(engine, "do_connect")
+    def open_(_dialect: object, _record: object, words: Any, options: dict[str, Any]) -> WatchedConnection:
+        return WatchedConnection.connect(*words, **options)
 
 
 def _ask_where_idle(engine: Engine) -> None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import msgspec
 from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoneFree
 
 from assay.errors import StoreError, StoreUnreachable
 
@@ -27,6 +28,14 @@ _KNOWN = (
         "does not answer: check the address, and that the server runs and can be reached; one that is slow has longer with "
         "?connect_timeout=30 at the end of the address",
     ),
+    (
+        "says nothing any more",
+        "says nothing any more: see whether its server runs and can be reached; nothing that was recorded is lost",
+    ),
+    (
+        "statement timeout",
+        "takes more than two minutes to answer: ask for less, or see what else its server does",
+    ),
     ("permission denied for", "does not let its user do that: ask its owner for the rights, with assay history grant"),
     ("readonly", "is read-only: make the file and its folder writable, or name another --history"),
     ("unable to open", "cannot be opened: make its folder readable and writable, or name another --history"),
@@ -44,6 +53,8 @@ def translate_errors(name: str, *, busy_s: float = 0.0) -> Iterator[None]:
     except DBAPIError as error:
         kind = StoreUnreachable if is_unreachable(error) else StoreError
         raise kind(describe(name, str(error.orig), busy_s=busy_s)) from error
+    except NoneFree as error:
+        raise StoreUnreachable(f"{name} is asked by too many at once, or does not answer: try again") from error
     except (msgspec.DecodeError, zlib.error) as error:
         raise StoreError(
             f"{name} holds a value that this version of assay cannot read ({error}): use the version that wrote it, or "

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.errors import BadModel, StoreError
 from assay.models.named_sources.address import check_digest, name_of, with_digest
 from assay.models.named_sources.wanted import Wanted
-from assay.stores.object_blobs import open_objects
+from assay.stores.object_blobs import PART_BYTES, open_objects
 from assay.stores.object_errors import translate_errors
+
+if TYPE_CHECKING:
+    from obstore import GetOptions
 
 
 def from_bucket(wanted: Wanted, into: Path) -> Path:
@@ -29,17 +33,24 @@ def from_bucket(wanted: Wanted, into: Path) -> Path:
 
 
 def _fetched(wanted: Wanted, bucket: str, key: str, to: Path) -> str:
+    """In parts, as each request has a limit of its own, and all of one state: an object that is replaced meanwhile is refused."""
     import obstore
 
     store, hasher = open_objects(bucket), hashlib.sha256()
-    with translate_errors(bucket), to.open("wb") as file:
+
+    def ask_why() -> object:
+        return obstore.get_range(store, key, start=0, length=1)
+
+    with translate_errors(bucket, ask_why=ask_why), to.open("wb") as file:
         try:
-            parts = obstore.get(store, key)
+            there = obstore.head(store, key)
         except FileNotFoundError:
             raise BadModel(f"{bucket}/{key} is not there: check the bucket and the key") from None
-        for part in parts.stream():
-            wanted.demand_room(len(part))
+        wanted.demand_room(there["size"])
+        same: GetOptions = {"if_match": there["e_tag"]} if there["e_tag"] else {}
+        for start in range(0, there["size"], PART_BYTES):
             wanted.left_s()
+            part = obstore.get(store, key, options={**same, "range": (start, start + PART_BYTES)}).bytes()
             hasher.update(part)
             file.write(part)
     return hasher.hexdigest()
