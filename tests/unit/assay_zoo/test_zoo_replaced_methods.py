@@ -189,7 +189,7 @@ def test_a_class_that_is_no_runtimes_is_free(code: str) -> None:
         "class A:\n    def f(self):\n        type(self).count = 1\n        self.__class__.n = 2\n        self.g = self.f\n        self.g()",
         "class A: ...\nb = A()\nb.run = fake\nb.run(1)",
         "import argparse\nb = argparse.ArgumentParser().parse_args()\nb.func = fake\nb.func(1)",
-        "class P:\n    def __init__(self, t: 'L'): self.t = t\n    def go(self): self.t.load = fake\nclass L: ...\nP(L()).go()",
+        "class P:\n    def __init__(self, t: 'L'): self.t = t\n    def go(self): self.t.act_so = fake\nclass L: ...\nP(L()).go()",
         "def set_up(loader): loader.collate_fn = fake\nset_up(helper.loader)\nlist(map(set_up, []))",
         "def wrap(f):\n    def inner(): ...\n    inner.original = f\n    return inner",
     ],

@@ -40,7 +40,7 @@ class Better:
 def check_accuracy(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     """accuracy.inference, .validation, .outputs, .claim, .depends, .minimum and .recomputed."""
     if place.metadata is None:
-        return [_check("accuracy.all", CheckOutcome.SKIPPED, f"not executed: {METADATA} cannot be read")]
+        return [Check("accuracy.all", CheckOutcome.SKIPPED, f"not executed: {METADATA} cannot be read")]
     return [*_by_notebook(place, tools), *recompute(place, tools)]
 
 
@@ -49,14 +49,14 @@ def _by_notebook(place: SubmissionContext, tools: SubmissionServices) -> Iterato
     metadata, claim = place.metadata, place.metadata.accuracy
     if place.notebooks_wait_for:
         text = f"not executed: it waits for {place.notebooks_wait_for}, which must hold first"
-        yield from (_check(name, CheckOutcome.SKIPPED, text) for name in (_INFERENCE, _VALIDATION, _CLAIM))
+        yield from (Check(name, CheckOutcome.SKIPPED, text) for name in (_INFERENCE, _VALIDATION, _CLAIM))
         return
     sandbox, why = _sandbox(tools)
     if sandbox is None:
         outcome = CheckOutcome.UNDECIDED if place.policy.demand_sandbox else CheckOutcome.SKIPPED
         for name in (_INFERENCE, _VALIDATION):
-            yield _check(name, outcome, f"the notebook was not executed: {why}")
-        yield _check(_CLAIM, CheckOutcome.SKIPPED, "the validation notebook was not executed")
+            yield Check(name, outcome, f"the notebook was not executed: {why}")
+        yield Check(_CLAIM, CheckOutcome.SKIPPED, "the validation notebook was not executed")
         return
     shown = execute(_INFERENCE, metadata.inference, "", place, sandbox, tools.scratch / "inference")
     yield shown.check
@@ -66,11 +66,11 @@ def _by_notebook(place: SubmissionContext, tools: SubmissionServices) -> Iterato
     ran = {metadata.inference: shown.report, metadata.validation: done.report}
     yield outputs_check({path: report for path, report in ran.items() if report is not None})
     if done.report is None:
-        yield _check(_CLAIM, CheckOutcome.SKIPPED, f"{metadata.validation} did not run to its end")
+        yield Check(_CLAIM, CheckOutcome.SKIPPED, f"{metadata.validation} did not run to its end")
         return
     metric = read_metric(claim.read, done.report, done.output)
     if metric.value is None:
-        yield _check(_CLAIM, CheckOutcome.FAILED, metric.sentence, metadata.validation, metric.line)
+        yield Check(_CLAIM, CheckOutcome.FAILED, metric.sentence, metadata.validation, metric.line)
         return
     yield _claimed(place, claim, metric.value, metadata.validation, metric.line)
     if rests_on_notebook(place):
@@ -97,36 +97,21 @@ def _claimed(place: SubmissionContext, claim: Claim, value: float, path: str, li
     worse = Better(direction == "higher").worse_by(value, claim.value)
     text = f"{claim.metric} is {value:.6g}, claimed {claim.value:.6g} within {claim.tolerance:g}"
     if worse > claim.tolerance:
-        return _check(_CLAIM, CheckOutcome.FAILED, text, path, line, figures=figures)
+        return Check(_CLAIM, CheckOutcome.FAILED, text, path, line, figures=figures)
     if worse < -claim.tolerance:
         text += ": better than the claim"
-    return _check(_CLAIM, CheckOutcome.PASSED, text, path, line, executed=1, figures=figures)
+    return Check(_CLAIM, CheckOutcome.PASSED, text, path, line, executed=1, figures=figures)
 
 
 def _least(place: SubmissionContext, value: float, path: str, line: int) -> Check:
     scenario = place.scenario
     if scenario is None or scenario.minimum is None:
         why = "the scenario asks for no minimum" if scenario else "the zoo does not have its scenario"
-        return _check(_MINIMUM, CheckOutcome.SKIPPED, why)
+        return Check(_MINIMUM, CheckOutcome.SKIPPED, why)
     worse = Better(scenario.direction == "higher").worse_by(value, scenario.minimum)
     side = "at least" if scenario.direction == "higher" else "at most"
     text = f"{scenario.metric} is {value:.6g}; scenario {scenario.name!r} asks for {side} {scenario.minimum:g}"
     figures: dict[str, float | str] = {"measured": value, "minimum": scenario.minimum}
     if worse > 0:
-        return _check(_MINIMUM, CheckOutcome.FAILED, text, path, line, figures=figures)
-    return _check(_MINIMUM, CheckOutcome.PASSED, text, path, line, executed=1, figures=figures)
-
-
-def _check(
-    name: str,
-    outcome: CheckOutcome,
-    sentence: str,
-    path: str = "",
-    line: int = 0,
-    *,
-    executed: int = 0,
-    figures: dict[str, float | str] | None = None,
-) -> Check:
-    return Check(
-        name=name, outcome=outcome, sentence=sentence, path=path, line=line, executed=executed, figures=figures or {}
-    )
+        return Check(_MINIMUM, CheckOutcome.FAILED, text, path, line, figures=figures)
+    return Check(_MINIMUM, CheckOutcome.PASSED, text, path, line, executed=1, figures=figures)

@@ -72,4 +72,4 @@ def _check(
     outcome: CheckOutcome, sentence: str, *, executed: int = 0, seconds: float = 0.0, observed: float | None = None
 ) -> Check:
     figures: dict[str, float | str] = {} if observed is None else {"slowdown_percent": observed}
-    return Check(name=NAME, outcome=outcome, sentence=sentence, executed=executed, seconds=seconds, figures=figures)
+    return Check(NAME, outcome, sentence, executed=executed, seconds=seconds, figures=figures)

@@ -18,7 +18,7 @@ class CheckOutcome(StrEnum):
     INFRASTRUCTURE = "infrastructure"
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class Check(msgspec.Struct, frozen=True):
     """`name` is `group.what` ("compliance.graph"); `path` is relative to the submission and `line` counts from 1, 0 for
     none; `executed` counts the cases that really ran; `metrics` are measured, units in their names. `stops`: after this failure no
     backend can run the model; `costly`: nothing may, for it would take all memory or not end; `of_runtime`: what a notebook met is an

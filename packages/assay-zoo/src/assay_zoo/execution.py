@@ -52,11 +52,11 @@ def _check(name: str, notebook: str, ended: Sandboxed, report: Report | None, pa
     trouble = report.trouble if report else None
     outcome, sentence = _outcome(notebook, ended, report, trouble, packages)
     return Check(
-        name=name,
-        outcome=outcome,
-        sentence=sentence,
-        path=notebook,
-        line=trouble.line if trouble else 0,
+        name,
+        outcome,
+        sentence,
+        notebook,
+        trouble.line if trouble else 0,
         executed=cells,
         seconds=ended.seconds,
         figures={"cells": float(cells), "process_peak_bytes": float(ended.peak_bytes)},

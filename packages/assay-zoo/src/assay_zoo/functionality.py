@@ -86,9 +86,7 @@ def _inputs(data: Data) -> list[Check]:
         sentence = (
             f"the model has the input of {data.held} among its weights: whether it knows the answer a person has to see"
         )
-        checks.append(
-            Check(name="functionality.inputs", outcome=CheckOutcome.UNDECIDED, sentence=sentence, path=data.held)
-        )
+        checks.append(Check("functionality.inputs", CheckOutcome.UNDECIDED, sentence, data.held))
     return checks
 
 
@@ -99,7 +97,7 @@ def _golden(given: Asked, plain: Sequence[DeriveToleranceJob], expected: Path, d
         sentence = (
             f"the expected outputs cannot be checked, for the oracle has no answer ({given.why}); a person must look"
         )
-        return Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=sentence)
+        return Check(name, CheckOutcome.UNDECIDED, sentence)
     request = GoldenRequest(plain[0], str(expected), data.sets)
     looked = _apart("assay_zoo.functionality_golden:hold_golden_inside", request)
     if looked.ending is not Ending.OK:
@@ -110,14 +108,18 @@ def _golden(given: Asked, plain: Sequence[DeriveToleranceJob], expected: Path, d
         more = f" (and {len(answer.problems) - _TOLD} more)" if len(answer.problems) > _TOLD else ""
         sentence = f"the submitted outputs are not those of the model: {'; '.join(answer.problems[:_TOLD])}{more}"
         return Check(
-            name=name, outcome=CheckOutcome.FAILED, sentence=sentence, path=answer.problems[0].partition(":")[0],
-            executed=count, figures=dict(figures),
-        )  # fmt: skip
+            name,
+            CheckOutcome.FAILED,
+            sentence,
+            answer.problems[0].partition(":")[0],
+            executed=count,
+            figures=dict(figures),
+        )
     if answer.unproven:
         sentence = f"the submitted outputs agree with the oracle, and that proves nothing: {answer.unproven}"
-        return Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=sentence, executed=count)
+        return Check(name, CheckOutcome.UNDECIDED, sentence, executed=count)
     sentence = f"the submitted outputs of {count} data sets are those of the float64 oracle"
-    return Check(name=name, outcome=CheckOutcome.PASSED, sentence=sentence, executed=count, figures=dict(figures))
+    return Check(name, CheckOutcome.PASSED, sentence, executed=count, figures=dict(figures))
 
 
 def _batches(
@@ -125,12 +127,12 @@ def _batches(
 ) -> list[Check]:
     name = "functionality.dynamic-batch"
     if batch is None:
-        return [Check(name=name, outcome=CheckOutcome.SKIPPED, sentence=f"not asked for: {data.unbatched}")]
+        return [Check(name, CheckOutcome.SKIPPED, f"not asked for: {data.unbatched}")]
     if batch.why and given.why:
         sentence = (
             f"batch {', '.join(map(str, SIZES))} cannot be checked, for the oracle has no answer; a person must look"
         )
-        return [Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=sentence)]
+        return [Check(name, CheckOutcome.UNDECIDED, sentence)]
     if batch.why:
         sentence = f"the model itself does not run at batch {', '.join(map(str, SIZES))}: {batch.why}"
         return [_failed(name, sentence, path)]
@@ -149,7 +151,7 @@ def _rows(batch: Asked, data: Data, path: str) -> Iterator[Check]:
             f"output {looked.value!r} gives a row another answer beside other rows, or at another place among them, than alone "
             f"({', '.join(BATCHES)}): a person has to see why"
         )
-        yield Check(name="functionality.dynamic-batch", outcome=CheckOutcome.UNDECIDED, sentence=sentence, path=path)
+        yield Check("functionality.dynamic-batch", CheckOutcome.UNDECIDED, sentence, path)
 
 
 def is_of_a_sequence(name: str) -> bool:
@@ -174,4 +176,4 @@ def _model(place: SubmissionContext) -> str:
 def _failed(name: str, sentence: str, path: str = "") -> Check:
     """The sentences of data sets begin with the file that they speak of."""
     own = sentence.split(" ")[0] if sentence.startswith("test_data_set") else path
-    return Check(name=name, outcome=CheckOutcome.FAILED, sentence=sentence, path=own)
+    return Check(name, CheckOutcome.FAILED, sentence, own)

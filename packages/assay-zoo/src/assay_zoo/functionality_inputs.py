@@ -52,4 +52,4 @@ def inputs_check(telling: int, samples: int, first: str) -> list[Check]:
         f"one value throughout, and {LEAST} are needed: hand in real inputs"
     )
     name = "functionality.inputs"
-    return [Check(name=name, outcome=CheckOutcome.FAILED, sentence=sentence, path=first, executed=samples)]
+    return [Check(name, CheckOutcome.FAILED, sentence, first, executed=samples)]

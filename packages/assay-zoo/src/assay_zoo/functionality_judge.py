@@ -40,10 +40,10 @@ def _check(name: str, result: Result, flow: str, samples: Sequence[str], path: s
         if "budget_used" in comparison.metrics
     ]
     return Check(
-        name=name,
-        outcome=outcome,
-        sentence=sentence,
-        path=path,
+        name,
+        outcome,
+        sentence,
+        path,
         executed=len(samples) if result.outcome in _RAN and comparisons_of(result) else 0,
         seconds=result.seconds,
         figures={"budget_used": max(used)} if used else {},

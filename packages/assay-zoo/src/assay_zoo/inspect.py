@@ -152,7 +152,7 @@ def _closed(group: str, before: Sequence[Check], place: SubmissionContext) -> li
         sentence = f"not executed: what the model claims cannot be read from {METADATA}"
     else:
         return []
-    skipped = [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=sentence)]
+    skipped = [Check(f"{group}.all", CheckOutcome.SKIPPED, sentence)]
     if group != "functionality" or any(
         check.name == "artifacts.author" and check.outcome is CheckOutcome.UNDECIDED for check in before
     ):
@@ -170,12 +170,12 @@ def _run(group: str, place: SubmissionContext, tools: SubmissionServices) -> lis
         return _group(group)(place, replace(tools, scratch=scratch))
     except ModuleNotFoundError as error:
         sentence = f"the harness lacks a package: {error}; pip install assay-zoo"
-        return [Check(name=f"{group}.all", outcome=CheckOutcome.INFRASTRUCTURE, sentence=sentence)]
+        return [Check(f"{group}.all", CheckOutcome.INFRASTRUCTURE, sentence)]
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and must not decline a submission
         sentence = f"the harness failed, not the submission: {type(error).__name__}: {error}"
         seconds = time.perf_counter() - begin
         outcome = CheckOutcome.INFRASTRUCTURE
-        return [Check(name=f"{group}.all", outcome=outcome, sentence=sentence, seconds=seconds)]
+        return [Check(f"{group}.all", outcome, sentence, seconds=seconds)]
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

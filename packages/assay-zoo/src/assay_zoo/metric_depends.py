@@ -48,11 +48,11 @@ def depends_check(place: SubmissionContext, value: float, sandbox: Sandbox, scra
         machine = answer.ending is Ending.HARNESS
         sentence = f"the model could not be changed so that every answer is zero ({answer.sentence}): a person must look at {path}"
         outcome = CheckOutcome.INFRASTRUCTURE if machine else CheckOutcome.UNDECIDED
-        return Check(name=NAME, outcome=outcome, sentence=answer.sentence if machine else sentence, path=path)
+        return Check(NAME, outcome, answer.sentence if machine else sentence, path)
     silent, left = answer.value
     if not silent:
         sentence = "not executed: the model has no output of numbers that could be set to zero"
-        return Check(name=NAME, outcome=CheckOutcome.SKIPPED, sentence=sentence)
+        return Check(NAME, CheckOutcome.SKIPPED, sentence)
     done = execute(
         NAME, path, file_wanted(claim.read), replace(place, folder=other), sandbox, scratch / "silent-output"
     )
@@ -71,7 +71,7 @@ def _judged(path: str, claim: Claim, value: float, done: Executed, left: int) ->
     figures: dict[str, float | str] = {"measured": value, "silent": metric.value, "tolerance": claim.tolerance}
     if not _same(value, metric.value, claim.tolerance):
         sentence = f"{claim.metric} is {value:.6g}, and {metric.value:.6g} where every answer of the model is zero"
-        return Check(name=NAME, outcome=CheckOutcome.PASSED, sentence=sentence, path=path, executed=1, figures=figures)
+        return Check(NAME, CheckOutcome.PASSED, sentence, path, executed=1, figures=figures)
     if left:
         sentence = f"{claim.metric} stays, but {left} of its outputs could not be set to zero and may be what it is computed from"
         return _open(path, sentence, metric.line)
@@ -79,15 +79,7 @@ def _judged(path: str, claim: Claim, value: float, done: Executed, left: int) ->
         f"{path} gives {claim.metric} = {metric.value:.6g} where every answer of the model is zero, and {value:.6g} else: compute it "
         "from what the model answers, and compare that with labels that come from elsewhere"
     )
-    return Check(
-        name=NAME,
-        outcome=CheckOutcome.FAILED,
-        sentence=sentence,
-        path=path,
-        line=metric.line,
-        executed=1,
-        figures=figures,
-    )
+    return Check(NAME, CheckOutcome.FAILED, sentence, path, metric.line, executed=1, figures=figures)
 
 
 def _same(value: float, silent: float, tolerance: float) -> bool:
@@ -100,7 +92,7 @@ def _same(value: float, silent: float, tolerance: float) -> bool:
 def _open(path: str, sentence: str, line: int) -> Check:
     """Whether the metric depends on the model is open: nothing was shown, either way."""
     text = f"on a model whose every answer is zero, {sentence}; a person must see that it is computed from the answers"
-    return Check(name=NAME, outcome=CheckOutcome.UNDECIDED, sentence=text, path=path, line=line)
+    return Check(NAME, CheckOutcome.UNDECIDED, text, path, line)
 
 
 def silence(path: str) -> Any:

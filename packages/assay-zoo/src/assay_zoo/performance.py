@@ -46,22 +46,22 @@ class Speed:
 def check_performance(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     """performance.measured and .fresh for each flow, performance.FIGURE for each limit of the scenario, and performance.slower."""
     if place.metadata is None:
-        return [_check(ALL, CheckOutcome.SKIPPED, f"not executed: {METADATA} cannot be read")]
+        return [Check(ALL, CheckOutcome.SKIPPED, f"not executed: {METADATA} cannot be read")]
     if place.scenario is None:
-        return [_check(ALL, CheckOutcome.SKIPPED, "not executed: the zoo does not have its scenario")]
+        return [Check(ALL, CheckOutcome.SKIPPED, "not executed: the zoo does not have its scenario")]
     machine = this_machine(tools.services.gpus)
     model = place.folder / place.metadata.model
     try:
         sets = data_set_folders(place.folder)[:1]
         if not sets:
-            return [_check(ALL, CheckOutcome.SKIPPED, "not executed: there is no test data set to measure with")]
+            return [Check(ALL, CheckOutcome.SKIPPED, "not executed: there is no test data set to measure with")]
         case = case_of(model, place.metadata.name, tools.services, place.policy.run)
         seed, other_seed = secrets.randbits(_SEED_BITS), secrets.randbits(_SEED_BITS)
         fresh = with_data_sets(case, sets, tools.scratch / "fresh", place.policy.run, fresh=(seed, False))
         facts = read_facts(place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes)
     except (BadModel, BadGolden, UsageError) as error:
         text = f"it cannot be measured: {error}".replace(f"{place.folder}/", "")
-        return [_check(ALL, CheckOutcome.FAILED, text)]
+        return [Check(ALL, CheckOutcome.FAILED, text)]
 
     @functools.cache
     def published() -> Case:
@@ -100,7 +100,7 @@ def _limits(
         checks += [_held(limit, measured, machine) for limit in held]
     for limit in elsewhere:
         text = f"asked of machines of the kind {limit.machine!r}; this is {machine.cpu or 'unknown'}"
-        checks.append(_check(f"performance.{limit.metric}", CheckOutcome.SKIPPED, text))
+        checks.append(Check(f"performance.{limit.metric}", CheckOutcome.SKIPPED, text))
     return checks, case
 
 
@@ -113,8 +113,8 @@ def on_fresh_inputs(timed: Callable[[Case], Measured], speed: Speed) -> tuple[Me
             return known, None  # the model does not run at all
         text = f"inputs that were drawn here do not run, and those that were handed in do ({measured.sentence})"
         if not speed.value_dependent:
-            return known, _check(name, CheckOutcome.SKIPPED, f"{text}; how much the model does depends on no value")
-        return known, _check(name, CheckOutcome.UNDECIDED, f"{text}; a person must look")
+            return known, Check(name, CheckOutcome.SKIPPED, f"{text}; how much the model does depends on no value")
+        return known, Check(name, CheckOutcome.UNDECIDED, f"{text}; a person must look")
     if not speed.value_dependent or measured.outcome is not CheckOutcome.PASSED:
         return measured, None
     known_ms, fresh_ms = _latency_ms(timed(speed.published())), _latency_ms(measured)
@@ -123,11 +123,11 @@ def on_fresh_inputs(timed: Callable[[Case], Measured], speed: Speed) -> tuple[Me
         measured, fresh_ms = _quickest(measured, (timed(case) for case in speed.others()), DEARER * known_ms)
     text = f"{measured.flow}: {fresh_ms:.4g} ms on inputs that were drawn here, {known_ms:.4g} ms on those that were handed in"
     if math.isnan(fresh_ms + known_ms):
-        return measured, _check(name, CheckOutcome.UNDECIDED, f"{text}; a person must look")
+        return measured, Check(name, CheckOutcome.UNDECIDED, f"{text}; a person must look")
     if fresh_ms > DEARER * known_ms:
         text = f"{text}: the model is quick only on what it knows; its speed must not depend on having seen the input"
-        return measured, _check(name, CheckOutcome.FAILED, text, executed=1)
-    return measured, _check(name, CheckOutcome.PASSED, text, executed=1)
+        return measured, Check(name, CheckOutcome.FAILED, text, executed=1)
+    return measured, Check(name, CheckOutcome.PASSED, text, executed=1)
 
 
 def _quickest(first: Measured, others: Iterable[Measured], enough_ms: float) -> tuple[Measured, float]:
@@ -155,9 +155,9 @@ def _measured(measured: Measured, machine: Machine, seconds: float) -> Check:
     figures: dict[str, float | str] = {**measured.figures, "machine": machine.cpu or "unknown", "flow": measured.flow}
     ok = measured.outcome is CheckOutcome.PASSED
     return Check(
-        name="performance.measured",
-        outcome=measured.outcome,
-        sentence=measured.sentence,
+        "performance.measured",
+        measured.outcome,
+        measured.sentence,
         executed=1 if ok else 0,
         seconds=seconds,
         figures=figures if ok else {},
@@ -169,7 +169,7 @@ def _held(limit: Measure, measured: Measured, machine: Machine) -> Check:
     value = measured.figures.get(limit.metric)
     if value is None:
         text = f"{limit.metric} was not measured on {measured.flow}: {measured.missing.get(limit.metric, 'it is not recorded')}"
-        return _check(name, CheckOutcome.UNDECIDED, text)
+        return Check(name, CheckOutcome.UNDECIDED, text)
     bounds = [
         *([f"at most {format.metric(limit.metric, limit.at_most)}"] if limit.at_most is not None else []),
         *([f"at least {format.metric(limit.metric, limit.at_least)}"] if limit.at_least is not None else []),
@@ -182,12 +182,6 @@ def _held(limit: Measure, measured: Measured, machine: Machine) -> Check:
     )
     if beyond and not measured.stable and limit.metric in ("latency_ms", "throughput_per_s"):
         text += "; the times had not settled when the clock ran out: the machine is too restless to say"
-        return _check(name, CheckOutcome.UNDECIDED, text, figures=where)
+        return Check(name, CheckOutcome.UNDECIDED, text, figures=where)
     outcome = CheckOutcome.FAILED if beyond else CheckOutcome.PASSED
-    return _check(name, outcome, text, executed=1, figures=where)
-
-
-def _check(
-    name: str, outcome: CheckOutcome, sentence: str, *, executed: int = 0, figures: dict[str, float | str] | None = None
-) -> Check:
-    return Check(name=name, outcome=outcome, sentence=sentence, executed=executed, figures=figures or {})
+    return Check(name, outcome, text, executed=1, figures=where)

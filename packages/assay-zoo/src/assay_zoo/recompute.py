@@ -183,4 +183,4 @@ def _skipped(why: str) -> Check:
 def _made(
     outcome: CheckOutcome, sentence: str, figures: dict[str, float | str] | None = None, executed: int = 0
 ) -> Check:
-    return Check(name=NAME, outcome=outcome, sentence=sentence, executed=executed, figures=figures or {})
+    return Check(NAME, outcome, sentence, executed=executed, figures=figures or {})

@@ -19,27 +19,7 @@ _OF_THIS_RUN = re.compile(
     r"\b(?:it/s|s/it|fps|loops?|time|took|elapsed|wall|latency|speed|date|version)\b|\b\d{1,2}:\d{2}\b", re.IGNORECASE
 )
 """A line with one of these tells of the machine and the day: its numbers may be others."""
-_UNITS = frozenset(
-    {
-        "ns",
-        "us",
-        "µs",
-        "ms",
-        "s",
-        "sec",
-        "secs",
-        "second",
-        "seconds",
-        "minutes",
-        "kb",
-        "mb",
-        "gb",
-        "kib",
-        "mib",
-        "gib",
-        "bytes",
-    }
-)
+_UNITS = "ns us µs ms s sec secs second seconds minutes kb mb gb kib mib gib bytes"
 """Behind a number that may be another one."""
 _SHOWN = 120
 
@@ -48,7 +28,7 @@ def outputs_check(reports: dict[str, Report]) -> Check:
     """Of the notebooks that ran to their end, by path."""
     kept = [(path, cell) for path, report in reports.items() for cell in report.printed if cell.stored.strip()]
     if not kept:
-        return Check(name=NAME, outcome=CheckOutcome.SKIPPED, sentence="no notebook has a stored output")
+        return Check(NAME, CheckOutcome.SKIPPED, "no notebook has a stored output")
     wrong = []
     for path, cell in kept:
         if pair := difference(cell.stored, cell.text):
@@ -60,11 +40,9 @@ def outputs_check(reports: dict[str, Report]) -> Check:
         more = f"; and {len(wrong) - 1} more cells" if len(wrong) > 1 else ""
         path, line, sentence = wrong[0]
         sentence = f"{sentence}{more}: execute the notebook and store what it gives"
-        return Check(
-            name=NAME, outcome=CheckOutcome.FAILED, sentence=sentence, path=path, line=line, executed=len(kept)
-        )
+        return Check(NAME, CheckOutcome.FAILED, sentence, path, line, executed=len(kept))
     sentence = f"the stored outputs of {len(kept)} cells are those of the execution"
-    return Check(name=NAME, outcome=CheckOutcome.PASSED, sentence=sentence, executed=len(kept))
+    return Check(NAME, CheckOutcome.PASSED, sentence, executed=len(kept))
 
 
 def difference(stored: str, printed: str) -> tuple[str, str] | None:
@@ -85,7 +63,7 @@ def _lines(text: str) -> Iterator[str]:
 def _same(left: str, other: str) -> bool:
     ours, theirs = _TOKEN.findall(left), _TOKEN.findall(other)
     line = bool(_OF_THIS_RUN.search(left))
-    behind = [unit.lower() in _UNITS for unit in (*ours[1:], "")]
+    behind = [unit.lower() in _UNITS.split() for unit in (*ours[1:], "")]
     return len(ours) == len(theirs) and all(
         _alike(a, b, line or unit) for a, b, unit in zip(ours, theirs, behind, strict=True)
     )

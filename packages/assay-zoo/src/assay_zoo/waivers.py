@@ -63,4 +63,4 @@ def _speaks_of(waiver: Waiver, check: Check) -> bool:
 
 def _unmatched(waiver: Waiver, group: str) -> Check:
     words = f"zoo.toml waives {waiver.match!r} of {waiver.check}, and nothing of the kind was found; remove the waiver"
-    return Check(name=f"{group}.waivers", outcome=CheckOutcome.PASSED, sentence=words, path="zoo.toml")
+    return Check(f"{group}.waivers", CheckOutcome.PASSED, words, "zoo.toml")

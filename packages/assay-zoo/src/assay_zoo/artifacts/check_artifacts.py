@@ -99,37 +99,24 @@ def _opened(place: SubmissionContext) -> list[Check]:
             checks += _checks(name, findings)
     shown = list(zip(published, answers[len(own) :], strict=True))
     checks += check_published(place, read, shown)
-    checks += [
-        as_certain("parts", finding) for finding in chain(_opaque(place, read, shown), _of_two_kinds(read, shown))
-    ]
+    checks += [as_certain("parts", finding) for finding in _of_other_kinds(place, read, shown)]
     return sorted(checks, key=lambda check: (check.name, check.path, check.line))
 
 
-def _opaque(
+def _of_other_kinds(
     place: SubmissionContext, read: dict[str, SourceText], answers: list[tuple[dict[str, object], Looked]]
 ) -> Iterator[Finding]:
-    """What no other check opens."""
-    published = [
-        (str(item["path"]), msgspec.convert(answer.value, Published) if answer.ending is Ending.OK else Published())
+    """What no other check opens, and data of the model that are something else, too: a change of the one changes the other."""
+    published = {
+        str(item["path"]): msgspec.convert(answer.value, Published) if answer.ending is Ending.OK else Published()
         for item, answer in answers
-    ]
-    opened = {path for path, part in published if not part.instructs} | {
-        finding.path for finding in other_models(place)
     }
-    external = {path for _, part in published for path in part.external}
-    return opaque_files(place.folder, opened | {named.model for named in [place.metadata] if named}, external, read)
-
-
-def _of_two_kinds(read: dict[str, SourceText], answers: list[tuple[dict[str, object], Looked]]) -> Iterator[Finding]:
-    """Files in which the model has data, and which are something else, too: a change of the one changes the other."""
-    external = {
-        path
-        for _, answer in answers
-        if answer.ending is Ending.OK
-        for path in msgspec.convert(answer.value, Published).external
-    }
+    opened = {path for path, part in published.items() if not part.instructs}
+    opened |= {finding.path for finding in other_models(place)} | {each.model for each in [place.metadata] if each}
+    external = {path for part in published.values() for path in part.external}
+    yield from opaque_files(place.folder, opened, external, read)
     handed = {PurePosixPath(text).as_posix() for source in read.values() for text in source.handed}
-    for path in sorted(external & (handed | {str(item["path"]) for item, _ in answers})):
+    for path in sorted(external & (handed | published.keys())):
         sentence = f"{path} holds data of the model, and is read as something else, too: give the data their own file, or a person looks"
         yield Finding(sentence=sentence, path=path, certain=False)
 
@@ -156,7 +143,7 @@ def _unopened(name: str, path: str, answer: Looked) -> Check:
     """That it killed its reader is the file's fault; that the reader failed may be ours."""
     finding = Finding(path=path, sentence=f"{path} cannot be read: {answer.sentence}")
     if answer.ending is Ending.HARNESS:
-        return Check(name=f"artifacts.{name}", outcome=CheckOutcome.INFRASTRUCTURE, sentence=answer.sentence)
+        return Check(f"artifacts.{name}", CheckOutcome.INFRASTRUCTURE, answer.sentence)
     return undecided(name, finding) if answer.ending is Ending.ERROR else failed(name, finding)
 
 

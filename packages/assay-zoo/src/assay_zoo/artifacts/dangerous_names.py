@@ -68,12 +68,8 @@ _OF_TESTING = (
 _DISPATCHING = (functools.singledispatch, functools.singledispatchmethod)
 _FIELD = re.compile(r"\{([^{}!:]*)")
 _NATIVE = (
-    "register_custom_ops_library",
-    "register_execution_provider_library",
-    "preload_dlls",
-    "load_library",
-    "CDLL",
-)
+    "register_custom_ops_library", "register_execution_provider_library", "preload_dlls", "load_library", "CDLL",
+)  # fmt: skip
 _OF_MODULES = ("__dict__", "__setattr__", "__delattr__")
 
 

@@ -16,32 +16,25 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     certain: bool = True
 
 
-def failed(name: str, finding: Finding) -> Check:
-    return _check(name, finding, CheckOutcome.FAILED)
-
-
 def as_certain(name: str, finding: Finding) -> Check:
     return failed(name, finding) if finding.certain else undecided(name, finding)
 
 
+def failed(name: str, finding: Finding) -> Check:
+    return _check(name, CheckOutcome.FAILED, finding)
+
+
 def undecided(name: str, finding: Finding) -> Check:
-    return _check(name, finding, CheckOutcome.UNDECIDED)
+    return _check(name, CheckOutcome.UNDECIDED, finding)
 
 
 def skipped(name: str, sentence: str) -> Check:
-    return Check(name=f"artifacts.{name}", outcome=CheckOutcome.SKIPPED, sentence=sentence)
+    return Check(f"artifacts.{name}", CheckOutcome.SKIPPED, sentence)
 
 
 def passed(name: str, sentence: str) -> Check:
-    return Check(name=f"artifacts.{name}", outcome=CheckOutcome.PASSED, sentence=sentence, executed=1)
+    return _check(name, CheckOutcome.PASSED, Finding(sentence=sentence))
 
 
-def _check(name: str, finding: Finding, outcome: CheckOutcome) -> Check:
-    return Check(
-        name=f"artifacts.{name}",
-        outcome=outcome,
-        sentence=finding.sentence,
-        path=finding.path,
-        line=finding.line,
-        executed=1,
-    )
+def _check(name: str, outcome: CheckOutcome, finding: Finding) -> Check:
+    return Check(f"artifacts.{name}", outcome, finding.sentence, finding.path, finding.line, executed=1)

@@ -11,21 +11,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _SHOWING = (
-    "picture",
-    "source",
-    "section",
-    "figure",
-    "figcaption",
-    "font",
-    "input",
-    "svg",
-    "path",
-    "label",
-    "style",
-    "html",
-    "head",
-    "body",
-)
+    "picture", "source", "section", "figure", "figcaption", "font", "input", "svg", "path", "label", "style", "html", "head", "body",
+)  # fmt: skip
 """Beyond nh3's own: harmless ways to show something, or what a notebook's tables are made of."""
 _DRAWING = (
     "g", "image", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "defs", "use", "clippath", "lineargradient",

@@ -14,7 +14,8 @@ UNKNOWN = ":unknown"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _PLAIN = (ast.Constant, ast.JoinedStr, ast.BinOp, ast.Compare, ast.BoolOp, ast.UnaryOp)
 _SHOWN = (ast.List, ast.Tuple, ast.Set, ast.Dict)
-_PROPERTIES = ("property", "cached_property", "setter")
+_TELLING = ("__name__", "__qualname__", "__module__")
+_ANY = ":any"
 _ROUNDS = 8
 """Looks at values that are made of one another; what changes after them is unknown, too."""
 _Key = tuple[int, str]
@@ -41,17 +42,18 @@ class Origins:
         self._asked: list[ast.expr] = []
         self._defined: dict[str, list[ast.AST]] = {}
         self._returned: dict[int, list[ast.expr]] = {}
-        self._methods: set[int] = set()
+        self._methods: dict[int, bool] = {}
+        spoken = set(_spoken_of(nodes))
         for node in nodes:
             for target, value in _bound(node):
                 self._put(target, value)
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 self._defined.setdefault(node.name, []).append(node)
             if isinstance(node, ast.ClassDef):
-                self._methods |= {id(part) for part in node.body if not _is_decorated(part, "staticmethod")}
+                own = [part for part in node.body if not _is_decorated(part, "staticmethod")]
+                self._methods |= {id(part): not spoken.isdisjoint((node.name, _ANY)) for part in own}
             if isinstance(node, ast.Return) and node.value is not None:
                 self._returned.setdefault(id(self._function(node)), []).append(node.value)
-        self._selves = self._given_as_self(nodes)
         self.of_own_classes = self._own_attributes()
         """Names of what classes of the file have."""
 
@@ -149,14 +151,10 @@ class Origins:
             yield from self._of_paths(node)
 
     def _of_self(self, method: ast.AST) -> Iterator[str]:
-        """What a method is called with as the first argument: `CLASS.METHOD(value)` has it written out."""
+        """`CLASS.METHOD(value)` gives a method any value: where a class is only ever called by its name, nobody can ask it for one."""
         yield OWN
         name = getattr(method, "name", "")
-        if _is_decorated(method, "classmethod"):
-            return
-        for value in self._selves.get(name, ()):
-            yield from self._now(value) if value is not None else (UNKNOWN,)
-        if name in self._unbound:
+        if not _is_decorated(method, "classmethod") and (self._methods[id(method)] or name in self._unbound):
             yield UNKNOWN
 
     def _of_call(self, node: ast.Call) -> Iterator[str]:
@@ -198,51 +196,6 @@ class Origins:
         elif isinstance(target, ast.Starred):
             self._put(target.value, value)
 
-    def _given_as_self(self, nodes: Sequence[ast.AST]) -> dict[str, list[ast.expr | None]]:
-        """What methods may be given as `self` by whoever asks a class for them; None where nobody knows."""
-        expressions: dict[str, list[ast.expr | None]] = {}
-        calls = {id(node.func): node for node in nodes if isinstance(node, ast.Call)}
-        for node in nodes:
-            name, of, call = "", node, calls.get(id(node))
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                name, of = node.attr, node.value
-            elif isinstance(node, ast.Call) and last_name(node.func) == "getattr" and len(node.args) > 1:
-                name, of = str(getattr(node.args[1], "value", "")), node.args[0]
-            elif isinstance(node, ast.Call) and last_name(node.func) in ("attrgetter", "methodcaller"):
-                texts = [str(getattr(arg, "value", "")).rpartition(".")[2] for arg in node.args]
-                expressions.update({text: [None] for text in texts if text in self._defined})
-            methods = [method for method in self._defined.get(name, ()) if id(method) in self._methods]
-            if not methods or not isinstance(of, ast.expr):
-                continue
-            if call is not None:
-                asked = [each for each in methods if _is_asked_of_class(call, each, is_instance=self._is_instance(of))]
-                expressions.setdefault(name, []).extend(_first(call, each) for each in asked)
-            elif not self._is_instance(of) and not all(_is_decorated(each, *_PROPERTIES) for each in methods):
-                expressions.setdefault(name, []).append(None)
-        return expressions
-
-    def _is_instance(self, node: ast.expr, seen: frozenset[_Key] = frozenset()) -> bool:
-        """Whether it is no class of the file for sure."""
-        if isinstance(node, (*_PLAIN, *_SHOWN)):
-            return not isinstance(node, ast.BoolOp)
-        if isinstance(node, ast.Call) and last_name(node.func) == "super":
-            method = self._function(node)
-            return all(self._is_instance(each, seen) for each in node.args[1:2]) and not _is_of_class(method)
-        if isinstance(node, ast.Call):
-            made = self._defined.get(last_name(node.func), []) if isinstance(node.func, ast.Name) else []
-            plain = all(isinstance(each, ast.ClassDef) and not each.keywords for each in made)
-            return bool(made) and plain and not self._values.get(self._key(node.func))
-        if not isinstance(node, ast.Name | ast.Attribute) or (key := self._key(node)) in seen:
-            return False
-        values = self._values.get(key, []) if key[1] else []
-        scope = self._owner(node) if isinstance(node, ast.Name) else None
-        if isinstance(node, ast.Name) and scope is not None and node.id in parameters(scope):
-            is_self = id(scope) in self._methods and node.id == next(iter(_names(scope)), "")
-            return is_self and not values and not _is_of_class(scope)
-        known = bool(values) or any(self._paths(node))  # other files say themselves what they ask of a class
-        known = known and not (isinstance(node, ast.Name) and node.id in self._defined)
-        return known and all(self._is_instance(value, seen | {key}) or any(self._paths(value)) for value in values)
-
     def _own_attributes(self) -> set[str]:
         names: set[str] = set()
         classes = [node for nodes in self._defined.values() for node in nodes if isinstance(node, ast.ClassDef)]
@@ -256,27 +209,16 @@ class Origins:
         return names
 
 
-def _is_of_class(method: ast.AST | None) -> bool:
-    return method is None or _is_decorated(method, "classmethod") or getattr(method, "name", "") == "__new__"
-
-
-def _first(call: ast.Call, method: ast.AST) -> ast.expr | None:
-    """What a call gives for the first parameter."""
-    named = [keyword.value for keyword in call.keywords if keyword.arg == next(iter(_names(method)), "")]
-    first = next(iter((*call.args, *named)), None)
-    return None if isinstance(first, ast.Starred) else first
-
-
-def _is_asked_of_class(call: ast.Call, method: ast.AST, *, is_instance: bool) -> bool:
-    """Whether the call may give `self` to the method, by the number of its arguments: for an instance it is one fewer."""
-    args = method.args if isinstance(method, _FUNCTIONS) else ast.arguments([], [], None, [], [], None, [])
-    many = len(list(_names(method)))
-    needed = many - len(args.defaults) + sum(default is None for default in args.kw_defaults)
-    most = 1000 if args.vararg or args.kwarg else many + len(args.kwonlyargs)
-    count = len(call.args) + len(call.keywords)
-    if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
-        return not is_instance
-    return needed <= count <= most and count > 0 and not (is_instance and count + 1 <= most)
+def _spoken_of(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """Names with which more is done than to call them; `_ANY` where a value is asked for its class, and not for the name of that."""
+    idle = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    asked = [node for node in nodes if isinstance(node, ast.Attribute)]
+    idle |= {id(node.value) for node in asked if node.attr in _TELLING or isinstance(node.ctx, ast.Store)}
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in idle:
+            yield node.id
+        elif id(node) not in idle and last_name(getattr(node, "func", node)) in ("type", "__class__"):
+            yield _ANY
 
 
 def _is_decorated(node: ast.AST, *names: str) -> bool:

@@ -32,21 +32,8 @@ _DECODING = (
     "unhexlify", "a2b_hex", "fromhex", "decompress", "chr", "translate",
 )  # fmt: skip
 _OF_TEXTS = (
-    "decode",
-    "encode",
-    "join",
-    "format",
-    "str",
-    "bytes",
-    "strip",
-    "replace",
-    "lower",
-    "list",
-    "tuple",
-    "reversed",
-    "map",
-    "Path",
-)
+    "decode", "encode", "join", "format", "str", "bytes", "strip", "replace", "lower", "list", "tuple", "reversed", "map", "Path",
+)  # fmt: skip
 _BACKENDS = ("matplotlib.use", "matplotlib.pyplot.switch_backend", "matplotlib.pyplot.matplotlib.use")
 _SEPARATORS = ("os.sep", "os.path.sep", "os.altsep", "posixpath.sep")
 

@@ -81,17 +81,8 @@ def times(texts: Sequence[Name], many: ast.expr) -> list[Name]:
 
 
 _METHODS = (
-    "lower",
-    "upper",
-    "casefold",
-    "swapcase",
-    "strip",
-    "lstrip",
-    "rstrip",
-    "replace",
-    "removeprefix",
-    "removesuffix",
-)
+    "lower", "upper", "casefold", "swapcase", "strip", "lstrip", "rstrip", "replace", "removeprefix", "removesuffix",
+)  # fmt: skip
 
 
 def by_method(method: str, texts: Sequence[Name], arguments: Sequence[Sequence[Name]]) -> list[Name]:

@@ -20,15 +20,8 @@ _OF_SETUPTOOLS = (
     "packages", "package-dir", "py-modules", "package-data", "exclude-package-data", "include-package-data", "zip-safe", "license-files",
 )  # fmt: skip
 _OF_PYTEST = (
-    "testpaths",
-    "minversion",
-    "markers",
-    "python_files",
-    "python_classes",
-    "python_functions",
-    "xfail_strict",
-    "pythonpath",
-)
+    "testpaths", "minversion", "markers", "python_files", "python_classes", "python_functions", "xfail_strict", "pythonpath",
+)  # fmt: skip
 _SHOWN_BY_PYTEST = re.compile(
     r"(?:(?:-[lqsvx]+|-r\w+|--(?:quiet|verbose|exitfirst|no-header|showlocals|strict-markers|strict-config|disable-warnings"
     r"|(?:tb|color|maxfail|durations|import-mode)[= ]\w+))(?: |$))*"

@@ -42,14 +42,8 @@ _ACTIVE = {
 }
 """Files that a browser, a reader of documents or a table calculation opens."""
 _STATING = (
-    "citation.cff",
-    "codemeta.json",
-    ".zenodo.json",
-    "zenodo.json",
-    "package.json",
-    "datapackage.json",
-    "croissant.json",
-)
+    "citation.cff", "codemeta.json", ".zenodo.json", "zenodo.json", "package.json", "datapackage.json", "croissant.json",
+)  # fmt: skip
 """What machines read of a work, its licence among it."""
 _OF_THE_MODEL = re.compile(r"\b(?:weights?|models?|networks?|checkpoints?)\b", re.IGNORECASE)
 _PAGES = (
@@ -92,7 +86,7 @@ def check_published(
                 findings[name].append(finding)
             links = published.links if path == "README.md" else links
         elif answer.ending is Ending.HARNESS:
-            checks.append(Check(name="artifacts.markup", outcome=CheckOutcome.INFRASTRUCTURE, sentence=answer.sentence))
+            checks.append(Check("artifacts.markup", CheckOutcome.INFRASTRUCTURE, answer.sentence))
         else:
             checks.append(undecided("markup", Finding(path=path, sentence=f"{path} cannot be read: {answer.sentence}")))
     for name, sentence in _HOLDS.items():

@@ -12,7 +12,6 @@ from assay_zoo.artifacts.code_names import last_name
 from assay_zoo.artifacts.origins import OWN, UNKNOWN
 from assay_zoo.artifacts.package_names import may_ask_for, methods_that_run
 from assay_zoo.artifacts.reached import DERIVED, Unread
-from assay_zoo.artifacts.scopes import parameters
 from assay_zoo.artifacts.source_file import SourceFile
 
 RUNTIMES = (
@@ -53,20 +52,12 @@ class ReplacedMethods(SourceFile):
             return
         if not is_class and not any(self._may_ask(each, name) for each in origins - {OWN}):
             return  # it is the author's own beside what the package has
-        is_package = any(map(self._is_shared, origins - {OWN, UNKNOWN}))
-        inside = name.startswith("_")
-        is_asked = not name or is_package or is_class or inside or name in self._others.asks
-        may_be = UNKNOWN in origins and self._is_own_function(value) and self._is_given_package(of, name)
-        if not is_asked and not may_be:
+        is_asked = not name or is_class or name.startswith("_") or name in self._others.asks
+        if not (is_asked or self._is_own_function(value) or any(map(self._is_shared, origins - {OWN, UNKNOWN}))):
             return  # nothing in the submission ever asks for that, and no package has the value
         is_made = isinstance(value, ast.Call) and last_name(value.func) in self._classes
-        is_other = not isinstance(value, ast.Constant) and (
-            name in self._asked_of_packages
-            or (inside and (is_package or (is_made and name not in self._own_attributes(origins))))
-            or (name in self._asked_of_any and UNKNOWN in origins and not self._is_number(value))
-            or (self._is_own_function(value) and name not in self._own_attributes(origins))
-        )
-        if is_class or name == "__class__" or is_other:
+        is_other = self._is_own_function(value) or (name.startswith("_") and is_made)
+        if ((is_class or name == "__class__") and not isinstance(value, ast.Constant)) or is_other:
             yield Unread(
                 f"what a value does for all that use it ({ast.unparse(base)[:40]}.{name or '...'} is replaced)"
             )
@@ -162,91 +153,11 @@ class ReplacedMethods(SourceFile):
         return given if len(given) == len(calls) == len(spoken) else []
 
     def _may_ask(self, origin: str, name: str) -> bool:
-        """Whether a package, of all that the submission has, may ask for that name of what comes from `origin`; unknown ones may."""
+        """Whether a package, of all that the submission has, may ask for that name of what comes from `origin`."""
         tops = {path.partition(".")[0] for path in (origin, *self._bound.all_paths())} & set(self._packages)
-        plain = name and not name.startswith("_") and origin.partition(".")[0] in tops and not _runs_models(origin)
+        known = origin == UNKNOWN or origin.partition(".")[0] in tops
+        plain = name and not name.startswith("_") and known and not _runs_models(origin)
         return not plain or any(may_ask_for(top, name) for top in sorted(tops))
-
-    def _is_given_package(self, node: ast.AST, name: str, seen: frozenset[int] = frozenset()) -> bool:
-        """Whether a value may be what a package makes, which may ask for `name`, by all with which the function around it is called."""
-        if isinstance(node, ast.Attribute) and id(node) not in seen and (stored := self._origins.stored(node)):
-            return any(self._may_be_package(value, name, seen | {id(node)}) for value in stored)
-        scope = self._scopes.around(node)
-        while scope is not None and not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            scope = self._scopes.around(scope)
-        if scope is None or isinstance(scope, ast.Lambda) or not parameters(scope):
-            return True
-        if id(scope) in seen:
-            return False
-        function = self._made_as.get(id(scope), scope.name)
-        is_first = isinstance(node, ast.Name) and [node.id] == [arg.arg for arg in scope.args.args[:1]]
-        if function.startswith("__") and not is_first:
-            return True  # Python calls it, for an operator say
-        starred = any(self._bound.files(star) for stars in self._others.stars.values() for star in stars)
-        asked = self._others.asks[function] > (function in self._asks)
-        if function in self._handed_on or starred or asked:
-            return True  # who calls it with what is not looked for: another file may
-        calls = self._calls_by_name.get(function, [])
-        values = [value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords))]
-        return any(self._may_be_package(value, name, seen | {id(scope)}) for value in values)
-
-    def _may_be_package(self, node: ast.expr, name: str, seen: frozenset[int]) -> bool:
-        origins = self._origins.of(node) - {OWN}
-        return any(self._is_shared(each) and self._may_ask(each, name) for each in origins - {UNKNOWN}) or (
-            UNKNOWN in origins and self._is_given_package(node, name, seen)
-        )
-
-    @cached_property
-    def _calls_by_name(self) -> dict[str, list[ast.Call]]:
-        calls: dict[str, list[ast.Call]] = {}
-        for node in self._nodes:
-            if isinstance(node, ast.Call):
-                calls.setdefault(last_name(node.func), []).append(node)
-        return calls
-
-    @cached_property
-    def _handed_on(self) -> set[str]:
-        """Functions and classes that the file does more with than to call them."""
-        names = [node for node in self._nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-        known = self._called | self._annotated | self._only_told
-        return {node.id for node in names if id(node) not in known} & (self._functions | self._classes)
-
-    @cached_property
-    def _made_as(self) -> dict[int, str]:
-        """Each `__init__` with the name of its class, as which it is called."""
-        classes = [node for node in self._nodes if isinstance(node, ast.ClassDef)]
-        return {
-            id(part): each.name for each in classes for part in each.body if getattr(part, "name", "") == "__init__"
-        }
-
-    @cached_property
-    def _asked_of_packages(self) -> set[str]:
-        """Names of methods that the file calls on what comes from a package."""
-        return {name for name, origins in self._called_methods if not origins <= {OWN, UNKNOWN}}
-
-    @cached_property
-    def _asked_of_any(self) -> set[str]:
-        """Names of methods that it calls on what may be of a package, but for those of its own classes."""
-        names = {name for name, origins in self._called_methods if UNKNOWN in origins}
-        return names - self._origins.of_own_classes
-
-    @cached_property
-    def _called_methods(self) -> list[tuple[str, frozenset[str]]]:
-        called = [node.func for node in self._nodes if isinstance(node, ast.Call)]
-        methods = [func for func in called if isinstance(func, ast.Attribute)]
-        return [(func.attr, self._origins.of(func.value)) for func in methods if not self._bound.of(func)]
-
-    def _own_attributes(self, origins: Collection[str]) -> set[str]:
-        """Names of attributes that are free where a value may come from there."""
-        return self._origins.of_own_classes if set(origins) <= {OWN, UNKNOWN} else set()
-
-    def _is_number(self, value: ast.expr | None) -> bool:
-        """Whether it is no function for sure: what is computed, and what a package gives."""
-        partial = isinstance(value, ast.Call) and self._bound.of(value.func) == ("functools.partial",)
-        shared = isinstance(value, ast.Call) and any(map(self._is_shared, self._bound.of(value.func)))
-        return (shared and not partial) or isinstance(
-            value, ast.BinOp | ast.Compare | ast.JoinedStr | ast.List | ast.Dict
-        )
 
     def _is_own_function(self, node: ast.expr | None) -> bool:
         own = last_name(node) in self._functions if isinstance(node, ast.Name | ast.Attribute) else False

@@ -146,16 +146,8 @@ RESERVED = (
 )
 """As "all rights reserved"."""
 WORDS_OF_RESERVED = (
-    "vorbehalten",
-    "réservés",
-    "reservados",
-    "riservati",
-    "voorbehouden",
-    "защищены",
-    "权利",
-    "权所有",
-    "權所有",
-)
+    "vorbehalten", "réservés", "reservados", "riservati", "voorbehouden", "защищены", "权利", "权所有", "權所有",
+)  # fmt: skip
 _IDEOGRAPHS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 

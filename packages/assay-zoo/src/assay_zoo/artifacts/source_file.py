@@ -23,18 +23,8 @@ _ONLY_TOLD = ("print", "repr", "str", "type", "dir", "help", "id", "hasattr", "i
 _SHOWING = ("print", "repr", "str", "id")
 """Of these what only shows it."""
 _TAKING = (
-    "replace",
-    "split",
-    "rsplit",
-    "partition",
-    "rpartition",
-    "startswith",
-    "endswith",
-    "count",
-    "strip",
-    "lstrip",
-    "rstrip",
-)
+    "replace", "split", "rsplit", "partition", "rpartition", "startswith", "endswith", "count", "strip", "lstrip", "rstrip",
+)  # fmt: skip
 NAMESPACES = ("Namespace", "SimpleNamespace", "parse_args")
 """What these give has no more in it than what the file put there."""
 FINDING = ("glob", "rglob", "iglob", "iterdir", "listdir", "scandir", "walk")

@@ -24,16 +24,8 @@ _PLACEHOLDER = re.compile(
 
 
 _SAYING = (
-    "title",
-    "description",
-    "use_cases",
-    "source",
-    "references",
-    "contributors",
-    "dataset.name",
-    "dataset.source",
-    "dataset.license",
-)
+    "title", "description", "use_cases", "source", "references", "contributors", "dataset.name", "dataset.source", "dataset.license",
+)  # fmt: skip
 _NOTHING = re.compile(r"\W*(?:n\W?a|null|unknown|various|x+)?\W*", re.IGNORECASE)
 """Words for nothing, where something is asked for; that there is none may be true."""
 

@@ -11,33 +11,13 @@ from assay_zoo.artifacts.written_names import WrittenNames
 
 _CODE = re.compile(r".*\.(?:py|pyw|pyc|pyd|pyi|pyx|pth|so|ipynb)", re.IGNORECASE | re.DOTALL)
 _PLACED = (
-    "join",
-    "joinpath",
-    "with_suffix",
-    "with_name",
-    "Path",
-    "PurePath",
-    "PosixPath",
-    "str",
-    "fspath",
-    "resolve",
-    "absolute",
-    "abspath",
-)
+    "join", "joinpath", "with_suffix", "with_name", "Path", "PurePath", "PosixPath", "str", "fspath", "resolve", "absolute", "abspath",
+)  # fmt: skip
 """These give a path that ends as their last argument does, or as what they are asked of."""
 _MOVING = ("copy", "copy2", "copyfile", "move", "rename", "link", "symlink", "os.replace", "symlink_to", "hardlink_to")
 _FILLING = (
-    "write_text",
-    "write_bytes",
-    "save",
-    "savetxt",
-    "tofile",
-    "dump",
-    "FileIO",
-    "memmap",
-    "open_memmap",
-    "FileHandler",
-)
+    "write_text", "write_bytes", "save", "savetxt", "tofile", "dump", "FileIO", "memmap", "open_memmap", "FileHandler",
+)  # fmt: skip
 
 
 def written_code(call: ast.Call, path: str, place: WrittenNames) -> Iterator[str]:

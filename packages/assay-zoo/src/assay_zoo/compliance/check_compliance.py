@@ -32,11 +32,11 @@ def check_compliance(
     name = place.metadata.model if place.metadata else "model.onnx"
     if not _inside(name):
         sentence = f"metadata.toml names the model {shown(name)}, outside of the submission; give a file inside it"
-        return [Check(name="compliance.model", outcome=CheckOutcome.FAILED, sentence=sentence, path="metadata.toml")]
+        return [Check("compliance.model", CheckOutcome.FAILED, sentence, "metadata.toml")]
     try:
         examination = examine_apart(request_of(place), limits)
     except HarnessError as error:
-        return [Check(name="compliance.model", outcome=CheckOutcome.INFRASTRUCTURE, sentence=str(error), path=name)]
+        return [Check("compliance.model", CheckOutcome.INFRASTRUCTURE, str(error), name)]
     seconds = time.monotonic() - started
     checks = report(
         [_without(finding, place.folder) for finding in examination.findings],
@@ -87,8 +87,8 @@ def _unclaimed(place: SubmissionContext) -> list[Check]:
     if place.metadata is not None:
         return []
     sentence = f"not executed: opset, inputs and outputs are compared with {METADATA}, which must hold first"
-    return [Check(name="compliance.claims", outcome=CheckOutcome.SKIPPED, sentence=sentence, path=METADATA)]
+    return [Check("compliance.claims", CheckOutcome.SKIPPED, sentence, METADATA)]
 
 
 def _puzzle(text: str, path: str) -> Check:
-    return Check(name="compliance.model", outcome=CheckOutcome.UNDECIDED, sentence=text, path=path)
+    return Check("compliance.model", CheckOutcome.UNDECIDED, text, path)

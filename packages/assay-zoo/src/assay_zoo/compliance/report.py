@@ -74,4 +74,4 @@ def _passed(area: Area, counts: Mapping[str, int], remarks: Sequence[str]) -> st
 
 
 def _check(area: Area, outcome: CheckOutcome, sentence: str, path: str, executed: int) -> Check:
-    return Check(name=f"compliance.{area}", outcome=outcome, sentence=sentence, path=path, executed=executed)
+    return Check(f"compliance.{area}", outcome, sentence, path, executed=executed)

@@ -66,7 +66,7 @@ def check_files(place: SubmissionContext, tools: SubmissionServices) -> list[Che
     words = {"files": len(taken.taken), "bytes": size}
     failed = {check.name for check in checks}
     checks += [
-        Check(name=f"files.{name}", outcome=CheckOutcome.PASSED, sentence=sentence.format(**words), executed=1)
+        Check(f"files.{name}", CheckOutcome.PASSED, sentence.format(**words), executed=1)
         for name, sentence in _HOLDS.items()
         if f"files.{name}" not in failed
     ]
@@ -114,17 +114,17 @@ def _opened_check(entry: Entry, finding: Finding) -> Check:
 
 def _failed(name: str, sentence: str, path: str, line: int = 0) -> Check:
     outcome = CheckOutcome.FAILED
-    return Check(name=f"files.{name}", outcome=outcome, sentence=sentence, path=path, line=line, executed=1)
+    return Check(f"files.{name}", outcome, sentence, path, line, executed=1)
 
 
 def _unread(entry: Entry, answer: Looked) -> Check:
     """Our reader failed on it: neither its fault for sure nor a machine's, so that a person looks."""
     sentence = f"{entry.path} could not be looked at: {answer.sentence}"
-    return Check(name="files.readable", outcome=CheckOutcome.UNDECIDED, sentence=sentence, path=entry.path)
+    return Check("files.readable", CheckOutcome.UNDECIDED, sentence, entry.path)
 
 
 def _unopened(answer: Looked) -> Check:
-    return Check(name="files.readable", outcome=CheckOutcome.INFRASTRUCTURE, sentence=answer.sentence)
+    return Check("files.readable", CheckOutcome.INFRASTRUCTURE, answer.sentence)
 
 
 def _ordered(checks: Sequence[Check]) -> list[Check]:
@@ -151,6 +151,10 @@ def _first(checks: Sequence[Check]) -> list[Check]:
 def _digest(taken: Intake, size: int, seconds: float) -> Check:
     left = f"; left out: {', '.join(taken.left_out)}" if taken.left_out else ""
     return Check(
-        name="files.digest", outcome=CheckOutcome.PASSED, sentence=f"the contents are sha256 {taken.digest[:16]}...{left}",
-        executed=1, seconds=seconds, figures={"files": len(taken.taken), "size_bytes": size},
-    )  # fmt: skip
+        "files.digest",
+        CheckOutcome.PASSED,
+        f"the contents are sha256 {taken.digest[:16]}...{left}",
+        executed=1,
+        seconds=seconds,
+        figures={"files": len(taken.taken), "size_bytes": size},
+    )

@@ -20,16 +20,8 @@ _SCRIPTS = (
     ".swift", ".kt", ".scala", ".tcl", ".hta", ".wsf", ".jse", ".vbe", ".reg", ".mk", ".cmake", ".gradle",
 )  # fmt: skip
 _NAMES = (
-    "makefile",
-    "gnumakefile",
-    "dockerfile",
-    "containerfile",
-    "jenkinsfile",
-    "vagrantfile",
-    "cmakelists.txt",
-    "justfile",
-    "rakefile",
-)
+    "makefile", "gnumakefile", "dockerfile", "containerfile", "jenkinsfile", "vagrantfile", "cmakelists.txt", "justfile", "rakefile",
+)  # fmt: skip
 _SUFFIXES = (".so", ".dll", ".dylib", ".exe", ".pyc", ".pyd", ".whl", ".egg", ".jar", ".o", ".a")
 
 

@@ -110,7 +110,7 @@ def _or_raise(error: OSError, entry: _Entry) -> list[Check]:
 
 def _refused(name: str, sentence: str, entry: _Entry | None = None) -> Check:
     path = _shown(entry.path) if entry else ""
-    return Check(name=name, outcome=CheckOutcome.FAILED, sentence=sentence, path=path)
+    return Check(name, CheckOutcome.FAILED, sentence, path)
 
 
 def _shown(path: bytes) -> str:

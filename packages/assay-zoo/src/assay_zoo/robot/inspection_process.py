@@ -19,17 +19,8 @@ import msgspec
 from assay_zoo.inspect import Inspection
 
 _KEPT = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "TZ",
-    "TMPDIR",
-    "VIRTUAL_ENV",
-    "PYTHONPATH",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "XDG_CACHE_HOME",
-)
+    "PATH", "HOME", "LANG", "TZ", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "XDG_CACHE_HOME",
+)  # fmt: skip
 _KEPT_FAMILIES = ("LC_", "ASSAY_", "CUDA_", "OMP_", "MKL_", "OPENBLAS_")
 _WAIT_S = 0.5
 _STDERR_BYTES = 4000

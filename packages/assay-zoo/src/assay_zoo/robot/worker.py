@@ -119,7 +119,7 @@ class Worker:
             self._shop.mirror.fetch_head(head)
         except GitFailed as error:
             sentence = f"{head.sha[:12]} of {head.branch} cannot be fetched: {error}; make the commit again and push it"
-            return Check(name="files.commit", outcome=CheckOutcome.INFRASTRUCTURE, sentence=sentence)
+            return Check("files.commit", CheckOutcome.INFRASTRUCTURE, sentence)
         return None
 
     def _export(self, lease: Lease, head: Head, base: str, root: Path) -> list[Check]:
@@ -138,7 +138,7 @@ class Worker:
             # Intake follows no link inside a submission; the folder itself must not be one, or another is taken for it.
             folder.unlink()
             sentence = f"{SUBMISSIONS}/{submission.name} is a link: a submission is a folder"
-            return [Check(name="files.links", outcome=CheckOutcome.FAILED, sentence=sentence)]
+            return [Check("files.links", CheckOutcome.FAILED, sentence)]
         if not refused and not folder.is_dir():
             names = self._shop.source.names(head, self._shop.mirror.submissions_of(head, base))
             if submission.name not in names:
@@ -147,7 +147,7 @@ class Worker:
                 f"the commit has no folder {SUBMISSIONS}/{submission.name}; a name consists of lower-case letters, digits, "
                 "'.', '_' and '-', and begins with a letter or a digit"
             )
-            return [Check(name="files.folder", outcome=CheckOutcome.FAILED, sentence=sentence)]
+            return [Check("files.folder", CheckOutcome.FAILED, sentence)]
         return refused
 
     def _export_zoo(self, base: str, paths: tuple[str, ...], root: Path) -> None:
@@ -266,4 +266,4 @@ def sweep_scratch(history: str) -> None:
 
 
 def _fault(sentence: str) -> Check:
-    return Check(name="robot.inspection", outcome=CheckOutcome.INFRASTRUCTURE, sentence=sentence)
+    return Check("robot.inspection", CheckOutcome.INFRASTRUCTURE, sentence)
