@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from assay.core.region import GraphNode
 from assay.triage.findings import PLACE, Finding, findings, pattern_of_finding
 from assay.triage.graph import Graph
-from assay.triage.known import numbers_of, occurrences
+from assay.triage.known_causes import numbers_of, occurrences
 from assay.worker.regions.value_files import declared_dtypes, graph_of
 
 FOLDER = "ASSAY_KEPT_MODELS"

@@ -16,9 +16,9 @@ from multiprocessing.connection import Connection
 import numpy as np
 
 from assay.serving.arrivals import arrivals
-from assay.serving.generator import generate
+from assay.serving.load_generator import generate
+from assay.serving.load_summary import summarize
 from assay.serving.requests import Mix
-from assay.serving.summary import summarize
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 TOKEN = b'data: {"choices": [{"text": "a"}]}\n\n'

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, helper, save_model
 
-from assay.pipeline.roofline_peaks import environment
+from assay.pipeline.machine_peaks import environment
 
 WIDTH = 1536
 ROUNDS = 5

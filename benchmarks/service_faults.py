@@ -23,7 +23,7 @@ from assay.core.result import VerifyResult
 from assay.judge.job_outcome import with_outcome
 from assay.plugins import find_flow
 from assay.testing.language_server.app import Settings
-from assay.testing.language_server.faults import FAULTS
+from assay.testing.language_server.planted_faults import FAULTS
 from assay.testing.language_server.running import running
 from assay.worker.stages import Stages
 from assay.worker.verify.verify import verify

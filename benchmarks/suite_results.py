@@ -22,8 +22,8 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import VerdictStatus
 from assay.judge.verdicts import judge
-from assay.pipeline.expect import expectations, normalize_message
 from assay.pipeline.expected_timeouts import with_expected_timeouts
+from assay.pipeline.known_outcomes import expectations, normalize_message
 from assay.pipeline.merge import saved_run
 
 LOCAL = ("--history", "--expectations", "--save", "--report", "--workers")

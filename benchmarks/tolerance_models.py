@@ -30,7 +30,7 @@ from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.numerics.tolerance.derive import derive
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
-from assay.numerics.tolerance.simulate.evaluation import as_type
+from assay.numerics.tolerance.simulate.double_evaluation import as_type
 from assay.ports import Tensors
 from assay.suites.models import Models
 

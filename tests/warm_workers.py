@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.launch.fork_server import ForkServer
+from assay.launch.forked_workers import ForkServer
 from assay.launch.prefork import Preforked
 from assay.launch.supervisor import Supervisor
 from warm_worker import BEFORE_WORKERS

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from onnx import helper
 
-from assay.models.tolerances import read_header
+from assay.models.tolerance_file import read_header
 from command_line import run_assay
 from mutating import F, save
 

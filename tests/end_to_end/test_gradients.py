@@ -11,7 +11,7 @@ import pytest
 from assay.core.job import DeriveToleranceJob, VerifyJob, other_kind
 from assay.core.outcome import Outcome
 from assay.models.goldens import read_golden
-from assay.models.tolerances import read_tolerance
+from assay.models.tolerance_file import read_tolerance
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.plugins import find_flow
 from assay.suites.gradients import Gradients

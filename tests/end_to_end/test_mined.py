@@ -13,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.errors import UsageError
-from assay.suites.mined import Mined
+from assay.suites.mined_operators import Mined
 from assay.testing.suite_checks import check_suite
 from command_line import run_assay
 

@@ -19,7 +19,7 @@ from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
 from assay.judge.note_text import note_text
 from assay.judge.warnings_text import warnings_of
-from assay.models.tolerances import read_header
+from assay.models.tolerance_file import read_header
 from assay.pipeline.open_run import judge_run
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"

@@ -19,7 +19,7 @@ from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
 from assay.errors import UnknownName, UsageError
 from assay.judge import judge
-from assay.judge.metrics import metrics
+from assay.judge.named_metrics import metrics
 from assay.numerics.operators.index import onnx_operators
 from assay.numerics.operators.record import MICROSOFT
 from assay.options.arguments import values_from_arguments

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from assay.config.assay_toml import load_config
-from assay.config.schema import ConfigFile
+from assay.config.toml_schema import ConfigFile
 from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.errors import BadPolicy

@@ -18,7 +18,7 @@ from fake_github import APP_ID, FakeGithub
 from live_server import serving
 from robot_process import NAME, Repository, Robot, git
 
-from assay.launch.sandbox import Bubblewrap
+from assay.launch.bubblewrap import Bubblewrap
 
 pytestmark = [
     pytest.mark.slow,

@@ -113,7 +113,7 @@ def test_words_in_a_record_are_found() -> None:
         (("assay.endpoints.connection", "Connection.post"), True),
         (("assay.endpoints.fetch", "fetched"), False),
         (("assay.models.checkpoints.read_folder", "read_folder"), False),
-        (("assay.models.named_sources.git", "_reason"), False),
+        (("assay.models.named_sources.git_revision", "_reason"), False),
         (("assay.config.value_types", ""), False),
         (("assay.mutation.windows", "OPERATORS"), True),
     ],

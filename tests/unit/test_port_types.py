@@ -24,7 +24,7 @@ from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn
 from assay.backends.openvino import OpenVINO, OpenVINOEngine
 from assay.backends.openvino_genai import OpenVinoGenai
 from assay.backends.tensorrt.backend import TensorRT
-from assay.backends.tensorrt.engine import TensorRTEngine
+from assay.backends.tensorrt.loaded_engine import TensorRTEngine
 from assay.backends.tensorrt.trtexec_backend import Trtexec
 from assay.backends.tensorrt.trtexec_engine import TrtexecEngine
 from assay.backends.torch import Torch
@@ -36,7 +36,7 @@ from assay.mutation.transform import Mutant
 from assay.suites.edge import EdgeCases
 from assay.suites.folder import Folder
 from assay.suites.gradients import Gradients
-from assay.suites.mined import Mined
+from assay.suites.mined_operators import Mined
 from assay.suites.models import Models
 from assay.suites.onnx_functions import OnnxFunctions
 from assay.suites.onnx_node import OnnxNode

@@ -18,9 +18,9 @@ from assay.core.job import AnyJob
 from assay.core.kept_folder import KeptFolder
 from assay.core.result import AnyResult
 from assay.core.run import Run
+from assay.stores.history_tables import FIRST_RELEASED, SCHEMA
 from assay.stores.metric_values import Names
 from assay.stores.run_names import RunNames
-from assay.stores.tables import FIRST_RELEASED, SCHEMA
 
 KEPT = Path(__file__).with_name("recorded_form.txt")
 RECORDED = (Run, AnyJob, AnyResult, Alert, KeptFolder, Names, RunNames)
@@ -28,8 +28,8 @@ RECORDED = (Run, AnyJob, AnyResult, Alert, KeptFolder, Names, RunNames)
 OPTIONAL = " (optional)"
 ADVICE = (
     "a history that was recorded before cannot be read any more, or loses what it has. While nothing is released raise SCHEMA and "
-    "FIRST_RELEASED in stores/tables.py and rename the one migration after them; later raise SCHEMA and add a migration that writes the "
-    "payloads again. Then run this test with ASSAY_UPDATE_TEXTS=1"
+    "FIRST_RELEASED in stores/history_tables.py and rename the one migration after them; later raise SCHEMA and add a migration that "
+    "writes the payloads again. Then run this test with ASSAY_UPDATE_TEXTS=1"
 )
 
 

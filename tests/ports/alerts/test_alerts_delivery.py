@@ -13,10 +13,10 @@ import pytest
 from msgspec.structs import replace
 
 from alert_servers import Endpoint, endpoint, mail_server
-from assay.alerts.addresses import NotDelivered, without_address
 from assay.alerts.delivery import Delivered, deliver, with_message
 from assay.alerts.message import message
 from assay.alerts.send import send
+from assay.alerts.target_addresses import NotDelivered, without_address
 from assay.core.alert import Alert, AlertFacts, AlertKind, AlertRules, AlertTarget, Message, SecretText
 from assay.stores.sql import SqlStore
 from free_port import free_port

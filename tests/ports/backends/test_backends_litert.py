@@ -11,7 +11,7 @@ import pytest
 import assay
 from assay.backends.litert import LiteRt
 from assay.backends.litert_convert import failure, first_number
-from assay.commands.environments import open_environments, shipped_environments
+from assay.commands.known_environments import open_environments, shipped_environments
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome

@@ -9,7 +9,7 @@ import pytest
 
 import assay
 from assay.backends.llama_cpp import LlamaCpp
-from assay.commands.environments import open_environments, shipped_environments
+from assay.commands.known_environments import open_environments, shipped_environments
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.errors import Unsupported

@@ -21,7 +21,7 @@ from assay.errors import InvalidModel, Unsupported, UsageError
 from assay.models.checkpoints.to_graph import to_graph
 from assay.ports.prompts import ContinuesPrompts, DecodesPrompts, Top
 from assay.worker.service.asking import alone, generated, together
-from assay.worker.service.draws import draw_rules
+from assay.worker.service.draw_distribution import draw_rules
 from assay.worker.service.oracle import Oracle
 from assay.worker.service.places import difference, judge_all
 from assay.worker.service.recorded_service import RecordedDecoder, recorded

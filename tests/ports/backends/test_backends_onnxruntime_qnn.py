@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 import assay
 from assay.backends.onnx_loader import load_checked, signature_of
 from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn, named
-from assay.commands.environments import open_environments, shipped_environments
+from assay.commands.known_environments import open_environments, shipped_environments
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome

@@ -73,7 +73,7 @@ echo $SLURM_ARRAY_TASK_ID >> {tmp_path}/begun
 [ $SLURM_ARRAY_TASK_ID -eq 2 ] && [ ! -e {tmp_path}/once ] && touch {tmp_path}/once && exit 9
 touch {tmp_path}/$SLURM_ARRAY_TASK_ID.run
 """
-    from assay.commands import slurm as command
+    from assay.commands import slurm_array as command
     from assay.pipeline.progress import SILENT
 
     monkeypatch.setattr(command, "saved_run", lambda path: (None, ()))

@@ -18,8 +18,8 @@ from sqlalchemy.exc import OperationalError
 
 from assay.errors import AssayError, NewerHistory, RunNotFound, StoreError, StoreUnreachable, UsageError
 from assay.stores import connect, sql_database
+from assay.stores.history_tables import SCHEMA, run_summary
 from assay.stores.sql import SqlStore
-from assay.stores.tables import SCHEMA, run_summary
 from assay.testing.builders import make_result, make_run
 
 

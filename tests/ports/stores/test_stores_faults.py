@@ -13,9 +13,9 @@ from assay.commands.history_copy import copy_from
 from assay.core.result import Result
 from assay.errors import RunNotFound, StoreUnreachable, UsageError
 from assay.pipeline import open_run as opening
+from assay.pipeline.adapters import Services
 from assay.pipeline.open_run import open_run
 from assay.pipeline.resume import resume
-from assay.pipeline.services import Services
 from assay.stores import connect
 from assay.stores.copy_history import copy_history
 from assay.stores.sql import SqlStore

@@ -22,9 +22,9 @@ from assay.errors import StoreError
 from assay.pipeline import open_run as opening
 from assay.pipeline.open_run import open_run
 from assay.pipeline.resume import resume
+from assay.stores.history_tables import metric_values, result_payloads, results
 from assay.stores.journal import read_journal
 from assay.stores.sql import SqlStore
-from assay.stores.tables import metric_values, result_payloads, results
 from assay.testing.builders import make_job, make_result, make_run
 from databases import server_user
 

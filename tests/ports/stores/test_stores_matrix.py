@@ -21,11 +21,11 @@ from assay.judge.verdicts import judge
 from assay.ports.browsing import RED, CellQuery
 from assay.stores import matrix
 from assay.stores import run_names as run_names_module
-from assay.stores.browsing import red
 from assay.stores.copy_history import copy_history
+from assay.stores.dashboard_queries import red
+from assay.stores.history_tables import run_summary
 from assay.stores.run_names import keep_run_names, run_names
 from assay.stores.sql import SqlStore
-from assay.stores.tables import run_summary
 from assay.testing.builders import make_comparison, make_job, make_result, make_run
 from sqlite_steps import steps
 

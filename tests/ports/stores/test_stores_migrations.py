@@ -18,14 +18,14 @@ from sqlalchemy import Connection, inspect, make_url, text
 from assay.core.result import AnyResult
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import StoreError
-from assay.judge.metrics import metrics
+from assay.judge.named_metrics import metrics
 from assay.stores.connect import ALONE, connect
+from assay.stores.history_tables import VERSION_TABLE, metadata
 from assay.stores.metric_values import FIRST, Names
 from assay.stores.payload import unpack
 from assay.stores.run_names import RunNames
 from assay.stores.schema import MIGRATIONS, _migrate
 from assay.stores.sql import SqlStore
-from assay.stores.tables import VERSION_TABLE, metadata
 from assay.testing.builders import make_comparison, make_measurement, make_result, make_run
 
 RUNS = ("20260101", "20260102")

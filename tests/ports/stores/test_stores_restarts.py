@@ -21,8 +21,8 @@ from assay.core.verdict import RunVerdict
 from assay.judge.verdicts import judge
 from assay.pipeline import open_run as opening
 from assay.pipeline.open_run import open_run
+from assay.stores.history_tables import metric_values, result_payloads, results
 from assay.stores.sql import SqlStore
-from assay.stores.tables import metric_values, result_payloads, results
 from assay.testing.builders import make_job, make_result, make_run
 from command_line import run_assay
 from cut_connection import Cut

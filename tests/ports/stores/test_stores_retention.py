@@ -15,7 +15,7 @@ from assay.core.measurement import Measurement
 from assay.core.outcome import Outcome
 from assay.core.result import MeasureResult, Result
 from assay.errors import UsageError
-from assay.judge.metrics import metrics
+from assay.judge.named_metrics import metrics
 from assay.pipeline.retention import prune, without_samples
 from assay.stores import retention
 from assay.stores.sql import SqlStore

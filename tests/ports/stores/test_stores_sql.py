@@ -18,11 +18,11 @@ from assay.errors import StoreError
 from assay.stores.connect import ALONE, connect
 from assay.stores.encoded_result import encode
 from assay.stores.find_run import exact_run
+from assay.stores.history_tables import SCHEMA, metadata
 from assay.stores.ingest import add_results
 from assay.stores.schema import MIGRATIONS, _migrate, _version
 from assay.stores.search import cell_rows
 from assay.stores.sql import SqlStore
-from assay.stores.tables import SCHEMA, metadata
 from assay.testing.builders import make_result, make_run
 from assay.testing.store_checks import check_store
 

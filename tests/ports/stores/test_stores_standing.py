@@ -18,8 +18,8 @@ from assay.core.result import AnyResult
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.ports.browsing import JobState
 from assay.stores import ingest
-from assay.stores.browsing import red
 from assay.stores.connect import ALONE, connect
+from assay.stores.dashboard_queries import red
 from assay.stores.schema import _migrate
 from assay.stores.sql import SqlStore
 from assay.stores.state_counts import add_up, flow_counts

@@ -18,8 +18,8 @@ from assay.commands.alerting import MOST, alert_lines
 from assay.commands.alerts import mute_alert
 from assay.core.alert import Alert, AlertKind, AlertRules, AlertTarget, Message, SecretText
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
+from assay.pipeline.adapters import Services
 from assay.pipeline.open_run import Checked
-from assay.pipeline.services import Services
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_job, make_result, make_run
 

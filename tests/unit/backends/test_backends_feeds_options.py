@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.backends.check_inputs import check_inputs
-from assay.backends.options import positive, resolve_options
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.torch_inductor_config import read_config
 from assay.core.flow import Flow, Option
 from assay.core.model import TensorSpec

@@ -14,8 +14,8 @@ from assay.core.service import Service
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.options.load import LoadOptions
-from assay.serving.knee import Curve, curve
-from assay.serving.summary import LoadSummary
+from assay.serving.load_summary import LoadSummary
+from assay.serving.rising_load import Curve, curve
 
 FAST = {"requests": 100.0, "errors": 0.0, "ttft_p50_ms": 10.0, "sender_late_p99_ms": 1.0}
 LIMIT = ("ttft_p50_ms", "<=", 20.0)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from assay.cli.main import app
 from assay.config.assay_toml import load_config
-from assay.config.schema import config_schema
+from assay.config.toml_schema import config_schema
 from assay.core.input_plan import InputRange, RangeSource
 from assay.models.random_inputs import FILLS as KNOWN_FILLS
 from assay.options.check import CheckOptions

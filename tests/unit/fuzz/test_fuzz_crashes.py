@@ -30,7 +30,7 @@ from assay.fuzz.same_cause import Relation, relation
 from assay.generators.files import keep_case
 from assay.generators.other_operators import with_one_scale
 from assay.generators.schemas import schema_at
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 from assay.ports.generator import GeneratedCase
 from assay.triage.cause import Cause, Symptom, Where
 

@@ -18,7 +18,7 @@ from assay.fuzz.corpus import Arm, Corpus, Session, Waiting
 from assay.fuzz.learn import PAIRS, learn
 from assay.fuzz.look import made_again
 from assay.generators.near_misses import NearMisses
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 
 ENDS = 500
 

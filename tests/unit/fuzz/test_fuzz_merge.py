@@ -18,7 +18,7 @@ from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting
 from assay.fuzz.look import Look, status_of
 from assay.fuzz.session import LOOKS, Fuzzing, screen_job
 from assay.fuzz.suspect_signature import signature
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 
 FLOW = Flow(name="faulty", backend="faulty")
 SUSPECT = Suspect(CaseId("sweep", 3, 7, 9), "values", ("Neg@13",), ablated={"inputs": True})

@@ -13,7 +13,7 @@ from assay.core.note import NoteCode, noted
 from assay.core.policy import Goal, Policy
 from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
-from assay.judge.metrics import metrics, samples_missing
+from assay.judge.named_metrics import metrics, samples_missing
 from assay.judge.verdicts import judge
 from assay.testing.builders import make_measurement, make_result
 

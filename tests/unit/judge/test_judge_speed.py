@@ -14,7 +14,7 @@ from assay.core.result import Result
 from assay.core.speed import PairedRun, SpeedComparison, SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict
-from assay.judge.metrics import metrics
+from assay.judge.named_metrics import metrics
 from assay.judge.operator_regressions import operator_regressions
 from assay.judge.speed import judge_comparison, judge_speed
 from assay.testing.builders import make_result

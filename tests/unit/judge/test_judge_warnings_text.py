@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.note import NoteCode, noted
 from assay.core.result import UntakenBranch
-from assay.judge.metrics import metrics
+from assay.judge.named_metrics import metrics
 from assay.judge.warnings_text import critical_warnings, warning_counts, warnings_of
 from assay.testing.builders import make_result
 

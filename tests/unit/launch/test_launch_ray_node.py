@@ -5,8 +5,8 @@ from __future__ import annotations
 from assay.core.case import Case
 from assay.core.job import NoopJob
 from assay.core.model import Model
-from assay.launch.ray import node as module
-from assay.launch.ray.node import Node
+from assay.launch.ray import ray_node as module
+from assay.launch.ray.ray_node import Node
 
 
 def _jobs(count: int) -> list[NoopJob]:

@@ -15,8 +15,8 @@ from assay.errors import WorkerFailed
 from assay.launch.failed_result import lost_nodes
 from assay.launch.job_queue import worker_key
 from assay.launch.ray.agent import Agent, versions
-from assay.launch.ray.node import Node
-from assay.launch.ray.packets import Settings
+from assay.launch.ray.messages import Settings
+from assay.launch.ray.ray_node import Node
 from assay.launch.ray.sharing import Sharing, for_alone
 from assay.testing.builders import make_flow
 

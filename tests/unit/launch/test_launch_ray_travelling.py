@@ -17,9 +17,9 @@ from assay.core.speed import BaselineEngine
 from assay.core.wire import decode_job
 from assay.errors import BlobLost, WorkerFailed
 from assay.launch.ray.far_nodes import FarNodes
-from assay.launch.ray.packets import Batch, Parcel, pack_results, unpack_batch
+from assay.launch.ray.messages import Batch, Parcel, pack_results, unpack_batch
 from assay.launch.ray.travelling import KnownFiles, TravellingFile, open_store, weights_beside
-from assay.models.tolerances import coarse_of
+from assay.models.tolerance_file import coarse_of
 from assay.testing.builders import make_flow, make_result
 
 

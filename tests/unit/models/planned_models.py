@@ -11,7 +11,7 @@ import onnxruntime
 from onnx import numpy_helper, parser
 
 from assay.core.input_plan import InputPlan
-from assay.models.input_plan.plan import plan_of
+from assay.models.input_plan.draw_plan import plan_of
 from assay.models.onnx_file import describe
 from assay.models.random_inputs import random_inputs
 

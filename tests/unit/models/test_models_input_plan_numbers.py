@@ -10,12 +10,12 @@ import pytest
 from planned_models import answers, made, planned, rows
 
 from assay.core.input_plan import InputRange, RangeSource
+from assay.models.input_plan.draw_plan import alternatives
 from assay.models.input_plan.graph import read_graph
 from assay.models.input_plan.number_ranges import number_ranges
-from assay.models.input_plan.plan import alternatives
 from assay.models.onnx_file import describe
 from assay.models.random_inputs import random_inputs
-from assay.numerics.shapes.requirements import MAGNITUDE
+from assay.numerics.shapes.needed_values import MAGNITUDE
 
 SCALE = {"s": np.asarray(0.5, np.float32)}
 NUMBERS = (RangeSource.TYPE, RangeSource.NUMBERS)

@@ -15,7 +15,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnx.helper import make_node, make_tensor_value_info
 
 from assay.core.input_plan import InputPlan
-from assay.models.input_plan.plan import plan_of
+from assay.models.input_plan.draw_plan import plan_of
 from assay.models.onnx_file import describe
 from assay.models.random_inputs import random_inputs
 from assay.numerics.oracle.evaluator import Evaluator

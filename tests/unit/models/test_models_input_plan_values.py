@@ -14,9 +14,9 @@ from assay.core.flow import Flow
 from assay.core.job import VerifyJob
 from assay.core.model import Model
 from assay.core.note import NoteCode, noted
+from assay.models.input_plan.draw_plan import other_sizes, plan_of
 from assay.models.input_plan.evaluate_shapes import evaluate
 from assay.models.input_plan.graph import read_graph
-from assay.models.input_plan.plan import other_sizes, plan_of
 from assay.models.input_plan.sizes import solve
 from assay.models.onnx_file import open_model
 from assay.worker.inputs.input_choice import Samples, chosen

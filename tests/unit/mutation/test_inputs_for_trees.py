@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 from onnx import ModelProto, TensorProto, helper
 
-from assay.models.input_plan.plan import plan_of
+from assay.models.input_plan.draw_plan import plan_of
 from assay.models.onnx_file import describe
 from assay.models.random_inputs import random_inputs
 from assay.mutation.differential_search import Run, search

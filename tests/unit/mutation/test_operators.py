@@ -12,8 +12,8 @@ import pytest
 from onnx import ModelProto, numpy_helper
 
 from assay.errors import Unsupported, UsageError
+from assay.mutation.coarse_arithmetic import rounded
 from assay.mutation.graph import Graph
-from assay.mutation.precision import rounded
 from assay.mutation.registry import FAMILIES, OPERATORS, Mutant, inject, parse, sites
 from assay.mutation.transform import Mutant as Transform
 from assay.mutation.validate import why_invalid

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from assay.onnx_to_torch.operators.shapes import _mirrored
+from assay.onnx_to_torch.operators.rearranging import _mirrored
 
 
 @pytest.mark.parametrize(("low", "high"), [(3, 2), (0, 4), (4, 0), (9, 11)])

@@ -19,11 +19,11 @@ from assay.core.model import Model
 from assay.core.result import MeasureResult
 from assay.errors import UsageError
 from assay.models.files import folder_digest
+from assay.pipeline.adapters import Services
 from assay.pipeline.baseline_history import current_identity, kept_baselines, make_current
 from assay.pipeline.baseline_rollback import rollback
 from assay.pipeline.find_baseline import ARTIFACT, FILE, baseline_folder
 from assay.pipeline.provenance import this_machine
-from assay.pipeline.services import Services
 
 FLOW = Flow("onnxruntime", "onnxruntime")
 MODEL = Model("m", "m.onnx", "1")

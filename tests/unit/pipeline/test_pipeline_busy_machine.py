@@ -18,7 +18,7 @@ from assay.core.outcome import Cause, Outcome
 from assay.core.policy import Policy
 from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
-from assay.judge.outcome import judge_outcome
+from assay.judge.outcome_rule import judge_outcome
 from assay.pipeline.job_graph import JobGraph
 from assay.ports import JobSource
 

@@ -27,9 +27,9 @@ from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
+from assay.pipeline.adapters import Services
 from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.late_references import engines_out_of_time, left_unasked, not_answered
-from assay.pipeline.services import Services
 from assay.pipeline.tolerances import time_left_s
 from assay.ports import JobSource
 

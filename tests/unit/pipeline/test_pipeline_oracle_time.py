@@ -18,8 +18,8 @@ from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result
+from assay.pipeline.adapters import Services
 from assay.pipeline.ensure_references import ORACLES, _compute
-from assay.pipeline.services import Services
 
 
 def _limits_s(outcome: Outcome, folder: Path) -> list[float]:

@@ -17,9 +17,9 @@ from assay.core.outcome import Outcome
 from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import Result
 from assay.judge.witnesses import Side, side_of
+from assay.pipeline.adapters import Services
 from assay.pipeline.job_graph import JobGraph, result_of
 from assay.pipeline.other_reading import OTHER
-from assay.pipeline.services import Services
 from assay.pipeline.witnesses import BUDGET_S, Witnessed
 from assay.ports import Availability
 from assay.testing.builders import make_comparison, make_job, make_result

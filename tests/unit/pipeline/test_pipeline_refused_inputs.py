@@ -20,9 +20,9 @@ from assay.core.policy import Policy
 from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import judge
+from assay.pipeline.adapters import Services
 from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.refused_inputs import RefusedInputs
-from assay.pipeline.services import Services
 from assay.ports import Availability, JobSource
 
 DISABLED, OPENVINO, TORCH = "onnxruntime-disable", "openvino-f32", "torch-eager"

@@ -9,8 +9,8 @@ from typing import cast
 from assay.core.changes import CellChange
 from assay.core.result import Result
 from assay.judge.changes import cell_changes
+from assay.pipeline.adapters import Services
 from assay.pipeline.run_changes import PAST_RUNS, with_past
-from assay.pipeline.services import Services
 from assay.testing.builders import make_measurement, make_result, make_run
 
 

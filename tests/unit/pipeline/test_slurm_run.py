@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.commands import slurm as command
+from assay.commands import slurm_array as command
 from assay.commands.composition import open_services
 from assay.commands.run import run_suites
 from assay.core.run import ModelSource, Run

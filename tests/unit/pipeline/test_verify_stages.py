@@ -23,11 +23,11 @@ from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Goal, Policy
 from assay.core.result import Result, StageTime
 from assay.core.run import Run
-from assay.models.tolerances import coarse_of, read_header, write_tolerance
+from assay.models.tolerance_file import coarse_of, read_header, write_tolerance
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header
+from assay.pipeline.adapters import Services
 from assay.pipeline.job_graph import JobGraph, result_of
-from assay.pipeline.services import Services
 from assay.pipeline.tolerances import ensure_tolerances, is_coarse
 from assay.pipeline.verify_stages import VerifyStages, coarse_suffices
 from assay.ports import JobSource

@@ -26,7 +26,7 @@ from assay.judge.load_metrics import load_metrics
 from assay.judge.service_speed import judged_comparison
 from assay.pipeline.record_load import load_policy_of, load_result, record_load
 from assay.serving.comparison import Comparison, compare_services
-from assay.serving.generator import Load, Sent
+from assay.serving.load_generator import Load, Sent
 from assay.serving.started import Started, _trouble, started
 from http_server import Handler, serving
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay.serving.generator import Load, Sent
 from assay.serving.load_answers import Answer, answers_of
+from assay.serving.load_generator import Load, Sent
 from scripted_server import whole
 
 ODD = {

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from assay.core.wire import decode_job
-from assay.stores.browsing import only_cell
+from assay.stores.dashboard_queries import only_cell
 from assay.testing.builders import make_flow, make_job
 
 NAMES = ("a", "aa", "a\xa4", "name", "case", "b", "ü", "operators/conv2d")

@@ -21,7 +21,7 @@ from assay.ports import Tensor
 from assay.suites.edge import tables
 from assay.suites.edge.build_edge import _saved, array
 from assay.worker.stages import Stages
-from assay.worker.verify.error_case import _again, apply_wrong_use
+from assay.worker.verify.wrong_use import _again, apply_wrong_use
 
 _DEFECTS = {"ReduceLogSumExp-lowest", "Loop-endless", "LogSoftmax-large"}
 """Of onnx.reference itself: it subtracts -inf from -inf, knows no Loop without a condition, takes the logarithm of 0."""

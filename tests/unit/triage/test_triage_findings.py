@@ -11,7 +11,7 @@ from assay import plugins
 from assay.core.region import GraphNode, RegionGraph
 from assay.triage.findings import PLACE, findings, patterns_of_findings
 from assay.triage.graph import Graph
-from assay.triage.known import occurrences
+from assay.triage.known_causes import occurrences
 from assay.triage.sites import narrowest
 from assay.worker.regions.value_files import _plain_attributes
 

@@ -12,7 +12,7 @@ from assay.core.result import Result
 from assay.core.speed import SpeedComparison
 from assay.testing.builders import make_job, make_result
 from assay.triage.cause import Cause, Where
-from assay.triage.pages import write_pages
+from assay.triage.cause_page import write_pages
 from assay.triage.slow import cause_of_slowness
 from assay.triage.triage_text import lines
 

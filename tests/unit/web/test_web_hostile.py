@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from assay.web.address import address
-from assay.web.render import STATIC
+from assay.web.responses import STATIC
 from dashboard_history import HOSTILE, RED, WELL, run_id
 
 HOSTILE_RESULT = address("/result", case=HOSTILE, flow="tvm")

@@ -11,7 +11,7 @@ from assay.errors import UsageError
 from assay.web.answer import page_number
 from assay.web.format import moment, when
 from assay.web.hosts import known_hosts
-from assay.web.render import _inert, environment
+from assay.web.responses import _inert, environment
 from assay.web.serve import _load_ahead
 from assay.web.site import Cache
 from assay.web.trend_plot import day_labels

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 
 from assay.backends.check_inputs import check_inputs
+from assay.backends.flow_options import resolve_options
 from assay.backends.onnx_loader import Signature, load_checked, signature_of
-from assay.backends.options import resolve_options
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow
 from assay.errors import InvalidModel, Unsupported

@@ -8,9 +8,9 @@ from pathlib import Path
 from assay.core.case import Case, Inputs
 from assay.core.limits import Limits
 from assay.errors import BadGolden, HarnessError
+from assay.pipeline.adapters import Services
 from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.request import ModelRequest
-from assay.pipeline.services import Services
 from assay_zoo.limited_process import Ending, run_limited
 from assay_zoo.policy import RunLimits
 

@@ -11,7 +11,7 @@ from assay_zoo.metadata import Metadata
 from assay_zoo.policy import Scenario, ZooPolicy
 
 if TYPE_CHECKING:
-    from assay.pipeline.services import Services
+    from assay.pipeline.adapters import Services
     from assay.ports import Sandbox
 
 

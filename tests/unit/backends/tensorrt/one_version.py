@@ -12,9 +12,9 @@ from onnx import parser
 from assay.backends.cuda import Cuda
 from assay.backends.onnx_loader import load_checked, signature_of
 from assay.backends.tensorrt.api import api_of
-from assay.backends.tensorrt.build import built
-from assay.backends.tensorrt.engine import Declared, TensorRTEngine
-from assay.backends.tensorrt.logs import Listener
+from assay.backends.tensorrt.engine_build import built
+from assay.backends.tensorrt.loaded_engine import Declared, TensorRTEngine
+from assay.backends.tensorrt.log_lines import Listener
 from assay.backends.tensorrt.settings import Settings
 
 TWICE = "g (float[n, 3] x) => (float[n, 3] y) { y = Add(x, x) }"

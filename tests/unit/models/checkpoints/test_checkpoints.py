@@ -14,9 +14,9 @@ from google.protobuf.message import EncodeError
 from assay.errors import BadModel
 from assay.models.checkpoints.decoder_graph import decoder_graph
 from assay.models.checkpoints.decoder_shapes import graph_bytes
-from assay.models.checkpoints.provenance import Origin, checkpoint_digest, checkpoint_of
 from assay.models.checkpoints.read_folder import read_folder
 from assay.models.checkpoints.read_gguf import read_gguf
+from assay.models.checkpoints.source_record import Origin, checkpoint_digest, checkpoint_of
 from assay.models.checkpoints.to_graph import is_checkpoint, to_graph
 from local_models import EXAMPLE, rotary_folder, rotary_gguf
 

@@ -13,7 +13,7 @@ from named_source_servers import Files, GitServer, run_git, to_file
 from assay.commands.sources import with_files
 from assay.core.digest import sha256_bytes
 from assay.errors import BadModel, UsageError
-from assay.models.named_sources import git, is_named, tokens, wanted
+from assay.models.named_sources import git_revision, is_named, tokens, wanted
 from assay.models.named_sources import to_file as fetched
 from assay.pipeline.originals import OriginalRequest
 from assay.pipeline.request import ModelRequest, Request
@@ -126,7 +126,7 @@ def test_an_address_with_a_query_is_refused_and_not_repeated(source: str) -> Non
 
 @pytest.mark.usefixtures("repository")
 def test_a_pointer_of_git_lfs_is_not_taken_for_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git.shutil, "which", lambda _: None)
+    monkeypatch.setattr(git_revision.shutil, "which", lambda _: None)
     with pytest.raises(BadModel, match="is a Git LFS pointer, and git lfs is not here"):
         to_file("git:base:large.onnx")
 
@@ -245,6 +245,6 @@ def test_weights_that_are_a_pointer_of_git_lfs_are_refused_too(
     run_git(repository, "commit", "--quiet", "-m", "pointer")
     (repository / "nets" / "net.onnx").write_bytes(OLD)
     run_git(repository, "commit", "--quiet", "-a", "-m", "old net")
-    monkeypatch.setattr(git.shutil, "which", lambda _: None)
+    monkeypatch.setattr(git_revision.shutil, "which", lambda _: None)
     with pytest.raises(BadModel, match=r"its file weights/net\.data is a Git LFS pointer"):
         to_file("git:HEAD:net.onnx")

@@ -15,7 +15,7 @@ from assay.numerics.oracle.batched.evaluation import Rows, evaluate_rows
 from assay.numerics.oracle.contrib.decompose_contrib import decomposed
 from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
 from assay.numerics.oracle.hooks import Hook
-from assay.numerics.tolerance.simulate.evaluation import as_type
+from assay.numerics.tolerance.simulate.double_evaluation import as_type
 from assay.ports import Tensor
 
 ALL = list(cases())

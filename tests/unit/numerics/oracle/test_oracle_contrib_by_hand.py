@@ -9,7 +9,7 @@ import pytest
 from contrib_case import Case, real, whole
 
 from assay.numerics.oracle.evaluator import WideEvaluator
-from assay.numerics.tolerance.simulate.evaluation import as_type
+from assay.numerics.tolerance.simulate.double_evaluation import as_type
 from assay.ports import Tensor
 
 NF4 = (-1.0, -0.6961928, -0.52507305, -0.39491749, -0.28444138, -0.18477343, -0.09105004, 0.0, 0.0795803, 0.1609302,

@@ -86,7 +86,7 @@ def test_noise_of_all_orders_without_a_gap_is_of_one() -> None:
 def test_where_samples_are_too_many_both_take_as_many_and_the_others_are_judged_more_strictly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("assay.numerics.tolerance.rules.cost.MOST", 1)
+    monkeypatch.setattr("assay.numerics.tolerance.rules.derivation_cost.MOST", 1)
     model, feeds = network()
     inputs = [feeds, {"x": noise(4, 32, seed=9)}, {"x": noise(4, 32, seed=10)}]
     coarse = coarsely(Deriving(model, arithmetic_of("float32"), 0), inputs, "float32")

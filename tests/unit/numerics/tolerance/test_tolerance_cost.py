@@ -12,8 +12,8 @@ from small_graphs import network, noise
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.derived_tolerance import DRAWS
 from assay.numerics.tolerance.deriving import FEWER, MANY, Deriving
-from assay.numerics.tolerance.rules import cost
-from assay.numerics.tolerance.rules.cost import A_NUMBER, MOST, affordable, cost_of
+from assay.numerics.tolerance.rules import derivation_cost
+from assay.numerics.tolerance.rules.derivation_cost import A_NUMBER, MOST, affordable, cost_of
 from assay.numerics.tolerance.rules.squares import LARGE, sum_of_squares
 from assay.numerics.tolerance.simulate.monte_carlo import BYTES_A_PLACE
 
@@ -43,7 +43,7 @@ def test_where_few_of_many_samples_are_derived_they_have_the_draws_of_few(monkey
     inputs = [{"x": noise(4, 32, seed=seed)} for seed in range(MANY)]
     deriving = Deriving(model, arithmetic_of("float32"), 0)
     assert deriving.profile(deriving.samples(inputs), "float32").header.draws == FEWER
-    monkeypatch.setattr(cost, "MOST", 1)
+    monkeypatch.setattr(derivation_cost, "MOST", 1)
     header = deriving.profile(deriving.samples(inputs), "float32").header
     assert (header.samples, header.draws) == (1, DRAWS)
 

@@ -11,7 +11,7 @@ from onnx import ModelProto, parser
 
 from assay.core.case import Tolerance
 from assay.errors import UsageError
-from assay.models.tolerances import read_header, read_tolerance, write_tolerance
+from assay.models.tolerance_file import read_header, read_tolerance, write_tolerance
 from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs

@@ -10,7 +10,7 @@ import pytest
 from onnx import ModelProto, numpy_helper
 from small_graphs import budget, parsed
 
-from assay.models.tolerances import read_header, read_tolerance, write_tolerance
+from assay.models.tolerance_file import read_header, read_tolerance, write_tolerance
 from assay.numerics.oracle.tie_rules import otherwise
 from assay.numerics.tolerance.derive import derive_each, derive_model
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance

@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from assay.core.input_plan import InputPlan
-from assay.models.input_plan.plan import plan_of
+from assay.models.input_plan.draw_plan import plan_of
 from assay.models.onnx_file import open_model
 from assay.models.random_inputs import random_inputs
 from assay.numerics.oracle.branches import TakenBranches, branches_of

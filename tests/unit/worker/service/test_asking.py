@@ -15,7 +15,7 @@ from assay.endpoints.openai import OpenAi
 from assay.judge.finding_text import finding_text
 from assay.ports.prompts import PromptService
 from assay.worker.service.asking import alone, generated, together
-from assay.worker.service.draws import draw_rules
+from assay.worker.service.draw_distribution import draw_rules
 from assay.worker.service.oracle import Oracle
 from assay.worker.service.places import blind, budget, difference, judge_all
 from assay.worker.service.rules import chat_rules, seed_rules, text_rules, token_rules

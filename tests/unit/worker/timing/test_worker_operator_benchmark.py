@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper, save_model
 
 from assay.core.machine import Machine
 from assay.core.measurement import Memory, OperationCount
-from assay.judge.metrics import fragmentation, metrics
+from assay.judge.named_metrics import fragmentation, metrics
 from assay.judge.roofline import roofline
 from assay.models.flop_count import flops_of
 from assay.testing.builders import make_measurement, make_result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.core.model_part import ModelPart, PartKind
-from assay.models.examination.constants import Known
+from assay.models.examination.known_values import Known
 from assay.models.examination.quoting import format_shape, shown
 from assay.models.examination.types import LARGEST_INDEX, Shape, shape_of
 from assay.models.examination.walk import Scope, domain_of, node_part

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, isfinite
 from typing import TYPE_CHECKING
 
-from assay.models.examination.constants import Known
+from assay.models.examination.known_values import Known
 from assay.models.examination.types import Shape, shape_of
 from assay.models.examination.walk import subgraphs
 from assay_zoo.compliance.loops import trips_of

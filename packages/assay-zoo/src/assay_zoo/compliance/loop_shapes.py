@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from assay.models.examination.constants import Known
+from assay.models.examination.known_values import Known
 from assay.models.examination.types import LARGEST_INDEX, Shape, shape_of
 from assay.models.examination.walk import subgraphs
 from assay_zoo.compliance.loops import trips_of

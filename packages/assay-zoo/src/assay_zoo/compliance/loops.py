@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.core.model_part import ModelPart
-from assay.models.examination.constants import Known, known_in
+from assay.models.examination.known_values import Known, known_in
 from assay.models.examination.walk import domain_of, inside, node_part
 from assay_zoo.compliance.request import Request
 

@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.core.model_finding import ModelFinding
-from assay.models.examination.constants import Known, known_in
 from assay.models.examination.functions import functions_of
 from assay.models.examination.inference import smallest
+from assay.models.examination.known_values import Known, known_in
 from assay.models.examination.steps import STEPS, Examination, Step
 from assay.models.examination.walk import scopes
 from assay_zoo.compliance.allocation import check_allocation, check_declared_sizes

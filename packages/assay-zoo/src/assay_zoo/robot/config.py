@@ -8,8 +8,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from assay.config.alert_rules import alert_rules
-from assay.config.schema import AddressFile, AlertsFile
 from assay.config.toml_errors import Place, TomlFile, read
+from assay.config.toml_schema import AddressFile, AlertsFile
 from assay.core.alert import AlertRules
 from assay.errors import BadPolicy, UsageError
 from assay_zoo.robot.config_schema import (

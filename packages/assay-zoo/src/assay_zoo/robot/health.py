@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from assay.errors import AssayError
 from assay.judge.missing_text import missing_text
-from assay.launch.sandbox import Bubblewrap
+from assay.launch.bubblewrap import Bubblewrap
 from assay_zoo.robot.mirror import Mirror
 from assay_zoo.robot.queries import Queries
 

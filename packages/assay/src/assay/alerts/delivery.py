@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 from msgspec.structs import replace
 
-from assay.alerts.addresses import NotDelivered
 from assay.alerts.ledger import kept
 from assay.alerts.quiet import quiet_until
+from assay.alerts.target_addresses import NotDelivered
 from assay.core.alert import Alert, AlertKind, AlertRules, AlertTarget, Message, Waiting
 from assay.ports import KeepsAlerts
 

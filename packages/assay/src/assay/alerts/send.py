@@ -7,7 +7,7 @@ import threading
 import warnings
 from typing import Any
 
-from assay.alerts.addresses import NotDelivered, read_address, without_address
+from assay.alerts.target_addresses import NotDelivered, read_address, without_address
 from assay.core.alert import AlertKind, AlertTarget, Message
 
 TIMEOUT_S = 30.0

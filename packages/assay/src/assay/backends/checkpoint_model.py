@@ -12,7 +12,7 @@ from assay.core.flow import Option
 from assay.core.note import noted
 from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Unsupported
-from assay.models.checkpoints.provenance import checkpoint_digest, checkpoint_of
+from assay.models.checkpoints.source_record import checkpoint_digest, checkpoint_of
 from assay.ports import OptionSpec
 
 _ARTIFACT = "checkpoint.json"

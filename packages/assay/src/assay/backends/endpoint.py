@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.backends.artifact import read_record
 from assay.backends.availability import installed
-from assay.backends.options import resolve_options
+from assay.backends.flow_options import resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
 from assay.core.note import noted

@@ -16,7 +16,7 @@ from assay.backends.executorch_delegates import DELEGATES, taken_operators
 from assay.backends.executorch_errors import load_failure, run_failure
 from assay.backends.executorch_lower import Built, bounded, lowered, operators_of, quietly
 from assay.backends.executorch_patches import import_runtime
-from assay.backends.options import positive, resolve_options
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.placements import coarsest
 from assay.backends.plain_code_torch import executorch_code
 from assay.backends.torch_warnings import read_warnings

@@ -15,6 +15,7 @@ from assay.backends.check_artifact import check_artifact
 from assay.backends.check_inputs import check_inputs
 from assay.backends.contraction import contracted
 from assay.backends.cpu_features import check_processor
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.iree_compile import (
     DEMOTION,
     SWITCHES,
@@ -30,7 +31,6 @@ from assay.backends.iree_phases import after_each_phase
 from assay.backends.iree_runtime import TYPES, features_of, open_device, to_device, to_host
 from assay.backends.iree_warnings import read_warnings
 from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
-from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
 from assay.backends.plain_code import iree_code
 from assay.core.engine_info import EngineInfo, NumericDefault, Placement

@@ -12,9 +12,9 @@ import numpy as np
 from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs, other_sizes
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.litert_convert import converted, first_number
 from assay.backends.litert_warnings import read_warnings
-from assay.backends.options import positive, resolve_options
 from assay.backends.placements import count
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option

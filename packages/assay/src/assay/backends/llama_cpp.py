@@ -7,15 +7,15 @@ from pathlib import Path
 
 from assay.backends.availability import installed
 from assay.backends.checkpoint_model import Checkpoint, saved_checkpoint
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.llama_cpp_sequences import Sequences, Settings
 from assay.backends.local_prompts import DRAWS, LOGPROBS, DecodingEngine
-from assay.backends.options import positive, resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
 from assay.core.note import noted
 from assay.core.refusals.backend_codes import BackendCode
 from assay.errors import InvalidModel, Unsupported
-from assay.models.checkpoints.provenance import checkpoint_digest, checkpoint_of
+from assay.models.checkpoints.source_record import checkpoint_digest, checkpoint_of
 from assay.ports import Availability, OptionSpec
 
 _PATHS = "LD_LIBRARY_PATH"

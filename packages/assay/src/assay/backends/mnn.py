@@ -11,15 +11,15 @@ import numpy as np
 from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.mnn_convert import WEIGHTS, kind_of, stored_weights, to_mnn
 from assay.backends.mnn_errors import SHAPES, artifact_failure, run_failure
 from assay.backends.mnn_run import ModuleRunner, Runner, SessionRunner
 from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
-from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
 from assay.backends.plain_code_converted import mnn_code
 from assay.backends.trace_events import write_timeline
-from assay.backends.winograd import numeric_defaults
+from assay.backends.winograd_default import numeric_defaults
 from assay.core.dtype import numpy_dtype
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option

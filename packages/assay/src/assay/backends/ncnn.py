@@ -12,13 +12,13 @@ import numpy as np
 from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.ncnn_convert import BIN, PARAM, Blob, Network, to_ncnn
 from assay.backends.ncnn_errors import artifact_failure, missing_layers, run_failure
 from assay.backends.onnx_loader import load_checked
-from assay.backends.options import positive, resolve_options
 from assay.backends.placements import count
 from assay.backends.plain_code_converted import ncnn_code
-from assay.backends.winograd import numeric_defaults
+from assay.backends.winograd_default import numeric_defaults
 from assay.core.dtype import numpy_dtype
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option, dimension_key

@@ -10,8 +10,8 @@ import numpy as np
 
 from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs
+from assay.backends.flow_options import resolve_options
 from assay.backends.onnx_loader import load_checked
-from assay.backends.options import resolve_options
 from assay.backends.placements import coarsest, count
 from assay.core.dtype import dtype_name
 from assay.core.engine_info import EngineInfo

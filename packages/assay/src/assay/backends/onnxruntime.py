@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from assay.backends.availability import installed
 from assay.backends.errors import unusable_artifact
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.onnxruntime_engine import OnnxRuntimeEngine
 from assay.backends.onnxruntime_passes import optimizers_run, plain_code
 from assay.backends.onnxruntime_saving import (
@@ -19,7 +20,6 @@ from assay.backends.onnxruntime_saving import (
 )
 from assay.backends.onnxruntime_session import LEVELS, session, session_options
 from assay.backends.onnxruntime_warnings import read_warnings
-from assay.backends.options import positive, resolve_options
 from assay.core.flow import Flow
 from assay.core.native_warning import NativeWarning
 from assay.core.outcome import Cause

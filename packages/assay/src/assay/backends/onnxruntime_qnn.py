@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 
 from assay.backends.availability import installed
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.onnx_loader import Signature, load_checked, signature_of
 from assay.backends.onnxruntime_qnn_session import QnnEngine, Settings, compiled, opened, register
 from assay.backends.onnxruntime_warnings import read_warnings
-from assay.backends.options import positive, resolve_options
 from assay.core.flow import Flow, dimension_key, sizes_to_build
 from assay.core.model import TensorSpec
 from assay.core.native_warning import NativeWarning

@@ -12,13 +12,13 @@ import numpy as np
 from assay.backends.availability import installed
 from assay.backends.check_inputs import check_inputs
 from assay.backends.errors import openvino_failure, unusable_artifact, without_sparse
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.openvino_counters import counted_calls, counting, operator_medians, timed_nodes
 from assay.backends.openvino_defaults import DEFAULTS_OFF, GROUP_SIZE, NONE, numeric_defaults, turned_off
 from assay.backends.openvino_older import exported, library, of_release
 from assay.backends.openvino_passes import after_each_pass
 from assay.backends.openvino_runtime_graph import DEVICE, NAMES, numbers_in_bytes, placements
 from assay.backends.openvino_warnings import read_warnings
-from assay.backends.options import positive, resolve_options
 from assay.backends.packing import FOUR_BIT, pack, unpack
 from assay.backends.plain_code import openvino_code
 from assay.backends.processor_limits import ONEDNN

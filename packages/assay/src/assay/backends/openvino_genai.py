@@ -12,9 +12,9 @@ import numpy as np
 
 from assay.backends.artifact import read_artifact
 from assay.backends.availability import installed
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.local_prompts import DRAWS, GENAI_NAMES, Decoded, DecodingEngine, Prompt, Sampling
 from assay.backends.onnx_loader import load_checked
-from assay.backends.options import positive, resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
 from assay.core.note import noted

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.backends.availability import installed
-from assay.backends.options import positive, resolve_options
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.plain_code_torch import torch_code
 from assay.backends.processor_limits import ATEN, ONEDNN
 from assay.backends.torch_cache import own_folder

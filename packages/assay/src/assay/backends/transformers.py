@@ -18,8 +18,8 @@ from assay.backends.checkpoint_model import (
     opened,
     saved_checkpoint,
 )
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.local_prompts import DRAWS, LOGPROBS, Decoded, DecodingEngine, Prompt, Sampling, shared
-from assay.backends.options import positive, resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
 from assay.ports import Availability, OptionSpec

@@ -14,8 +14,8 @@ import msgspec
 from assay.backends.availability import installed
 from assay.backends.check_artifact import check_artifact
 from assay.backends.cpu_features import check_processor
+from assay.backends.flow_options import positive, resolve_options
 from assay.backends.onnx_loader import load_checked, refuse_types, signature_of
-from assay.backends.options import positive, resolve_options
 from assay.backends.plain_code import tvm_code
 from assay.backends.tvm_compile import compiled, features_of, target_of
 from assay.backends.tvm_engine import ARTIFACT, DECLARED, Declared, TVMEngine, require_device

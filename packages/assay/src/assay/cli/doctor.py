@@ -94,8 +94,8 @@ def _trial(result: Result | None) -> list[tuple[str, str]]:
 
 def _everything(history: str, folder: Path) -> None:
     from assay.commands.composition import open_services
-    from assay.commands.environments import describe_environment, open_environments
     from assay.commands.flow_table import flow_groups, flow_table
+    from assay.commands.known_environments import describe_environment, open_environments
     from assay.environments.installer import INSTALL_UV, find_uv
     from assay.launch.gpus import gpus
     from assay.pipeline.provenance import this_machine

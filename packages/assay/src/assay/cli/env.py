@@ -25,7 +25,7 @@ ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file wit
 @app.command("list")
 def list_all(config: ConfigFile = None, history: History = DEFAULT_HISTORY) -> None:
     """Every environment that is known here: what is in it, whether it is built, how large it is."""
-    from assay.commands.environments import describe_environment
+    from assay.commands.known_environments import describe_environment
 
     environments = _open(config, history)
     states = [environments.state(name) for name in environments.names]
@@ -44,7 +44,7 @@ def build(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Resolve, unless it is locked, and build, unless it is built."""
-    from assay.commands.environments import describe_environment
+    from assay.commands.known_environments import describe_environment
     from assay.errors import EnvironmentFailed
 
     environments = _open(config, history)
@@ -82,7 +82,7 @@ def remove(
 
 
 def _open(config: Path | None, history: str) -> Environments:
-    from assay.commands.environments import open_environments
+    from assay.commands.known_environments import open_environments
     from assay.config.assay_toml import load_config
 
     folder = Path(DEFAULT_HISTORY if "://" in history else history)
@@ -90,7 +90,7 @@ def _open(config: Path | None, history: str) -> Environments:
 
 
 def _chosen(names: list[str] | None, environments: Environments) -> list[str]:
-    from assay.commands.environments import check_environment
+    from assay.commands.known_environments import check_environment
     from assay.errors import UsageError
 
     known = {name: environments.spec(name) for name in environments.names}

@@ -109,7 +109,7 @@ def refresh(
     history: History = "",
 ) -> None:
     """Report which goldens and baselines are stale, for a nightly job; exit 1 if any is."""
-    from assay.commands.refresh import refresh_goldens
+    from assay.commands.golden_refresh import refresh_goldens
     from assay.errors import UsageError
 
     if not check and change is None:

@@ -49,7 +49,7 @@ def init(
     ] = False,
 ) -> None:
     if schema:
-        from assay.config.schema import config_schema
+        from assay.config.toml_schema import config_schema
 
         print(json.dumps(config_schema(), indent=2))
         return

@@ -52,7 +52,7 @@ def mine(
     models: Annotated[list[str], typer.Argument(metavar="MODEL", help="ONNX files, or folders of them.")],
 ) -> None:
     """The unique operators of your own models, the most used first: what `assay run mined:MODEL,...` runs."""
-    from assay.suites.mined import Mined
+    from assay.suites.mined_operators import Mined
 
     suite = Mined(",".join(models))
     cases = list(suite.cases(seed=0))

@@ -15,8 +15,8 @@ import msgspec
 from assay.core.alert import Alert, AlertKind, AlertRules, Message
 from assay.errors import HarnessError
 from assay.options.groups import DEFAULT_CONFIG
+from assay.pipeline.adapters import Services
 from assay.pipeline.open_run import Checked
-from assay.pipeline.services import Services
 from assay.ports import KeepsAlerts
 
 if TYPE_CHECKING:

@@ -83,8 +83,8 @@ def send_waiting(history: str, config: Path | None) -> tuple[list[str], bool]:
 
 def try_targets(config: Path | None, *, dry_run: bool = False) -> tuple[list[str], bool]:
     """A test message to each target: a line each, and whether all took it."""
-    from assay.alerts.addresses import NotDelivered, read_address
     from assay.alerts.send import send
+    from assay.alerts.target_addresses import NotDelivered, read_address
 
     text = "This is a test of `assay alert test`. Nothing is wrong.\n"
     message = Message(AlertKind.RECOVERY, "[assay] test", text, f"<html><body><p>{text}</p></body></html>")

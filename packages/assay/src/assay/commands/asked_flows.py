@@ -8,7 +8,7 @@ import msgspec
 
 from assay import plugins
 from assay.commands.backend_options import with_options
-from assay.commands.environments import check_environment, known_environments
+from assay.commands.known_environments import check_environment, known_environments
 from assay.config.assay_toml import Config
 from assay.core.environment import split_flow
 from assay.core.flow import Flow, Option

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from assay.commands.environments import CONFIG
+from assay.commands.known_environments import CONFIG
 from assay.core.result import Result
 from assay.core.result_parts import facts_of
 from assay.errors import UsageError

@@ -12,8 +12,8 @@ from assay.commands.alerting import rules_for, with_alerts
 from assay.commands.caches import enforce_cache_limit_after_check
 from assay.commands.check_request import read_config, request_of
 from assay.commands.composition import open_services
+from assay.commands.data_locations import near_place
 from assay.commands.machine_address import job_address
-from assay.commands.own_data import near_place
 from assay.commands.recycling import recycle_of
 from assay.commands.remote_machines import remote_machines
 from assay.commands.reporting import destinations
@@ -22,11 +22,11 @@ from assay.options.arguments import values_from_python
 from assay.options.check import CheckOptions
 from assay.options.groups import DEFAULT_HISTORY
 from assay.options.python_call import CheckKeywords, signature_of
+from assay.pipeline.adapters import Services
 from assay.pipeline.check import check as run_pipeline
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.request import Request
-from assay.pipeline.services import Services
 
 
 def check(*models: str | Path, **keywords: Unpack[CheckKeywords]) -> Checked:

@@ -12,7 +12,7 @@ import msgspec
 
 from assay import plugins
 from assay.commands.asked_flows import flows_of
-from assay.commands.own_data import near, near_data, source_of
+from assay.commands.data_locations import near, near_data, source_of
 from assay.commands.sources import with_files
 from assay.commands.task_goals import reject_unmeasured_tasks
 from assay.config.assay_toml import Config, load_config, load_policy

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import plugins
-from assay.commands.blobs import open_shared_files
+from assay.commands.blob_store import open_shared_files
 from assay.commands.machine_address import words_for_here
 from assay.commands.recycling import RECYCLE
 from assay.commands.remote_machines import LAUNCHERS, RemoteMachines
 from assay.errors import NotWritable, RunNotFound, StoreError
 from assay.options.groups import DEFAULT_HISTORY
+from assay.pipeline.adapters import Services
 from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.progress import SILENT, Progress
-from assay.pipeline.services import Services
 from assay.pipeline.shared_files import SharedFiles
 from assay.ports import Launcher, Store
 
@@ -53,7 +53,7 @@ def open_services(
     `recorded`, for commands that read, a folder without a history is refused instead of made, and one that nobody may write to is only
     read. `preforked` workers are the first that verify; those that are `idle`, of a command that began with them, are used first.
     `machines` are others, where jobs run. Of what is `unrecorded` nothing is kept but files in the folder."""
-    from assay.commands.environments import open_environments
+    from assay.commands.known_environments import open_environments
     from assay.launch.gpus import gpus
     from assay.stores.journal import Journal, journal_held, read_journal
 

@@ -33,13 +33,13 @@ class Diagnosis:
 
 def diagnose(name: str, history: Path) -> Diagnosis:
     """Raises UnknownName for a flow or an environment that nobody knows. Takes as long as the import of the backend."""
-    from assay.commands.environments import (
+    from assay.commands.flow_table import state_of
+    from assay.commands.known_environments import (
         check_environment,
         describe_environment,
         known_environments,
         open_environments,
     )
-    from assay.commands.flow_table import state_of
 
     flow = find(name)
     check_environment(flow.environment, known_environments())
@@ -51,7 +51,7 @@ def diagnose(name: str, history: Path) -> Diagnosis:
 
 def find(name: str) -> Flow:
     """One that assay.toml names in [flow], else one that a backend offers."""
-    from assay.commands.environments import CONFIG
+    from assay.commands.known_environments import CONFIG
     from assay.config.assay_toml import load_config
 
     own = {flow.name: flow for flow in load_config(CONFIG).flows} if CONFIG.is_file() else {}

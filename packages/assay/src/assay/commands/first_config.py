@@ -25,7 +25,7 @@ from assay.plugins import UNLISTED, catalogue
 
 if TYPE_CHECKING:
     from assay.core.result import Result
-    from assay.pipeline.services import Services
+    from assay.pipeline.adapters import Services
 
 ONNX = ".onnx"
 SUFFIXES = (ONNX, ".pt2")
@@ -146,8 +146,8 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def candidates(locks: Path) -> list[Flow]:
     """One flow for each backend that is installed and deploys models on the CPU in float32: its first."""
-    from assay.commands.environments import open_environments
     from assay.commands.flow_table import state_of
+    from assay.commands.known_environments import open_environments
     from assay.commands.trials import Trials, trial_key
 
     environments, trials = open_environments(locks), Trials()

@@ -57,7 +57,7 @@ class Group:
 def flow_groups(history: Path, trials: Trials | None = None, *, glance: bool = False) -> list[Group]:
     """Asked of this interpreter, and of the environments of flows that have one; nothing is tried: what is known of earlier trials is
     told. With `glance` no environment is built either, and not every file of one is looked for."""
-    from assay.commands.environments import open_environments
+    from assay.commands.known_environments import open_environments
 
     catalogue = plugins.catalogue()
     environments = open_environments(history)

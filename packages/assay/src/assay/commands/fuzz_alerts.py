@@ -16,7 +16,7 @@ from assay.errors import HarnessError
 from assay.fuzz.corpus import Bucket, Corpus, Session, is_cause
 from assay.fuzz.fuzz_text import STATUSES
 from assay.fuzz.issues import MOST_SCRIPT
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 from assay.ports import KeepsAlerts
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import msgspec
 
 from assay import plugins
 from assay.commands.composition import open_services
-from assay.commands.own_data import source_of
+from assay.commands.data_locations import source_of
 from assay.commands.sources import NamedModels
 from assay.config.data_options import data_of
 from assay.config.option_values import with_stated

@@ -33,13 +33,13 @@ from assay.options.load import LoadOptions
 from assay.pipeline.open_run import Checked
 from assay.serving.arrivals import arrivals
 from assay.serving.comparison import Comparison, block_of, compare_services
-from assay.serving.generator import generate
-from assay.serving.knee import Curve, curve
+from assay.serving.load_generator import generate
+from assay.serving.load_summary import MEANINGS, LoadSummary, summarize
 from assay.serving.requests import Mix, read_mix_prompts
 from assay.serving.result_files import read_results
+from assay.serving.rising_load import Curve, curve
 from assay.serving.service_memory import watched_memory
 from assay.serving.started import Started, started
-from assay.serving.summary import MEANINGS, LoadSummary, summarize
 
 _GRAVE = (VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE, VerdictStatus.ERROR, VerdictStatus.FAIL)
 """Verdicts of a load, the worst last."""

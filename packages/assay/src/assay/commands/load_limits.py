@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
-from assay.serving.knee import Curve
-from assay.serving.summary import LoadSummary, is_late
+from assay.serving.load_summary import LoadSummary, is_late
+from assay.serving.rising_load import Curve
 
 _LIMIT = re.compile(r"\s*(\w+)\s*(>=|<=)\s*([0-9.eE+-]+)\s*")
 Limit = tuple[str, str, float]

@@ -19,8 +19,8 @@ from assay.options.groups import DEFAULT_CONFIG, DEFAULT_HISTORY
 from assay.options.load import LoadOptions
 from assay.pipeline.open_run import Checked
 from assay.pipeline.record_load import load_policy_of, load_result, record_load
-from assay.serving.knee import Curve
-from assay.serving.summary import LoadSummary, is_late
+from assay.serving.load_summary import LoadSummary, is_late
+from assay.serving.rising_load import Curve
 
 
 def config_of(options: LoadOptions) -> Config | None:

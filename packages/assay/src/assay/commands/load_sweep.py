@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assay.core.service import Service
 from assay.errors import UsageError
-from assay.serving.knee import Curve
+from assay.serving.rising_load import Curve
 
 DIFFER = "answers_differ"
 MOST = 64

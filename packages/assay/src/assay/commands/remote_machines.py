@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from assay import plugins
-from assay.commands.blobs import store_address
+from assay.commands.blob_store import store_address
 from assay.commands.machine_address import MachineAddress, sent_files, suite_address
 from assay.commands.recycling import SUITE_RECYCLE, recycle_of
 from assay.core.environment import Interpreter

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from assay.commands.composition import open_services
-from assay.commands.environments import CONFIG
+from assay.commands.known_environments import CONFIG
 from assay.errors import UsageError
 from assay.pipeline.retention import Pruned, prune
 

@@ -18,7 +18,7 @@ from assay.commands.machine_address import suite_address
 from assay.commands.recycling import SUITE_RECYCLE, recycle_of
 from assay.commands.remote_machines import RemoteMachines, remote_machines_for_suites
 from assay.commands.reporting import destinations, try_to_write
-from assay.commands.slurm import run_on_slurm
+from assay.commands.slurm_array import run_on_slurm
 from assay.commands.sources import MINED, NamedModels
 from assay.commands.suite_policy import suite_policy, with_known_failures
 from assay.core.flow import Flow, Option
@@ -28,13 +28,13 @@ from assay.errors import BrokenFlow, UnknownName, UsageError
 from assay.launch.prefork import Preforked
 from assay.models.named_sources import is_named
 from assay.options.run import SUITE_TIMEOUT_S, RunOptions
+from assay.pipeline.adapters import Services
 from assay.pipeline.durations import read_durations, seconds_of_last_run
 from assay.pipeline.merge import save_run
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.run_suites import SuiteRequest, with_opset
 from assay.pipeline.run_suites import run_suites as run_pipeline
-from assay.pipeline.services import Services
 from assay.pipeline.suite_select import Selection, parse_shard
 from assay.ports import HasVariants, Suite
 
@@ -97,7 +97,7 @@ def find_suites(
     models, `SUITE:VARIANT` another list of a suite. `named` collects models that are no files here. Reading a
     user's models is held to `limits`. Raises UnknownName, and UsageError for a variant that it does not have."""
     from assay.suites.folder import Folder
-    from assay.suites.mined import Mined
+    from assay.suites.mined_operators import Mined
 
     named = named or NamedModels()
     suites: list[Suite] = []

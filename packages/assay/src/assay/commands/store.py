@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from assay.commands.blobs import open_blobs
+from assay.commands.blob_store import open_blobs
 from assay.commands.composition import open_services
 from assay.core.golden import GoldenFile, GoldenLock, GoldenTensor
 from assay.core.kept_folder import KeptFolder

@@ -19,10 +19,10 @@ from assay.errors import UsageError
 from assay.judge.outcome_table import OUTCOMES, REFUSALS
 from assay.options.arguments import given_arguments
 from assay.options.run import RunOptions
-from assay.pipeline.expect import SHIPPED, expectations, expectations_folder
+from assay.pipeline.adapters import Services
 from assay.pipeline.expected_timeouts import with_expected_timeouts
+from assay.pipeline.known_outcomes import SHIPPED, expectations, expectations_folder
 from assay.pipeline.open_run import Checked, judge_run
-from assay.pipeline.services import Services
 
 
 class JudgedBy(Protocol):

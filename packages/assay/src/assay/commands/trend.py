@@ -9,7 +9,7 @@ from assay.commands.composition import open_services
 from assay.core.trend import Trend
 from assay.errors import NotWritable, UsageError
 from assay.pipeline.trend import trend
-from assay.reports import trend_plot, trend_text
+from assay.reports import trend_picture, trend_text
 
 
 def show(
@@ -29,9 +29,9 @@ def show(
         series = trend(services.store, Path(model).stem if model.endswith((".onnx", ".pt2")) else model, flow, metric)
     try:
         if png:
-            trend_plot.write_png(series, png)
+            trend_picture.write_png(series, png)
         if html:
-            html.write_text(trend_plot.as_html(series), encoding="utf-8")
+            html.write_text(trend_picture.as_html(series), encoding="utf-8")
         if csv:
             csv.write_text(trend_text.as_csv(series), encoding="utf-8")
         if prometheus:

@@ -25,16 +25,16 @@ from assay.errors import EnvironmentFailed, RunNotFound, UsageError
 from assay.options.check import check_options
 from assay.options.groups import DEFAULT_HISTORY
 from assay.options.triage import TriageOptions
+from assay.pipeline.adapters import Services
 from assay.pipeline.check import check
 from assay.pipeline.open_run import judge_run
 from assay.pipeline.progress import SILENT, Progress
-from assay.pipeline.services import Services
 from assay.triage.builds import Builds, commits
 from assay.triage.cause import Cause
+from assay.triage.cause_page import write_pages
 from assay.triage.context import end_of
-from assay.triage.known import KnownCauses
+from assay.triage.known_causes import KnownCauses
 from assay.triage.other_releases import with_builds, with_since
-from assay.triage.pages import write_pages
 from assay.triage.slow import cause_of_slowness, slow_jobs
 from assay.triage.triage import RedVerdict, triage_verdict
 

@@ -35,13 +35,13 @@ from assay.errors import AssayError, EnvironmentFailed, UsageError
 from assay.judge.speed import judge_comparison
 from assay.options.check import CheckOptions
 from assay.options.upgrade import UpgradeOptions
+from assay.pipeline.adapters import Services
 from assay.pipeline.check import check
 from assay.pipeline.compare import CompareRequest, compare
 from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.request import ModelRequest, Request
-from assay.pipeline.services import Services
 from assay.ports import ShowsPlainUse
 from assay.triage.cause import Cause
 from assay.triage.kept_upgrades import keep_upgrade

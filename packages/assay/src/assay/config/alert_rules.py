@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.core.alert import AlertKind, AlertRules, AlertTarget, SecretText, read_quiet_hours
 
 if TYPE_CHECKING:
-    from assay.config.schema import AddressFile, AlertsFile
+    from assay.config.toml_schema import AddressFile, AlertsFile
 
 
 def alert_rules(folder: Path, parsed: AlertsFile) -> AlertRules | None:

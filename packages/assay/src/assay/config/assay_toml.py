@@ -25,7 +25,7 @@ from assay.options.groups import MeasureOptions
 from assay.task_metrics.registry import TASK_METRICS
 
 if TYPE_CHECKING:
-    from assay.config.schema import ConfigFile, PolicyFile
+    from assay.config.toml_schema import ConfigFile, PolicyFile
 
 Options = TypeVar("Options")
 TEMPLATE = (
@@ -67,8 +67,8 @@ def load_config(path: Path) -> Config:
     Raises BadPolicy with one sentence a line, for every mistake found: file, line, dotted key, what to do.
     """
     from assay.config.option_keys import option_values
-    from assay.config.schema import ConfigFile
     from assay.config.toml_errors import read
+    from assay.config.toml_schema import ConfigFile
 
     text = read(path)
     parsed = text.validate(ConfigFile)
@@ -147,8 +147,8 @@ def load_policy(given: str | Path) -> Policy:
     A text that is one of `SHIPPED`, and no file, is that policy; `./free-to-delegate` and any Path is a file. Raises BadPolicy as
     `load_config` does; models and goldens of a whole assay.toml need not exist.
     """
-    from assay.config.schema import ConfigFile, PolicyFile
     from assay.config.toml_errors import read
+    from assay.config.toml_schema import ConfigFile, PolicyFile
 
     path = Path(given)
     if given in SHIPPED and not path.exists():
@@ -160,8 +160,8 @@ def load_policy(given: str | Path) -> Policy:
 
 def load_alerts(path: Path) -> AlertRules | None:
     """Of an assay.toml whose models need not exist; None where it names no target. Raises BadPolicy."""
-    from assay.config.schema import ConfigFile
     from assay.config.toml_errors import read
+    from assay.config.toml_schema import ConfigFile
 
     return alert_rules(path.absolute().parent, read(path).validate(ConfigFile).alerts)
 
@@ -169,8 +169,8 @@ def load_alerts(path: Path) -> AlertRules | None:
 def load_machine_address(path: Path) -> str:
     """Where jobs run by an assay.toml whose models need not exist, "" where it does not say. Raises BadPolicy."""
     from assay.config.option_keys import option_values
-    from assay.config.schema import ConfigFile
     from assay.config.toml_errors import read
+    from assay.config.toml_schema import ConfigFile
 
     address: str = option_values("launch", read(path).validate(ConfigFile).launch)["on"]
     return address
@@ -179,9 +179,9 @@ def load_machine_address(path: Path) -> str:
 def load_sent_files(path: Path) -> tuple[str, ...]:
     """Those that an assay.toml, whose models need not exist, sends to nodes that share no disk: paths relative to the working folder,
     which they are below. Raises BadPolicy."""
-    from assay.config.schema import ConfigFile
     from assay.config.sent_files import matched_files
     from assay.config.toml_errors import read
+    from assay.config.toml_schema import ConfigFile
 
     patterns = read(path).validate(ConfigFile).launch.send
     return tuple(dict.fromkeys(name for pattern in patterns for name in matched_files(path, pattern)))

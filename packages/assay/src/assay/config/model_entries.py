@@ -20,8 +20,8 @@ from assay.options.check import ModelOptions
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from assay.config.schema import ConfigFile, ModelFile
     from assay.config.toml_errors import TomlFile
+    from assay.config.toml_schema import ConfigFile, ModelFile
 
 Options = TypeVar("Options")
 

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from assay.core.note import Note, noted
 from assay.core.refusals.endpoint_codes import EndpointCode
-from assay.endpoints.deadline import TimelyConnection, TimelyTlsConnection
+from assay.endpoints.connection_deadline import TimelyConnection, TimelyTlsConnection
 from assay.endpoints.readable import json_value
 from assay.errors import AssayError, EndpointBroke, EndpointFailed, UsageError
 

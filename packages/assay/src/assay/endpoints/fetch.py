@@ -7,7 +7,7 @@ from contextlib import closing
 from urllib.parse import urljoin, urlsplit
 
 from assay.endpoints.connection import endpoint_key
-from assay.endpoints.deadline import TimelyConnection, TimelyTlsConnection
+from assay.endpoints.connection_deadline import TimelyConnection, TimelyTlsConnection
 
 _REDIRECTS = 3
 

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from assay.core.flow import Flow
 from assay.core.result import Result, ScreenResult
 from assay.fuzz.screening import ENDED, screen_kept
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 from assay.ports.generator import GeneratedCase
 
 MOST = 24

@@ -20,7 +20,7 @@ from assay.fuzz.deciding_fact import ends_as
 from assay.fuzz.same_cause import Relation, are_kin, relation
 from assay.fuzz.screening import KEPT, KEPT_VERSION, reached, screen_kept
 from assay.fuzz.suspect_pattern import pattern
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 from assay.triage.findings import PLACE, findings
 
 INDEX = "known.json"

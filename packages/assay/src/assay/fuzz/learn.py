@@ -15,7 +15,7 @@ from assay.core.result import ScreenResult
 from assay.errors import UsageError
 from assay.fuzz.corpus import Arm, Corpus, Session
 from assay.fuzz.session import reached, screen_job
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 
 PAIRS = "operator-pairs"
 """The generator that makes them."""

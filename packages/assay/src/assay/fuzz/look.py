@@ -27,9 +27,9 @@ from assay.fuzz.same_cause import Relation, cures, cures_of, nearest
 from assay.fuzz.screening import Rescreen
 from assay.fuzz.suspect_signature import bucket_key, signature
 from assay.judge.witnesses import Side, side_of
+from assay.pipeline.adapters import Services
 from assay.pipeline.check import check
 from assay.pipeline.request import ModelRequest, Request
-from assay.pipeline.services import Services
 from assay.triage.cause import Cause
 from assay.triage.triage import RedVerdict, triage_verdict
 from assay.triage.triage_text import title_of, workaround

@@ -16,7 +16,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import Result, ScreenResult
 from assay.core.screening import ANY_OPERATOR, Use
 from assay.fuzz.corpus import Corpus
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 from assay.ports.generator import GeneratedCase
 
 KEPT, KEPT_VERSION = "kept", 0

@@ -30,7 +30,7 @@ from assay.fuzz.known import is_believed, may_be_of, refer
 from assay.fuzz.look import UNCHECKED, Look
 from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.suspect_signature import signature
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 
 BATCH_S = 4.0
 """Of one job of screening."""

@@ -20,7 +20,7 @@ from assay.judge.draft_verdict import DraftVerdict, Violation, split_key
 from assay.judge.expectations import matches
 from assay.judge.load_metrics import undecided
 from assay.judge.metric_registry import METRICS, metric_spec, recorded_by
-from assay.judge.metrics import metrics, samples_missing, stated_by
+from assay.judge.named_metrics import metrics, samples_missing, stated_by
 from assay.judge.task_metric_hint import task_metric_hint
 from assay.judge.warnings_text import warnings_of
 

@@ -11,7 +11,7 @@ from assay.core.result import EngineResult, Result
 from assay.core.result_parts import measurements_of, native_warnings_of, speeds_of
 from assay.core.verdict import Verdict
 from assay.judge.lost_fusions import lost_fusion
-from assay.judge.metrics import metrics
+from assay.judge.named_metrics import metrics
 from assay.judge.operator_regressions import differences
 
 Cell = tuple[str, str]

@@ -15,12 +15,20 @@ from assay.core.result import ChangeResult, Result
 from assay.core.result_parts import ComparedResult, LossResult, comparisons_of
 from assay.core.verdict import VerdictStatus
 from assay.judge.advice import Asked
+from assay.judge.doubtful_loss import (
+    TASK,
+    agreement,
+    disputed_loss,
+    is_loss,
+    is_vouched,
+    measures_nothing,
+    needs_reference,
+)
 from assay.judge.draft_verdict import DraftVerdict, Violation, quantity
 from assay.judge.goal_rules import limit_of, needs_baseline
 from assay.judge.job_outcome import findings_of
-from assay.judge.losses import TASK, agreement, disputed_loss, is_loss, is_vouched, measures_nothing, needs_reference
 from assay.judge.metric_registry import AGAINST_FLOAT, NO_LIMIT_OF_ERROR
-from assay.judge.metrics import stated_by
+from assay.judge.named_metrics import stated_by
 from assay.judge.witnesses import Doubt, doubt_of
 
 _METRIC = "task metric"

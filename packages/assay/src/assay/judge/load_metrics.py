@@ -24,7 +24,7 @@ _SKIPPED = 4
 _READINGS = 240
 """Of memory, that a slope is fitted to: it looks at all pairs."""
 RESIDENT_BLUR_BYTES = 2**19
-"""As `assay.judge.metrics` has it."""
+"""As `assay.judge.named_metrics` has it."""
 _HOUR_S, _FEWEST_S, _TELLING_PERCENT = 3600.0, 2.0, 100.0
 
 

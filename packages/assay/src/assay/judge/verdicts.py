@@ -15,11 +15,11 @@ from assay.judge.advice import Asked
 from assay.judge.apply_goals import with_goals
 from assay.judge.combination import with_combinations
 from assay.judge.coverage import absent_shards, too_few, total
+from assay.judge.doubted_inputs import with_doubtful_inputs
 from assay.judge.expectations import with_expectations
 from assay.judge.goal_rules import needs_baseline
 from assay.judge.invalid import with_invalid
-from assay.judge.outcome import judge_outcome
-from assay.judge.refused_inputs import with_doubtful_inputs
+from assay.judge.outcome_rule import judge_outcome
 
 
 def judge(

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from assay.core.environment import SEPARATOR
 from assay.errors import HarnessError, UnknownName
-from assay.launch.fork_server import ForkServer
+from assay.launch.forked_workers import ForkServer
 
 
 def most_workers(wanted: int) -> int:

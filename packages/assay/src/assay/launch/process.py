@@ -17,7 +17,7 @@ from assay.core.step import UNKNOWN, Step
 from assay.core.wire import SHARED_BYTES, Answer, crumb, stage_of, step_bytes, step_of
 from assay.errors import WorkerFailed
 from assay.launch import process_tree, shared_memory, tree_memory
-from assay.launch.fork_server import Forked, ForkServer
+from assay.launch.forked_workers import Forked, ForkServer
 from assay.launch.left_behind import look_once
 from assay.launch.temp_folder import remove_folder, temp_folder
 from assay.launch.worker_connection import WorkerConnection

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from assay.core.environment import Interpreter
 from assay.errors import WorkerFailed
 from assay.launch import process_tree
-from assay.launch.fork_server import ForkServer
+from assay.launch.forked_workers import ForkServer
 from assay.launch.idle import LARGEST_BYTES, IdleWorkers
 from assay.launch.job_queue import WorkerKey, environ_of
 from assay.launch.lane import Lane

@@ -10,7 +10,7 @@ from assay.core.job import ToleranceJob
 from assay.core.job_base import FlowJob
 from assay.core.note import Note, NoteCode, noted
 from assay.models.goldens import read_lock
-from assay.models.tolerances import read_tolerance
+from assay.models.tolerance_file import read_tolerance
 from assay.numerics.tolerance.choose_comparator import comparator_by
 from assay.numerics.tolerance.comparator import ToleranceComparator
 

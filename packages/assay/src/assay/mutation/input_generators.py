@@ -11,7 +11,7 @@ import numpy as np
 from assay.core.dtype import is_floating
 from assay.core.input_plan import RangeSource
 from assay.core.model import Model, TensorSpec
-from assay.models.input_plan.plan import plan_of
+from assay.models.input_plan.draw_plan import plan_of
 from assay.models.random_inputs import random_inputs
 
 Array = np.ndarray[Any, Any]

@@ -12,14 +12,14 @@ from assay.mutation import (
     activations,
     attention,
     axes,
+    coarse_arithmetic,
     integer_overflow,
+    lost_structure,
     normalization,
     outputs,
-    precision,
     quantization,
     recurrent,
     sampling,
-    structure,
     trees,
     weights,
     windows,
@@ -28,7 +28,7 @@ from assay.mutation.graph import Graph
 from assay.mutation.mutation_operator import MutationOperator
 from assay.numerics.operators.index import open_to
 
-FAMILIES = (precision, weights, windows, sampling, normalization, activations, axes, attention, structure, quantization,
+FAMILIES = (coarse_arithmetic, weights, windows, sampling, normalization, activations, axes, attention, lost_structure, quantization,
             integer_overflow, recurrent, trees, outputs)  # fmt: skip
 OPERATORS: dict[str, MutationOperator] = {
     operator.name: operator for family in FAMILIES for operator in family.OPERATORS

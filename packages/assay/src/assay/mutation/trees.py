@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from onnx import NodeProto, numpy_helper
 
+from assay.mutation.coarse_arithmetic import rounded
 from assay.mutation.graph import Array, Graph
 from assay.mutation.mutation_operator import MutationOperator
-from assay.mutation.precision import rounded
 
 _MODES = (b"BRANCH_LEQ", b"BRANCH_LT", b"BRANCH_GTE", b"BRANCH_GT", b"BRANCH_EQ", b"BRANCH_NEQ")
 """In the order of their numbers in TreeEnsemble."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 from onnx import NodeProto
 
+from assay.mutation.coarse_arithmetic import weight_places
 from assay.mutation.graph import Array, Graph, known
 from assay.mutation.mutation_operator import MutationOperator
-from assay.mutation.precision import weight_places
 
 
 def bias_place(graph: Graph, node: NodeProto) -> int | None:

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from assay.core.run import Run
 from assay.errors import UsageError
+from assay.pipeline.adapters import Services
 from assay.pipeline.open_run import Checked
 from assay.pipeline.run_changes import changes_between
-from assay.pipeline.services import Services
 
 PREVIOUS = "previous"
 """Instead of a run's name."""

@@ -12,7 +12,7 @@ from assay.core.approval import Approval, ApprovalAction
 from assay.core.baseline import Baseline
 from assay.core.digest import sha256_bytes
 from assay.errors import HarnessError
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 
 FILE = "approvals.jsonl"
 SHARED = "approvals"

@@ -22,14 +22,14 @@ from assay.core.speed import INPUT_TYPES_SUFFIX
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.models.files import folder_digest
+from assay.pipeline.adapters import Services
 from assay.pipeline.approvals import record_approval
 from assay.pipeline.find_baseline import ARTIFACT, FILE, FOLDER, baseline_folder, cell_name, read_baseline
 from assay.pipeline.fingerprint import fingerprint
-from assay.pipeline.kept_folders import CANDIDATES, RUNS_KEPT, candidate_dir
 from assay.pipeline.open_run import Checked
 from assay.pipeline.provenance import new_run_id
 from assay.pipeline.rejudge import rejudge
-from assay.pipeline.services import Services
+from assay.pipeline.run_folders import CANDIDATES, RUNS_KEPT, candidate_dir
 
 REPLACED = "replaced-"
 CURRENT = "current"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from assay.core.approval import ApprovalAction
 from assay.core.baseline import Baseline
 from assay.errors import UsageError
+from assay.pipeline.adapters import Services
 from assay.pipeline.approvals import record_approval
 from assay.pipeline.baseline_history import (
     CURRENT,
@@ -20,7 +21,6 @@ from assay.pipeline.baseline_history import (
 )
 from assay.pipeline.find_baseline import FOLDER, baseline_folder, cell_name, kind_of
 from assay.pipeline.provenance import this_machine
-from assay.pipeline.services import Services
 
 
 def rollback(services: Services, case: str, flow: str, to: str, reason: str) -> tuple[Baseline, Kept | None]:

@@ -16,6 +16,7 @@ from assay.core.job import AnyJob
 from assay.core.job_base import Job, JobKind
 from assay.core.result import Result
 from assay.core.run import Run
+from assay.pipeline.adapters import Services
 from assay.pipeline.ensure_references import (
     ensure_references,
     is_wrong_input,
@@ -29,7 +30,6 @@ from assay.pipeline.originals import record_originals
 from assay.pipeline.plan import plan
 from assay.pipeline.refused_inputs import RefusedInputs
 from assay.pipeline.request import Request
-from assay.pipeline.services import Services
 from assay.pipeline.two_process_comparison import comparisons
 from assay.pipeline.unavailable import unavailable
 from assay.pipeline.verify_stages import VerifyStages, coarse_suffices

@@ -19,13 +19,13 @@ from assay.core.run import ModelSource, Run
 from assay.core.speed import BaselineEngine
 from assay.errors import UsageError
 from assay.models.sources import check_source, source_name
+from assay.pipeline.adapters import Services
 from assay.pipeline.check import record_run
 from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.open_run import Checked
 from assay.pipeline.plan import reference_dir
 from assay.pipeline.provenance import new_run_id, provenance, this_machine
 from assay.pipeline.request import ModelRequest
-from assay.pipeline.services import Services
 from assay.pipeline.threads import with_threads
 
 Shape = tuple[int | str, ...]

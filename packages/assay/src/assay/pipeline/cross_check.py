@@ -15,8 +15,8 @@ from assay.core.result import Result
 from assay.errors import UsageError
 from assay.judge.missing_text import reason_text
 from assay.judge.witnesses import EVALUATOR
+from assay.pipeline.adapters import Services
 from assay.pipeline.job_graph import result_of
-from assay.pipeline.services import Services
 from assay.pipeline.verify_stages import VerifyStages
 from assay.pipeline.witness_flows import WITNESSES
 from assay.pipeline.witnesses import LONGEST_S

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from assay.core.result import Result
-from assay.judge.metrics import metrics
+from assay.judge.named_metrics import metrics
+from assay.pipeline.adapters import Services
 from assay.pipeline.merge import saved_run
-from assay.pipeline.services import Services
 
 NOTABLE = 0.01
 """Relative change below which a metric is left out of the list: a diff tells, it does not judge."""

@@ -11,7 +11,7 @@ from assay.core.result_parts import comparisons_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.numerics.tolerance.judge.error_growth import increased
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 
 COARSE = "coarse_tolerance"
 LOOKED_AT = 20

@@ -24,7 +24,7 @@ from assay.core.result import Result
 from assay.errors import BadGolden, BadInputs
 from assay.models.golden_checks import file_problems
 from assay.models.goldens import read_lock
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 from assay.plugins import find_flow, library_of
 
 ORACLES = {

@@ -21,9 +21,9 @@ from assay.errors import UnknownName, UsageError
 from assay.models.companion_goldens import companion_of
 from assay.models.golden_samples import Sample
 from assay.models.goldens import Golden, read_golden, write_golden
+from assay.pipeline.adapters import Services
 from assay.pipeline.golden import LOCK, publish
 from assay.pipeline.request import ModelRequest
-from assay.pipeline.services import Services
 from assay.plugins import find_flow
 
 

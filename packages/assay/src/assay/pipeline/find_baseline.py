@@ -20,10 +20,10 @@ from assay.core.run import Run
 from assay.core.speed import BaselineEngine
 from assay.errors import UsageError
 from assay.judge.missing_text import reason_text
+from assay.pipeline.adapters import Services
 from assay.pipeline.baseline_command import set_command
 from assay.pipeline.fingerprint import differs, fingerprint
 from assay.pipeline.provenance import new_run_id, this_machine
-from assay.pipeline.services import Services
 
 FILE = "baseline.json"
 ARTIFACT = "artifact"

@@ -21,13 +21,13 @@ from assay.errors import BadGolden, UsageError
 from assay.judge.note_text import note_text
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden
 from assay.models.own_data.prompts.short_goldens import diff_short, shorten
-from assay.models.tolerances import read_tolerance
+from assay.models.tolerance_file import read_tolerance
 from assay.numerics.tolerance.derived_tolerance import Samples
+from assay.pipeline.adapters import Services
 from assay.pipeline.cross_check import cross_check
 from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.prompt_flows import check_prompt_flows
 from assay.pipeline.request import ModelRequest
-from assay.pipeline.services import Services
 from assay.pipeline.tolerances import with_tolerances
 from assay.plugins import find_flow
 

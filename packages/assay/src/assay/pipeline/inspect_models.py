@@ -20,10 +20,10 @@ from assay.core.result import InspectResult, Result
 from assay.errors import BadModel, UsageError, each
 from assay.models.goldens import read_lock
 from assay.models.sources import source_name
+from assay.pipeline.adapters import Services
 from assay.pipeline.originals import original_of
 from assay.pipeline.own_data import check_prompts_of, put_in_place, staging_folder, with_prompts
 from assay.pipeline.request import ModelRequest
-from assay.pipeline.services import Services
 
 _ORIGINAL = "|original"
 """Behind the name of a case while its original is looked at: no case has that name."""

@@ -13,8 +13,8 @@ from assay.core.job import AnyJob, VerifyJob
 from assay.core.job_base import EngineJob, InputsJob
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
+from assay.pipeline.adapters import Services
 from assay.pipeline.ensure_references import are_late, unanswered
-from assay.pipeline.services import Services
 from assay.pipeline.tolerances import late_tolerances
 
 _ENGINE = (Stage.TRANSFORM, Stage.LOWER, Stage.LOAD, Stage.RUN)

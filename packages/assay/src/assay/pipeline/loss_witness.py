@@ -13,7 +13,7 @@ from assay.core.job_base import Job
 from assay.core.reference import ReferenceKind, Witness
 from assay.core.result import Result
 from assay.core.result_parts import LossResult
-from assay.judge.losses import measured_by
+from assay.judge.doubtful_loss import measured_by
 from assay.judge.witnesses import EVALUATOR, agrees
 from assay.pipeline.originals import original_case
 from assay.pipeline.witness_flows import fairly_judged

@@ -23,9 +23,9 @@ from assay.core.result import Result
 from assay.models.code_digest import rooms_digest
 from assay.models.golden_samples import model_name
 from assay.models.goldens import read_lock
+from assay.pipeline.adapters import Services
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.name_mapping import map_names
-from assay.pipeline.services import Services
 
 ANSWERING = (
     "core/input_plan.py",

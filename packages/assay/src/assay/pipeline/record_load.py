@@ -15,9 +15,9 @@ from assay.core.policy import Goal, Policy
 from assay.core.result import LoadResult
 from assay.core.run import Run
 from assay.judge.metric_registry import recorded_by
+from assay.pipeline.adapters import Services
 from assay.pipeline.open_run import Checked, open_run
 from assay.pipeline.provenance import new_run_id, provenance, this_machine
-from assay.pipeline.services import Services
 
 
 def load_result(

@@ -17,9 +17,9 @@ from assay.core.limits import Limits
 from assay.errors import HarnessError, UnknownName, UsageError
 from assay.models.goldens import read_lock
 from assay.pipeline import golden
+from assay.pipeline.adapters import Services
 from assay.pipeline.baseline_command import refresh_command
 from assay.pipeline.baseline_history import damaged_baselines, kept_baselines
-from assay.pipeline.services import Services
 
 Version = Callable[[Flow], str]
 """Of the backend of a flow as it is installed here; "" where it is not."""

@@ -13,10 +13,10 @@ from assay.core.reference import Witness
 from assay.core.result import Result, VerifyResult
 from assay.core.result_parts import facts_of
 from assay.errors import HarnessError, UnknownName
+from assay.judge.doubted_inputs import is_refused, takes
 from assay.judge.missing_text import reason_text
-from assay.judge.refused_inputs import is_refused, takes
+from assay.pipeline.adapters import Services
 from assay.pipeline.job_graph import Stage, result_of
-from assay.pipeline.services import Services
 from assay.pipeline.witness_flows import WITNESSES
 from assay.pipeline.witnesses import LONGEST_S
 from assay.plugins import find_flow, library_of

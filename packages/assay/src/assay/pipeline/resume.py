@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from assay.errors import UsageError
+from assay.pipeline.adapters import Services
 from assay.pipeline.check import record_run
 from assay.pipeline.going_on import resumable
 from assay.pipeline.open_run import Checked
-from assay.pipeline.services import Services
 
 
 def resume(run_id: str, services: Services) -> Checked:

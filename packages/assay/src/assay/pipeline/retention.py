@@ -11,9 +11,9 @@ import msgspec
 from assay.core.measurement import Measurement
 from assay.core.result import MeasureResult, Result
 from assay.errors import UsageError
-from assay.judge.metrics import metrics
+from assay.judge.named_metrics import metrics
+from assay.pipeline.adapters import Services
 from assay.pipeline.run_files import OF_RUN
-from assay.pipeline.services import Services
 from assay.ports import RollsUp
 
 

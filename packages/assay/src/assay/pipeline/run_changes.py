@@ -15,10 +15,10 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.judge.changes import cell_changes, is_of_a_batch, smallest_batch
-from assay.judge.metrics import metrics
+from assay.judge.named_metrics import metrics
 from assay.judge.verdicts import judge
+from assay.pipeline.adapters import Services
 from assay.pipeline.find_baseline import approved_results
-from assay.pipeline.services import Services
 
 PAST_RUNS = 12
 """Earlier runs whose values are shown beside a change."""

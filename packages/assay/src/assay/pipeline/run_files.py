@@ -11,7 +11,7 @@ from assay.core.job_base import InputsJob
 from assay.core.result import MeasureResult, Result
 from assay.core.run import Run
 from assay.errors import HarnessError
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 
 OF_RUN = ("logs", "traces", "candidates")
 """Folders below the history with a folder for each run."""

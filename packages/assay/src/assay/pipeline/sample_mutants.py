@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from assay.core.flow import Flow
 from assay.core.job import ListMutantsJob, PerNodeJob, VerifyJob, other_kind
 from assay.core.outcome import Outcome
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 
 GateJob = VerifyJob | PerNodeJob
 """How a gate judges a mutant."""

@@ -21,6 +21,7 @@ from assay.core.speed import BaselineEngine, SpeedRule
 from assay.errors import UsageError
 from assay.judge.note_text import note_text
 from assay.models.artifacts import changed
+from assay.pipeline.adapters import Services
 from assay.pipeline.approvals import record_approval
 from assay.pipeline.baseline_history import current_identity, make_current
 from assay.pipeline.ensure_references import ensure_references, reject_wrong_inputs
@@ -30,7 +31,6 @@ from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.plan import reference_dir
 from assay.pipeline.provenance import new_run_id, this_machine
 from assay.pipeline.request import Request
-from assay.pipeline.services import Services
 from assay.pipeline.threads import with_threads
 
 LAUNCHES = 6

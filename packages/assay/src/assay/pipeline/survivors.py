@@ -17,9 +17,9 @@ from assay.core.outcome import Outcome
 from assay.core.result import Result, SearchInputsResult
 from assay.core.result_parts import comparisons_of
 from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
+from assay.pipeline.adapters import Services
 from assay.pipeline.ensure_references import ORACLES
 from assay.pipeline.sample_mutants import GateJob, Injected
-from assay.pipeline.services import Services
 from assay.pipeline.tolerances import with_tolerances
 
 TRIED = 3

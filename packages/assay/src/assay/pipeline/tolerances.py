@@ -30,13 +30,13 @@ from assay.core.result import Result
 from assay.errors import BadGolden
 from assay.models.companion_goldens import lock_of_companion
 from assay.models.goldens import read_lock
-from assay.models.tolerances import coarse_of, read_header
+from assay.models.tolerance_file import coarse_of, read_header
 from assay.numerics.tolerance.arithmetic import TIES, ties_of, with_ties
 from assay.numerics.tolerance.derived_tolerance import VERSION
 from assay.numerics.tolerance.tolerance_tables import DERIVED
+from assay.pipeline.adapters import Services
 from assay.pipeline.ensure_references import shortened
 from assay.pipeline.originals import identity, is_quantized, made_by, tolerance_of
-from assay.pipeline.services import Services
 
 EVALUATIONS = 100.0
 """A derivation takes some ten times as long as the evaluation in double, which is known to end: one that takes so many times as long,

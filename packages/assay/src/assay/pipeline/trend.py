@@ -14,7 +14,7 @@ from assay.core.machine import Machine
 from assay.core.trend import Change, Point, Trend
 from assay.errors import UsageError
 from assay.judge.metric_registry import direction, unit
-from assay.judge.metrics import metrics, stated_by
+from assay.judge.named_metrics import metrics, stated_by
 from assay.pipeline.provenance import this_machine
 from assay.ports import PastResult, Store
 from assay.stats.cusum import alarms

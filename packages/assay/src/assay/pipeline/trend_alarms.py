@@ -11,8 +11,8 @@ from assay.core.alert import AlertKind, RedJob
 from assay.core.job_base import FlowJob
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.judge.metrics import metrics
-from assay.pipeline.services import Services
+from assay.judge.named_metrics import metrics
+from assay.pipeline.adapters import Services
 from assay.pipeline.trend import SHORT, observed, trend_of
 from assay.stats.cusum import LEAST_POINTS
 

@@ -29,7 +29,7 @@ from assay.core.speed import (
     stopped_clock,
 )
 from assay.models.artifacts import changed
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 from assay.stats.paired_ratio import paired_ratio
 from assay.stats.sequential_test import is_decided
 

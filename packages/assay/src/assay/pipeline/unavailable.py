@@ -12,7 +12,7 @@ from assay.core.job_base import FlowJob, Job
 from assay.core.outcome import Cause, Outcome
 from assay.core.result import Result
 from assay.judge.missing_text import missing_text
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 from assay.plugins import transforms_available
 
 

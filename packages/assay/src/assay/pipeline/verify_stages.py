@@ -18,8 +18,8 @@ from assay.core.policy import Policy
 from assay.core.result import Result
 from assay.core.result_parts import LossResult
 from assay.core.run import Run
+from assay.pipeline.adapters import Services
 from assay.pipeline.originals import tolerance_of
-from assay.pipeline.services import Services
 from assay.pipeline.tolerances import derive, derived_of, ensure_tolerances, is_coarse, time_left_s
 
 FIGURES = ("budget", "noise_share", "share_out", "ties")

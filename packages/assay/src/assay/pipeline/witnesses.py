@@ -27,7 +27,7 @@ from assay.core.reference import Witness
 from assay.core.result import ChangeResult, PerNodeResult, Result
 from assay.core.result_parts import ComparedResult, LossResult, facts_of
 from assay.errors import HarnessError, UnknownName
-from assay.judge.losses import is_vouched, measured_by, witness_needed
+from assay.judge.doubtful_loss import is_vouched, measured_by, witness_needed
 from assay.judge.missing_text import reason_text
 from assay.judge.witnesses import (
     EVALUATOR,
@@ -39,11 +39,11 @@ from assay.judge.witnesses import (
     library_of_reference,
     side_of,
 )
+from assay.pipeline.adapters import Services
 from assay.pipeline.change_witness import change_seen_by, parting_node
 from assay.pipeline.job_graph import Stage, result_of
 from assay.pipeline.loss_witness import loss_witness
 from assay.pipeline.other_reading import can_be_asked, read_otherwise, right_otherwise
-from assay.pipeline.services import Services
 from assay.pipeline.verify_stages import VerifyStages
 from assay.pipeline.witness_flows import WITNESSES, fairly_judged, is_witness, quantizing, witness_flow
 from assay.plugins import find_flow, library_of

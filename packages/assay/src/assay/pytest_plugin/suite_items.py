@@ -33,14 +33,14 @@ from assay.judge.missing_text import missing_text
 from assay.judge.verdicts import judge
 from assay.options.arguments import arguments_of
 from assay.options.run import RunOptions
+from assay.pipeline.adapters import Services
 from assay.pipeline.check import by_case
 from assay.pipeline.ensure_references import ensure_references
-from assay.pipeline.expect import expectations, expectations_folder
 from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
 from assay.pipeline.job_graph import Stage
+from assay.pipeline.known_outcomes import expectations, expectations_folder
 from assay.pipeline.plan import reference_dir
 from assay.pipeline.run_suites import missing_case_result
-from assay.pipeline.services import Services
 from assay.pipeline.suite_contract import collect_cases, make_files
 from assay.pipeline.suite_select import Selection, parse_shard, select
 from assay.pipeline.witnesses import Witnessed

@@ -11,7 +11,7 @@ from assay.core.changes import CellChange, MetricDelta, RunChanges
 from assay.judge.changes import is_of_a_batch
 from assay.judge.lost_fusions import describe_lost_fusion
 from assay.judge.metric_registry import direction, unit
-from assay.judge.metrics import RESIDENT_BLUR_BYTES
+from assay.judge.named_metrics import RESIDENT_BLUR_BYTES
 from assay.judge.warnings_text import grouped_warnings
 from assay.reports import format as text
 from assay.reports.sanitize import one_line

@@ -33,13 +33,14 @@ from assay.core.verdict import Verdict
 from assay.judge.element_text import element_text
 from assay.judge.finding_text import finding_text
 from assay.judge.load_metrics import load_metrics
-from assay.judge.metrics import fragmentation
+from assay.judge.named_metrics import fragmentation
 from assay.judge.operator_regressions import differences
 from assay.judge.repeats_text import asked_again
 from assay.judge.warnings_text import warnings_of
 from assay.judge.witnesses import described
 from assay.options.repro import repro_line
 from assay.reports import format as text
+from assay.reports.batch_sweep import KNEE_MEANS, LAUNCHES, curve, launches, operators, sweep
 from assay.reports.by_class import by_class
 from assay.reports.details import values
 from assay.reports.html_build import Pairs, engine_pairs, model_pairs, pairs, shape_text
@@ -47,7 +48,6 @@ from assay.reports.html_latency import latency
 from assay.reports.node_errors import node_rows
 from assay.reports.rows import Entry, Row
 from assay.reports.sanitize import one_line, sanitize, shortened
-from assay.reports.sweep import KNEE_MEANS, LAUNCHES, curve, launches, operators, sweep
 from assay.reports.used_inputs import source
 
 LOG_LIMIT = 20_000

@@ -12,6 +12,7 @@ from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.options.repro import repro_line
 from assay.reports import format as text
+from assay.reports.batch_sweep import KNEE_MEANS, sweep
 from assay.reports.change_order import gravest_first
 from assay.reports.changes import HEADER as CHANGES_HEADER
 from assay.reports.changes import TITLE as CHANGES
@@ -32,7 +33,6 @@ from assay.reports.rows import (
     skipped_note,
 )
 from assay.reports.sanitize import one_line
-from assay.reports.sweep import KNEE_MEANS, sweep
 
 ROWS_SHOWN = 200
 FAILURES_SHOWN = 50

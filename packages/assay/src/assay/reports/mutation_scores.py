@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from assay.core.result import MutationScoreResult, Result
+from assay.reports.batch_sweep import columns
 from assay.reports.sanitize import one_line
-from assay.reports.sweep import columns
 
 ALL, MUTATION, HIT = "", "mutation operator", "operator of the model"
 GROUPS = (MUTATION, HIT)

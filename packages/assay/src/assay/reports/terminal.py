@@ -26,6 +26,7 @@ from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.repeats_text import asked_again
 from assay.judge.warnings_text import notes_of, warnings_of
 from assay.options.repro import repro_line
+from assay.reports.batch_sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep
 from assay.reports.change_order import gravest_first
 from assay.reports.changes import HEADER as CHANGES_HEADER
 from assay.reports.changes import TITLE as CHANGES
@@ -39,7 +40,6 @@ from assay.reports.node_errors import node_tables
 from assay.reports.recorded_jobs import recorded
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, counts, group_identical, headline, rows, run_verdicts
 from assay.reports.sanitize import one_line
-from assay.reports.sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep
 from assay.reports.terminal_losses import print_losses
 from assay.reports.terminal_table import STYLES, print_table
 from assay.reports.terminal_traces import print_traces

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.core.policy import Goal
 from assay.core.verdict import VerdictStatus
 from assay.judge.goal_rules import limits_loss
-from assay.judge.outcome import large_loss
+from assay.judge.outcome_rule import large_loss
 from assay.reports.console_text import print_prose
 from assay.reports.rows import Row
 from assay.reports.sanitize import one_line

@@ -17,12 +17,12 @@ from assay.core.service import Service
 from assay.core.speed import SpeedRule
 from assay.errors import EndpointFailed
 from assay.judge.service_speed import decided, word_is_final, word_of
-from assay.serving.generator import Load, generate
 from assay.serving.load_answers import Answer as Reply
 from assay.serving.load_answers import answers_of
+from assay.serving.load_generator import Load, generate
+from assay.serving.load_summary import is_late, keeps, late_ms, samples_of
 from assay.serving.requests import Mix
 from assay.serving.started import Started, started
-from assay.serving.summary import is_late, keeps, late_ms, samples_of
 from assay.stats.sequential_test import Answer
 
 _FLOOR_MS = 0.05

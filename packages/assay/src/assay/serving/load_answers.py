@@ -14,7 +14,7 @@ from assay.endpoints.connection import without_key
 from assay.endpoints.openai_answers import Choice, Usage
 from assay.endpoints.readable import json_value
 from assay.serving.framing import CHUNKED, INTERIM
-from assay.serving.generator import Load, Sent
+from assay.serving.load_generator import Load, Sent
 
 _SIZE = re.compile(rb"[0-9a-fA-F]+")
 _DONE, _SHOWN = b"[DONE]", 100

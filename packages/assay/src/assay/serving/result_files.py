@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import UsageError
-from assay.serving.summary import LoadSummary
+from assay.serving.load_summary import LoadSummary
 
 _NO_INTERVAL = "one run: how far another would be off is not known, so that a limit is judged without an interval"
 _JSON = re.compile(r"\s*(\{|\[\s*[\[{\"])")

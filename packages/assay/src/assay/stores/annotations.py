@@ -6,8 +6,8 @@ from sqlalchemy import Connection, insert, select
 
 from assay.core.annotation import Annotation
 from assay.errors import RunNotFound
+from assay.stores.history_tables import results, run_annotations, runs
 from assay.stores.search import jobs_of
-from assay.stores.tables import results, run_annotations, runs
 
 
 def add_annotation(connection: Connection, annotation: Annotation, run: int) -> None:

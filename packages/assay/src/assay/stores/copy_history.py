@@ -12,12 +12,7 @@ from sqlalchemy import Connection, Table, bindparam, func, select, true, update
 from sqlalchemy.engine import Row
 
 from assay.errors import OtherRun
-from assay.stores.ingest import add_rows, advance, demand_same_run, first_state, job_numbers, jobs_recorded
-from assay.stores.run_names import keep_run_names
-from assay.stores.sql import SqlStore
-from assay.stores.state_counts import add_up
-from assay.stores.statements import add_many, chunks, insert_for
-from assay.stores.tables import (
+from assay.stores.history_tables import (
     case_state,
     constants,
     metric_values,
@@ -29,6 +24,11 @@ from assay.stores.tables import (
     run_summary,
     runs,
 )
+from assay.stores.ingest import add_rows, advance, demand_same_run, first_state, job_numbers, jobs_recorded
+from assay.stores.run_names import keep_run_names
+from assay.stores.sql import SqlStore
+from assay.stores.state_counts import add_up
+from assay.stores.statements import add_many, chunks, insert_for
 
 _ROWS = 2000
 """In one transaction: what is lost of a copy that is cut off, and copied again by the next."""

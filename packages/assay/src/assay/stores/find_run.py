@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from sqlalchemy.sql.selectable import Select
 
 from assay.errors import RunNotFound
-from assay.stores.tables import runs
+from assay.stores.history_tables import runs
 
 LAST = "last"
 _RECENT = 200

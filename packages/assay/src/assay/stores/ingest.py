@@ -27,11 +27,7 @@ from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.errors import OtherRun
 from assay.stores.encoded_result import EncodedResult
-from assay.stores.payload import pack
-from assay.stores.run_names import keep_run_names
-from assay.stores.state_counts import add_up
-from assay.stores.statements import add_many, as_arrays, chunks, insert_for, next_numbers
-from assay.stores.tables import (
+from assay.stores.history_tables import (
     case_state,
     metric_values,
     result_codes,
@@ -42,6 +38,10 @@ from assay.stores.tables import (
     run_summary,
     runs,
 )
+from assay.stores.payload import pack
+from assay.stores.run_names import keep_run_names
+from assay.stores.state_counts import add_up
+from assay.stores.statements import add_many, as_arrays, chunks, insert_for, next_numbers
 
 _WORST_FIRST = (
     VerdictStatus.FAIL,

@@ -8,9 +8,9 @@ import msgspec
 from sqlalchemy import Connection, delete, insert, select
 
 from assay.core.kept_folder import KeptFolder
+from assay.stores.history_tables import kept_folders
 from assay.stores.payload import pack, unpack
 from assay.stores.statements import chunks
-from assay.stores.tables import kept_folders
 
 _FOLDERS: msgspec.msgpack.Decoder[KeptFolder] = msgspec.msgpack.Decoder(KeptFolder)
 

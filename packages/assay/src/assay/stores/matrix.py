@@ -14,11 +14,11 @@ from sqlalchemy import JSON, ColumnElement, Connection, Select, String, and_, ca
 from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.ports.browsing import RED, CellQuery, MatrixJob, MatrixPage
-from assay.stores.browsing import red
+from assay.stores.dashboard_queries import red
 from assay.stores.find_run import find_run
+from assay.stores.history_tables import case_state, results, runs
 from assay.stores.run_names import AXES, Kind, run_cell_rows, run_names
 from assay.stores.statements import among, chunks
-from assay.stores.tables import case_state, results, runs
 
 _FEW, _AT_ONCE = 64, 1000
 """Names in the first statement, which most often has all that a page shows, and at most in one of those after it."""

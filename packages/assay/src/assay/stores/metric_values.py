@@ -15,12 +15,12 @@ from sqlalchemy import case as either
 from assay.core.comparison import StatedMetric
 from assay.core.result import Result
 from assay.core.result_parts import measurements_of
-from assay.judge.metrics import metrics, stated_by
+from assay.judge.named_metrics import metrics, stated_by
 from assay.ports.browsing import MetricHistory, MetricPoint, RunWindow
 from assay.stats.percentiles import percentile
+from assay.stores.history_tables import constants, metric_values, results, runs
 from assay.stores.search import jobs_of_cells, verify_first
 from assay.stores.statements import among, chunks, insert_for
-from assay.stores.tables import constants, metric_values, results, runs
 
 SPREAD = (10.0, 25.0, 75.0, 90.0)
 """Percentiles of the raw samples of the smallest batch, in ms, that stand behind the metrics where there are samples."""

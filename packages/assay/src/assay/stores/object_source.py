@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import BadModel, StoreError
-from assay.models.named_sources.address import check_digest, name_of, with_digest
 from assay.models.named_sources.wanted import Wanted
+from assay.models.named_sources.web_address import check_digest, name_of, with_digest
 from assay.stores.object_blobs import PART_BYTES, open_objects
 from assay.stores.object_errors import translate_errors
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from sqlalchemy import Connection, bindparam, select, update
 
 from assay.core.job_base import JobKind
-from assay.stores.tables import case_state, result_payloads, results, runs
+from assay.stores.history_tables import case_state, result_payloads, results, runs
 
 _ROWS = 500
 """In one transaction: no writer waits long, and what is cut off is gone on with."""

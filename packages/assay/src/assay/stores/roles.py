@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, text
 
 from assay.errors import UsageError
-from assay.stores.sql import SqlStore
-from assay.stores.tables import (
+from assay.stores.history_tables import (
     VERSION_TABLE,
     alerts,
     kept_folders,
@@ -17,6 +16,7 @@ from assay.stores.tables import (
     run_cells,
     state_changes,
 )
+from assay.stores.sql import SqlStore
 
 _SEQUENCES = ", ".join(f"{name}_number_seq" for name, table in metadata.tables.items() if "number" in table.columns)
 _CHANGED = ", ".join(name for name in metadata.tables if name != run_annotations.name)

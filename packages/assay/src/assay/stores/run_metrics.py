@@ -8,10 +8,10 @@ from collections.abc import Collection, Mapping
 from sqlalchemy import Connection, select
 
 from assay.ports.browsing import RunMetrics
+from assay.stores.history_tables import metric_values
 from assay.stores.metric_values import Names, read_names, read_numbers
 from assay.stores.search import jobs_of_cells, verify_first
 from assay.stores.statements import among, chunks
-from assay.stores.tables import metric_values
 
 
 def run_metrics(

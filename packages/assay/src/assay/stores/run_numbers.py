@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Connection, select
 
 from assay.stores.find_run import find_run
+from assay.stores.history_tables import runs
 from assay.stores.statements import among, chunks
-from assay.stores.tables import runs
 
 FRESH_S = 1.0
 """A run keeps its number, but a file or a database may be put in the place of another one."""

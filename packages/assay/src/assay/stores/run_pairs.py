@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import CTE, Connection, Select, and_, exists, func, or_, select
 
 from assay.ports.browsing import JobPair, RunPair
+from assay.stores.history_tables import case_state, results, runs
 from assay.stores.run_names import cell_count
 from assay.stores.statements import among, chunks
-from assay.stores.tables import case_state, results, runs
 
 FIRST_LOOK = 50
 """Jobs by which the run before, and cells of both runs, are looked for first: most often the one just before has them all."""

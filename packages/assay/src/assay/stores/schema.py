@@ -8,7 +8,7 @@ from sqlalchemy import Column, Connection, Engine, MetaData, String, Table, insp
 
 from assay.errors import NewerHistory, StoreError
 from assay.stores.connect import ALONE, READ
-from assay.stores.tables import FIRST_RELEASED, SCHEMA, VERSION_TABLE, metadata
+from assay.stores.history_tables import FIRST_RELEASED, SCHEMA, VERSION_TABLE, metadata
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 

@@ -11,8 +11,8 @@ from sqlalchemy.sql.selectable import Select
 
 from assay.core.job_base import JobKind
 from assay.ports import RunSearch
+from assay.stores.history_tables import case_state, result_codes, result_payloads, results, run_models, runs
 from assay.stores.statements import among, chunks
-from assay.stores.tables import case_state, result_codes, result_payloads, results, run_models, runs
 
 
 def cell_rows(case: str, flow: str) -> Select[tuple[str, str, str, str, bytes]]:

@@ -21,11 +21,13 @@ from assay.core.verdict import RunVerdict
 from assay.errors import RunNotFound
 from assay.ports import PastResult, RunSearch, RunSummary
 from assay.ports.browsing import JobState
-from assay.stores import browsing
+from assay.stores import dashboard_queries
 from assay.stores.annotations import add_annotation, read_annotations
 from assay.stores.encoded_result import encode
 from assay.stores.errors import translate_errors
 from assay.stores.find_run import exact_run, find_run
+from assay.stores.history_tables import alerts as alert_rows
+from assay.stores.history_tables import case_state, result_payloads, results, run_payloads, run_summary, runs
 from assay.stores.ingest import add_results, add_run, judge_run
 from assay.stores.kept_folders import change_folders, read_folders
 from assay.stores.metric_values import constant_numbers
@@ -34,8 +36,6 @@ from assay.stores.retention import roll_up
 from assay.stores.search import cell_rows, jobs_of, run_before, searched
 from assay.stores.sql_browsing import SqlBrowsing
 from assay.stores.statements import among, chunks
-from assay.stores.tables import alerts as alert_rows
-from assay.stores.tables import case_state, result_payloads, results, run_payloads, run_summary, runs
 
 _RUNS: msgspec.msgpack.Decoder[Run] = msgspec.msgpack.Decoder(Run)
 _JOBS: msgspec.msgpack.Decoder[tuple[AnyJob, ...]] = msgspec.msgpack.Decoder(tuple[AnyJob, ...])
@@ -140,16 +140,18 @@ class SqlStore(SqlBrowsing):
 
     def states(self, outcome: str = "") -> list[JobState]:
         """How every job stands now, or those with that outcome, sorted by job key."""
-        query = browsing.state_rows().order_by(case_state.c.job_key)
+        query = dashboard_queries.state_rows().order_by(case_state.c.job_key)
         with self.reading() as connection:
             return list(
-                browsing.read_states(connection, query.where(case_state.c.outcome == outcome) if outcome else query)
+                dashboard_queries.read_states(
+                    connection, query.where(case_state.c.outcome == outcome) if outcome else query
+                )
             )
 
     def cell(self, run_id: str, case: str, flow: str) -> tuple[Run, list[Result]]:
         """Raises RunNotFound where that run has no such cell, too."""
         with self.reading() as connection:
-            asked = run_id or browsing.newest_run_of(connection, case, flow)
+            asked = run_id or dashboard_queries.newest_run_of(connection, case, flow)
             number = find_run(connection, asked, self.name) if asked else 0
             query = _with_payloads().where(results.c.run == number, results.c.job.in_(jobs_of(case, flow)))
             rows = connection.execute(query.order_by(results.c.number))
@@ -157,7 +159,7 @@ class SqlStore(SqlBrowsing):
             if not cell_results:
                 lacks = f"run {asked} in {self.name} has no" if asked else f"no run in {self.name} has"
                 raise RunNotFound(f"{lacks} {case} on {flow}")
-            jobs = browsing.only_cell(_jobs(connection, number), case, flow)
+            jobs = dashboard_queries.only_cell(_jobs(connection, number), case, flow)
             return replace(_head(connection, number), jobs=_JOBS.decode(msgspec.msgpack.encode(jobs))), cell_results
 
     def run_facts(self, run_id: str) -> Run:

@@ -16,7 +16,7 @@ from assay.ports.browsing import (
     RunWindow,
     Standing,
 )
-from assay.stores import browsing, run_pairs
+from assay.stores import dashboard_queries, run_pairs
 from assay.stores.find_run import exact_run
 from assay.stores.matrix import StateNames, matrix
 from assay.stores.metric_values import metric_history
@@ -47,7 +47,7 @@ class SqlBrowsing(SqlDatabase):
     def said(self, text: str, looked_at: int, limit: int) -> list[tuple[JobState, str]]:
         """Payloads are read: of the present state alone."""
         with self.reading() as connection:
-            return browsing.said(connection, text, looked_at, limit)
+            return dashboard_queries.said(connection, text, looked_at, limit)
 
     def metric_history(
         self, case: str, flow: str, wanted: Sequence[str], window: RunWindow | None = None
@@ -88,4 +88,4 @@ class SqlBrowsing(SqlDatabase):
     def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:
         """By the index of the cell's jobs."""
         with self.reading() as connection:
-            return browsing.cell_runs(connection, case, flow, limit)
+            return dashboard_queries.cell_runs(connection, case, flow, limit)

@@ -11,10 +11,10 @@ from sqlalchemy import Connection, ScalarSelect, func, or_, select, text
 from assay.core.outcome import Outcome
 from assay.ports.browsing import JobState, Standing, Unsteady
 from assay.stores import state_parts
-from assay.stores.browsing import state_of, state_rows
+from assay.stores.dashboard_queries import state_of, state_rows
+from assay.stores.history_tables import case_state, results, runs
 from assay.stores.state_counts import as_number, flow_counts, worst_cases
 from assay.stores.statements import by_code
-from assay.stores.tables import case_state, results, runs
 
 TURNS = 2
 """From ok to another outcome, or back, so often: it is unsteady. One turn is a defect, or its repair."""

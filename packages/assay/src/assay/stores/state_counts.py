@@ -8,9 +8,9 @@ from sqlalchemy import Connection, Integer, Subquery, cast, func, select, text
 
 from assay.core.verdict import VerdictStatus
 from assay.ports.browsing import CaseCount, Count
-from assay.stores.browsing import is_red
+from assay.stores.dashboard_queries import is_red
+from assay.stores.history_tables import state_changes, state_counts
 from assay.stores.statements import by_code
-from assay.stores.tables import state_changes, state_counts
 
 _MINE_ALONE = f"SELECT pg_try_advisory_xact_lock({0x617373_6163})"
 _ADDED_UP = """WITH gone AS (DELETE FROM state_changes RETURNING axis, name, outcome, word, jobs)

@@ -23,7 +23,7 @@ from assay.models.onnx_file import open_model
 from assay.models.sources import check_source, is_factory, is_program
 from assay.numerics.load_onnx import load_onnx
 from assay.suites.cache import write_index
-from assay.suites.mined import BAD_INPUT, LEFT_OUT
+from assay.suites.mined_operators import BAD_INPUT, LEFT_OUT
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto

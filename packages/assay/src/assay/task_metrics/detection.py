@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.core.flow import Option
 from assay.ports import Tensor, Tensors
-from assay.task_metrics.options import joined, label, option
+from assay.task_metrics.task_options import joined, label, option
 
 THRESHOLDS = tuple(np.linspace(0.5, 0.95, 10))
 """Of IoU, as COCO averages them (cocodataset.org, detection evaluation)."""

@@ -11,7 +11,7 @@ from assay.core.note import noted
 from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
-from assay.task_metrics.options import joined, label, one_each, option, output_of
+from assay.task_metrics.task_options import joined, label, one_each, option, output_of
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 

@@ -12,7 +12,7 @@ from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.core.schedules import NAMES, PADDED
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
-from assay.task_metrics.options import check_classes, option
+from assay.task_metrics.task_options import check_classes, option
 
 SCHEDULE_FIGURE = "schedule_kl_"
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]

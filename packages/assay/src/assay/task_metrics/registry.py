@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from assay.core.note import noted
 from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.errors import UnknownName, UsageError
-from assay.task_metrics.option_values import OptionKind, any_name, number, one_of, positive, token
+from assay.task_metrics.task_option_values import OptionKind, any_name, number, one_of, positive, token
 
 if TYPE_CHECKING:
     from assay.core.flow import Option

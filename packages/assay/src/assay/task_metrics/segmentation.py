@@ -12,7 +12,7 @@ from assay.core.note import noted
 from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
-from assay.task_metrics.options import joined, label, number, option, output_of
+from assay.task_metrics.task_options import joined, label, number, option, output_of
 
 _MOST_NAMED = 4096
 """Classes with a figure of their own: a map of garbage has as many as pixels."""

@@ -10,8 +10,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from assay.backends.flow_options import resolve_options
 from assay.backends.onnx_reference import Reference
-from assay.backends.options import resolve_options
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
 from assay.errors import UsageError

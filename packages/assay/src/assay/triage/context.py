@@ -20,7 +20,7 @@ from assay.core.result import (
 )
 from assay.core.result_parts import comparisons_of
 from assay.judge.repeats_text import instability
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 from assay.ports import Backend
 from assay.triage.cause import Pattern
 from assay.triage.graph import Graph, Places

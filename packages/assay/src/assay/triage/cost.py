@@ -13,7 +13,7 @@ from assay.core.result import Result
 from assay.core.result_parts import speeds_of
 from assay.core.speed import BaselineEngine, SpeedRule, interim_looks
 from assay.judge.speed import judge_comparison
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 from assay.pipeline.two_process_comparison import comparisons
 from assay.triage.cause import Cause
 from assay.triage.quantizer import other_choices

@@ -20,7 +20,7 @@ from assay.errors import EnvironmentFailed
 from assay.ports import Backend, ShowsPlainUse
 from assay.triage.builds import Builds, bisect
 from assay.triage.cause import Cause, Doubt
-from assay.triage.pages import write_pages
+from assay.triage.cause_page import write_pages
 from assay.triage.script import DONE, run_script, state_in
 from assay.triage.since import History, State, scan
 

@@ -20,7 +20,7 @@ from assay.ports import ShowsEachPass, SwitchesPasses
 from assay.triage.cause import Cause, Doubt, Pattern, Where
 from assay.triage.context import Whole, end_error, explained
 from assay.triage.graph import Places
-from assay.triage.known import LARGEST, pattern_of
+from assay.triage.known_causes import LARGEST, pattern_of
 from assay.triage.localize import Suspect
 from assay.triage.origin import Origin, origin_of
 from assay.triage.passes import Brought, Cure, changed, find_cures, is_right

@@ -17,7 +17,7 @@ from assay.core.job_base import Job
 from assay.core.outcome import Outcome
 from assay.core.result import RegionResult, Result
 from assay.errors import HarnessError
-from assay.pipeline.services import Services
+from assay.pipeline.adapters import Services
 from assay.triage.symptom import Symptom, refusal_of, symptom_of
 
 

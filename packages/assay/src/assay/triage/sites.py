@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from assay.triage.cause import Pattern
 from assay.triage.context import Whole
 from assay.triage.graph import Places
-from assay.triage.known import occurrences
+from assay.triage.known_causes import occurrences
 from assay.triage.localize import Suspect, wrong_windows
 
 

@@ -14,8 +14,8 @@ from assay.core.result_parts import speeds_of
 from assay.core.run import Run
 from assay.core.verdict import VerdictStatus
 from assay.judge.operator_regressions import Change, differences, operator_regressions
+from assay.pipeline.adapters import Services
 from assay.pipeline.open_run import judge_run
-from assay.pipeline.services import Services
 from assay.triage.cause import Cause, Where
 from assay.triage.symptom import SLOW, TOO_SLOW, Symptom
 

@@ -14,18 +14,18 @@ from assay.core.environment import Interpreter
 from assay.core.job import VerifyJob
 from assay.core.result import Result
 from assay.environments.releases import ScriptRun
+from assay.pipeline.adapters import Services
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.provenance import this_machine
-from assay.pipeline.services import Services
 from assay.ports import ShowsSavedUse
 from assay.triage.cause import Cause, Doubt
+from assay.triage.cause_page import write_pages
+from assay.triage.cause_search import find_causes, tries_for
 from assay.triage.context import Context, end_of, failing_sample
 from assay.triage.cost import with_cost
 from assay.triage.findings import patterns_of_findings
-from assay.triage.known import KnownCauses
-from assay.triage.pages import write_pages
+from assay.triage.known_causes import KnownCauses
 from assay.triage.script import run_script, state_in, write_script
-from assay.triage.search import find_causes, tries_for
 from assay.triage.since import State
 from assay.triage.symptom import UNSTABLE
 from assay.triage.triage_text import red, title_of

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from assay.errors import AssayError, HarnessError, RunNotFound, StoreUnreachable, UsageError
-from assay.web import render
+from assay.web import responses
 from assay.web.actions import Actions
 from assay.web.address import address
 from assay.web.answer import NotFound, NothingToCompare
@@ -39,12 +39,12 @@ def make_app(site: Site, hosts: Collection[str], actions: Actions | None = None)
     routes: list[BaseRoute] = [
         *(Route(page.path, _page(site, page.view), methods=["GET"]) for page in PAGES),
         *(Route(page.api, _page(site, page.view, "json"), methods=["GET"]) for page in PAGES),
-        Route("/api/v1/openapi.json", _in_thread(site, lambda _: render.data(describe())), methods=["GET"]),
+        Route("/api/v1/openapi.json", _in_thread(site, lambda _: responses.data(describe())), methods=["GET"]),
         Route("/badge.svg", _in_thread(site, lambda request: badge(site, _asked(request))), methods=["GET"]),
         Route("/changes.atom", _in_thread(site, lambda request: feed(site, str(request.base_url))), methods=["GET"]),
         *(actions.routes() if actions else ()),
         Route("/healthz", _healthz, methods=["GET"]),
-        Mount("/static", StaticFiles(directory=render.STATIC), name="static"),
+        Mount("/static", StaticFiles(directory=responses.STATIC), name="static"),
     ]
     return Starlette(
         routes=routes,
@@ -64,12 +64,12 @@ def _page(site: Site, view: View, always: str = "") -> Callable[[Request], Await
             raise UsageError(f"format is {wanted[:40]!r}; it is one of {', '.join(FORMATS)}")
         answer = view(site, query)
         if wanted == "json":
-            return render.data(answer.data)
+            return responses.data(answer.data)
         if wanted == "csv" and answer.header:
-            return render.table(answer, request.url.path.strip("/").replace("/", "-") or "now")
+            return responses.table(answer, request.url.path.strip("/").replace("/", "-") or "now")
         if wanted == "csv":
             raise UsageError("this page has no table: leave format=csv out")
-        return render.page(answer.template, {**frame(site, request), **answer.values})
+        return responses.page(answer.template, {**frame(site, request), **answer.values})
 
     return _in_thread(site, answered)
 
@@ -115,7 +115,7 @@ def frame(site: Site, request: Request) -> dict[str, object]:
 
 
 async def _healthz(_: Request) -> Response:
-    return render.data({"alive": True})
+    return responses.data({"alive": True})
 
 
 def _code(error: AssayError) -> int:
@@ -164,8 +164,8 @@ def sentence(site: Site, request: Request, said: str, code: int, heading: str = 
     """An error in one sentence, as a page or as JSON."""
     wants_data = request.url.path.startswith("/api/") or request.query_params.get("format") in ("json", "csv")
     if wants_data:
-        return render.data({"error": said}, code)
+        return responses.data({"error": said}, code)
     framed = frame(site, request)
     framed["sign_in"] = framed["sign_in"] and BEGIN  # nobody comes back to an error
     values = {**framed, "heading": heading or HEADINGS.get(code, "Error"), "sentence": said}
-    return render.page("sentence.html.j2", values, code)
+    return responses.page("sentence.html.j2", values, code)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from assay.ports.browsing import CellQuery, MatrixJob
 from assay.reports.rows import SEVERITY
 from assay.reports.sanitize import one_line
-from assay.web import render
+from assay.web import responses
 from assay.web.format import plural, status
 from assay.web.now import WELL, read_now
 from assay.web.site import Site
@@ -44,7 +44,7 @@ AT_ONCE = 500
 def badge(site: Site, query: Mapping[str, str]) -> Response:
     """Of everything, of one flow, of one case, or of one cell."""
     word, text = _standing(site, query.get("case", ""), query.get("flow", ""))
-    return render.respond(
+    return responses.respond(
         svg(one_line(query.get("label", "assay"))[:60], text, word), "image/svg+xml", code=200 if word else 404
     )
 

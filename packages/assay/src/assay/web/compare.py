@@ -24,7 +24,7 @@ from assay.web.answer import Answer, NotFound, NothingToCompare, page_number
 from assay.web.compare_past import with_past
 from assay.web.format import status, worst_job
 from assay.web.named_run import named_run
-from assay.web.result import judge_cell
+from assay.web.result_page import judge_cell
 from assay.web.site import Cache, Site
 
 CELLS = 25

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from assay.ports.browsing import JobState
 from assay.reports.sanitize import one_line
-from assay.web import render
+from assay.web import responses
 from assay.web.address import address
 from assay.web.format import label, meaning
 from assay.web.now import read_now
@@ -35,7 +35,7 @@ def feed(site: Site, base: str) -> Response:
         *(_entry(job, turn, base) for job, turn in turned),
         "</feed>\n",
     ]
-    return render.respond("\n".join(lines), "application/atom+xml")
+    return responses.respond("\n".join(lines), "application/atom+xml")
 
 
 def _entry(job: JobState, turn: str, base: str) -> str:

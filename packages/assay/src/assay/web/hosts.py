@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from assay.web import render
+from assay.web import responses
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 ANY = ("0.0.0.0", "::")
@@ -23,7 +23,7 @@ class OnlyTheseHosts:
             await self._app(scope, receive, send)
             return
         text = "this server is not known by that name: call it by its own, or start it with --allow-host NAME"
-        await render.data({"error": text}, 421)(scope, receive, send)
+        await responses.data({"error": text}, 421)(scope, receive, send)
 
 
 def host_of(scope: Scope) -> str:

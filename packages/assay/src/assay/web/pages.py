@@ -11,19 +11,19 @@ import msgspec
 from assay.core.trend import Trend
 from assay.ports import RunSummary
 from assay.ports.browsing import MatrixPage
-from assay.web.alerts import Alerts, alerts
+from assay.web.alerts_page import Alerts, alerts
 from assay.web.answer import MOST_PAGES, Answer
-from assay.web.causes import CauseLife, Causes, cause, causes
+from assay.web.causes_page import CauseLife, Causes, cause, causes
 from assay.web.compare import Compared, compare
 from assay.web.machines import OnMachine
 from assay.web.matrix import matrix
 from assay.web.now import Now, now
-from assay.web.result import result
+from assay.web.result_page import result
 from assay.web.runs import runs
 from assay.web.search_box import Found, search
 from assay.web.site import Site
 from assay.web.trend import trend
-from assay.web.upgrades import Upgrades, upgrades
+from assay.web.upgrades_page import Upgrades, upgrades
 
 View = Callable[[Site, Mapping[str, str]], Answer]
 

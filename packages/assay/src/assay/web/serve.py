@@ -125,7 +125,7 @@ def _load_ahead() -> None:
     """What the first page of each kind would wait for, half a second of it for a trend. What is loaded then stays: without it the collector
     of cycles holds a page up for a millisecond, and not for eighty."""
     from assay.stats.step_changes import SEGMENT, step_changes
-    from assay.web.render import environment
+    from assay.web.responses import environment
 
     for name in environment().list_templates():
         environment().get_template(name)

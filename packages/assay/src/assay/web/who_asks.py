@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from assay.web import render
+from assay.web import responses
 from assay.web.person import NOBODY, Person
 from assay.web.sign_in import SignIn
 
@@ -28,7 +28,7 @@ class KnowsWhoAsks:
         client = scope.get("client")
         if given and (len(given) > 1 or client is None or not sign_in.believes(client[0])):
             text = f"the header {sign_in.header} is believed of the proxy alone: ask by way of it"
-            await render.data({"error": text}, 403)(scope, receive, send)
+            await responses.data({"error": text}, 403)(scope, receive, send)
             return
         came_from_proxy = bool(given and given[0])
         person = Person(given[0][:LONGEST_NAME]) if given else NOBODY

@@ -12,7 +12,7 @@ from assay.core.dtype import UNIT_ROUNDOFF
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
-from assay.numerics.tolerance.rules.drift import drift_of, with_drift, with_share_of_drift
+from assay.numerics.tolerance.rules.sum_drift import drift_of, with_drift, with_share_of_drift
 from assay.ports import Tensor
 
 TERMS = 6625

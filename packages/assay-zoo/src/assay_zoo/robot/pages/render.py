@@ -8,7 +8,7 @@ from pathlib import Path
 
 from starlette.responses import Response
 
-from assay.web.render import environment_of, respond
+from assay.web.responses import environment_of, respond
 from assay_zoo.robot.pages.format import FILTERS
 
 HERE = Path(__file__).parent

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from assay.errors import StoreError
-from assay.web.render import data, respond
+from assay.web.responses import data, respond
 from assay_zoo.robot.pages import badge, render
 from assay_zoo.robot.pages.views import PAGE, QueueView, groups, newest_decision, queue_view
 from assay_zoo.robot.queries import Queries

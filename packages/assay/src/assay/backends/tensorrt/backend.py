@@ -9,12 +9,12 @@ import msgspec
 
 from assay.backends.check_artifact import check_artifact
 from assay.backends.cuda import cuda
+from assay.backends.flow_options import resolve_options
 from assay.backends.onnx_loader import load_checked, refuse_types, signature_of
-from assay.backends.options import resolve_options
 from assay.backends.tensorrt.api import api_of
-from assay.backends.tensorrt.build import built, format_sizes
-from assay.backends.tensorrt.engine import DECLARED, PLAN, Declared, TensorRTEngine
-from assay.backends.tensorrt.logs import Listener
+from assay.backends.tensorrt.engine_build import built, format_sizes
+from assay.backends.tensorrt.loaded_engine import DECLARED, PLAN, Declared, TensorRTEngine
+from assay.backends.tensorrt.log_lines import Listener
 from assay.backends.tensorrt.precision import BF16, FP8, FP16, FP32, INT8, NAMES, TF32
 from assay.backends.tensorrt.settings import Settings
 from assay.backends.tensorrt.warnings import read_warnings

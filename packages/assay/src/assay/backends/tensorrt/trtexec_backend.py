@@ -8,12 +8,12 @@ from pathlib import Path
 
 from assay.backends.artifact import read_record
 from assay.backends.check_artifact import check_artifact
+from assay.backends.flow_options import resolve_options
 from assay.backends.onnx_loader import load_checked, refuse_types, signature_of
-from assay.backends.options import resolve_options
 from assay.backends.tensorrt.availability import device_missing
 from assay.backends.tensorrt.backend import OPTIONS, TYPES, flows, settings_of
-from assay.backends.tensorrt.build import format_sizes, require_sizes
-from assay.backends.tensorrt.logs import parse_log, remarks
+from assay.backends.tensorrt.engine_build import format_sizes, require_sizes
+from assay.backends.tensorrt.log_lines import parse_log, remarks
 from assay.backends.tensorrt.precision import carried_by, require_quantized, require_types
 from assay.backends.tensorrt.trtexec import build_command
 from assay.backends.tensorrt.trtexec_engine import DECLARED, LAYERS, PLAN, Declared, TrtexecEngine

@@ -13,9 +13,9 @@ import msgspec
 from assay.backends.check_inputs import check_inputs
 from assay.backends.onnx_loader import Signature
 from assay.backends.placements import coarsest
-from assay.backends.tensorrt.engine import narrowed
 from assay.backends.tensorrt.exports import Profile, Query, parse_profile, parse_times
 from assay.backends.tensorrt.inspector import parse_layers
+from assay.backends.tensorrt.loaded_engine import narrowed
 from assay.backends.tensorrt.settings import Settings
 from assay.backends.tensorrt.trtexec import input_file, mode_of, once, run_command, timed
 from assay.backends.tensorrt.trtexec_program import Program, outputs_of, run

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.backends.tensorrt.logs import failure, parse_log
+from assay.backends.tensorrt.log_lines import failure, parse_log
 from assay.backends.tensorrt.trtexec import version_of
 from assay.core.dtype import numpy_dtype
 from assay.core.note import noted

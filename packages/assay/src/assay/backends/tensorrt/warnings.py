@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.backends.tensorrt.logs import Kind, classify, node_of, parse_log, short
+from assay.backends.tensorrt.log_lines import Kind, classify, node_of, parse_log, short
 from assay.backends.warning_rules import rule
 from assay.core.native_warning import NativeWarning, WarningCode
 

@@ -21,8 +21,8 @@ from assay.launch.gpus import gpus
 from assay.launch.pool import FreshProcess, Pool
 from assay.launch.prefork import Preforked
 from assay.launch.queued import QueuedLauncher
+from assay.launch.ray.messages import THREADS, Greeting, Parcel, Settings, pack_results, unpack_jobs
 from assay.launch.ray.node_environments import on_this_node
-from assay.launch.ray.packets import THREADS, Greeting, Parcel, Settings, pack_results, unpack_jobs
 from assay.launch.ray.travelling import KnownFiles, TravellingFile, open_store
 from assay.launch.temp_folder import NODE, temp_folder
 from assay.ports import Launcher

@@ -13,8 +13,8 @@ import ray
 from assay.errors import UsageError
 from assay.launch.pool import InterpreterOf, own_interpreter
 from assay.launch.ray.far_nodes import FarNodes
-from assay.launch.ray.node import Node
-from assay.launch.ray.packets import THREADS, Settings
+from assay.launch.ray.messages import THREADS, Settings
+from assay.launch.ray.ray_node import Node
 from assay.launch.ray.sharing import for_alone
 from assay.launch.ray.starting import StartingAgents
 from assay.launch.watch import Watch, unwatched

@@ -15,8 +15,8 @@ from assay.core.job_base import Job
 from assay.core.result import Result
 from assay.core.wire import Done, decode_answer, decode_job, encode
 from assay.errors import WorkerFailed
+from assay.launch.ray.messages import Batch, Parcel
 from assay.launch.ray.not_sent import without_file
-from assay.launch.ray.packets import Batch, Parcel
 from assay.launch.ray.travelling import (
     KnownFiles,
     TravellingFile,

@@ -18,8 +18,8 @@ from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch.failed_result import lost_nodes
 from assay.launch.job_queue import worker_key
 from assay.launch.ray.cluster import RayCluster
-from assay.launch.ray.node import Node
-from assay.launch.ray.packets import Parcel, pack_jobs, unpack_batch, unpack_results
+from assay.launch.ray.messages import Parcel, pack_jobs, unpack_batch, unpack_results
+from assay.launch.ray.ray_node import Node
 from assay.launch.ray.sharing import MOST_LOSSES, Sharing, is_not_installed
 from assay.ports import JobSource
 

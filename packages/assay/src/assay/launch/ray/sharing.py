@@ -11,7 +11,7 @@ from assay.core.outcome import Cause, Outcome
 from assay.core.result import Result
 from assay.launch.job_queue import WorkerKey, worker_key
 from assay.launch.leases import gpus_needed
-from assay.launch.ray.node import Node
+from assay.launch.ray.ray_node import Node
 
 MOST_LOSSES = 2
 """Nodes that one job may cost."""

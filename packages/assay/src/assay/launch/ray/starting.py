@@ -17,8 +17,8 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from assay.errors import WorkerFailed
 from assay.launch.ray.agent import Agent, versions
-from assay.launch.ray.node import Node
-from assay.launch.ray.packets import Greeting, Settings
+from assay.launch.ray.messages import Greeting, Settings
+from assay.launch.ray.ray_node import Node
 
 START_S = 300.0
 """For an agent: a node that other work has taken is not waited for longer."""

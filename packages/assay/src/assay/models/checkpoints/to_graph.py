@@ -8,9 +8,9 @@ from pathlib import Path
 
 from assay.errors import BadModel
 from assay.models.cache_eviction import used_now
-from assay.models.checkpoints.provenance import checkpoint_digest, graphs, write_provenance
 from assay.models.checkpoints.read_folder import is_folder, read_folder
 from assay.models.checkpoints.read_gguf import is_gguf, read_gguf
+from assay.models.checkpoints.source_record import checkpoint_digest, graphs, write_provenance
 
 
 def is_checkpoint(source: Path) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.core.model_part import ModelPart, PartKind
-from assay.models.examination.schemas import schema_of
+from assay.models.examination.node_schema import schema_of
 from assay.models.examination.walk import Scope, domain_of, node_part
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.models.examination.schemas import schema_of
+from assay.models.examination.node_schema import schema_of
 from assay.models.examination.walk import scopes
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.core.model_part import ModelPart, PartKind
-from assay.models.examination.schemas import VERSIONS
+from assay.models.examination.node_schema import VERSIONS
 from assay.models.examination.walk import domain_of
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.core.model_part import ModelPart, PartKind
 from assay.models.examination.defaults import tell_defaults
+from assay.models.examination.node_schema import schema_of
 from assay.models.examination.quoting import flat, format_shape, shown
-from assay.models.examination.schemas import schema_of
 from assay.models.examination.types import shape_of
 from assay.models.examination.walk import domain_of, node_part, subgraphs
 from assay.numerics.onnx_elements import bits_of, element_name

@@ -11,8 +11,8 @@ from assay.core.model_finding import Area, ModelFinding
 from assay.core.model_part import ModelPart, PartKind
 from assay.models.examination.attribute_values import value_problem
 from assay.models.examination.functions import Functions, function_signature
+from assay.models.examination.node_schema import schema_of
 from assay.models.examination.quoting import shown
-from assay.models.examination.schemas import schema_of
 from assay.models.examination.walk import Scope, Signature, node_part, signature_of
 
 if TYPE_CHECKING:

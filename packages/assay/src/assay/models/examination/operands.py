@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.core.model_finding import Area, ModelFinding, Severity
-from assay.models.examination.constants import Known
+from assay.models.examination.known_values import Known
 from assay.models.examination.quoting import format_shape, shown
 from assay.models.examination.types import Shape
 from assay.models.examination.walk import domain_of, node_part

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from assay.core.model_finding import Area, ModelFinding, Severity
 from assay.models.examination.checker import check_with_onnx
-from assay.models.examination.constants import Known, known_in
+from assay.models.examination.defined_names import check_names
 from assay.models.examination.external import check_external
 from assay.models.examination.functions import check_functions, functions_of
 from assay.models.examination.header import check_header
 from assay.models.examination.indices import check_indices
 from assay.models.examination.inference import expanded, infer
-from assay.models.examination.names import check_names
+from assay.models.examination.known_values import Known, known_in
 from assay.models.examination.node_attributes import check_attributes
 from assay.models.examination.operands import check_operands
 from assay.models.examination.parse import parse

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.core.dtype import is_floating, numpy_dtype
 from assay.core.input_plan import InputRange
-from assay.numerics.shapes.requirements import ASCENDING, COUNT, LENGTH, MAGNITUDE, MASK, UNIQUE
+from assay.numerics.shapes.needed_values import ASCENDING, COUNT, LENGTH, MAGNITUDE, MASK, UNIQUE
 
 Array = np.ndarray[Any, Any]
 SPAN = 9

@@ -14,7 +14,7 @@ from assay.models.input_plan.graph import Graph, subgraphs
 from assay.models.input_plan.value_ranges import demanded
 from assay.numerics.operators.index import record_of
 from assay.numerics.operators.record import LEARNING
-from assay.numerics.shapes.requirements import ASCENDING, COUNT, INDEX, LENGTH, MAGNITUDE, MASK, UNIQUE
+from assay.numerics.shapes.needed_values import ASCENDING, COUNT, INDEX, LENGTH, MAGNITUDE, MASK, UNIQUE
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 Values = Mapping[str, Value]

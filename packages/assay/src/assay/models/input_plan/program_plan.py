@@ -18,7 +18,7 @@ from assay.models.input_plan.number_ranges import number_ranges
 from assay.models.input_plan.program_graph import read_program
 from assay.models.input_plan.symbols import USUAL, Sizes
 from assay.models.input_plan.value_ranges import value_ranges
-from assay.numerics.shapes.requirements import INDEX, Need, meet
+from assay.numerics.shapes.needed_values import INDEX, Need, meet
 
 if TYPE_CHECKING:
     from assay.models.program import Program

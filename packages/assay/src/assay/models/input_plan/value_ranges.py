@@ -9,7 +9,7 @@ from math import inf
 from assay.models.input_plan.graph import Graph, subgraphs
 from assay.models.input_plan.shape_engine import Evaluation
 from assay.numerics.operators.index import record_of
-from assay.numerics.shapes.requirements import DIVISOR, Demands, Need
+from assay.numerics.shapes.needed_values import DIVISOR, Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 Needs = dict[str, Need]

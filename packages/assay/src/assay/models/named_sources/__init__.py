@@ -66,17 +66,17 @@ def _folder() -> Path:
 
 
 def _fetch_of(kind: str, others: dict[str, Fetch]) -> Fetch:
-    from assay.models.named_sources import address, git, hub, mlflow
+    from assay.models.named_sources import git_revision, hub, mlflow, web_address
 
     known: dict[str, Fetch] = {
-        "git": git.from_here,
+        "git": git_revision.from_here,
         "hf": hub.from_cache,
-        "https": address.from_address,
-        "http": address.from_address,
+        "https": web_address.from_address,
+        "http": web_address.from_address,
         "models": mlflow.from_registry,
         **others,
     }
-    known |= dict.fromkeys(("git+https", "git+http", "git+ssh"), git.from_repository)
+    known |= dict.fromkeys(("git+https", "git+http", "git+ssh"), git_revision.from_repository)
     if kind not in known:
         raise BadModel(
             f"{kind}:// is no source of models: give a file, git:REF:path, git+https://, https://, s3://, hf:owner/name@revision:file or "

@@ -14,9 +14,9 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from assay.errors import BadModel
-from assay.models.named_sources.address import NotServed, download, open_address
 from assay.models.named_sources.tokens import check_server
 from assay.models.named_sources.wanted import Wanted, named_in
+from assay.models.named_sources.web_address import NotServed, download, open_address
 
 _SAID = re.compile(r"models:/+(?P<name>[^/@:]+)(?:/(?P<version>\d+)|@(?P<alias>[^/@:]+))(?::(?P<file>.+))?")
 _MOST_ANSWER_BYTES = 10_000_000

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.hooks import Call, Values
-from assay.numerics.shapes.requirements import COUNT, Demands, Need, size_of
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need, size_of
 from assay.numerics.shapes.values import Node, Value
 from assay.ports import Tensor
 

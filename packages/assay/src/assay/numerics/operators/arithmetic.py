@@ -14,8 +14,8 @@ from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import elementwise
 from assay.numerics.shapes.constraints import Inputs, Walk, broadcast, plain
 from assay.numerics.shapes.elementwise import are_known, binary_shape, folded, unary_shape, variadic_shape
+from assay.numerics.shapes.needed_values import DIVISOR, LARGE_FACTOR, MASK, TINY, Demands, Need, positive
 from assay.numerics.shapes.propagation import above_zero, ends_of, every_input, first_input, is_met
-from assay.numerics.shapes.requirements import DIVISOR, LARGE_FACTOR, MASK, TINY, Demands, Need, positive
 from assay.numerics.shapes.values import Node, Value
 from assay.numerics.tolerance.rules.functions import power
 from assay.numerics.tolerance.rules.rounding_rules import arithmetic, fused, rounding

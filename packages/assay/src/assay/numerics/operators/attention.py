@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, equal, plain
-from assay.numerics.shapes.requirements import LENGTH, Demands, Need, index_into, size_of
+from assay.numerics.shapes.needed_values import LENGTH, Demands, Need, index_into, size_of
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 

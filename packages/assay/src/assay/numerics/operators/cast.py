@@ -11,8 +11,8 @@ from assay.numerics.oracle.batched.operator import Operator, elementwise
 from assay.numerics.oracle.hooks import Values
 from assay.numerics.shapes.constraints import Inputs, Walk, plain
 from assay.numerics.shapes.elementwise import same_shape
+from assay.numerics.shapes.needed_values import MASK, Demands, Need
 from assay.numerics.shapes.propagation import first_input
-from assay.numerics.shapes.requirements import MASK, Demands, Need
 from assay.numerics.shapes.values import Node, Value, of_data
 from assay.numerics.tolerance.rules.rounding_rules import cast
 

@@ -10,8 +10,8 @@ import numpy as np
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import elementwise
 from assay.numerics.shapes.constraints import Inputs, Walk, at, plain
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need
 from assay.numerics.shapes.propagation import ends_of, is_met
-from assay.numerics.shapes.requirements import COUNT, Demands, Need
 from assay.numerics.shapes.values import Node, Value, of_data
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, ints, plain
-from assay.numerics.shapes.requirements import COUNT, Demands, Need
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data
 from assay.numerics.tolerance.rules.functions import progression
 from assay.numerics.tolerance.rules.rounding_rules import constant

@@ -11,7 +11,7 @@ from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, ints
-from assay.numerics.shapes.requirements import COUNT, Demands, Need
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assay.numerics.operators.record import LEARNING, OnnxOperator, alike
 from assay.numerics.shapes.elementwise import same_shape
-from assay.numerics.shapes.requirements import Demands, index_into, known_texts, size_of
+from assay.numerics.shapes.needed_values import Demands, index_into, known_texts, size_of
 from assay.numerics.shapes.values import Node, Value
 
 

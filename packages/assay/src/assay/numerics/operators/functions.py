@@ -12,7 +12,7 @@ from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import elementwise
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.elementwise import same_shape, unary_shape
-from assay.numerics.shapes.requirements import TINY, Demands, Need, positive
+from assay.numerics.shapes.needed_values import TINY, Demands, Need, positive
 from assay.numerics.shapes.values import Node, Value
 from assay.numerics.tolerance.rules.functions import function
 from assay.ports import Tensor

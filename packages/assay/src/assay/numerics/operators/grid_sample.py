@@ -17,7 +17,7 @@ from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.constraints import Inputs, Walk, at, equal, plain
-from assay.numerics.shapes.requirements import Demands, Need
+from assay.numerics.shapes.needed_values import Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.numerics.tolerance.rules.rounding_rules import text_of
 from assay.numerics.tolerance.rules.sampling import sampling

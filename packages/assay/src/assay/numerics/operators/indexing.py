@@ -11,8 +11,8 @@ from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, behind
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, ints, plain
+from assay.numerics.shapes.needed_values import INDEX, UNIQUE, Demands, Need, index_into, size_of
 from assay.numerics.shapes.propagation import first_input
-from assay.numerics.shapes.requirements import INDEX, UNIQUE, Demands, Need, index_into, size_of
 from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data
 from assay.numerics.tolerance.rules.rounding_rules import scatter
 

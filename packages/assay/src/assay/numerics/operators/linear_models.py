@@ -13,7 +13,7 @@ import numpy as np
 from assay.numerics.attributes import stated
 from assay.numerics.operators.record import LEARNING, OnnxOperator, alike
 from assay.numerics.shapes.elementwise import same_shape
-from assay.numerics.shapes.requirements import Demands, Need, size_of
+from assay.numerics.shapes.needed_values import Demands, Need, size_of
 from assay.numerics.shapes.tabular import tabular
 from assay.numerics.shapes.values import Node, Value
 from assay.numerics.tolerance.arithmetic import Arithmetic

@@ -10,7 +10,7 @@ from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import elementwise
 from assay.numerics.shapes.constraints import Inputs, Walk, broadcast, plain
 from assay.numerics.shapes.elementwise import are_known, binary_shape, folded, same_shape, unary_shape
-from assay.numerics.shapes.requirements import MOST_TEXTS, Demands, Need
+from assay.numerics.shapes.needed_values import MOST_TEXTS, Demands, Need
 from assay.numerics.shapes.values import Node, Value, product
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.numerics.operators.record import OnnxOperator, alike
-from assay.numerics.shapes.requirements import Demands, index_into, size_of
+from assay.numerics.shapes.needed_values import Demands, index_into, size_of
 from assay.numerics.shapes.values import Node, Value
 
 

@@ -14,7 +14,7 @@ from assay.numerics.operators.microsoft_attention import half_turned, length_of,
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.contrib.body import Body, Unknown
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, ints
-from assay.numerics.shapes.requirements import COUNT, INDEX, LENGTH, Demands, Need, index_into, size_of
+from assay.numerics.shapes.needed_values import COUNT, INDEX, LENGTH, Demands, Need, index_into, size_of
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 _OFF = {

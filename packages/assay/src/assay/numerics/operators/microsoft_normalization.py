@@ -10,7 +10,7 @@ from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.contrib.body import Body
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, broadcast
 from assay.numerics.shapes.elementwise import same_shape
-from assay.numerics.shapes.requirements import MASK, Demands, Need, index_into, size_of
+from assay.numerics.shapes.needed_values import MASK, Demands, Need, index_into, size_of
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 _SKIP_EPSILON = 1e-12

@@ -11,7 +11,7 @@ from assay.numerics.operators.microsoft_quantized import scalar
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.contrib.body import Body, Unknown
 from assay.numerics.oracle.contrib.few_bits import numbers_of
-from assay.numerics.shapes.requirements import Demands, index_into, size_of
+from assay.numerics.shapes.needed_values import Demands, index_into, size_of
 from assay.numerics.shapes.values import Node, Value
 from assay.ports import Tensor
 

@@ -14,8 +14,8 @@ from assay.numerics.oracle.batched.operator import Operator, behind, elementwise
 from assay.numerics.oracle.hooks import Values
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, equal, ints, plain
 from assay.numerics.shapes.elementwise import same_shape, unary_shape
+from assay.numerics.shapes.needed_values import COUNT, LENGTH, Demands, Need, size_of
 from assay.numerics.shapes.propagation import first_input
-from assay.numerics.shapes.requirements import COUNT, LENGTH, Demands, Need, size_of
 from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data, product
 from assay.numerics.tolerance.rules.rounding_rules import rounding
 

@@ -11,7 +11,7 @@ from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.constraints import Inputs, Walk, at, equal, plain
-from assay.numerics.shapes.requirements import COUNT, Demands, Need
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need
 from assay.numerics.shapes.values import Node, Value
 
 Array = np.ndarray[Any, Any]

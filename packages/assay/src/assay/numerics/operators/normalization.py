@@ -19,7 +19,7 @@ from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.oracle.kernels.terms import summed
 from assay.numerics.shapes.constraints import Inputs, Walk, at, broadcast, equal
 from assay.numerics.shapes.elementwise import same_shape
-from assay.numerics.shapes.requirements import Demands, Need
+from assay.numerics.shapes.needed_values import Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.numerics.tolerance.rules.functions import batch_normalization, response
 from assay.ports import Tensor

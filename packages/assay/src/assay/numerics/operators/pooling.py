@@ -10,8 +10,8 @@ from assay.numerics.operators.mutations import PICTURE, POOL
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import in_batch
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, ints, plain, text
+from assay.numerics.shapes.needed_values import COUNT, UNIQUE, Demands, Need
 from assay.numerics.shapes.propagation import first_input
-from assay.numerics.shapes.requirements import COUNT, UNIQUE, Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.numerics.shapes.windows import slide
 from assay.numerics.tolerance.rules.sums import reduction, relative_reduction

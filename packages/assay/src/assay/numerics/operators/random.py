@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Inputs, Walk, plain
 from assay.numerics.shapes.elementwise import same_shape
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need
 from assay.numerics.shapes.propagation import first_input
-from assay.numerics.shapes.requirements import COUNT, Demands, Need
 from assay.numerics.shapes.values import Node, Value
 
 

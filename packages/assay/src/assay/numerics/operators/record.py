@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assay.numerics.oracle.contrib.body import Decomposition
     from assay.numerics.oracle.hooks import Call, Kernel
     from assay.numerics.shapes.constraints import ShapeRule
-    from assay.numerics.shapes.requirements import Carry, Ranges
+    from assay.numerics.shapes.needed_values import Carry, Ranges
     from assay.numerics.tolerance.rules.rounding_rules import Rule
 
 LEARNING, MICROSOFT = "ai.onnx.ml", "com.microsoft"

@@ -16,7 +16,7 @@ from assay.numerics.oracle.contrib.recurrent import lifted_lstm, quantized_lstm
 from assay.numerics.oracle.hooks import Values
 from assay.numerics.oracle.kernels.recurrent import activation_functions, recurrent, unrolled
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, equal
-from assay.numerics.shapes.requirements import LENGTH, Demands, Need, size_of
+from assay.numerics.shapes.needed_values import LENGTH, Demands, Need, size_of
 from assay.numerics.shapes.values import UNKNOWN, Dims, Node, Value
 
 

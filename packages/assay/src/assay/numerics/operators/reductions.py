@@ -16,8 +16,8 @@ from assay.numerics.oracle.batched.operator import Operator, along_axis, behind
 from assay.numerics.oracle.hooks import Values
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, axis_of, ints, plain, text
 from assay.numerics.shapes.elementwise import Fold
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need, named_axes
 from assay.numerics.shapes.propagation import first_input
-from assay.numerics.shapes.requirements import COUNT, Demands, Need, named_axes
 from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data
 from assay.numerics.tolerance.rules.sums import log_reduction, reduction, relative_reduction
 

@@ -10,7 +10,7 @@ from assay.core.constraint import ConstraintCode
 from assay.numerics.attributes import stated
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.shapes.constraints import Inputs, Walk, at, equal, plain
-from assay.numerics.shapes.requirements import COUNT, Demands, Need, index_into, size_of
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need, index_into, size_of
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.rules.rounding_rules import EXACT, RuleSite, Variance, text_of

@@ -15,8 +15,8 @@ from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, in_batch
 from assay.numerics.oracle.hooks import Values
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, equal, ints, plain
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need
 from assay.numerics.shapes.propagation import first_input
-from assay.numerics.shapes.requirements import COUNT, Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.numerics.tolerance.rules.sampling import sampling
 

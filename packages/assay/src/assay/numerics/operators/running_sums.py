@@ -7,7 +7,7 @@ from math import floor, inf
 
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.elementwise import same_shape
-from assay.numerics.shapes.requirements import COUNT, MASK, Demands, Need
+from assay.numerics.shapes.needed_values import COUNT, MASK, Demands, Need
 from assay.numerics.shapes.values import Node, Value
 from assay.numerics.tolerance.rules.sums import reduction, relative_reduction
 

@@ -9,8 +9,8 @@ import numpy as np
 from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, ints, plain
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need, index_into, size_of
 from assay.numerics.shapes.propagation import first_input
-from assay.numerics.shapes.requirements import COUNT, Demands, Need, index_into, size_of
 from assay.numerics.shapes.values import UNKNOWN, Dims, Node, Value, of_data
 
 

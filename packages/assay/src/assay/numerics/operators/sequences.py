@@ -11,8 +11,8 @@ from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, behind
 from assay.numerics.oracle.hooks import Values
 from assay.numerics.shapes.constraints import Inputs, Walk
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need, size_of
 from assay.numerics.shapes.propagation import first_input
-from assay.numerics.shapes.requirements import COUNT, Demands, Need, size_of
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.ports import Tensor
 

@@ -8,7 +8,7 @@ from assay.core.constraint import ConstraintCode
 from assay.core.screening import Unspecified
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, ints, plain
-from assay.numerics.shapes.requirements import COUNT, Demands, Need
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.numerics.tolerance.rules.functions import window
 from assay.numerics.tolerance.rules.rounding_rules import rounding

@@ -13,8 +13,8 @@ from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, axes_of, behind
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, broadcast, ints, plain, text
+from assay.numerics.shapes.needed_values import COUNT, Demands, Need, named_axes, size_of
 from assay.numerics.shapes.propagation import first_input
-from assay.numerics.shapes.requirements import COUNT, Demands, Need, named_axes, size_of
 from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data, product
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.shapes.elementwise import same_shape
-from assay.numerics.shapes.requirements import known_texts
+from assay.numerics.shapes.needed_values import known_texts
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.rules.rounding_rules import EXACT, RuleSite, Variance, rounding, text_of
 

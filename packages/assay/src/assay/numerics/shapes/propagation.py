@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 
-from assay.numerics.shapes.requirements import TINY, Demands, Need
+from assay.numerics.shapes.needed_values import TINY, Demands, Need
 from assay.numerics.shapes.values import Node, Value
 
 

@@ -19,7 +19,7 @@ from assay.numerics.steps import at_sample
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.derived_tolerance import DRAWS, DerivedTolerance, Header, OutputNoise
 from assay.numerics.tolerance.judge.decisions import Decision, chosen_by, decision_of, interval, ranking
-from assay.numerics.tolerance.rules.cost import affordable
+from assay.numerics.tolerance.rules.derivation_cost import affordable
 from assay.numerics.tolerance.simulate.defect_places import defect_label, last_tensor, middle_tensor
 from assay.numerics.tolerance.simulate.graph_study import Graph, study, untaken_branches
 from assay.numerics.tolerance.simulate.monte_carlo import NoiseSimulation, NonlinearNoise

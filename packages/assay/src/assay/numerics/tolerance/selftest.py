@@ -25,7 +25,7 @@ from assay.numerics.tolerance.deriving import Deriving
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement
 from assay.numerics.tolerance.simulate.defect_places import defect_label
-from assay.numerics.tolerance.simulate.evaluation import as_type, named
+from assay.numerics.tolerance.simulate.double_evaluation import as_type, named
 from assay.numerics.tolerance.simulate.graph_study import WEIGHTS
 from assay.ports import Tensor, Tensors
 

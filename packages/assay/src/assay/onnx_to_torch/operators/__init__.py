@@ -16,12 +16,12 @@ from assay.onnx_to_torch.operators import (
     normalization,
     pooling,
     quantization,
+    rearranging,
     recurrent,
     reductions,
-    resize,
+    resampling,
     sampling,
     sequences,
-    shapes,
     signal,
 )
 
@@ -39,11 +39,11 @@ __all__ = [
     "normalization",
     "pooling",
     "quantization",
+    "rearranging",
     "recurrent",
     "reductions",
-    "resize",
+    "resampling",
     "sampling",
     "sequences",
-    "shapes",
     "signal",
 ]

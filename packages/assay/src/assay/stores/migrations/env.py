@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from assay.stores.tables import VERSION_TABLE, metadata
+from assay.stores.history_tables import VERSION_TABLE, metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

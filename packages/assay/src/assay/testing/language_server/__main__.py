@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 from assay.testing.language_server.app import TROUBLES, Settings, application
-from assay.testing.language_server.faults import FAULTS
+from assay.testing.language_server.planted_faults import FAULTS
 
 
 def main() -> None:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.testing.language_server.batcher import Batcher, Token
-from assay.testing.language_server.faults import DRAFT, checked
 from assay.testing.language_server.generation import Answer, Piece, Refused
 from assay.testing.language_server.network import Network
+from assay.testing.language_server.planted_faults import DRAFT, checked
 from assay.testing.language_server.small_tokenizer import Words
 from assay.testing.language_server.tensor_protocol import infer, metadata
 

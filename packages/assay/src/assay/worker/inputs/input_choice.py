@@ -20,7 +20,14 @@ from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
 from assay.models.flop_count import flops_of
 from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
-from assay.models.input_plan.plan import alternatives, ascending, other_sizes, plan_of, whole_lengths, without_guesses
+from assay.models.input_plan.draw_plan import (
+    alternatives,
+    ascending,
+    other_sizes,
+    plan_of,
+    whole_lengths,
+    without_guesses,
+)
 from assay.models.random_inputs import random_inputs
 from assay.numerics.degenerate import STILL, same_numbers
 from assay.ports import Tensor

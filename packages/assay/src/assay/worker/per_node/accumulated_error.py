@@ -14,7 +14,7 @@ from assay.core.dtype import is_floating
 from assay.errors import Lowering, Unsupported
 from assay.numerics.load_onnx import load_onnx
 from assay.numerics.oracle.decompose import expanded
-from assay.numerics.tolerance.simulate.evaluation import as_type, wide_evaluator
+from assay.numerics.tolerance.simulate.double_evaluation import as_type, wide_evaluator
 from assay.ports import Tensor
 
 if TYPE_CHECKING:

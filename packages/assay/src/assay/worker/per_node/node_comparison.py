@@ -27,7 +27,7 @@ from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
 from assay.numerics.tolerance.rules.dyadic import are_powers_of_two
 from assay.numerics.tolerance.rules.noise_rules import MOVEMENT, RULES
-from assay.numerics.tolerance.simulate.evaluation import as_type, wide_evaluator
+from assay.numerics.tolerance.simulate.double_evaluation import as_type, wide_evaluator
 from assay.numerics.tolerance.simulate.graph_study import ROUNDING, STEPPING
 from assay.ports import Tensor
 from assay.worker.per_node.node_values import NodeValues, Values, label

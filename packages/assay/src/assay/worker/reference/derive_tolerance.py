@@ -13,7 +13,7 @@ from assay.core.note import Note
 from assay.core.outcome import Stage
 from assay.core.result import DeriveToleranceResult
 from assay.errors import Lowering, UsageError
-from assay.models.tolerances import coarse_of, write_tolerance
+from assay.models.tolerance_file import coarse_of, write_tolerance
 from assay.numerics.load_onnx import load_onnx
 from assay.numerics.tolerance.arithmetic import arithmetic_of, with_ties
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header

@@ -17,7 +17,7 @@ from assay.errors import Unsupported
 from assay.models.expose_intermediates import reads_of
 from assay.numerics.load_onnx import load_onnx
 from assay.numerics.oracle.decompose import expanded
-from assay.numerics.tolerance.simulate.evaluation import as_type, wide_evaluator
+from assay.numerics.tolerance.simulate.double_evaluation import as_type, wide_evaluator
 from assay.ports import Tensor
 
 if TYPE_CHECKING:

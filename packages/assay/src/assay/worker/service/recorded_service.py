@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from assay.core.finding import Finding
 from assay.core.note import Note, NoteCode, noted
 from assay.ports.prompts import Completion, DecodesPrompts, PromptService
-from assay.worker.service.findings import broken
+from assay.worker.service.broken_rule import broken
 
 
 @dataclass(frozen=True)

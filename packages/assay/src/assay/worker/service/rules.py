@@ -8,7 +8,7 @@ from typing import Any
 from assay.core.finding import Finding
 from assay.ports.prompts import Completion, ContinuesPrompts, PromptService
 from assay.worker.service.asking import GENERATED, places_of
-from assay.worker.service.findings import broken
+from assay.worker.service.broken_rule import broken
 from assay.worker.service.oracle import Oracle, Prompt
 from assay.worker.service.places import Place
 

@@ -20,7 +20,7 @@ from assay.ports.prompts import ContinuesPrompts, DecodesPrompts
 from assay.worker.engine.lower import Lowered
 from assay.worker.inputs.load_inputs import reference_of
 from assay.worker.service.asking import alone, generated, repeated, together
-from assay.worker.service.draws import draw_rules
+from assay.worker.service.draw_distribution import draw_rules
 from assay.worker.service.oracle import Oracle, oracle_of
 from assay.worker.service.places import JudgedPlace, Place, blind, budget, difference, judge_all
 from assay.worker.service.recorded_service import RecordedService, empty_answers, recorded, short_answers

@@ -39,7 +39,7 @@ from assay.worker.stages import Stages
 from assay.worker.verify.call_inputs import Feeds
 from assay.worker.verify.call_log import CallLog
 from assay.worker.verify.contract_comparison import compare_outputs, contract_of, types_due
-from assay.worker.verify.repeats import Asked, repeated
+from assay.worker.verify.repeated_calls import Asked, repeated
 
 _NORM, _ELEMENT = 4.0, 4.0
 """Times the noise of a correct flow, as `assay.numerics.tolerance.judge` allows it."""

@@ -48,7 +48,6 @@ from assay.worker.service.verify_service import verify_service
 from assay.worker.stages import Stages
 from assay.worker.verify.answers import Answered, answered
 from assay.worker.verify.contract_comparison import choose_comparator, compare_outputs, contract_of
-from assay.worker.verify.error_case import run_error_case
 from assay.worker.verify.function_equivalence import compare_with_function_body
 from assay.worker.verify.input_sensitivity import check_sensitivity
 from assay.worker.verify.numeric_defaults import tried
@@ -56,10 +55,11 @@ from assay.worker.verify.output_statistics import with_statistics
 from assay.worker.verify.overflow_underflow import excuse_overflow
 from assay.worker.verify.own_cache import own_schedules
 from assay.worker.verify.reference_comparison import Compare, Samples, compare_at_shapes, compare_to_reference
-from assay.worker.verify.repeats import Asked, is_beyond, repeated
+from assay.worker.verify.repeated_calls import Asked, is_beyond, repeated
 from assay.worker.verify.saving import save
 from assay.worker.verify.schedules import is_scheduled
 from assay.worker.verify.sketched import verify_sketched
+from assay.worker.verify.wrong_use import run_error_case
 
 
 def verify(job: VerifyJob, stages: Stages) -> VerifyResult:

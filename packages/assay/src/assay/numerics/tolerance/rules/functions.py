@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from assay.numerics.tolerance.arithmetic import Arithmetic
-from assay.numerics.tolerance.rules.drift import with_drift
 from assay.numerics.tolerance.rules.dyadic import holds, largest, step_of
 from assay.numerics.tolerance.rules.rounding_rules import EXACT, Rule, RuleSite, Variance, fused, rounding
+from assay.numerics.tolerance.rules.sum_drift import with_drift
 from assay.ports import Tensor
 
 

@@ -12,9 +12,9 @@ from assay.numerics.attributes import stated
 from assay.numerics.oracle.hooks import Call
 from assay.numerics.oracle.windows import averaged
 from assay.numerics.tolerance.arithmetic import Arithmetic
-from assay.numerics.tolerance.rules.drift import reduced, with_drift, with_share_of_drift
 from assay.numerics.tolerance.rules.dyadic import holds, is_power_of_two, largest, step_of
 from assay.numerics.tolerance.rules.rounding_rules import EXACT, Rule, RuleSite, Variance, fits, whole
+from assay.numerics.tolerance.rules.sum_drift import reduced, with_drift, with_share_of_drift
 from assay.numerics.tolerance.rules.winograd import winograd
 from assay.ports import Tensor
 

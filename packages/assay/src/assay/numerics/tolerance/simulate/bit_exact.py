@@ -15,7 +15,7 @@ from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header, OutputNoise
 from assay.numerics.tolerance.rules.noise_rules import MOVEMENT, RULES
-from assay.numerics.tolerance.simulate.evaluation import copied, named
+from assay.numerics.tolerance.simulate.double_evaluation import copied, named
 from assay.numerics.tolerance.simulate.graph_study import Graph, ancestors
 from assay.ports import Tensors
 

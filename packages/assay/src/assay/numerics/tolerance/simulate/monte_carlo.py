@@ -20,14 +20,14 @@ from assay.numerics.steps import at_draw
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.derived_tolerance import DRAWS
 from assay.numerics.tolerance.judge.systematic_error import Sums
-from assay.numerics.tolerance.rules.cost import cost_of
+from assay.numerics.tolerance.rules.derivation_cost import cost_of
 from assay.numerics.tolerance.rules.noise_pool import NoisePool
 from assay.numerics.tolerance.rules.rounding_sites import Diverged
 from assay.numerics.tolerance.rules.rounding_steps import StepRecorder
 from assay.numerics.tolerance.simulate.amplification import amplification, single_evaluator
 from assay.numerics.tolerance.simulate.batched_draws import BatchedDraws
 from assay.numerics.tolerance.simulate.coarse_draws import draw_once
-from assay.numerics.tolerance.simulate.evaluation import as_type, check_classes, named
+from assay.numerics.tolerance.simulate.double_evaluation import as_type, check_classes, named
 from assay.numerics.tolerance.simulate.graph_study import Graph
 from assay.numerics.tolerance.simulate.noise import Draw
 from assay.numerics.tolerance.simulate.noisy_evaluation import NoisyEvaluation, Sample

@@ -13,7 +13,7 @@ from assay.numerics.oracle.hooks import observed_by
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.derived_tolerance import DRAWS
 from assay.numerics.tolerance.rules.noise_pool import NoisePool
-from assay.numerics.tolerance.simulate.evaluation import as_type, named, wide_evaluator
+from assay.numerics.tolerance.simulate.double_evaluation import as_type, named, wide_evaluator
 from assay.numerics.tolerance.simulate.graph_study import Graph
 from assay.numerics.tolerance.simulate.noise import Draw
 from assay.numerics.tolerance.simulate.perturbed_inputs import PerturbedInputs

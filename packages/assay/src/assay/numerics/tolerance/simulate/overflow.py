@@ -22,7 +22,7 @@ from assay.numerics.oracle.hooks import Call, Hook, Values, observed_by
 from assay.numerics.oracle.split_weights import split_weights
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.rules.rounding_sites import deviation_of
-from assay.numerics.tolerance.simulate.evaluation import as_type, named, wide_evaluator
+from assay.numerics.tolerance.simulate.double_evaluation import as_type, named, wide_evaluator
 from assay.numerics.tolerance.simulate.graph_study import Graph, study
 from assay.numerics.tolerance.simulate.noise import Noisy
 from assay.ports import Tensor, Tensors

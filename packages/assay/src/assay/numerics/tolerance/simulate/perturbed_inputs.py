@@ -9,7 +9,7 @@ import numpy as np
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.rules.rounding_rules import held, stored
-from assay.numerics.tolerance.simulate.evaluation import as_type
+from assay.numerics.tolerance.simulate.double_evaluation import as_type
 from assay.numerics.tolerance.simulate.graph_study import Graph
 from assay.numerics.tolerance.simulate.noise import Draw, spread_of
 from assay.numerics.tolerance.simulate.quantized_biases import spread_on_grid

@@ -12,7 +12,7 @@ from assay.numerics.operators.index import record_of
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.oracle.kernels.recurrent import Squares
 from assay.numerics.tolerance.arithmetic import Arithmetic
-from assay.numerics.tolerance.rules.cost import products_of
+from assay.numerics.tolerance.rules.derivation_cost import products_of
 from assay.numerics.tolerance.rules.noise_rules import INNER
 from assay.numerics.tolerance.rules.rounding_rules import RuleSite, no_again
 from assay.numerics.tolerance.rules.rounding_sites import Deviation, RoundingSite, RoundingSites, deviation_of

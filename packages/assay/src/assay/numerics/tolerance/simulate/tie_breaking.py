@@ -15,7 +15,7 @@ from assay.numerics.tolerance.judge.systematic_error import DirectionalBias, Sum
 from assay.numerics.tolerance.rules.noise_pool import NoisePool
 from assay.numerics.tolerance.rules.rounding_sites import Diverged
 from assay.numerics.tolerance.rules.rounding_steps import TIPPING, Exact, HalfStep, LargestJump, StepReplay
-from assay.numerics.tolerance.simulate.evaluation import as_type, named
+from assay.numerics.tolerance.simulate.double_evaluation import as_type, named
 from assay.numerics.tolerance.simulate.noise import Draw
 from assay.numerics.tolerance.simulate.site_recorder import SiteRecorder
 from assay.ports import Tensor, Tensors
