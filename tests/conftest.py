@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from assay.cli.main import GARBAGE
 from small_models import golden_for, linear_model
@@ -22,6 +23,9 @@ __all__ = ["new_readers", "warm_readers"]
 # How long an example takes to draw or to run is the machine's business: on a busy one it says nothing of the code.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
+# Hypothesis (6.170) draws one value in twenty from the constants of all modules of Assay. So many say nothing of the function under test,
+# and each process that runs tests read the source of all of them first: an eighth of what it takes to collect the tests.
+providers.is_local_module_file = lambda path: False
 
 
 # Some tests make files for other users, whatever the umask of who runs them.

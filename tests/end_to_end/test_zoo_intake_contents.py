@@ -153,7 +153,6 @@ def arrays(**members: np.ndarray) -> bytes:
         ("a.7z", b"7z\xbc\xaf\x27\x1c" + bytes(20), "archives", "is a 7z archive"),
         ("a.npz", zipped(x=b"x"), "archives", "holds 'x', which is no array"),
         ("o.npz", arrays(x=np.array([{}], dtype=object)), "pickles", "an array of Python objects"),
-        ("b.npz", arrays(x=np.zeros(10_000_000)), "archives", "a zip bomb"),
         ("cut.npz", arrays(x=np.arange(100))[:-30], "readable", "cut off"),
         ("run.png", b"\x7fELF" + bytes(60), "programs", "a Linux program"),
         ("lib.so", b"", "programs", "by its name"),
@@ -182,6 +181,13 @@ def test_a_file_is_held_against_the_submission_by_its_own_check(
     if check == "secrets":
         assert one.line == 2
         assert "AKIA" not in one.sentence
+
+
+def test_a_bomb_is_held_against_the_submission(folder: Path) -> None:
+    (folder / "b.npz").write_bytes(arrays(x=np.zeros(10_000_000)))
+    (check,) = checked(folder)
+    assert (check.name, check.path) == ("files.archives", "b.npz")
+    assert "a zip bomb" in check.sentence
 
 
 def test_a_person_looks_at_an_id_that_may_be_a_token_after_what_is_sure(folder: Path) -> None:

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from assay.core.speed import SpeedRule, interim_looks
 from assay.stats.sequential_test import MOST_LAUNCHES, decide, significantly_above
@@ -56,9 +55,11 @@ def test_equal_values_are_luck_and_not_certainty() -> None:
 
 
 def test_the_interval_is_that_of_student() -> None:
+    from scipy.stats import sem, t
+
     ratios = [0.04, 0.05, 0.06, 0.05]
     answer = decide(ratios, RULE)
-    low, _ = stats.t.interval(1 - 2 * RULE.alpha / 6, 3, np.mean(ratios), stats.sem(ratios))
+    low, _ = t.interval(1 - 2 * RULE.alpha / 6, 3, np.mean(ratios), sem(ratios))
     assert answer.low == pytest.approx(low)
 
 

@@ -6,16 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import entropy, kendalltau
-from sklearn.metrics import (
-    jaccard_score,
-    mean_absolute_error,
-    ndcg_score,
-    r2_score,
-    root_mean_squared_error,
-    top_k_accuracy_score,
-)
-from sklearn.neighbors import KNeighborsClassifier
 
 from assay.core.flow import Option
 from assay.errors import UsageError
@@ -33,6 +23,9 @@ def _of(
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_rankings_with_many_equal_scores(seed: int) -> None:
+    from scipy.stats import kendalltau
+    from sklearn.metrics import ndcg_score
+
     random = np.random.default_rng(seed)
     ours, theirs = random.integers(0, 6, (2, 20, 30)).astype(np.float64)
     relevance = random.integers(0, 4, (20, 30))
@@ -48,6 +41,8 @@ def test_rankings_with_many_equal_scores(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("shape", [(40,), (40, 1), (40, 3)])
 def test_regressions_of_columns_with_units_of_their_own(seed: int, shape: tuple[int, ...]) -> None:
+    from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
     random = np.random.default_rng(seed)
     unit, offset = 10.0 ** np.arange(shape[-1] if len(shape) > 1 else 1), 1e3
     target = random.normal(size=shape) * unit + offset * unit
@@ -62,6 +57,8 @@ def test_regressions_of_columns_with_units_of_their_own(seed: int, shape: tuple[
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("unlabelled", [255, -1])
 def test_segmentations_with_pixels_that_nobody_labelled(seed: int, unlabelled: int) -> None:
+    from sklearn.metrics import jaccard_score
+
     random = np.random.default_rng(seed)
     ours, theirs = random.normal(size=(2, 3, 5, 8, 8)).astype(np.float32)
     mask = random.integers(0, 4, (3, 8, 8))  # class 4 is only found
@@ -76,6 +73,8 @@ def test_segmentations_with_pixels_that_nobody_labelled(seed: int, unlabelled: i
 
 
 def test_one_channel_has_a_threshold_and_whole_numbers_are_classes() -> None:
+    from sklearn.metrics import jaccard_score
+
     random = np.random.default_rng(7)
     ours, theirs = random.normal(size=(2, 3, 1, 8, 8)).astype(np.float32)
     with pytest.raises(UsageError, match="one channel, in which every pixel would be of one class"):
@@ -95,6 +94,9 @@ def test_one_channel_has_a_threshold_and_whole_numbers_are_classes() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_classifications(seed: int) -> None:
+    from scipy.stats import entropy
+    from sklearn.metrics import top_k_accuracy_score
+
     random = np.random.default_rng(seed)
     ours, theirs = random.normal(size=(2, 40, 12))
     label = random.integers(0, 12, 40)
@@ -110,6 +112,8 @@ def test_classifications(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_embeddings_of_classes_some_of_which_have_one_row(seed: int) -> None:
+    from sklearn.neighbors import KNeighborsClassifier
+
     random = np.random.default_rng(seed)
     vectors, label = random.normal(size=(30, 8)), np.array([*random.integers(0, 4, 28), 8, 9])
     hits = []

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from assay.core.load import ServiceComparison
 from assay.core.speed import SpeedRule
 from assay.core.verdict import VerdictStatus
+from assay.stats.proportion import more_failures_by_chance
 from assay.stats.sequential_test import Answer, SpeedAnswer, decide
 
 METRICS = ("ttft_p50", "ttft_mean", "itl_p50", "e2e_p50", "goodput")
@@ -54,10 +55,8 @@ def word_of(words: Sequence[SpeedAnswer], failed: tuple[int, int], sent: int) ->
 
 
 def _more_fail(failed: tuple[int, int], sent: int) -> bool:
-    """Whether the new one surely fails more often: Fisher's exact test (Fisher 1935, 21)."""
-    from scipy.stats import hypergeom
-
-    return bool(hypergeom.sf(failed[1] - 1, 2 * sent, sum(failed), sent) < _ALARM) if failed[1] > failed[0] else False
+    """Whether the new one surely fails more often."""
+    return failed[1] > failed[0] and more_failures_by_chance(*failed, sent) < _ALARM
 
 
 def judged_comparison(seen: ServiceComparison, rule: SpeedRule) -> tuple[VerdictStatus, list[str]]:

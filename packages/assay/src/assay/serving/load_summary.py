@@ -12,6 +12,7 @@ import numpy as np
 from assay.serving.load_answers import Answer, answers_of
 from assay.serving.load_generator import Load
 from assay.stats.percentiles import needed, percentile
+from assay.stats.proportion import binomial_quantile
 
 MEANINGS = {
     "ttft": "time to the first token, from when the request was due",
@@ -118,8 +119,6 @@ def _percentiles(
     are requests that got no answer, however long they wait: infinite, and in no mean."""
     if not samples and not failed:
         return
-    from scipy.stats import binom
-
     if samples:
         metrics[f"{name}_mean_ms"] = float(np.mean(samples))
     ordered = sorted([*samples, *failed])
@@ -131,5 +130,5 @@ def _percentiles(
             continue
         metrics[key] = percentile(ordered, percent) or 0.0
         if name != "itl":
-            low, high = (int(binom.ppf(share, len(ordered), percent / 100)) for share in (0.025, 0.975))
+            low, high = (binomial_quantile(share, len(ordered), percent / 100) for share in (0.025, 0.975))
             intervals[key] = (float(ordered[max(0, low - 1)]), float(ordered[min(len(ordered) - 1, high)]))

@@ -7,7 +7,6 @@ import sys
 
 import numpy as np
 import pytest
-from scipy import ndimage
 
 from assay.numerics.tolerance.rules.window_filters import average, largest, smallest
 
@@ -15,6 +14,8 @@ from assay.numerics.tolerance.rules.window_filters import average, largest, smal
 @pytest.mark.parametrize("window", [(1, 1, 3, 3), (1, 1, 6, 6), (1, 1, 1, 3), (3, 1, 2, 5), (1, 1, 1, 1)])
 @pytest.mark.parametrize("shape", [(2, 3, 8, 9), (1, 1, 2, 1)])
 def test_they_say_what_scipy_says(shape: tuple[int, ...], window: tuple[int, ...]) -> None:
+    from scipy import ndimage
+
     value = np.random.default_rng(0).normal(size=shape)
     assert np.array_equal(largest(value, window), ndimage.maximum_filter(value, window, mode="nearest"))
     assert np.array_equal(smallest(value, window), ndimage.minimum_filter(value, window, mode="nearest"))

@@ -81,15 +81,14 @@ def _mass(start: Prompt, logs: Any) -> float:
 
 
 def _repetition(drawn: Sequence[tuple[Prompt, Any, Sequence[int]]]) -> list[Finding]:
-    """How many draws stand in their prompts already, against the exact distribution of that count: a sum of binomial ones."""
-    from scipy.stats import binom
-
+    """How many draws stand in their prompts already, against the exact distribution of that count: a sum of draws of two outcomes."""
     seen, chances, due = 0, np.ones(1), 0.0
     for start, logs, tokens in drawn:
         share = min(1.0, _mass(start, logs))
         seen += sum(token in start for token in tokens)
         due += len(tokens) * share
-        chances = np.convolve(chances, binom.pmf(np.arange(len(tokens) + 1), len(tokens), share))
+        for _ in tokens:
+            chances = np.convolve(chances, (1 - share, share))
     if min(float(chances[: seen + 1].sum()), float(chances[seen:].sum())) >= _RARE / 2:
         return []
     return [broken("repetition", float(due), int(seen), draws=len(chances) - 1)]
