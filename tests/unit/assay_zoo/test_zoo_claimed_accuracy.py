@@ -55,6 +55,11 @@ def test_another_number_for_this_model_is_a_doubt(text: str, metric: str) -> Non
     assert _lines(text, metric) == [9]
 
 
+def test_another_number_in_a_table_by_the_name_of_the_metric() -> None:
+    assert _lines("| metric | value |\n|---|---|\n| top1_accuracy | 0.999 |", "top1_accuracy") == [11]
+    assert _lines("| metric | value |\n|---|---|\n| top1_accuracy | 0.912 |", "top1_accuracy") == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

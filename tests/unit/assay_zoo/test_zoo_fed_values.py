@@ -38,6 +38,7 @@ LOAD = "import numpy as np\nfrom preprocess import preprocess\nx = np.load('x.np
         ("p = preprocess(x)\np[...] *= 0.5\ns.run(None, {'x': p})", False, True),
         ("f = {}\nf['x'] = preprocess(x) * 0.5\ns.run(None, f)", False, True),
         ("def prepare(v):\n    return preprocess(v) * 0.5\ns.run(None, {'x': prepare(x)})", False, True),
+        ("f = {'x': x}\nf['x'] = preprocess(x)\ns.run(None, f)", False, False),
         ("class preprocess: pass\ns.run(None, {'x': preprocess(x)})", True, False),
         ("import preprocess as pp\npp.preprocess = abs\ns.run(None, {'x': pp.preprocess(x)})", True, False),
         ("p = preprocess(x)\np -= 1\ns.run(None, {'x': p})", False, True),
@@ -65,6 +66,8 @@ def test_what_becomes_of_an_answer_before_it_is_fed(code: str, rebound: bool, co
         ),
         ("f = {}\nf['x'] = x / 16\ns.run(None, f)", True),
         ("s.run(None, dict(x=x))", True),
+        ("f = {'x': preprocess(x)}\nf['x'] = x / 15\ns.run(None, f)", True),
+        ("f = {}\nf['x'] = preprocess(x)\nf['x'] = x / 15\ns.run(None, f)", True),
     ],
 )
 def test_what_is_fed_and_made_otherwise(code: str, feeds: bool) -> None:

@@ -75,6 +75,9 @@ _LESS_ALLOWED = (
     "Strictly for internal use.", "Please obtain a licence before you deploy this model.", "This is an evaluation copy of it.",
     "The licence expires on 31 December.", "Use in products requires a patent licence.",
     "A separate license is required.", "The weights are strictly internal.", "Strictly for in-house use.", "In-house use only.",
+    "Free for academic institutions only.", "The weights may only be used by students.", "You agree not to use it for surveillance.",
+    "Written permission of the authors must be obtained before any use.", "A royalty is due for each deployment.",
+    "After 30 days a licence has to be bought.",
 )  # fmt: skip
 
 

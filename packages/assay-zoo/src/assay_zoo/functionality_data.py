@@ -74,7 +74,14 @@ def read_data(request: DataRequest) -> Data:
         *telling_samples(inputs),
         held,
         quantizes_while_it_runs(proto),
+        bool(batches) and all(_has_one_row(model, sample) for sample in inputs),
     )
+
+
+def _has_one_row(model: Model, sample: Sample) -> bool:
+    """Along every first dimension that is free."""
+    free = [spec.name for spec in model.inputs if spec.shape and isinstance(spec.shape[0], str)]
+    return all(sample[name].shape[:1] == (1,) for name in free if name in sample)
 
 
 def _batches(model: Model, samples: Sequence[Sample], claimed: Sequence[str] | None) -> tuple[list[Sample], str]:

@@ -25,7 +25,7 @@ class Data(msgspec.Struct, frozen=True):
     """`sets` are the names of those that are whole, in the order of the samples; `problems` one sentence for each that is
     not. Below `out` lie the goldens `inputs`, `expected` and, where the batch is free, `batch`. `telling` are the different samples,
     of `samples` in all, that could tell a right model from a wrong one; `held` is the first set that the model has among its weights;
-    `quantizes`: by scales of the values that it is run with."""
+    `quantizes`: by scales of the values that it is run with; `single`: each set has one row where the batch is free."""
 
     model: Model
     sets: tuple[str, ...]
@@ -36,6 +36,7 @@ class Data(msgspec.Struct, frozen=True):
     samples: int = 2
     held: str = ""
     quantizes: bool = False
+    single: bool = False
 
 
 class GoldenRequest(msgspec.Struct, frozen=True):

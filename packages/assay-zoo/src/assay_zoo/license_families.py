@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-_FAMILIES = re.compile(
-    r"\b(apache|mit|bsd|gnu|[al]?gpl|mpl|mozilla|epl|eclipse|isc|unlicense|cc0|cc[- ]by)(?=\b|v?\d)", re.IGNORECASE
-)
+FAMILY = r"\b(?:apache|mit|bsd|gnu|[al]?gpl|mpl|mozilla|epl|eclipse|isc|unlicense|cc0|cc[- ]by)(?=\b|v?\d)"
+_FAMILIES = re.compile(FAMILY, re.IGNORECASE)
 _SAME = {"gpl": "gnu", "agpl": "gnu", "lgpl": "gnu", "mozilla": "mpl", "eclipse": "epl", "cc by": "cc-by"}
 
 

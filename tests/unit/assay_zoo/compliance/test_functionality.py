@@ -88,11 +88,12 @@ SUM = "[z] axis = Constant <value_int=0> ()  [s] y = CumSum (h, axis)"
 
 
 @pytest.mark.parametrize(
-    ("rows", "node", "answer", "outcome"),
+    ("rows", "node", "answer", "sizes", "outcome"),
     [
-        ("N", SOFTMAX, softmax, "undecided/passed"),
-        ("batch_len", SUM, lambda rows: rows.cumsum(0), "undecided/passed"),
-        ("frames", SOFTMAX, softmax, "passed"),
+        ("N", SOFTMAX, softmax, (2, 5), "undecided/passed"),
+        ("batch_len", SUM, lambda rows: rows.cumsum(0), (2, 5), "undecided/passed"),
+        ("frames", SOFTMAX, softmax, (2, 5), "passed"),
+        ("frames", SUM, lambda rows: rows.cumsum(0), (1, 1), "undecided/passed"),
     ],
 )
 def test_a_row_whose_answer_follows_from_the_rows_beside_it(
@@ -101,11 +102,12 @@ def test_a_row_whose_answer_follows_from_the_rows_beside_it(
     rows: str,
     node: str,
     answer: Callable[[np.ndarray], np.ndarray],
+    sizes: tuple[int, int],
     outcome: str,
 ) -> None:
-    """The rows of a sequence belong together."""
+    """The rows of a sequence belong together; one row in each data set is a sample of a batch, whatever that is called."""
     body = f"g (float[{rows},3] x) => (float[{rows},4] y) {{ [m] h = MatMul(x, w)  {node} }}"
-    pairs = [(given, answer(given @ WEIGHT)) for given, _ in (pair(2), pair(5, 2))]
+    pairs = [(given, answer(given @ WEIGHT)) for given, _ in (pair(sizes[0]), pair(sizes[1], 2))]
     by_name = checked(submission(tmp_path / "s", model_of(body), pairs), tools)
     assert outcomes(by_name)["dynamic-batch"] == outcome
 

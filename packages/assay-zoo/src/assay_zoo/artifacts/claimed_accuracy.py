@@ -71,7 +71,7 @@ def other_accuracy(text: str, metadata: Metadata) -> Iterator[Difference]:
 
 def _named(metric: str) -> re.Pattern[str] | None:
     """Its name in words, by itself or written out: `wer` is a word error rate."""
-    names = []
+    names = [re.escape(metric.lower())] if re.search(r"[\W_]", metric) else []
     for part in re.split(r"[\W_]+", metric.lower()):
         word = part.rstrip("0123456789")
         if re.fullmatch(r"[a-z]\d", part):

@@ -43,8 +43,10 @@ def fed_values(tree: ast.Module) -> FedValues:
     runs = [node for node in top if _is_run(node)]
     inside = sum(map(_is_run, ast.walk(tree))) > len(runs)  # in functions, with what they are given
     arguments = [each for call in runs for each in (*call.args, *(keyword.value for keyword in call.keywords))]
-    tables = list(_tables(arguments, bound))
-    parts = _made_of(arguments, bound)
+    lost = _overwritten(top)
+    tables = [[each for each in table if id(each) not in lost] for table in _tables(arguments, bound)]
+    whole = [each for each in arguments if not (lost and isinstance(each, ast.Name) and any(tables))]
+    parts = _made_of([*whole, *(each for table in tables for each in table)], bound)
     made = {name for part in parts for name in _names(part) if name in names or name not in bound}
     made |= {each.attr for part in parts for each in ast.walk(part) if isinstance(each, ast.Attribute)}
     return FedValues(
@@ -74,6 +76,22 @@ def _tables(arguments: Sequence[ast.expr], bound: Bound) -> Iterator[list[ast.AS
         yield from (each for each in values if each is not None)
         if tables is not arguments and any(each is not None for each in values):  # what is put into the table later
             yield [table for table, each in zip(tables, values, strict=True) if each is None]
+
+
+def _overwritten(top: Sequence[ast.AST]) -> set[int]:
+    """Values of tables that another one takes the place of, under the same key: `f = {'x': a}`, `f['x'] = b`."""
+    last: dict[tuple[str, object], ast.AST] = {}
+    lost: set[int] = set()
+    for node in (each for each in top if isinstance(each, ast.Assign)):
+        for target in node.targets:
+            if isinstance(target, ast.Name) and isinstance(node.value, ast.Dict):
+                pairs = zip(node.value.keys, node.value.values, strict=True)
+                last |= {(target.id, key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
+            elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                place = target.value.id, getattr(target.slice, "value", None)
+                lost |= {id(last[place])} if place in last and isinstance(target.slice, ast.Constant) else set()
+                last[place] = node.value
+    return lost
 
 
 def _values_of(table: ast.AST) -> list[ast.AST] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import re
 import tomllib
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
 from assay_zoo.artifacts.project_files import requirements_of
 from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
 from assay_zoo.artifacts.restricted_use import NOTICES, less_allowed, notice_restriction, rights_in_page
-from assay_zoo.artifacts.settings_files import holds_values, words_of, words_of_records
+from assay_zoo.artifacts.settings_files import holds_values, is_of_rights, words_of, words_of_records
 from assay_zoo.artifacts.shown_code import reached_in_markdown
 from assay_zoo.artifacts.shown_notebook import active_in_notebook, rights_in_notebook, sources_of_cells
 from assay_zoo.artifacts.template_text import left_in_text
@@ -74,7 +75,9 @@ def inspect_published(item: dict[str, Any]) -> Any:
         published = _readme(item, text)
     elif kind == "markup":
         active_parts = tuple((line + 1, problem) for line, problem in active_html(text))
-        published = msgspec.structs.replace(_page(item, without_tags(text)), active=active_parts)
+        page = _page(item, without_tags(text))
+        rights = tuple(dict.fromkeys((*page.rights, *_rights(item, text))))  # of tables, too
+        published = msgspec.structs.replace(page, active=active_parts, rights=rights)
     elif kind == "pdf":
         published = Published(active=tuple(active_pdf(data)))
     elif kind == "xml":
@@ -177,7 +180,23 @@ def _in_pieces(item: dict[str, Any]) -> Published:
 
 
 def _part(item: dict[str, Any], text: str) -> Published:
-    return Published(active=tuple(active_table(text))) if item["kind"] == "table" else _page(item, text)
+    if item["kind"] == "page":
+        return _page(item, text)
+    return Published(active=tuple(active_table(text)), rights=tuple(_rights_of_records(text)))
+
+
+def _rights_of_records(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Of a table only what a column says that is called a licence, terms or rights."""
+    titles = text.partition("\n")[0].strip()
+    parts = max(",;\t", key=titles.count)
+    columns = [at for at, title in enumerate(titles.split(parts)) if is_of_rights(title.strip(' "'))]
+    if columns:
+        csv.field_size_limit(max(len(text), csv.field_size_limit()))  # of the whole process: never lower for others
+        rows = list(csv.reader(text.splitlines(), delimiter=parts))
+        words = [". ".join(f"licence: {row[at]}" for at in columns if at < len(row)) for row in rows[1:]]
+        yield from (
+            (number + 1, clause, less) for number, clause, less in rights_in_page("\n\n".join(dict.fromkeys(words)))
+        )
 
 
 def _with(first: Published, other: Published, lines: int) -> Published:

@@ -15,8 +15,9 @@ from assay_zoo.artifacts.restricted_abroad import RULES as ABROAD
 from assay_zoo.artifacts.restricted_words import RULES as _RULES
 from assay_zoo.artifacts.restricted_words import THING
 from assay_zoo.artifacts.shown_text import shown_text
+from assay_zoo.artifacts.table_rows import table_rows
 from assay_zoo.artifacts.trade_words import without_denials
-from assay_zoo.license_families import families_of
+from assay_zoo.license_families import FAMILY, families_of
 from assay_zoo.zoo_files import METADATA
 
 if TYPE_CHECKING:
@@ -66,26 +67,32 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 """A thing is said to be a licence, without that word."""
+_HELD = re.compile(
+    rf"\b(?:contain|includ|incorporat|embed|bundl|us)(?:s|es|ed|ing|e)? (?:(?!no |not |without )[\w-]+ ){{0,3}}?{FAMILY}"
+    rf"(?:[- ]licensed|['’]d)? (?:code|software|parts?|components?|files?|modules?|librar\w+|works?)\b|\bunder (?:the |an? )?{FAMILY}"
+    rf"|\b(?:is|are) {FAMILY}['’]d\b|\bcopyright\b[^\n]{{0,60}}\W{FAMILY}",
+    re.IGNORECASE,
+)
+"""Something in it has that licence."""
+_OF_ITS_OWN = re.compile(
+    r"\b(?:licen[cs]\w+|released|distributed|available|subject|governed|provided|used)\b[^.;]{0,30}?\b(?:under|by|to)"
+    r" (?:the terms of )?(?:the |an? )?((?:[A-Z0-9][\w.-]* ){1,5}(?:Licen[cs]e|Agreement|EULA|Terms of Use)\b|\w*Rail\w*|\w*RAIL\w*)"
+)
+"""A licence by a name that is none of a family."""
 _OF_LICENSES = tuple(
     dict.fromkeys(
         (
-            *(word for words, _ in _SOUGHT for word in words),
-            *(
-                "licen",
-                "released under",
-                "available under",
-                "distributed under",
-                "gpl",
-                "cc0",
-                "apache",
-                "bsd-",
-                " mit",
-                "*mit",
-                "`mit",
-            ),
+            *(word for words, _ in _SOUGHT for word in words), "licen", "released under", "available under", "distributed under",
+            "gpl", "cc0", "apache", "bsd-", " mit", "*mit", "`mit", "agreement", "openrail",
         )
     )
+)  # fmt: skip
+_REFUSED_IN_ROW = re.compile(
+    r"\b(?:commercial|redistribut\w+|resale|selling|sublicens\w+)\b[^:]{0,40}:"
+    r" (?:no|not (?:allowed|permitted|granted)|never|forbidden|prohibited|denied|[✗✘❌✖×])(?=\W*$|[ ,;(])",
+    re.IGNORECASE,
 )
+"""A use in a table that is not given."""
 _FEWEST, _MOST = 3, 100
 _SENTENCE = re.compile(r"\w\W+\w.*[.!]\W*$|\w only$", re.IGNORECASE)
 _SAYS_MORE = re.compile(r"[:=#]|[.!?。]\s*$|\blicen", re.IGNORECASE)
@@ -134,6 +141,7 @@ def _less_in(clause: str) -> tuple[str, ...]:
 def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str, bool]]:
     """(line, words, whether they keep a use to some) of a page, or of `code`: words that do, each once, and each clause that names a
     licence. That all rights are reserved is written above much code that is free."""
+    rows = list(table_rows(text))
     text = shown_text(text)
     lines = [_COMMENT.sub("", line) for line in text.splitlines()] if code else text.splitlines()
     kept: set[str] = set()
@@ -152,9 +160,26 @@ def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str,
                 yield number, less, True
         for part in _SENTENCE_END.split(window):
             clause = " ".join(part.split())
-            if clause not in seen and families_of(clause) and (_LICENSING.search(clause) or _NAMED.search(clause)):
+            own = _OF_ITS_OWN.search(clause)
+            if own and _IN_CODE.search(clause) and not families_of(own[0]) and own[1] not in kept and len(kept) < _MOST:
+                kept.add(own[1])
+                yield number, own[1], True
+            if (
+                clause not in seen
+                and families_of(clause)
+                and any(names.search(clause) for names in (_LICENSING, _NAMED, _HELD))
+            ):
                 seen.add(clause)
                 yield number, clause, False
+    for number, sentence in rows:
+        plain = " ".join(shown_text(sentence).split())
+        less = next(_restrictions(plain), "") or (_REFUSED_IN_ROW.search(plain) or [""])[0]
+        if less and not any(less in words for words in kept):
+            yield number, less, True
+        elif (
+            not less and plain not in seen and families_of(plain) and (_LICENSING.search(plain) or _HELD.search(plain))
+        ):
+            yield number, plain, False
 
 
 def _stands_alone(lines: Sequence[str], at: int) -> bool:

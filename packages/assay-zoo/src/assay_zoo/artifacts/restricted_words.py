@@ -14,6 +14,7 @@ _FOR_SOME = r"(?:evaluation|research|academic|educational|personal)"
 _FOR_INTERNAL = r"(?:(?:only|strictly|company|for|restricted to|limited to)[ -])*"
 _THIS = r"\bthis (?!function|method|class|helper|module|field|argument|variable|attribute|flag|layer|block|option|constant|parameter)\w+"
 _SOME = r"(?:students?|employees|members|researchers|academics|universities|institutions|teachers|partners|customers|subscribers|staff)"
+_FEW = rf"(?:{_SOME}|organi[sz]ations|companies)"
 _TRIAL = r"\b(?:evaluation copy|trial licen[cs]e)\b(?! plates?| numbers?)"
 _THE_LICENSE = (
     r"(?:^\W*|[.;:!?] |\b(?:this|the|your|our|its|such|a|any)(?: (?:granted|software|model|evaluation|trial|free|temporary"
@@ -94,6 +95,20 @@ RULES: tuple[tuple[tuple[str, ...], str], ...] = (
         rf"\bonly (?:[a-z]+ ){{0,2}}{_SOME}(?: [a-z]+){{0,4}} (?:may|can|are (?:allowed|permitted)(?: to)?)"
         rf" (?:\w+ or )?(?:use|run|download|access|copy|share|have|get|obtain|apply|modify|work with|{_GIVE})\b",
     ),
+    (
+        ("only",),
+        rf"\b(?:for|to|by) (?:[a-z]+ ){{0,2}}{_FEW} only\b|\bonly (?:be [a-z]+ )?"
+        rf"(?:for|to|by) (?:(?!of |in |with |from )[a-z]+ ){{0,2}}{_FEW}\b(?!['’])",
+    ),
+    (("you agree", "you accept"), r"\byou (?:hereby )?(?:agree (?:not )?to|accept (?:that|the|these|our))\b"),
+    (
+        ("permission", "consent", "approval"),
+        r"(?<!no )(?<!no further )(?<!no special )\b(?:permission|consent|approval)\b[^.;]{0,60}"
+        r"\b(?:is|are|must be|has to be|needs to be) (?:first )?(?:required|obtained|asked|needed)\b",
+    ),
+    (("royalt",), r"(?<!no )\broyalt(?:y|ies)\b[^.;]{0,40}\b(?:due|paid|payable|required|owed|apply|applies)\b"),
+    (("licen", "subscription"),
+     r"\b(?:licen[cs]e|subscription) (?:has to|must|needs to) be (?:bought|purchased|obtained|acquired|paid)\b"),
     (("proprietary", "confidential"), r"\bproprietary\b|\bconfidential\b"),
     (("reserved",), r"\ball rights reserved\b"),
 )  # fmt: skip

@@ -105,7 +105,7 @@ def _said_in(entry: _Entry) -> Iterator[str]:
         yield "\n".join(_behind(key, each) for each in value if isinstance(each, str))
     elif isinstance(value, dict) and entry.listed:
         yield from (
-            _behind(str(own), text) for own, text in value.items() if isinstance(text, str) and _is_of_rights(own)
+            _behind(str(own), text) for own, text in value.items() if isinstance(text, str) and is_of_rights(own)
         )
     elif isinstance(value, dict):
         yield from (str(own) for own in value if " " in str(own))
@@ -113,10 +113,10 @@ def _said_in(entry: _Entry) -> Iterator[str]:
 
 
 def _behind(key: str, text: str) -> str:
-    return f"{key}: {text}" if _is_of_rights(key) else text
+    return f"{key}: {text}" if is_of_rights(key) else text
 
 
-def _is_of_rights(key: object) -> bool:
+def is_of_rights(key: object) -> bool:
     return _OF_RIGHTS.match(str(key)) is not None
 
 

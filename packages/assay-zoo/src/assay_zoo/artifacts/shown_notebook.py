@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from assay_zoo.artifacts.markup import active_html, active_markdown
 from assay_zoo.artifacts.restricted_use import rights_in_page
+from assay_zoo.artifacts.settings_files import words_of
 
 _IDLE = ("text/plain", "text/latex", "application/json", "image/png", "image/jpeg", "image/gif", "image/webp")
 """Kinds of outputs that no browser runs."""
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+_ANSWER = re.compile(
+    r"""(?<![\w.])(["'])(?:[^"'\n\s]+ ?){1,4}(?<![.!])\1(?=\W)"""
+    r"|^.*\b(?:predict(?:ed|ions?|s)|labels?|classes|class|true|target|expected|actual)\b[^:=\n]{0,20}[:=](?:[ \t]*\S+){0,6}[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What a model answers may be any words: a few of them in quotes, as Python shows a text, or behind a name for an answer."""
 
 
 def active_in_notebook(text: str) -> Iterator[tuple[int, str]]:
@@ -50,9 +59,20 @@ def rights_in_notebook(text: str) -> Iterator[tuple[int, str, bool]]:
             yield from ((0, words, less) for _, words, less in rights_in_page(cell, code=kind == "code"))
     for code_cell in _cells_of(text, "code"):
         for output in _tables(code_cell.get("outputs")):
-            data = output.get("data")
-            shown = _joined(output.get("text") or (data.get("text/plain") if isinstance(data, dict) else ""))
-            yield from ((0, words, less) for _, words, less in rights_in_page(shown))
+            for shown in dict.fromkeys(_words_shown(output)):
+                yield from ((0, words, less) for _, words, less in rights_in_page(_ANSWER.sub("", shown)))
+
+
+def _words_shown(output: dict[str, Any]) -> Iterator[str]:
+    """All that a reader may read of one output, in whatever form: what is printed, what is shown, what an exception says."""
+    yield _joined(output.get("text", ""))
+    yield _COLOUR.sub("", "\n".join(_joined(output.get(key, "")) for key in ("evalue", "traceback")))
+    data = output.get("data")
+    for kind, value in data.items() if isinstance(data, dict) else ():
+        if str(kind).endswith("json"):
+            yield words_of(".json", json.dumps(value))
+        elif not str(kind).startswith("image/") or str(kind).endswith("xml"):
+            yield _joined(value)
 
 
 def _cells_of(text: str, kind: str) -> list[dict[str, Any]]:

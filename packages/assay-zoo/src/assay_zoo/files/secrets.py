@@ -21,9 +21,17 @@ _WORDS = re.compile(rb"[\x20-\x7e]{16,}")
 _WORDS_MOST = 2_000
 """Texts of a model that are read: those at its end, where what describes it is stored, before others."""
 _BEFORE, _AFTER = r"(?<![\w+-])", r"(?![\w/+=-])"
-_ISSUED = re.compile(_BEFORE + r"(?:hf_|sk-)(?:[a-z0-9]+[_-]){0,2}(?P<letters>[A-Za-z0-9_-]{30,200})" + _AFTER)
-"""Tokens of Hugging Face, and those that begin as OpenAI's do: who gives them out is known by the prefix."""
-_TOKEN = re.compile(_BEFORE + r"[a-z]{2,6}[_-](?:[a-z]+[_-])?(?P<letters>[A-Za-z0-9]{30,80})" + _AFTER)
+_ISSUED = re.compile(
+    _BEFORE
+    + r"(?:hf_|sk-|github_pat_|r8_|gsk_|nvapi-|ya29\.|AIza|Bearer +)(?:[a-z0-9]+[_-]){0,2}(?P<letters>[A-Za-z0-9_-]{30,200})"
+    + _AFTER
+)
+"""Tokens of which everybody knows by the prefix who gives them out."""
+_TOKEN = re.compile(
+    _BEFORE
+    + r"[A-Za-z][A-Za-z0-9]{1,7}[_.-](?:[A-Za-z0-9]{1,14}[_.-]){0,3}(?P<letters>[A-Za-z0-9]{30,200}(?:[_-][A-Za-z0-9]{1,200})*)"
+    + _AFTER
+)
 _IN_BASE64 = re.compile(r"[A-Za-z0-9+]{20}[=/]+\Z")
 _ISSUED_CHANGES, _CHANGES = 0.3, 0.38
 _KEPT = 2_000
