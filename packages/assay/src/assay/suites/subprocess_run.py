@@ -27,8 +27,8 @@ START = (
 """`python -m MODULE` under a limit of seconds from its first import on, and one of bytes (0: none)."""
 IMPORT_LIMIT_S = 300
 """For what a process imports before it sets a limit of its own. Then the kernel ends it."""
-LIMIT_S = 1200
-"""For all cases of a suite of ours, on a busy machine."""
+LIMIT_S = 4800
+"""For all cases of a suite of ours: they take minutes, and twenty times as long where other work leaves them little of the processor."""
 
 
 def run_in_subprocess(
