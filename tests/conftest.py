@@ -25,7 +25,7 @@ settings.register_profile("any machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any machine")
 # Hypothesis (6.170) draws one value in twenty from the constants of all modules of Assay. So many say nothing of the function under test,
 # and each process that runs tests read the source of all of them first: an eighth of what it takes to collect the tests.
-providers.is_local_module_file = lambda path: False
+vars(providers)["is_local_module_file"] = lambda path: False
 
 
 # Some tests make files for other users, whatever the umask of who runs them.

@@ -135,7 +135,7 @@ def ranking(decision: Decision, scores: Tensor, deviation: Tensor, graph: Graph)
     axis = attributes.get("axis", default)
     lowest = decision.node.op_type == "ArgMin" or attributes.get("largest", 1) == 0
     sign = -1.0 if lowest else 1.0
-    margins = {
+    margins: dict[str, Tensor] = {
         "scores": np.moveaxis(scores, axis, -1) * sign,
         "scores_deviation": np.moveaxis(deviation, axis, -1).astype(np.float32),
         "axis": np.array(axis),
@@ -190,10 +190,9 @@ def undecided_rank(margins: dict[str, Tensor], expected: Tensor, actual: Tensor)
 
 def _first_of_equals(scores: Tensor, count: int, last: bool) -> Tensor:
     """The places of the largest scores, the largest first; of equal ones the lower place first, or the higher where the `last` is due."""
-    if last:
-        return scores.shape[-1] - 1 - _first_of_equals(scores[..., ::-1], count, last=False)
-    places: Tensor = np.argsort(-scores, axis=-1, kind="stable")[..., :count]
-    return places
+    upwards = scores[..., ::-1] if last else scores
+    places: Tensor = np.argsort(-upwards, axis=-1, kind="stable")[..., :count]
+    return np.asarray(scores.shape[-1] - 1 - places) if last else places
 
 
 def _last(indices: Tensor, scores: Tensor, axis: int) -> Tensor:
