@@ -9,7 +9,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from assay_zoo.facts import read_facts
+from assay_zoo.facts import read_facts, with_matrices
+from assay_zoo.manifest import Accuracy, Entry, File, Manifest, Version
 from zoo_submission import matmul
 
 MEMORY_BYTES = 2_000_000_000
@@ -54,6 +55,22 @@ def test_weights_beside_a_model_in_a_folder_are_read_there(tmp_path: Path) -> No
     )
     assert (parts.weights, parts.largest) == (whole.weights, whole.largest)
     assert [file.path for file in parts.files] == ["parts/model.onnx", "parts/w.bin"]
+
+
+def test_a_manifest_of_before_gets_what_copies_are_known_by(tmp_path: Path) -> None:
+    folder = tmp_path / "models" / "a" / "1.0"
+    folder.mkdir(parents=True)
+    matmul(folder / "model.onnx", 1, "first")
+    facts = read_facts(folder, "model.onnx", memory_bytes=MEMORY_BYTES)
+    version = Version(
+        version="1.0", digest="d", closure="c", title="t", license="MIT", scenario="s", promoted_at="", by="b", reason="r",
+        decision="promote", files=(File(path="model.onnx", sha256="", size=1),), opset=17, inputs=(), outputs=(), tags=(),
+        performance={}, accuracy=Accuracy(metric="m", claimed=1.0),
+    )  # fmt: skip
+    entries = {name: Entry(current="1.0", versions=(version,)) for name in ("a", "gone")}
+    models = with_matrices(tmp_path, Manifest(models=entries), memory_bytes=MEMORY_BYTES).models
+    assert models["a"].versions[0].matrices == facts.matrices != ()
+    assert models["gone"] == entries["gone"]
 
 
 def _texts(path: Path, texts: list[str], *, node: bool, listed: bool = False) -> None:

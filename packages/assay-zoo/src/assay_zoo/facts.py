@@ -12,7 +12,8 @@ import msgspec
 
 from assay.errors import HarnessError, UsageError
 from assay_zoo.limited_process import Ending, run_limited
-from assay_zoo.manifest import File, Matrix
+from assay_zoo.manifest import File, Manifest, Matrix, Version
+from assay_zoo.zoo_files import MODELS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,6 +53,23 @@ def read_facts(folder: Path, model: str, *, memory_bytes: int) -> Facts:
     if answer.ending is not Ending.OK:
         raise UsageError(f"{model} of the submission cannot be read: {answer.sentence}")
     return msgspec.convert(answer.value, Facts)
+
+
+def with_matrices(root: Path, manifest: Manifest, *, memory_bytes: int) -> Manifest:
+    """With what copies are known by, of versions that were promoted before it was recorded. Raises UsageError, HarnessError."""
+
+    def filled(name: str, version: Version) -> Version:
+        folder, path = root / MODELS / name / version.version, version.files[0].path if version.files else ""
+        if version.matrices or not path or not (folder / path).is_file():
+            return version
+        facts = read_facts(folder, path, memory_bytes=memory_bytes)
+        return msgspec.structs.replace(version, largest=facts.largest, matrices=facts.matrices)
+
+    models = {
+        name: msgspec.structs.replace(entry, versions=tuple(filled(name, version) for version in entry.versions))
+        for name, entry in manifest.models.items()
+    }
+    return msgspec.structs.replace(manifest, models=models)
 
 
 def read_facts_inside(item: dict[str, str]) -> Any:

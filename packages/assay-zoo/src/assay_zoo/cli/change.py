@@ -62,12 +62,18 @@ def rollback(
 def index(zoo: Zoo = None) -> None:
     """Write the table of models in README.md."""
     from assay.errors import NotWritable
+    from assay_zoo.facts import with_matrices
     from assay_zoo.index import write_index
-    from assay_zoo.manifest import read_manifest
+    from assay_zoo.manifest import read_manifest, write_manifest
+    from assay_zoo.repository import read_policy
 
     root = root_of(zoo, Path())
+    before = read_manifest(root)
+    manifest = with_matrices(root, before, memory_bytes=read_policy(root).run.memory_bytes)
     try:
-        write_index(root, read_manifest(root))
+        if manifest != before:
+            write_manifest(root, manifest)
+        write_index(root, manifest)
     except OSError as error:
         raise NotWritable(f"{root / 'README.md'} cannot be written ({error.strerror})") from None
     print(f"{root / 'README.md'} says what the manifest says")
