@@ -13,6 +13,7 @@ import pytest
 
 from assay.core.environment import Interpreter
 from assay.core.outcome import Outcome
+from assay.launch import staff, stillness
 from assay.launch.pool import Pool
 from assay.launch.prefork import Preforked, most_workers
 from assay.models.onnx_file import open_model
@@ -74,8 +75,6 @@ def test_a_worker_works_in_the_folder_where_its_driver_is_now(
 def test_a_suspect_is_repeated_in_a_process_that_was_not_forked(
     linear: Path, golden: Path, children: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from assay.launch import staff
-
     started: list[bool] = []
     plain = staff.WorkerProcess
 
@@ -101,26 +100,28 @@ def test_a_server_that_is_gone_costs_no_job(linear: Path, golden: Path, children
         assert {result.outcome for result in Pool(2, preforked=preforked).launch(JobList(jobs))} == {Outcome.OK}
 
 
-def test_a_server_that_hangs_costs_no_job(
-    linear: Path, golden: Path, children: set[int], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("hangs", ["server", "worker"])
+def test_one_that_hangs_costs_no_job_and_no_two_minutes(
+    linear: Path, golden: Path, children: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hangs: str
 ) -> None:
-    from assay.launch import staff
-
-    plain, usual_s = staff.WorkerProcess, staff.START_LIMIT_S
-
-    def impatient(*arguments: object) -> object:
-        """With workers that were asked of the server, not with those that are started instead."""
-        made = plain(*arguments)  # type: ignore[arg-type]
-        monkeypatch.setattr(staff, "START_LIMIT_S", 1.0 if made.forked else usual_s)
-        return made
-
-    monkeypatch.setattr(staff, "WorkerProcess", impatient)
+    """Whoever is to be forked, or forks, and does nothing is not waited for as one that imports is."""
+    monkeypatch.setattr(stillness, "STILL_S", 2.0)
+    if hangs == "worker":
+        (tmp_path / "sitecustomize.py").write_text(
+            "import os, signal, sys\n"
+            "if '--fork-server' in getattr(sys, 'orig_argv', ()):\n"
+            "    os.register_at_fork(after_in_child=signal.pause)\n"
+        )
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     model = open_model(linear)
     jobs = [faulty_job(f"{n}", "none", model=model, golden=golden) for n in range(6)]
     with Preforked(FLOWS) as preforked:
         (server,) = _others(children)
-        psutil.Process(server).suspend()
+        if hangs == "server":
+            psutil.Process(server).suspend()
+        began = time.monotonic()
         assert {result.outcome for result in Pool(2, preforked=preforked).launch(JobList(jobs))} == {Outcome.OK}
+        assert time.monotonic() - began < staff.START_LIMIT_S
 
 
 def test_a_server_with_threads_of_its_own_forks_nothing_and_costs_no_job(

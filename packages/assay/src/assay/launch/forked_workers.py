@@ -57,6 +57,11 @@ class ForkServer:
         finally:
             theirs.close()
 
+    @property
+    def pid(self) -> int:
+        """Of the process that forks."""
+        return self._child.pid
+
     def fork(self, connection: int, log: int) -> Forked | None:
         """A worker that will serve that socket, in the folder where this process is now; None where the server is gone. The socket
         is closed where none comes."""
@@ -133,6 +138,11 @@ class Forked:
         if not self._number:
             self._server.hear()
         return self._number
+
+    @property
+    def server_pid(self) -> int:
+        """Of the process that it is forked from."""
+        return self._server.pid
 
     def take_number(self, number: int) -> None:
         """Of the process that was forked, or REFUSED."""

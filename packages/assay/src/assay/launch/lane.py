@@ -16,6 +16,7 @@ from assay.launch.failed_result import may_be_sent
 from assay.launch.job_queue import Pending, WorkerKey
 from assay.launch.machine_speed import times_slower
 from assay.launch.process import WorkerProcess
+from assay.launch.stillness import Stillness
 from assay.launch.time_limit import TimeLimit
 
 
@@ -43,11 +44,17 @@ class Lane:
     limit: TimeLimit = field(default_factory=lambda: TimeLimit(0.0, 0.0))
     peak_bytes: int = 0
     jobs_before: int = 0
+    stillness: Stillness = field(default_factory=lambda: Stillness(time.monotonic()))
 
     @property
     def is_busy(self) -> bool:
         """It has a job, or starts for one; else it waits for its next."""
         return self.pending is not None or not self.ready
+
+    def starts_no_more(self, now: float) -> bool:
+        """It has had its time to say hello; or it was to be forked, which takes no time, and nobody is at it."""
+        waits_for = self.process.forked_by
+        return self.limit.is_over(now) or (waits_for > 0 and self.stillness.is_stuck(waits_for, now))
 
     def says_it_all(self, result: Result) -> bool:
         """A part of a graph in a process that had no other job: a repeat would be the same. One that anybody may have ended is

@@ -143,6 +143,13 @@ class WorkerProcess:
         """Of the process; 0 or less while one that is being forked has not said it."""
         return self._child.pid
 
+    @property
+    def forked_by(self) -> int:
+        """The process from which it is being forked, or, once it is there, that process itself; 0 where it was started."""
+        if not isinstance(self._child, Forked):
+            return 0
+        return self._child.pid if self._child.pid > 0 else self._child.server_pid
+
     def is_stopped(self) -> bool:
         """Whether somebody has stopped it (SIGSTOP)."""
         return process_tree.is_stopped(self._child.pid)

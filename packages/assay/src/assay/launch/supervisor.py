@@ -220,7 +220,7 @@ class Supervisor:
                 self._lost(lane)
             return
         if lane.pending is None:
-            if not lane.ready and lane.limit.is_over(now):
+            if not lane.ready and lane.starts_no_more(now):
                 self._lost(lane)
             return
         job = lane.pending.job
