@@ -93,6 +93,11 @@ def test_what_the_standard_does_not_say(
     assert _found(operator, reads, given, **attributes) == ((reason,) if reason else ())
 
 
+def _labelled(*labels: int) -> dict[str, Any]:
+    """Scores of three classes."""
+    return {"x": np.zeros((len(labels), 3)), "t": np.int64(labels)}
+
+
 _LOWER, _UPPER = np.float32(0.5), np.float32(-0.5)
 _BLOCKED = {"a": np.float32([[1.3, 1.25, 1.3]]), "s": np.float32([[0.5, 0.25]])}
 
@@ -115,6 +120,11 @@ _BLOCKED = {"a": np.float32([[1.3, 1.25, 1.3]]), "s": np.float32([[0.5, 0.25]])}
         ("ArgMax", {"a": np.float32([[1, 3, 3]])}, np.int64([[0, 0, 0]]), {}, 11, None),
         ("ArgMin", {"a": np.float32([[1, 3, 3]])}, np.int64([[0]]), {"axis": 1}, 11, None),
         ("ArgMin", {"a": np.float32([[1, 1, 3]])}, np.int64([[0]]), {"axis": 1}, 7, Unspecified.EQUAL_EXTREMES),
+        ("SoftmaxCrossEntropyLoss", _labelled(0, -1), np.zeros(()), {}, 13, Unspecified.LABEL_OUTSIDE),
+        ("SoftmaxCrossEntropyLoss", _labelled(0, -1), np.zeros(()), {"ignore_index": -1}, 13, None),
+        ("SoftmaxCrossEntropyLoss", _labelled(3, -1), np.zeros(()), {"ignore_index": -1}, 13, Unspecified.LABEL_OUTSIDE),
+        ("NegativeLogLikelihoodLoss", _labelled(0, 3), np.zeros(()), {}, 13, Unspecified.LABEL_OUTSIDE),
+        ("NegativeLogLikelihoodLoss", _labelled(0, 2), np.zeros(()), {}, 13, None),
         ("Pow", {"a": np.int32([2]), "b": np.int32([-1])}, np.int32([0]), {}, 13, Unspecified.REAL_RESULT),
         ("Pow", {"a": np.int32([-1, 2]), "b": np.int32([-3, 3])}, np.int32([-1, 8]), {}, 13, None),
         ("Pow", {"a": np.int32([2]), "b": np.asarray([0.5])}, np.int32([1]), {}, 13, Unspecified.REAL_RESULT),

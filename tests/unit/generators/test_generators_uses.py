@@ -226,6 +226,13 @@ def test_values_follow_from_the_sizes_that_are_fed() -> None:
     assert onnx.load_from_string(model).graph.input[0].type.tensor_type.shape.dim[0].dim_param == "n"
 
 
+def test_a_form_of_which_onnx_infers_no_shapes_is_no_valid_case() -> None:
+    """Its inference raises there: of an attribute that is an input since, with an opset of today, as experiments state it."""
+    text = '<ir_version: 8, opset_import: ["" : 13]> g (float[N] x) => (float[1, M] y) { y = Unsqueeze <axes = [0]> (x) }'
+    case = GeneratedCase(parser.parse_model(text).SerializeToString(), {"x": np.ones(3, np.float32)})
+    assert not CaseValues(case).is_valid()
+
+
 def test_every_axis_of_one_size_gets_another_size() -> None:
     others = [(case, other) for index in range(60) if (case := UsedEngines().make(7, index)) for other in case.others]
     changed = 0

@@ -85,6 +85,7 @@ class Unspecified(enum.StrEnum):
     WINDOW_NUMBERS = "window_numbers"
     EQUAL_EXTREMES = "equal_extremes"
     BEYOND_THE_END = "beyond_the_end"
+    LABEL_OUTSIDE = "label_outside"
 
 
 class CaseId(msgspec.Struct, frozen=True):

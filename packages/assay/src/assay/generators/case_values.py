@@ -123,7 +123,7 @@ class CaseValues:
 
     def is_doubtful_inside(self) -> bool:
         """The same of any value: an evaluation that goes another way in the middle says nothing of the end."""
-        inferred = onnx.shape_inference.infer_shapes(self.model, data_prop=True).graph.value_info
+        inferred = with_inferred(self.model).graph.value_info
         return any(
             value.name in self.wide
             and value.type.tensor_type.HasField("shape")
@@ -178,7 +178,15 @@ def as_fed(model: Any, inputs: Mapping[str, Tensor]) -> Any:
     for value in fed.graph.output:
         value.type.tensor_type.ClearField("shape")
     del fed.graph.value_info[:]
-    return onnx.shape_inference.infer_shapes(fed, data_prop=True)
+    return with_inferred(fed)
+
+
+def with_inferred(model: Any) -> Any:
+    """The same model with what onnx infers of its shapes; as it is where onnx raises, which it does of a form that another opset takes."""
+    try:
+        return onnx.shape_inference.infer_shapes(model, data_prop=True)
+    except onnx.shape_inference.InferenceError:
+        return model
 
 
 def attributes_of(model: Path) -> tuple[str, ...]:

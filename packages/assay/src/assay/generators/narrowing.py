@@ -12,7 +12,7 @@ import onnx
 
 from assay.core.screening import Screened, Unspecified
 from assay.generators.case_parts import shorter, single_nodes
-from assay.generators.case_values import CaseValues
+from assay.generators.case_values import CaseValues, with_inferred
 from assay.generators.comparison import Far
 from assay.generators.grid_parts import on_the_grid_before
 from assay.generators.unspecified import unspecified
@@ -108,4 +108,4 @@ def with_inferred_shapes(model: Any) -> Any:
     """Outputs have the sizes that follow from what was changed: where they cannot be inferred, the case is not valid."""
     for value in model.graph.output:
         value.type.tensor_type.ClearField("shape")
-    return onnx.shape_inference.infer_shapes(model, data_prop=True)
+    return with_inferred(model)

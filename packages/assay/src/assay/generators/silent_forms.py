@@ -25,6 +25,8 @@ def silent_form(node: Any, values: Mapping[str, Tensor], opset: int) -> Iterator
             yield Unspecified.REMAINDER_SIGN
         case "Pow" if _is_between_wholes(node, values):
             yield Unspecified.REAL_RESULT
+        case "NegativeLogLikelihoodLoss" | "SoftmaxCrossEntropyLoss" if _is_label_outside(node, values):
+            yield Unspecified.LABEL_OUTSIDE
 
 
 def _attributes(node: Any) -> dict[str, Any]:
@@ -72,3 +74,13 @@ def _has_equal_extremes(node: Any, values: Mapping[str, Tensor]) -> bool:
     axis = _attributes(node).get("axis", 0)
     extreme = (np.max if node.op_type == "ArgMax" else np.min)(x, axis=axis, keepdims=True)
     return bool(((x == extreme).sum(axis=axis) > 1).any())
+
+
+def _is_label_outside(node: Any, values: Mapping[str, Tensor]) -> bool:
+    """Whether a label is neither a class nor the one that is ignored."""
+    scores, labels = _read(node, values, 0), _read(node, values, 1)
+    if scores is None or labels is None or scores.ndim < 2:
+        return False
+    outside = (labels < 0) | (labels >= scores.shape[1])
+    ignored = _attributes(node).get("ignore_index")
+    return bool((outside if ignored is None else outside & (labels != ignored)).any())
