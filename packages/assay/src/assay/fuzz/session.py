@@ -137,12 +137,15 @@ class Fuzzing:
                 self._meet(arm.flow, suspect)
             self.session.arms[arm.name] = screened(spent(arm, result.cpu_s), result.done)
             return
-        if result.outcome not in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
-            raise UsageError(f"{arm.flow} cannot be fuzzed: {result.outcome.value}, {result.detail}")
         index = reached(job)
         case = CaseId(arm.generator, arm.version, self.session.seed, index)
         kind = result.outcome.value
-        self._meet(arm.flow, Suspect(case, kind, detail=result.signal, signal=result.signal))
+        if result.outcome in (Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY):
+            self._meet(arm.flow, Suspect(case, kind, detail=result.signal, signal=result.signal))
+        elif Path(job.progress).exists():  # one case that the screen itself does not outlive ends no session
+            self.tell(f"{case} on {arm.flow} cannot be judged: {result.detail}")
+        else:
+            raise UsageError(f"{arm.flow} cannot be fuzzed: {kind}, {result.detail}")
         _add(self.session.counts, arm.name, {kind: 1})
         self.session.arms[arm.name] = ended(spent(arm, result.seconds), index)
 
