@@ -57,6 +57,18 @@ def test_those_forked_from_it_do_the_work(linear: Path, golden: Path, children: 
         assert {first.outcome, *(result.outcome for result in results)} == {Outcome.OK}
 
 
+def test_modules_are_imported_before_a_worker_is_forked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "noted_import.py").write_text(
+        "import os\nopen(os.environ['NOTED_IMPORT'], 'a').write(f'{os.getpid()} ')\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv("NOTED_IMPORT", str(pids := tmp_path / "pids"))
+    before = {child.pid for child in psutil.Process().children()}
+    with Preforked(FLOWS, ("noted_import", "there_is_no_such_module")):
+        assert _soon(lambda: pids.exists() and pids.read_text().endswith(" "))
+        assert {int(pid) for pid in pids.read_text().split()} == _others(before)
+
+
 def test_each_death_is_blamed_on_its_job(linear: Path, golden: Path, children: set[int]) -> None:
     with Preforked(FLOWS) as preforked:
         check_launcher(lambda: Pool(2, preforked=preforked), model=open_model(linear), golden=golden)

@@ -14,6 +14,7 @@ from onnx import parser
 
 import assay.fuzz.crash_experiments
 import assay.fuzz.look
+import assay.fuzz.screening
 from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
@@ -21,12 +22,13 @@ from assay.core.job import VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.screening import CaseId, Suspect
-from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
+from assay.fuzz.corpus import Arm, Bucket, Corpus, Session, Waiting
 from assay.fuzz.crash_experiments import experiments, try_crash
 from assay.fuzz.deciding_fact import fact_of
 from assay.fuzz.known import KnownCase, may_be_of, with_parts
 from assay.fuzz.look import Look
 from assay.fuzz.same_cause import Relation, relation
+from assay.fuzz.session import screen_job
 from assay.generators.files import keep_case
 from assay.generators.other_operators import with_one_scale
 from assay.generators.schemas import schema_at
@@ -203,6 +205,40 @@ def test_another_operator_is_tried_without_what_does_not_matter(
     assert tried["LpPool.p"] is tried["as AveragePool"] is tried["as MaxPool"] is False
     known = _crash("AveragePool", {}, "SIGFPE", attributes=("AveragePool.kernel_shape=2",))
     assert relation(_crash("LpPool", tried, "SIGFPE"), known) is Relation.SAME
+
+
+def test_what_ended_its_worker_and_answers_alone_is_a_wrong_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An earlier case had written where it must not: the crash was told of a Resize that gives wrong numbers, which was known."""
+    suspect = Suspect(CaseId("sweep", 2, 7, 0), "crash", signal="SIGSEGV")
+    job = VerifyJob(Case(str(suspect.case), Model("m", "m.onnx", "")), FLOW)
+    result = replace(empty_result(job), outcome=Outcome.MISMATCH)
+    monkeypatch.setattr(
+        assay.fuzz.look, "check", lambda *_: SimpleNamespace(run=SimpleNamespace(jobs=(job,)), results=(result,))
+    )
+    monkeypatch.setattr(assay.fuzz.look, "made_again", lambda *_: True)
+    monkeypatch.setattr(assay.fuzz.look, "status_of", lambda *_, **__: "disputed")
+    seen = Suspect(CaseId("kept", 0, 0, 0), "values", ("Resize@19",), ablated={"Resize.antialias": True})
+    asked: list[Path] = []
+
+    def screened(places: list[Path], *_: Any) -> Any:
+        asked.extend(places)
+        model = parser.parse_model(
+            '<ir_version: 8, opset_import: ["" : 13]> g (float[3] x) => (float[3] y) { y = Neg(x) }'
+        )
+        keep_case(GeneratedCase(model.SerializeToString(), {"x": np.ones(3, np.float32)}), Path(_[2]), seen.case)
+        return replace(screen_result, suspects=(seen,))
+
+    screen_result = empty_result(screen_job(Arm("sweep", 2, "flow"), FLOW, Corpus(tmp_path), Session(seed=7), 1.0))
+    monkeypatch.setattr(assay.fuzz.screening, "screen_kept", screened)
+    look = Look(Corpus(tmp_path), cast(Services, None), lambda text: None)
+    ((waiting, bucket),) = look.into([Waiting("flow", suspect)], {"flow": FLOW}, Session(seed=7), left=-1.0)
+    assert (bucket.kind, bucket.operators, bucket.ablated) == ("values", ("Resize",), {"Resize.antialias": True})
+    assert (bucket.first, bucket.signal) == (str(suspect.case), "")
+    assert asked == [tmp_path.absolute() / "suspects" / "flow" / str(suspect.case)]
+    assert asked[0].with_name(f"{suspect.case}.onnx").exists()
+    assert waiting.suspect.case == suspect.case
 
 
 @pytest.mark.parametrize("each_s", [0.0, 10.0])

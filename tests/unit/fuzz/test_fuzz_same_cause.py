@@ -113,7 +113,9 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
             DIFFERENT,
         ),
         (_bucket("Pad", kind="crash", attributes="Pad.mode"), _bucket("Pad", kind="crash"), UNDECIDED),
-        (_bucket("Neg", kind="crash SIGSEGV"), _bucket("Neg"), DIFFERENT),
+        # A kernel that is not there ends the process of one shape and answers zeros of another.
+        (_bucket("Neg", kind="crash SIGSEGV"), _bucket("Neg"), UNDECIDED),
+        (_bucket("Mean", "Mean.a", kind="crash"), _bucket("Mean", "-inputs"), DIFFERENT),
         (_bucket("Neg", kind="again"), _bucket("Neg"), DIFFERENT),
         (_bucket("DequantizeLinear Clip QuantizeLinear", "stored"), _bucket("QuantizeLinear Clip", "stored"), SAME),
         (_bucket("QuantizeLinear Neg", "type~uint16"), _bucket("QuantizeLinear Resize", "type~int16"), SAME),
@@ -136,7 +138,7 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("GRU", "GRU.layout", kind="shape"), _bucket("GRU", "GRU.layout"), SAME),
         # Memory that is not its own ends a process one time and gives a wrong answer the next.
         (_bucket("GRU", "GRU.layout", kind="crash"), _bucket("GRU", "GRU.layout"), UNDECIDED),
-        (_bucket("GRU", "inputs", kind="crash"), _bucket("GRU", "inputs"), DIFFERENT),
+        (_bucket("GRU", "inputs", kind="crash"), _bucket("GRU", "inputs"), UNDECIDED),
         (_bucket("GRU", "GRU.layout", kind="crash"), _bucket("RNN", "RNN.layout"), DIFFERENT),
         (
             _bucket("DequantizeLinear Gemm", "scales -instead~MatMul", kind="crash"),

@@ -228,7 +228,9 @@ def test_values_follow_from_the_sizes_that_are_fed() -> None:
 
 def test_a_form_of_which_onnx_infers_no_shapes_is_no_valid_case() -> None:
     """Its inference raises there: of an attribute that is an input since, with an opset of today, as experiments state it."""
-    text = '<ir_version: 8, opset_import: ["" : 13]> g (float[N] x) => (float[1, M] y) { y = Unsqueeze <axes = [0]> (x) }'
+    text = (
+        '<ir_version: 8, opset_import: ["" : 13]> g (float[N] x) => (float[1, M] y) { y = Unsqueeze <axes = [0]> (x) }'
+    )
     case = GeneratedCase(parser.parse_model(text).SerializeToString(), {"x": np.ones(3, np.float32)})
     assert not CaseValues(case).is_valid()
 

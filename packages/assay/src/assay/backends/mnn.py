@@ -44,6 +44,7 @@ class MNN:
     name = "mnn"
     accepts = "onnx"
     dynamic = True
+    forkable = True
     options = (
         OptionSpec("weights", "float32", tuple(WEIGHTS), "the type in which weights are stored"),
         OptionSpec("arithmetic", "high", ("high", "normal", "low"), "MNN's precision mode: what it may compute in"),

@@ -43,6 +43,7 @@ class Ncnn:
     name = "ncnn"
     accepts = "onnx"
     dynamic = False
+    forkable = True
     needs_sizes = True
     integers = False
     options = (

@@ -44,6 +44,7 @@ class TVM:
     name = "tvm"
     accepts = "onnx"
     dynamic = True
+    forkable = True
     options = (
         OptionSpec("target", "llvm", ("llvm", "cuda", "opencl"), "what code is generated for"),
         OptionSpec("optimization", "full", ("full", "none"), "fusion and LLVM's -O3, or neither"),

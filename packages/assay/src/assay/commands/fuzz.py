@@ -23,6 +23,7 @@ from assay.fuzz.learn import learn
 from assay.fuzz.session import Fuzzing
 from assay.judge.missing_text import missing_text
 from assay.launch.core_wait import used_by_tree_s
+from assay.launch.prefork import Preforked
 from assay.options.fuzz import FuzzOptions
 from assay.options.groups import DEFAULT_HISTORY
 from assay.pipeline.progress import SILENT, Progress
@@ -30,6 +31,8 @@ from assay.pipeline.provenance import usable_cores
 from assay.suites.subprocess_run import describe_exit, run_in_subprocess
 
 GENERATORS = "assay.generators"
+SCREEN = "assay.generators.screen"
+"""What each worker of a session imports: a backend whose cases end their process begins hundreds of them."""
 MINER, MINING_S = "assay.generators.mine_models", 600
 """The module that reads a user's models, and the most seconds that it may take."""
 
@@ -75,7 +78,11 @@ def run_fuzz(
     def used_s() -> float:
         return before + used_by_tree_s(os.getpid())
 
-    with open_services(options.history or DEFAULT_HISTORY, workers=workers, progress=progress) as services:
+    history = options.history or DEFAULT_HISTORY
+    with (
+        Preforked(options.flows or ("onnxruntime",), (SCREEN,)) as preforked,
+        open_services(history, workers=workers, progress=progress, preforked=preforked) as services,
+    ):
         for flow in flows:
             here = services.available(flow)
             if not here.available:

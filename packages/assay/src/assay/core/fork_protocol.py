@@ -7,3 +7,6 @@ WAIT = b"w"
 RUNNING = 1 << 20
 REFUSED = -(1 << 20)
 """There is no such worker, or it cannot be forked."""
+
+MODULE = "module:"
+"""Before the name of a module, among the flows that the server is started with."""

@@ -95,6 +95,8 @@ class Look:
             used = self._path(waiting, ".uses").exists()
             status = status_of(waiting, result, used=used)
             cause = None
+            if waiting.suspect.kind in ENDED and result.outcome is Outcome.MISMATCH:
+                waiting = self._as_it_answers(waiting, flows[waiting.flow])
             if status == "in_use":
                 status, waiting = self._again_in_use(waiting, flows[waiting.flow])
             elif status in SEARCHED:
@@ -128,6 +130,11 @@ class Look:
             return "timeout" if waiting.suspect.kind == Outcome.TIMEOUT.value else "crash", waiting
         ablated = self._again.with_plain_model(self._path(waiting, ""), flow)
         return "in_use", replace(waiting, suspect=replace(waiting.suspect, detail=smaller, ablated=ablated))
+
+    def _as_it_answers(self, waiting: Waiting, flow: Flow) -> Waiting:
+        """What ended its worker and answers alone, wrongly, as the screen sees that answer: an earlier case may have ended the worker."""
+        suspect = self._again.as_it_answers(self._path(waiting, ""), flow)
+        return waiting if suspect is None else replace(waiting, suspect=replace(suspect, case=waiting.suspect.case))
 
     def _with_experiments(self, waiting: Waiting, flow: Flow, deadline: float) -> Waiting:
         """What ended its worker, cut down to the node that does so alone, and what was tried of that."""

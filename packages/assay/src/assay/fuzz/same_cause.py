@@ -76,7 +76,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     if _may_read_one_memory(families, bucket, other):
         return Relation.UNDECIDED
     if len(families) > 1:
-        return Relation.DIFFERENT
+        return _crossed(bucket, other) if mine == theirs and families - ANSWERS == {"crash"} else Relation.DIFFERENT
     nested = _within(mine, theirs) or _within(theirs, mine)
     if mine == theirs and shared:
         return Relation.SAME

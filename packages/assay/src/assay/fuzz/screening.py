@@ -14,7 +14,7 @@ from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result, ScreenResult
-from assay.core.screening import ANY_OPERATOR, Use
+from assay.core.screening import ANY_OPERATOR, Suspect, Use
 from assay.fuzz.corpus import Corpus
 from assay.pipeline.adapters import Services
 from assay.ports.generator import GeneratedCase
@@ -71,6 +71,17 @@ class Rescreen:
         ]
         with TemporaryDirectory(prefix="again-", dir=self._corpus.folder.absolute()) as folder:
             return self._first_that_ends([*parts, whole], place, flow, Path(folder))
+
+    def as_it_answers(self, place: Path, flow: Flow) -> Suspect | None:
+        """The case alone, in a fresh worker, where that answers wrongly: its files are then those of what the screen cut it down to."""
+        from assay.generators.files import read_case
+
+        with TemporaryDirectory(prefix="alone-", dir=self._corpus.folder.absolute()) as name:
+            result = screen_kept([place], 0, flow, Path(name), self._services)
+            suspect = next(iter(result.suspects), None) if isinstance(result, ScreenResult) else None
+            if suspect is not None:
+                _replace(place, read_case(Path(name) / str(suspect.case)))
+        return suspect
 
     def node_that_ends(self, place: Path, flow: Flow) -> bool:
         """Whether a node of the case ends a process alone, or with the quantizers before it, at one of its sizes: the files at `place` are

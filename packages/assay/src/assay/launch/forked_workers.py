@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from assay.core.fork_protocol import FORK, REFUSED, RUNNING, WAIT
+from assay.core.fork_protocol import FORK, MODULE, REFUSED, RUNNING, WAIT
 from assay.launch import process_tree
 from assay.launch.temp_folder import remove_folder, temp_folder
 
@@ -22,10 +22,14 @@ _NUMBER = struct.Struct("<i")
 
 
 class ForkServer:
-    """Begins to import at once, for workers of these flows. Requests are answered in their order, once that is done."""
+    """Begins to import at once, for workers of these flows, and these modules. Requests are answered in their order, once that is done."""
 
     def __init__(
-        self, flows: Sequence[str], variables: Mapping[str, str], program: Sequence[str] = ("-m", "assay.worker")
+        self,
+        flows: Sequence[str],
+        variables: Mapping[str, str],
+        program: Sequence[str] = ("-m", "assay.worker"),
+        modules: Sequence[str] = (),
     ) -> None:
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.setblocking(False)
@@ -38,6 +42,7 @@ class ForkServer:
             str(theirs.fileno()),
             str(os.getpid()),
             "--fork-server",
+            *(f"{MODULE}{name}" for name in modules),
             *flows,
         ]
         self._folder = temp_folder()

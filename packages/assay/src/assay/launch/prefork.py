@@ -24,12 +24,12 @@ def _cores() -> int:
 
 class Preforked:
     """A fork server of the driver's own interpreter for workers of these flows, but for those in an environment; without flows there is
-    none. A context manager: the server and whatever was forked from it end with it."""
+    none. `modules` are imported there, too. A context manager: the server and whatever was forked from it end with it."""
 
-    def __init__(self, flows: Sequence[str] = ()) -> None:
+    def __init__(self, flows: Sequence[str] = (), modules: Sequence[str] = ()) -> None:
         self._flows = tuple(name for name in flows if SEPARATOR not in name)
         self._variables = dict(os.environ)
-        self._server = ForkServer(self._flows, self._variables) if self._flows else None
+        self._server = ForkServer(self._flows, self._variables, modules=modules) if self._flows else None
 
     def server(self, program: str, variables: Mapping[str, str], backend: str) -> ForkServer | None:
         """For a worker that would be started just so, for that backend."""

@@ -1,5 +1,5 @@
-"""`python -m assay.worker FD PARENT`: serve jobs on an inherited socket until it closes. With `--fork-server [FLOW...]` behind them:
-be forked into such workers (see `assay.worker.fork_server`)."""
+"""`python -m assay.worker FD PARENT`: serve jobs on an inherited socket until it closes. With `--fork-server [module:MODULE...] [FLOW...]`
+behind them: be forked into such workers (see `assay.worker.fork_server`)."""
 
 from __future__ import annotations
 

@@ -14,9 +14,11 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
 
 from assay import plugins
-from assay.core.fork_protocol import FORK, REFUSED, RUNNING, WAIT
+from assay.core.fork_protocol import FORK, MODULE, REFUSED, RUNNING, WAIT
 from assay.models.import_without_gc import import_without_gc
 from assay.ports import Backend, Forkable, prepare_to_load
 from assay.worker.engine.artifact_cache import environment_key
@@ -29,7 +31,8 @@ IDLE_S = 1.0
 def serve_forks(control: socket.socket, flows: Sequence[str]) -> socket.socket | None:
     """In a worker that was forked: the socket to serve. In the server: None, when the driver has closed its end."""
     environment_key()  # before libraries set variables of their own
-    rest = _import(flows)
+    modules = [name.removeprefix(MODULE) for name in flows if name.startswith(MODULE)]
+    rest = _import([name for name in flows if not name.startswith(MODULE)], modules)
     if not select.select([control], [], [], IDLE_S)[0]:
         rest()
     server = os.getpid()
@@ -48,9 +51,11 @@ def serve_forks(control: socket.socket, flows: Sequence[str]) -> socket.socket |
         control.send(struct.pack("<i", pid if kind == FORK else _status(pid) if kind == WAIT else REFUSED))
 
 
-def _import(flows: Sequence[str]) -> Callable[[], None]:
-    """What loading needs, where all flows are of one backend that allows it; what is returned imports what lowering needs.
-    A failure is not told: the workers will meet it, and tell it of their jobs."""
+def _import(flows: Sequence[str], modules: Sequence[str]) -> Callable[[], None]:
+    """The modules, and what loading needs, where all flows are of one backend that allows it; what is returned imports what lowering
+    needs. A failure is not told: the workers will meet it, and tell it of their jobs."""
+    for module in modules:
+        _try(partial(import_module, module))
     try:
         known = [plugins.find_flow(name) for name in flows]
         (name,) = {flow.backend for flow in known}
@@ -63,7 +68,7 @@ def _import(flows: Sequence[str]) -> Callable[[], None]:
     return lambda: _try(backend.prepare)
 
 
-def _try(prepare: Callable[[], None]) -> None:
+def _try(prepare: Callable[[], object]) -> None:
     try:
         with import_without_gc():
             prepare()
