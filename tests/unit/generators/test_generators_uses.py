@@ -283,6 +283,17 @@ def test_a_recurrent_weight_without_rows_for_each_gate_is_no_case() -> None:
     assert not fits(1)
 
 
+@pytest.mark.parametrize(("numbers", "due"), [(5, True), (1, False)])
+def test_a_mean_for_each_channel_has_as_many_numbers(numbers: int, *, due: bool) -> None:
+    """Before opset 15 onnx's inference does not look."""
+    text = (
+        '<ir_version: 8, opset_import: ["" : 9]> g (float[1, 5, 2] x, float[5] s, float[M] m) => (float[1, 5, 2] y) '
+        "{ y = BatchNormalization (x, s, s, m, s) }"
+    )
+    fed = {"x": np.ones((1, 5, 2), np.float32), "s": np.ones(5, np.float32), "m": np.ones(numbers, np.float32)}
+    assert CaseValues(GeneratedCase(parser.parse_model(text).SerializeToString(), fed)).fits() is due
+
+
 def test_sizes_of_none_are_left_to_the_operators() -> None:
     text = '<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3] x) => (float[3] y) { y = ReduceMax <axes = [0], keepdims = 0> (x) }'
     case = GeneratedCase(parser.parse_model(text).SerializeToString(), {"x": np.ones((0, 3), np.float32)})

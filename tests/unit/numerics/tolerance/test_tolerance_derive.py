@@ -245,3 +245,17 @@ def test_a_window_of_cosines_is_held_to_its_own_noise() -> None:
     assert budget(profile, {"y": y}) < 1
     other = feeds["x"] * np.sin(np.pi * np.arange(400) / 399).astype(np.float32) ** 2
     assert budget(profile, {"y": other}) > 10, "symmetric"
+
+
+def test_a_double_window_may_be_computed_in_float32() -> None:
+    """The body of the function in the standard does, and casts the sum."""
+    model = parsed(
+        "agraph (double[14] x) => (double[14] y) "
+        "{ n = Constant <value_int = 14> () w = BlackmanWindow <output_datatype = 11> (n) y = Mul (x, w) }"
+    )
+    feeds = {"x": np.ones(14)}
+    profile = derive_model(model, [feeds], "float32")
+    angle = np.float32(2 * np.pi / 14) * np.arange(14, dtype=np.float32)
+    window = np.float32(0.42) - np.float32(0.5) * np.cos(angle) + np.float32(0.08) * np.cos(2 * angle)
+    assert budget(profile, {"y": window.astype(np.float64)}) < 1
+    assert budget(profile, {"y": window.astype(np.float64) * 1.00001}) > 1

@@ -22,6 +22,7 @@ class ConstraintCode(enum.StrEnum):
     BOX_BATCHES = "box_batches"
     BOX_COUNTS = "box_counts"
     BOX_SIDES = "box_sides"
+    CHANNEL_NUMBERS = "channel_numbers"
     CONCATENATED_RANKS = "concatenated_ranks"
     CONCATENATED_SIZES = "concatenated_sizes"
     EINSUM_RANK = "einsum_rank"

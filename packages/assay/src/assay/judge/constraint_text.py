@@ -14,6 +14,7 @@ _TEXTS = {
     ConstraintCode.BOX_BATCHES: "the batch sizes of boxes and scores" + _EQUAL,
     ConstraintCode.BOX_COUNTS: "the numbers of boxes and of scores" + _EQUAL,
     ConstraintCode.BOX_SIDES: "the sides of a box and 4" + _EQUAL,
+    ConstraintCode.CHANNEL_NUMBERS: "the channels of the input and the numbers that are given for them" + _EQUAL,
     ConstraintCode.CONCATENATED_RANKS: "the ranks of what is concatenated" + _EQUAL,
     ConstraintCode.CONCATENATED_SIZES: "sizes of axis {axis} of what is concatenated" + _EQUAL,
     ConstraintCode.EINSUM_RANK: "the axes of '{term}' and the rank of the input" + _EQUAL,

@@ -126,6 +126,10 @@ def _channels_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape, scale = inputs[0].shape, at(inputs, 1).shape
     if shape is not None and len(shape) > 1 and scale:
         equal(shape[1], scale[0], ConstraintCode.SCALE_CHANNELS)
+    if shape is not None and len(shape) > 1 and node.attributes.get("spatial", 1):
+        for value in inputs[2:]:
+            if value.shape is not None and len(value.shape) == 1:
+                equal(shape[1], value.shape[0], ConstraintCode.CHANNEL_NUMBERS)
     return [Value(shape), *(Value(scale) for _ in node.outputs[1:])]
 
 

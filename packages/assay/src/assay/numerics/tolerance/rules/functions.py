@@ -13,6 +13,9 @@ from assay.numerics.tolerance.rules.rounding_rules import EXACT, Rule, RuleSite,
 from assay.numerics.tolerance.rules.sum_drift import with_drift
 from assay.ports import Tensor
 
+FLOAT32 = 2.0**-24
+"""Its unit roundoff."""
+
 
 def function(slope: Callable[[Tensor, Tensor], Any] | None, *, absolute: bool = True) -> Rule:
     """4 units of the result, a quarter of a unit of the argument; `absolute`: near zero the units are those of 1."""
@@ -30,8 +33,9 @@ def function(slope: Callable[[Tensor, Tensor], Any] | None, *, absolute: bool = 
 
 
 def window(site: RuleSite, unit: Arithmetic) -> Variance:
-    """A sum of cosines of up to two periods: their arguments are rounded several times, and their sum is small at the ends."""
-    return unit.storage**2 / 3 * np.square(site.value) + (8 * unit.accumulate) ** 2 / 3
+    """A sum of cosines of up to two periods: their arguments are rounded several times, and their sum is small at the ends. Its body in
+    the standard computes in float32 and casts the sum, a double one, too."""
+    return unit.storage**2 / 3 * np.square(site.value) + (8 * max(unit.accumulate, FLOAT32)) ** 2 / 3
 
 
 def progression(site: RuleSite, unit: Arithmetic) -> Variance:
