@@ -170,6 +170,14 @@ def test_another_operator_is_tried_where_the_node_stands() -> None:
     assert "instead Add" in names
 
 
+def test_one_element_is_tried_where_there_is_none() -> None:
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 13]> g (float[0] x) => (float[0] y) { y = Softplus(x) }'
+    )
+    tried = dict(experiments(GeneratedCase(model.SerializeToString(), {"x": np.ones(0, np.float32)})))
+    assert tried["filled"].inputs["x"].size == 1
+
+
 def test_one_scale_is_tried_for_those_of_rows() -> None:
     model = parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
       g (float[1,2] x) => (float[1,2] y) <int8[2,2] w = {1,2,3,4}, float[2] s = {1,10}>

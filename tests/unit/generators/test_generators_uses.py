@@ -235,6 +235,19 @@ def test_a_form_of_which_onnx_infers_no_shapes_is_no_valid_case() -> None:
     assert not CaseValues(case).is_valid()
 
 
+@pytest.mark.parametrize(("number", "due"), [(1e-10, True), (1e-25, False)])
+def test_numbers_whose_squares_are_lost_show_nothing(number: float, *, due: bool) -> None:
+    """A norm of 1e-25 is 0 in float32: an engine that divides 1e-25 by it was told of as wrong."""
+    text = (
+        '<ir_version: 8, opset_import: ["" : 13]> g (float[1] x) => (float[1] y) { a = Neg(x) y = LpNormalization(a) }'
+    )
+    values = CaseValues(
+        GeneratedCase(parser.parse_model(text).SerializeToString(), {"x": np.full(1, number, np.float32)})
+    )
+    values.evaluate()
+    assert values.has_numbers() is due
+
+
 def test_every_axis_of_one_size_gets_another_size() -> None:
     others = [(case, other) for index in range(60) if (case := UsedEngines().make(7, index)) for other in case.others]
     changed = 0

@@ -117,10 +117,11 @@ def experiments(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     """What tells most comes first."""
     import onnx
 
-    from assay.generators.ablations import as_kin, in_plain_types, of_wide_type
+    from assay.generators.ablations import as_kin, filled, in_plain_types, of_wide_type
     from assay.generators.narrowing import without_attribute
     from assay.generators.other_operators import in_place_of, with_one_scale
 
+    yield from filled(case)
     yield from of_wide_type(case)
     yield from with_one_scale(case)
     yield from in_plain_types(case)

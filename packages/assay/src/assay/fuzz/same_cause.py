@@ -82,7 +82,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         return Relation.SAME
     if nested and (shared - WEAK or _executed(bucket) & _executed(other)):
         return Relation.SAME
-    if FILLED in shared and families <= ANSWERS:  # sums of nothing that are never written, or keep their axis
+    if FILLED in shared and (is_one_crash or families <= ANSWERS):  # what is not there is read, or summed
         return Relation.UNDECIDED
     if not nested and not _one_end(mine, theirs):
         passes = {*bucket.brought} & {*other.brought}

@@ -27,8 +27,8 @@ LARGE = 1e6
 """Beyond this a real value of a case shows nothing of what other values do."""
 LARGE_HALF = 6e4
 """The same in half precision, which ends at 65,504."""
-SMALL = {"float32": 1e-30, "float16": 1e-3, "bfloat16": 1e-30}
-"""Where all numbers of a value are smaller, its type does not hold what it is."""
+SMALL = {"float32": 1e-18, "float16": 1e-3, "bfloat16": 1e-18}
+"""Where all numbers of a value are smaller, its type does not hold their squares, which norms and variances take."""
 
 
 class CaseValues:
