@@ -151,3 +151,15 @@ def test_a_batch_on_another_axis_follows_the_batch(tmp_path: Path) -> None:
     assert (plan.sizes["N"], plan.sizes["h[1]"]) == (5, 5)
     assert plan.sizes["T"] == 1  # the first dimension: ONNX does not say that it is time
     answers(path, plan)
+
+
+def test_a_sum_may_be_taken_of_nothing_by_what_the_model_is(tmp_path: Path) -> None:
+    text = "g (float[N, 4] x) => (float[N] y) { e = Slice (x, zero, zero, one) y = %s <keepdims=0> (e%s) }"
+    zero, one = np.array([0]), np.array([1])
+    path = made(tmp_path, text % ("ReduceSum", ", one"), {"zero": zero, "one": one})
+    assert planned(path).unmet is None
+    answers(path, planned(path))
+    path = made(tmp_path, (text % ("ArgMax", "")).replace("keepdims", "axis=1, keepdims"), {"zero": zero, "one": one})
+    unmet = planned(path).unmet
+    assert unmet is not None
+    assert "an axis of size 0 is reduced" in constraint_text(unmet)

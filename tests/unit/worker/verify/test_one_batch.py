@@ -26,6 +26,13 @@ from assay.worker.stages import Stages
 
 WEIGHT = np.random.default_rng(0).normal(size=(3, 2)).astype(np.float32)
 ROWS_ALONE = [helper.make_node("MatMul", ["x", "w"], ["y"])]
+COLUMNS_ALONE = [helper.make_node("MatMul", ["v", "x"], ["y"])]
+COLUMNS_TOGETHER = [
+    helper.make_node("ReduceMean", ["x"], ["m"], axes=[1]),
+    helper.make_node("Sub", ["x", "m"], ["d"]),
+    helper.make_node("Add", ["d", "x"], ["e"]),
+    helper.make_node("MatMul", ["v", "e"], ["y"]),
+]
 ROWS_TOGETHER = [
     helper.make_node("ReduceMean", ["x"], ["m"], axes=[0]),
     helper.make_node("Sub", ["x", "m"], ["d"]),
@@ -41,12 +48,12 @@ BATCH_TO_ONE_ROW = [
 
 
 def _answer_batches_with(
-    answered: Callable[[np.ndarray], np.ndarray], monkeypatch: pytest.MonkeyPatch, *, name: str = "y"
+    answered: Callable[[np.ndarray], np.ndarray], monkeypatch: pytest.MonkeyPatch, *, name: str = "y", axis: int = 0
 ) -> None:
     monkeypatch.setitem(
         faults.AT_SIZES,
         "wrong_above_1",
-        lambda outputs: {name: answered(outputs["y"])} if len(outputs["y"]) > 1 else outputs,
+        lambda outputs: {name: answered(outputs["y"])} if outputs["y"].shape[axis] > 1 else outputs,
     )
 
 
@@ -56,11 +63,18 @@ def _verified(
     *,
     batch: str | int = "n",
     fault: str = "none",
+    last: bool = False,
     **dims: tuple[int, int, int],
 ) -> VerifyResult:
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [batch, 3])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [batch, 2])
-    stored = [numpy_helper.from_array(WEIGHT, "w"), numpy_helper.from_array(np.ones(1, np.float32), "one")]
+    """`last`: rows lie along the last axis."""
+    way = -1 if last else 1
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [batch, 3][::way])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [batch, 2][::way])
+    stored = [
+        numpy_helper.from_array(WEIGHT, "w"),
+        numpy_helper.from_array(WEIGHT.T.copy(), "v"),
+        numpy_helper.from_array(np.ones(1, np.float32), "one"),
+    ]
     graph = helper.make_graph(nodes, "rows", [x], [y], stored)
     opset = [helper.make_opsetid("", 17)]
     onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), folder / "rows.onnx")
@@ -69,6 +83,11 @@ def _verified(
     outputs = [
         {"y": (np.ones((1, 2), np.float32) if nodes is ROWS_TOGETHER else sample["x"] @ WEIGHT)} for sample in inputs
     ]
+    if last:
+        inputs, outputs = (
+            [{name: np.ascontiguousarray(array.T) for name, array in sample.items()} for sample in samples]
+            for samples in (inputs, outputs)
+        )
     write_golden(
         folder / "golden", model=model, inputs=inputs, outputs=outputs, seed=1, producer="numpy",
         producer_version="1", who="tests", reason="a test", created_at="",
@@ -159,3 +178,17 @@ def test_what_an_engine_answers_after_a_batch_that_it_refuses_is_not_asked(
 @pytest.mark.parametrize(("batch", "dims"), [(1, {}), ("n", {"n": (1, 1, 1)})])
 def test_a_fixed_batch_is_not_left(batch: str | int, dims: dict[str, tuple[int, int, int]], tmp_path: Path) -> None:
     assert _verified(ROWS_ALONE, tmp_path, batch=batch, fault="wrong_above_1", **dims).repeats.mates == 0
+
+
+def test_a_batch_may_lie_along_any_axis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _answer_batches_with(lambda y: y + np.float32(0.09), monkeypatch, axis=1)
+    right = _verified(COLUMNS_ALONE, tmp_path, last=True)
+    assert (right.outcome, right.repeats.found, right.repeats.mates) == (Outcome.OK, (), 4), right.detail
+    wrong = _verified(COLUMNS_ALONE, tmp_path, last=True, fault="wrong_above_1")
+    assert wrong.outcome is Outcome.NONDETERMINISTIC, wrong.detail
+    assert [instance.pattern for instance in wrong.repeats.found] == [Pattern.BATCH_MATES]
+
+
+def test_columns_that_depend_on_each_other_are_no_batch(tmp_path: Path) -> None:
+    result = _verified(COLUMNS_TOGETHER, tmp_path, last=True)
+    assert (result.outcome, result.repeats.found) == (Outcome.OK, ()), result.detail

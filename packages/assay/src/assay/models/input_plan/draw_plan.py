@@ -45,12 +45,18 @@ def plan_of(model: Model, *, batch: int, fixed: Mapping[str, int], stated: Mappi
     chosen = {**_compared(graph, model), **stated}
     solution = _solved(graph, batch, dict(fixed), chosen)
     ranges = {name: _range(need) for name, need in value_ranges(graph, solution.walked).items()}
-    # An output may be empty by what the model is: that is avoided, not demanded.
     unmet = solution.unmet.constraint if solution.unmet is not None else None
-    if unmet is None or unmet.code is ConstraintCode.EMPTY_OUTPUT:
+    if unmet is None or _is_avoided(unmet):
         unmet = _outside(stated, ranges)
     guesses = {**number_ranges(graph, solution.walked.values, model), **threshold_ranges(graph, model)}
     return InputPlan(solution.sizes, {**guesses, **ranges, **chosen}, unmet=unmet)
+
+
+def _is_avoided(unmet: Constraint) -> bool:
+    """And not demanded: an output may be empty, and a sum taken of nothing, by what the model is. The mean, or the place, of nothing is
+    nothing."""
+    empty = unmet.code is ConstraintCode.EMPTY_REDUCTION and unmet.operator not in ("ArgMax", "ArgMin", "ReduceMean")
+    return empty or unmet.code is ConstraintCode.EMPTY_OUTPUT
 
 
 def _of_program(

@@ -28,21 +28,24 @@ def with_other_mates(
     """The first row of the first sample is asked for beside other rows. None where there are no others, or no telling what
     are rows. Only where its answer moves by more than is allowed, the reference is asked whether it should."""
     sample = golden.inputs[0]
-    other = _beside_others(sample) if rows_of(job.case.model, sample) > 1 else {}
+    first_axes = (axes for _, axes in batch_axes(job.case.model, sample) if not any(axes.values()))
+    several = [axes for axes in first_axes if rows_of(sample, axes) > 1]  # of others the sample itself asks for several
+    other = _beside_others(sample, several[0]) if several else {}
     if not other:
         return None
+    axes = several[0]
     same = log.ask(0)
     answer = answer_to(log, rewritten, other)
     if answer is None:
         return None
-    before, after = (_first_row(answers, log.but) for answers in (same, answer))
+    before, after = (_first_row(answers, axes, log.but) for answers in (same, answer))
     if same_answer(after, before):
         return []
     apart, findings = compare([after], [before])
     if not findings and not any(comparison.findings for comparison in apart):
         return []
     try:
-        expected = [_first_row(evaluate_reference(job, rewritten, feed)[0], log.but) for feed in (sample, other)]
+        expected = [_first_row(evaluate_reference(job, rewritten, feed)[0], axes, log.but) for feed in (sample, other)]
     except Exception:  # noqa: BLE001  nor that the model has an answer to them
         return []
     if distance(expected[1], expected[0]) > ROUNDING:
@@ -64,20 +67,49 @@ def answer_to(log: CallLog, rewritten: TransformedModel, inputs: Mapping[str, Te
         log.interrupted()
 
 
-def rows_of(model: Model, sample: Mapping[str, Tensor]) -> int:
-    """Rows of the batch: the length of the first axis, where all inputs and outputs have the same symbol there; else 0."""
-    firsts = {spec.shape[0] if spec.shape else 0 for spec in (*model.inputs, *model.outputs)}
-    lengths = {array.shape[0] if array.ndim else 0 for array in sample.values()}
-    symbol = next(iter(firsts), 0)
-    alike = len(firsts) == len(lengths) == 1 and isinstance(symbol, str) and symbol not in ("", "...", "?")
-    return int(lengths.pop()) if alike else 0
+def batch_axes(model: Model, sample: Mapping[str, Tensor]) -> list[tuple[str, dict[str, int]]]:
+    """The dimensions that may be a batch, by their symbols: those that every input and output has once, with the axis of each. The one of
+    the first axes comes first: of "sequence, batch, features" both may be it, and what the reference says of rows decides."""
+    shapes = {spec.name: spec.shape for spec in (*model.inputs, *model.outputs)}
+    symbols = [
+        size for size in next(iter(shapes.values()), ()) if isinstance(size, str) and size not in ("", "...", "?")
+    ]
+    axes = {
+        symbol: {name: shape.index(symbol) for name, shape in shapes.items()}
+        for symbol in symbols
+        if all(shape.count(symbol) == 1 for shape in shapes.values())
+    }
+    one_length = {
+        symbol: found
+        for symbol, found in axes.items()
+        if all(array.ndim == len(shapes[name]) for name, array in sample.items())
+        and len({array.shape[found[name]] for name, array in sample.items()}) == 1
+    }
+    return sorted(one_length.items(), key=lambda found: max(found[1].values()))
 
 
-def _beside_others(sample: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def rows_of(sample: Mapping[str, Tensor], axes: Mapping[str, int]) -> int:
+    """How long the batch is."""
+    return next((array.shape[axes[name]] for name, array in sample.items()), 0)
+
+
+def rows_at(array: Tensor, axis: int, begin: int, end: int | None = None) -> Tensor:
+    """Rows along that axis."""
+    part: Tensor = np.asarray(array)[(slice(None),) * axis + (slice(begin, end),)]
+    return part
+
+
+def _beside_others(sample: Mapping[str, Tensor], axes: Mapping[str, int]) -> dict[str, Tensor]:
     """The first row as it is, the others with other values of the same kind. Empty where there are none."""
-    others = perturbed({name: array[1:] for name, array in sample.items()})
-    return {name: np.concatenate([array[:1], others[name]]) for name, array in sample.items()} if others else {}
+    others = perturbed({name: rows_at(array, axes[name], 1, None) for name, array in sample.items()})
+    firsts = {name: rows_at(array, axes[name], 0, 1) for name, array in sample.items()}
+    return {name: np.concatenate([firsts[name], others[name]], axes[name]) for name in sample} if others else {}
 
 
-def _first_row(answer: Mapping[str, Tensor], but: frozenset[str]) -> dict[str, Tensor]:
-    return {name: np.asarray(array)[:1] for name, array in answer.items() if name not in but}
+def _first_row(answer: Mapping[str, Tensor], axes: Mapping[str, int], but: frozenset[str]) -> dict[str, Tensor]:
+    """Whole where an output has no such axis: it is compared all the same."""
+    return {
+        name: rows_at(array, axes[name], 0, 1) if np.ndim(array) > axes.get(name, 99) else array
+        for name, array in answer.items()
+        if name not in but
+    }

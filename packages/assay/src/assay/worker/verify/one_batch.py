@@ -6,6 +6,7 @@ A batch that is left open is 1 in most samples, and engines that are wrong at ot
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -19,7 +20,7 @@ from assay.models.goldens import Golden
 from assay.numerics.structure import check_structure
 from assay.ports import Backend, BuiltForSizes, Tensor, is_dynamic
 from assay.worker.engine.transformed_model import TransformedModel
-from assay.worker.verify.batch_mates import ROUNDING, answer_to, rows_of
+from assay.worker.verify.batch_mates import ROUNDING, answer_to, batch_axes, rows_at, rows_of
 from assay.worker.verify.call_log import Answer, CallLog
 from assay.worker.verify.reference_comparison import Compare, evaluate_reference, finding_at
 from assay.worker.verify.same_bytes import distance, same_answer
@@ -28,44 +29,59 @@ ROWS = 4
 """A batch of so many, at most."""
 
 
-def takes_batches(job: VerifyJob, backend: Backend, golden: Golden) -> int:
-    """Of how many samples a batch can be made: 0 where the model, the case or the engine has its size fixed, where samples are calls of one
+@dataclass(frozen=True)
+class OneBatch:
+    """So many samples may be one batch, along the dimension of that symbol: `axes` says where each input and output has it."""
+
+    count: int
+    symbol: str
+    axes: Mapping[str, int]
+
+
+def takes_batches(job: VerifyJob, backend: Backend, golden: Golden) -> list[OneBatch]:
+    """How samples can be one batch: in no way where the model, the case or the engine has its size fixed, where samples are calls of one
     sequence, and where the engine itself may round by what is largest in the batch."""
     built = isinstance(backend, BuiltForSizes) and backend.needs_sizes
-    stated = any(spec.shape and spec.shape[0] in job.case.inputs.dims for spec in job.case.model.inputs)
-    if built or stated or not is_dynamic(backend) or golden.lock.sequences or job.flow.precision in QUANTIZED:
-        return 0
+    if built or not is_dynamic(backend) or golden.lock.sequences or job.flow.precision in QUANTIZED:
+        return []
     samples = golden.inputs[:ROWS]
     alike = {tuple((name, array.shape, array.dtype) for name, array in sample.items()) for sample in samples}
-    return len(samples) if len(samples) > 1 and len(alike) == 1 and rows_of(job.case.model, samples[0]) == 1 else 0
+    if len(samples) < 2 or len(alike) != 1:
+        return []
+    return [
+        OneBatch(len(samples), symbol, axes)
+        for symbol, axes in batch_axes(job.case.model, samples[0])
+        if symbol not in job.case.inputs.dims and rows_of(samples[0], axes) == 1
+    ]
 
 
 def as_one_batch(
-    job: VerifyJob, log: CallLog, rewritten: TransformedModel, golden: Golden, compare: Compare, count: int
+    job: VerifyJob, log: CallLog, rewritten: TransformedModel, golden: Golden, compare: Compare, one: OneBatch
 ) -> list[Instability] | None:
-    """The first `count` samples as one batch. None where the engine does not take it. Only where a row is wrong by the tolerance of its
+    """The first samples as one batch. None where the engine does not take it. Only where a row is wrong by the tolerance of its
     sample, the reference is asked whether rows are independent."""
+    count, axes = one.count, one.axes
     samples = golden.inputs[:count]
-    batch = {name: np.concatenate([sample[name] for sample in samples]) for name in samples[0]}
+    batch = {name: np.concatenate([sample[name] for sample in samples], axes[name]) for name in samples[0]}
     answer = answer_to(log, rewritten, batch)
     if answer is None:
         return None
     firsts = [first for _, first in sorted(log.firsts.items())]
     wrong: tuple[Comparison, ...] = ()
     differing = [0]
-    if _has_rows(answer, firsts[0], count, log.but):
-        rows = [_row(answer, at, log) for at in range(count)]
+    if _has_rows(answer, firsts[0], one, log.but):
+        rows = [_row(answer, at, log, axes) for at in range(count)]
         differing = [at for at, row in enumerate(rows) if not same_answer(row, firsts[at], log.but)]
         if not differing:
             return []
         wrong, findings = compare([*rows, *firsts[count:]], golden.outputs)
     else:
-        findings = _of_another_form(answer, firsts[0], job.case.model.inputs[0].shape[0], count, log.but)
+        findings = _of_another_form(answer, firsts[0], one, log.but)
     found = _all(wrong, findings)
     if (
         not found
         or _all(*compare(firsts, golden.outputs))
-        or not _are_independent(job, rewritten, samples, batch, log.but)
+        or not _are_independent(job, rewritten, samples, batch, axes, log.but)
     ):
         return []
     slim = tuple(without_pictures(comparison) for comparison in wrong)
@@ -81,25 +97,33 @@ def _all(comparisons: Sequence[Comparison], findings: Sequence[Finding]) -> list
     return [*findings, *(finding for comparison in comparisons for finding in comparison.findings)]
 
 
-def _has_rows(answer: Answer, first: Answer, count: int, but: frozenset[str]) -> bool:
+def _has_rows(answer: Answer, first: Answer, one: OneBatch, but: frozenset[str]) -> bool:
     """Whether it has the same outputs as the first answer to a sample, each with a row for each sample."""
     return answer.keys() == first.keys() and all(
-        np.shape(array)[:1] == (count,) for name, array in answer.items() if name not in but
+        np.shape(array)[one.axes.get(name, 0) :][:1] == (one.count,)
+        for name, array in answer.items()
+        if name not in but
     )
 
 
-def _of_another_form(
-    answer: Answer, first: Answer, symbol: int | str, count: int, but: frozenset[str]
-) -> tuple[Finding, ...]:
-    due = {name: np.broadcast_to(np.zeros((), array.dtype), (count, *array.shape[1:])) for name, array in first.items()}
+def _of_another_form(answer: Answer, first: Answer, one: OneBatch, but: frozenset[str]) -> tuple[Finding, ...]:
+    due = {}
+    for name, array in first.items():
+        shape = [*array.shape]
+        axis = one.axes.get(name, 0)
+        shape[axis : axis + 1] = [one.count]
+        due[name] = np.broadcast_to(np.zeros((), array.dtype), shape)
     differences = check_structure([answer], [due], list(first), {})
-    return tuple(finding_at(finding, {str(symbol): count}) for finding in differences if finding.output not in but)
+    return tuple(finding_at(finding, {one.symbol: one.count}) for finding in differences if finding.output not in but)
 
 
-def _row(answer: Mapping[str, Tensor], at: int, log: CallLog) -> Answer:
+def _row(answer: Mapping[str, Tensor], at: int, log: CallLog, axes: Mapping[str, int]) -> Answer:
     """What is drawn at random is the same nowhere: there the first answer stands."""
     first = log.firsts[at]
-    return {name: first[name] if name in log.but else np.asarray(array)[at : at + 1] for name, array in answer.items()}
+    return {
+        name: first[name] if name in log.but else rows_at(array, axes[name], at, at + 1)
+        for name, array in answer.items()
+    }
 
 
 def _are_independent(
@@ -107,12 +131,13 @@ def _are_independent(
     rewritten: TransformedModel,
     samples: Sequence[Mapping[str, Tensor]],
     batch: Mapping[str, Tensor],
+    axes: Mapping[str, int],
     but: frozenset[str],
 ) -> bool:
     try:
         (together,) = evaluate_reference(job, rewritten, batch)
         alone = [evaluate_reference(job, rewritten, sample)[0] for sample in samples]
-        rows = {name: np.concatenate([answer[name] for answer in alone]) for name in together}
+        rows = {name: np.concatenate([answer[name] for answer in alone], axes[name]) for name in together}
     except Exception:  # noqa: BLE001  nor that the model has an answer to them, one with rows
         return False
     return distance(together, rows, but) <= ROUNDING

@@ -168,14 +168,18 @@ def _beside_others(asked: Asked, allowed: float) -> tuple[int, Sequence[Instabil
     if asked.log.last_s > allowed or asked.job.case.contract.published:
         return 0, ()
     job, log, rewritten, golden = asked.job, asked.log, asked.lowered.rewritten, asked.golden
-    count = takes_batches(job, asked.lowered.backend, golden) if asked.has_reference else 0
-    if count * log.last_s > allowed:
-        return 0, ()
-    if count:
-        seen = as_one_batch(job, log, rewritten, golden, asked.compare, count)
-    else:
-        count, seen = 1, with_other_mates(job, log, rewritten, golden, asked.plain)
-    return (0, ()) if seen is None else (count, seen)
+    ways = takes_batches(job, asked.lowered.backend, golden) if asked.has_reference else []
+    if not ways:
+        seen = with_other_mates(job, log, rewritten, golden, asked.plain)
+        return (0, ()) if seen is None else (1, seen)
+    found: list[Instability] = []
+    most = 0
+    for way in ways:
+        if way.count * log.last_s > allowed or found:
+            break
+        seen = as_one_batch(job, log, rewritten, golden, asked.compare, way)
+        most, found = (most, found) if seen is None else (way.count, seen)
+    return most, found
 
 
 def _between_builds(asked: Asked, other: Build) -> list[Instability]:
