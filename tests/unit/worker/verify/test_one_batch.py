@@ -172,7 +172,7 @@ def test_what_an_engine_answers_after_a_batch_that_it_refuses_is_not_asked(
 
     monkeypatch.setitem(faults.AT_SIZES, "wrong_above_1", refuses)
     result = _verified(ROWS_ALONE, tmp_path, fault="wrong_above_1")
-    assert (result.outcome, result.repeats.found, refusals) == (Outcome.OK, (), [4]), result.detail
+    assert (result.outcome, result.repeats.found, refusals) == (Outcome.OK, (), [4, 37]), result.detail
 
 
 @pytest.mark.parametrize(("batch", "dims"), [(1, {}), ("n", {"n": (1, 1, 1)})])
@@ -192,3 +192,21 @@ def test_a_batch_may_lie_along_any_axis(tmp_path: Path, monkeypatch: pytest.Monk
 def test_columns_that_depend_on_each_other_are_no_batch(tmp_path: Path) -> None:
     result = _verified(COLUMNS_TOGETHER, tmp_path, last=True)
     assert (result.outcome, result.repeats.found) == (Outcome.OK, ()), result.detail
+
+
+@pytest.mark.parametrize(
+    "is_wrong", [lambda rows: rows > 33, lambda rows: rows > 1 and rows % 2 == 1], ids=["beyond-33", "odd"]
+)
+def test_a_long_and_odd_batch_is_asked_for(
+    is_wrong: Callable[[int], bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the last row is wrong, as tails of loops over rows are."""
+    tail = np.float32(0.09)
+
+    def answered(y: np.ndarray) -> np.ndarray:
+        return np.concatenate([y[:-1], y[-1:] + tail]) if is_wrong(len(y)) else y
+
+    _answer_batches_with(answered, monkeypatch)
+    result = _verified(ROWS_ALONE, tmp_path, fault="wrong_above_1")
+    assert result.outcome is Outcome.NONDETERMINISTIC, result.detail
+    assert [instance.pattern for instance in result.repeats.found] == [Pattern.BATCH_MATES]

@@ -70,13 +70,13 @@ def _file(path: Path, location: str) -> Path:
     if ".." in parts:
         inside = not os.path.normpath(location).startswith("..")
         raise _Broken("external-way" if inside else "external-outside", shown(location))
-    step = folder
-    for part in parts:
-        step = step / part
-        if step.is_symlink():
-            raise _Broken("external-symlink", shown(location))
     file = folder / location
+    step = folder
     try:
+        for part in parts:
+            step = step / part
+            if step.is_symlink():  # raises for a name that is too long
+                raise _Broken("external-symlink", shown(location))
         status = file.stat()
     except OSError as error:
         raise _Broken("external-missing", shown(location), error.strerror or "") from None

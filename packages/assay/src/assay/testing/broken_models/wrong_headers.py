@@ -34,6 +34,11 @@ def external_missing(folder: Path) -> onnx.ModelProto:
     return external(folder, "nowhere.bin", write=False)
 
 
+@case("model", "external-missing")
+def external_name_too_long(folder: Path) -> onnx.ModelProto:
+    return external(folder, "w" * 5000, write=False)
+
+
 @case("model", "external-hard-link")
 def external_hard_link(folder: Path) -> onnx.ModelProto:
     (folder.parent / "outside.bin").write_bytes(b"\0" * 24)

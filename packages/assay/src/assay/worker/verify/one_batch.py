@@ -26,14 +26,18 @@ from assay.worker.verify.reference_comparison import Compare, evaluate_reference
 from assay.worker.verify.same_bytes import distance, same_answer
 
 ROWS = 4
-"""A batch of so many, at most."""
+"""Samples that become one batch, at most."""
+MANY_ROWS = 37
+"""A batch of so many, in which samples repeat: an odd number, and beyond 32, where tails of vectors and of blocks begin."""
+MANY_ROWS_BYTES = 4 * 2**20
+"""Of its inputs and outputs, at most: an engine that has room for one row need not have it for so many."""
 
 
 @dataclass(frozen=True)
 class OneBatch:
-    """So many samples may be one batch, along the dimension of that symbol: `axes` says where each input and output has it."""
+    """Which samples may be the rows of one batch, along the dimension of that symbol: `axes` says where each input and output has it."""
 
-    count: int
+    rows: tuple[int, ...]
     symbol: str
     axes: Mapping[str, int]
 
@@ -48,8 +52,11 @@ def takes_batches(job: VerifyJob, backend: Backend, golden: Golden) -> list[OneB
     alike = {tuple((name, array.shape, array.dtype) for name, array in sample.items()) for sample in samples}
     if len(samples) < 2 or len(alike) != 1:
         return []
+    size = sum(array.nbytes for sample in (golden.inputs[0], golden.outputs[0]) for array in sample.values())
+    counts = (len(samples), MANY_ROWS) if size * MANY_ROWS <= MANY_ROWS_BYTES else (len(samples),)
     return [
-        OneBatch(len(samples), symbol, axes)
+        OneBatch(tuple(at % len(samples) for at in range(count)), symbol, axes)
+        for count in counts
         for symbol, axes in batch_axes(job.case.model, samples[0])
         if symbol not in job.case.inputs.dims and rows_of(samples[0], axes) == 1
     ]
@@ -58,34 +65,48 @@ def takes_batches(job: VerifyJob, backend: Backend, golden: Golden) -> list[OneB
 def as_one_batch(
     job: VerifyJob, log: CallLog, rewritten: TransformedModel, golden: Golden, compare: Compare, one: OneBatch
 ) -> list[Instability] | None:
-    """The first samples as one batch. None where the engine does not take it. Only where a row is wrong by the tolerance of its
-    sample, the reference is asked whether rows are independent."""
-    count, axes = one.count, one.axes
-    samples = golden.inputs[:count]
-    batch = {name: np.concatenate([sample[name] for sample in samples], axes[name]) for name in samples[0]}
+    """Samples as one batch. None where the engine does not take it. Only where a row is wrong by the tolerance of its sample, the
+    reference is asked whether rows are independent."""
+    samples = [golden.inputs[number] for number in one.rows]
+    batch = {name: np.concatenate([sample[name] for sample in samples], one.axes[name]) for name in samples[0]}
     answer = answer_to(log, rewritten, batch)
     if answer is None:
         return None
     firsts = [first for _, first in sorted(log.firsts.items())]
     wrong: tuple[Comparison, ...] = ()
-    differing = [0]
+    differing = {0: firsts[0]}
     if _has_rows(answer, firsts[0], one, log.but):
-        rows = [_row(answer, at, log, axes) for at in range(count)]
-        differing = [at for at, row in enumerate(rows) if not same_answer(row, firsts[at], log.but)]
+        differing = _differing(answer, log, one)
         if not differing:
             return []
-        wrong, findings = compare([*rows, *firsts[count:]], golden.outputs)
+        wrong, findings = compare([differing.get(at, first) for at, first in enumerate(firsts)], golden.outputs)
     else:
         findings = _of_another_form(answer, firsts[0], one, log.but)
     found = _all(wrong, findings)
     if (
         not found
         or _all(*compare(firsts, golden.outputs))
-        or not _are_independent(job, rewritten, samples, batch, axes, log.but)
+        or not _are_independent(job, rewritten, samples, batch, one.axes, log.but)
     ):
         return []
     slim = tuple(without_pictures(comparison) for comparison in wrong)
-    return [Instability(Pattern.BATCH_MATES, found[0].output, differing[0], findings=findings, against_reference=slim)]
+    return [
+        Instability(Pattern.BATCH_MATES, found[0].output, min(differing), findings=findings, against_reference=slim)
+    ]
+
+
+def _differing(answer: Answer, log: CallLog, one: OneBatch) -> dict[int, Answer]:
+    """Of each sample the row that lies farthest from its first answer; of those that keep it, none."""
+    farthest: dict[int, Answer] = {}
+    apart: dict[int, float] = {}
+    for at, number in enumerate(one.rows):
+        row = _row(answer, at, log.firsts[number], log.but, one.axes)
+        if same_answer(row, log.firsts[number], log.but):
+            continue
+        size = distance(row, log.firsts[number], log.but)
+        if size >= apart.get(number, 0.0):
+            farthest[number], apart[number] = row, size
+    return farthest
 
 
 def without_pictures(comparison: Comparison) -> Comparison:
@@ -100,7 +121,7 @@ def _all(comparisons: Sequence[Comparison], findings: Sequence[Finding]) -> list
 def _has_rows(answer: Answer, first: Answer, one: OneBatch, but: frozenset[str]) -> bool:
     """Whether it has the same outputs as the first answer to a sample, each with a row for each sample."""
     return answer.keys() == first.keys() and all(
-        np.shape(array)[one.axes.get(name, 0) :][:1] == (one.count,)
+        np.shape(array)[one.axes.get(name, 0) :][:1] == (len(one.rows),)
         for name, array in answer.items()
         if name not in but
     )
@@ -111,18 +132,18 @@ def _of_another_form(answer: Answer, first: Answer, one: OneBatch, but: frozense
     for name, array in first.items():
         shape = [*array.shape]
         axis = one.axes.get(name, 0)
-        shape[axis : axis + 1] = [one.count]
+        shape[axis : axis + 1] = [len(one.rows)]
         due[name] = np.broadcast_to(np.zeros((), array.dtype), shape)
     differences = check_structure([answer], [due], list(first), {})
-    return tuple(finding_at(finding, {one.symbol: one.count}) for finding in differences if finding.output not in but)
+    return tuple(
+        finding_at(finding, {one.symbol: len(one.rows)}) for finding in differences if finding.output not in but
+    )
 
 
-def _row(answer: Mapping[str, Tensor], at: int, log: CallLog, axes: Mapping[str, int]) -> Answer:
+def _row(answer: Answer, at: int, first: Answer, but: frozenset[str], axes: Mapping[str, int]) -> Answer:
     """What is drawn at random is the same nowhere: there the first answer stands."""
-    first = log.firsts[at]
     return {
-        name: first[name] if name in log.but else rows_at(array, axes[name], at, at + 1)
-        for name, array in answer.items()
+        name: first[name] if name in but else rows_at(array, axes[name], at, at + 1) for name, array in answer.items()
     }
 
 

@@ -175,10 +175,9 @@ def _beside_others(asked: Asked, allowed: float) -> tuple[int, Sequence[Instabil
     found: list[Instability] = []
     most = 0
     for way in ways:
-        if way.count * log.last_s > allowed or found:
-            break
-        seen = as_one_batch(job, log, rewritten, golden, asked.compare, way)
-        most, found = (most, found) if seen is None else (way.count, seen)
+        if len(way.rows) * log.last_s <= allowed and not found:
+            seen = as_one_batch(job, log, rewritten, golden, asked.compare, way)
+            most, found = (most, found) if seen is None else (max(way.rows) + 1, seen)
     return most, found
 
 
