@@ -37,9 +37,6 @@ LONGER = {"thread": 1.0, "caller": 10.0, "device": 1.0}
 WAKE_S, REST_S, REST_STEP_S, AT_REST = 0.015, 0.3, 5e-3, 0.2
 """For a pool of threads: of calls before its turn; the longest that it is waited for after its turn, and between two looks; the
 share of a core below which it rests."""
-LEAST_DEVICE_SHARE = 0.01
-MOST_DEVICE_SHARE = 1.1
-"""Of the seconds of a call: what a device's clock may tell of it. It is another clock than the caller's."""
 CLOCKS = {"thread": time.thread_time, "caller": running_time, "device": device_time}
 """What is compared: CPU time of the calling thread; for engines of several threads the time that passes for it, less what it
 had to wait for a core. CPU time of them all counts the spinning of a pool that waits, and other cores in ticks of 4 ms. For
@@ -159,26 +156,17 @@ class TimeBudget:
 
 
 def warm_up(calls: tuple[Call, ...], clock: str = "") -> tuple[str, float]:
-    """Three calls each; then the clock (if none is given, and the caller's where a device's is not to be believed), and the wall seconds
-    of the slower engine: of each the quicker of the last two calls."""
+    """Three calls each; then the clock (if none is given), and the wall seconds of the slower engine: of each the quicker of the
+    last two calls."""
     slowest = 0.0
     for call in calls:
         walls = []
-        for number in range(WARM_CALLS):
-            began, spent, begin = time.perf_counter(), device_time(), running_time()
+        for _ in range(WARM_CALLS):
+            begin = running_time()
             call()
             walls.append(running_time() - begin)
-            told = device_time() - spent, time.perf_counter() - began
-            if number and clock == "device" and not _is_believed(*told):  # the first call may compile
-                clock = "caller"
         slowest = max(slowest, min(walls[1:]))
     return clock or _clock_of(calls), slowest
-
-
-def _is_believed(device_s: float, wall_s: float) -> bool:
-    """Of a call that is awaited: a device spends no longer on it than it takes, and where it spends next to nothing of that, it is not
-    what is waited for. NaN is not believed either."""
-    return LEAST_DEVICE_SHARE * wall_s <= device_s <= MOST_DEVICE_SHARE * wall_s
 
 
 def _clock_of(calls: tuple[Call, ...]) -> str:
