@@ -172,13 +172,17 @@ def _beside_others(asked: Asked, allowed: float) -> tuple[int, Sequence[Instabil
     if not ways:
         seen = with_other_mates(job, log, rewritten, golden, asked.plain)
         return (0, ()) if seen is None else (1, seen)
-    found: list[Instability] = []
     most = 0
     for way in ways:
-        if len(way.rows) * log.last_s <= allowed and not found:
-            seen = as_one_batch(job, log, rewritten, golden, asked.compare, way)
-            most, found = (most, found) if seen is None else (max(way.rows) + 1, seen)
-    return most, found
+        if len(way.rows) * log.last_s > allowed:
+            continue
+        seen = as_one_batch(job, log, rewritten, golden, asked.compare, way)
+        if seen is None:  # an engine that has refused a batch may answer falsely afterwards
+            break
+        most = max(way.rows) + 1
+        if seen:
+            return most, seen
+    return most, ()
 
 
 def _between_builds(asked: Asked, other: Build) -> list[Instability]:
