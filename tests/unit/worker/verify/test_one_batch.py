@@ -210,3 +210,12 @@ def test_a_long_and_odd_batch_is_asked_for(
     result = _verified(ROWS_ALONE, tmp_path, fault="wrong_above_1")
     assert result.outcome is Outcome.NONDETERMINISTIC, result.detail
     assert [instance.pattern for instance in result.repeats.found] == [Pattern.BATCH_MATES]
+
+
+def test_an_output_that_the_model_does_not_name_has_rows_along_the_first_axis(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(faults.AT_SIZES, "wrong_above_1", lambda outputs: {"z": outputs["y"]})
+    result = _verified(ROWS_ALONE, tmp_path, fault="wrong_above_1")
+    assert result.outcome is Outcome.MISMATCH, result.detail
+    assert "output 'y' is missing" in result.detail

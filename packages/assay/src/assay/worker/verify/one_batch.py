@@ -143,7 +143,8 @@ def _of_another_form(answer: Answer, first: Answer, one: OneBatch, but: frozense
 def _row(answer: Answer, at: int, first: Answer, but: frozenset[str], axes: Mapping[str, int]) -> Answer:
     """What is drawn at random is the same nowhere: there the first answer stands."""
     return {
-        name: first[name] if name in but else rows_at(array, axes[name], at, at + 1) for name, array in answer.items()
+        name: first[name] if name in but else rows_at(array, axes.get(name, 0), at, at + 1)
+        for name, array in answer.items()
     }
 
 
