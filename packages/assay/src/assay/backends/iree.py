@@ -90,7 +90,13 @@ class IREE:
     flows = (
         Flow(name="iree-llvm-cpu", backend="iree"),
         Flow(name="iree-vmvx", backend="iree", options={"target": "vmvx"}),
-        Flow(name="iree-vulkan", backend="iree", options={"target": "vulkan-spirv"}, device="vulkan"),
+        Flow(
+            name="iree-vulkan",
+            backend="iree",
+            options={"target": "vulkan-spirv"},
+            device="vulkan",
+            allowances=("vulkan-functions",),
+        ),
         Flow(name="iree-cuda", backend="iree", options={"target": "cuda"}, device="cuda"),
         Flow(name="iree-rocm", backend="iree", options={"target": "rocm"}, device="rocm"),
         Flow(name="iree-metal", backend="iree", options={"target": "metal-spirv"}, device="metal"),

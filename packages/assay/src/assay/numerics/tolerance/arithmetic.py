@@ -29,6 +29,7 @@ ALLOWANCES = {
     "ties-after-zero-point": "a value between two steps of a grid is rounded half to even when the zero point has been added",
     "elementwise-ties-after-zero-point": "the same of sums and products of two numbers and of average pools, and of nothing else",
     "ties-away-from-zero": "a value between two steps of a grid is rounded away from zero",
+    "vulkan-functions": "elementary functions and division are off by as much as Vulkan grants them",
     "flush-to-zero": "numbers below the normal ones of their type are zero, as inputs and as results",
 }
 """What a flow may declare beside its precision, and what it means."""
@@ -61,7 +62,8 @@ class Arithmetic(msgspec.Struct, frozen=True):
     `ties` names the rule other than half to even by which exact ties may be rounded (assay.numerics.tolerance.rules.ties), "" for none.
     `mixed`: what the model declares in double is computed in double, the rest as told here. `weight_levels`: weights of products lie on
     a grid of so many steps to each side of zero, one grid for each output channel; 0: they do not. `operand_levels`: so does what goes
-    into a product, one grid for each tensor. `table_levels`: so do tables whose rows are looked up, one grid for each row."""
+    into a product, one grid for each tensor. `table_levels`: so do tables whose rows are looked up, one grid for each row.
+    `granted`: elementary functions are off by what the execution environment grants them, too (`rules.granted`)."""
 
     storage: float
     multiply: float
@@ -77,6 +79,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
     weight_levels: int = 0
     operand_levels: int = 0
     table_levels: int = 0
+    granted: bool = False
 
     def of(self, dtype: str) -> Arithmetic:
         """The arithmetic of a value that the model declares in this type: a coarser one than the flow's is stored as
@@ -117,4 +120,5 @@ def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmeti
         winograd_tile=8 if "winograd-8x8" in allowances else 6,
         chirps="rounded-chirps" in allowances,
         ties=ties_of(allowances),
+        granted="vulkan-functions" in allowances,
     )

@@ -16,6 +16,7 @@ import numpy as np
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.numerics.oracle.hooks import Call, Hook, Values
 from assay.numerics.tolerance.arithmetic import Arithmetic
+from assay.numerics.tolerance.rules.granted import variance_of
 from assay.numerics.tolerance.rules.noise_pool import NoisePool
 from assay.numerics.tolerance.rules.noise_rules import INNER, MOVEMENT, rule_for
 from assay.numerics.tolerance.rules.rounding_rules import RuleSite, fallback, no_again
@@ -41,7 +42,10 @@ class Noisy(Hook):
             return value
         rule = INNER[kind]
         return self._at(
-            kind, value, call, lambda: rule(RuleSite(kind, value, call, operands, no_again), self.unit(call.outputs))
+            kind,
+            value,
+            call,
+            lambda: variance_of(rule, RuleSite(kind, value, call, operands, no_again), self.unit(call.outputs)),
         )
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
@@ -67,7 +71,7 @@ class Noisy(Hook):
 
                 def variance(array: Tensor = array, chosen_rule: Any = chosen_rule) -> Any:
                     site = RuleSite(call.operator, array, call, {}, again)
-                    return chosen_rule(site, self.unit(call.outputs))
+                    return variance_of(chosen_rule, site, self.unit(call.outputs))
 
                 noisy[position] = self._at(call.operator.lower(), array, call, variance)
         return tuple(noisy)

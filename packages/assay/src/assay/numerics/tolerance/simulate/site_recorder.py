@@ -13,6 +13,7 @@ from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.oracle.kernels.recurrent import Squares
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.rules.derivation_cost import products_of
+from assay.numerics.tolerance.rules.granted import variance_of
 from assay.numerics.tolerance.rules.noise_rules import INNER
 from assay.numerics.tolerance.rules.rounding_rules import RuleSite, no_again
 from assay.numerics.tolerance.rules.rounding_sites import Deviation, RoundingSite, RoundingSites, deviation_of
@@ -145,7 +146,7 @@ class SiteRecorder(Noisy):
         for numbers in _alike(sites) if len(sites) > FEW else [[number] for number in range(len(sites))]:
             alike = [sites[number] for number in numbers]
             site = alike[0] if len(alike) == 1 else _stacked(alike)
-            deviation = deviation_of(INNER[site.kind](site, unit), site.value)
+            deviation = deviation_of(variance_of(INNER[site.kind], site, unit), site.value)
             own = [deviation] if len(alike) == 1 else _apart(deviation, len(alike))
             self._note(site.value, alike[0].value.size, own)
             for number, array in zip(numbers, own, strict=True):
