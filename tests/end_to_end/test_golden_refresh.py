@@ -94,12 +94,18 @@ def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -
     rewrite(producer="reference", producer_version="0.9.0", created_at="2020-01-01T00:00:00+00:00")
     found = run_assay("golden", "refresh", "--change", "review", "--older-than", "0", *history)
     assert found.returncode == 1, found.stderr
+    tools = Path("tools").resolve()
+    tools.mkdir()
+    (tools / "gh").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tools}/asked\n')
+    (tools / "gh").chmod(0o755)
     variables = {
-        **os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "GIT_AUTHOR_NAME": "ann",
+        **os.environ, "PATH": f"{tools}:{Path(sys.executable).parent}:{os.environ['PATH']}", "GIT_AUTHOR_NAME": "ann",
         "GIT_AUTHOR_EMAIL": "ann@example.org", "GIT_COMMITTER_NAME": "ann", "GIT_COMMITTER_EMAIL": "ann@example.org",
     }  # fmt: skip
     done = subprocess.run(["sh", "review/refresh.sh"], env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    asked = ["pr", "create", "--title", "Refresh goldens", "--body-file", "review/review.md"]
+    assert (tools / "asked").read_text().splitlines() == asked, "the change is opened for review"
     pushed = subprocess.run(
         ["git", "log", "--all", "--name-only", "--format="],
         cwd="origin.git",

@@ -158,11 +158,16 @@ def as_script(stale: Sequence[Stale], body: str) -> str:
             shlex.join(["git", "add", "--", *(entry.name for entry in goldens)]),
             'git commit -m "Goldens refreshed"',
             "git push --set-upstream origin HEAD",
-            f"# On GitHub: gh pr create --title 'Refresh goldens' --body-file {shlex.quote(body)}",
         ]
     lines += (
         ["# Engines are kept in the history: each is approved as soon as it is built.", *engines] if engines else []
     )
+    if goldens:
+        opened = f"gh pr create --title 'Refresh goldens' --body-file {shlex.quote(body)}"
+        lines += [
+            "# Elsewhere than on GitHub the branch waits for a person to open it.",
+            f"if command -v gh > /dev/null; then {opened}; fi",
+        ]
     lines += [] if steps else ["# Nothing of it can be done by a command alone: the text says what is to be done."]
     return "\n".join([*lines, ""])
 
