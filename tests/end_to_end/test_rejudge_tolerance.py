@@ -53,7 +53,7 @@ def _run(job: VerifyJob, choice: str) -> tuple[VerifyJob, Result]:
 
 def _verdict(job: VerifyJob, result: Result) -> Verdict:
     named = replace(job, tolerance_dir="")
-    judgement = judge([result], Policy(), planned=[job.key], today=TODAY, asked={job.key: named})
+    judgement = judge([result], Policy(), planned=[job.key], today=TODAY, jobs_by_key={job.key: named})
     return judgement.verdicts[0]
 
 

@@ -107,7 +107,7 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
 def test_what_proves_nothing_says_what_would_decide_it(result: Result, reason: str) -> None:
     judgement = judge(
         [result], planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True, policy=Policy(),
-        asked={result.job_key: asked(result)},
+        jobs_by_key={result.job_key: asked(result)},
     )  # fmt: skip
     (verdict,) = judgement.verdicts
     assert verdict.word is VerdictStatus.INCONCLUSIVE
@@ -119,7 +119,7 @@ def test_a_flow_that_only_a_configuration_explains_is_asked_with_it() -> None:
     result = mistrusted(comparisons=POOR, reference=DRAWN)
     judgement = judge(
         [result], planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True, policy=Policy(),
-        asked={result.job_key: asked(result)}, config="own/assay.toml",
+        jobs_by_key={result.job_key: asked(result)}, config="own/assay.toml",
     )  # fmt: skip
     assert (
         "assay check models/net.onnx --config own/assay.toml --flow onnxruntime --inputs FILE.npz"
@@ -179,6 +179,6 @@ def test_an_operator_of_somebodys_own_domain_is_no_lack_of_the_backend(node: str
     job = replace(job, case=replace(job.case, model=model))
     judgement = judge(
         [result], planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True, policy=Policy(),
-        asked={result.job_key: job},
+        jobs_by_key={result.job_key: job},
     )  # fmt: skip
     assert sentence in judgement.verdicts[0].reason

@@ -185,7 +185,7 @@ def test_what_the_exporter_of_torch_wrote_is_no_file_of_the_user() -> None:
     }
     for asked, step in ((jobs, "check_model(FILE"), (programs, "torch.onnx.export wrote the file")):
         for engines in (results, results[:1]):
-            for verdict in judged(*engines, asked=asked).verdicts:
+            for verdict in judged(*engines, jobs_by_key=asked).verdicts:
                 assert step in verdict.reason
                 assert ("export or convert it again" in verdict.reason) == (asked is jobs)
 

@@ -22,7 +22,7 @@ NOBODY = noted(NoteCode.NO_REFERENCE, reason="nobody answers")
 
 def reason(result: Result, metric: str, jobs: Mapping[str, Job] = {}) -> str:
     policy = Policy(goals=(Goal(metric, min=0.9),))
-    judgement = judge([result], policy, planned=[result.job_key], today=datetime.date(2026, 11, 21), asked=jobs)
+    judgement = judge([result], policy, planned=[result.job_key], today=datetime.date(2026, 11, 21), jobs_by_key=jobs)
     return judgement.verdicts[0].reason
 
 

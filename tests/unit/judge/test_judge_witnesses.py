@@ -40,7 +40,7 @@ def of(result: Result, policy: Policy = Policy()) -> Verdict:
         planned=[result.job_key],
         today=datetime.date(2026, 11, 21),
         narrowed=True,
-        asked={result.job_key: job},
+        jobs_by_key={result.job_key: job},
     )
     return judgement.verdicts[0]
 

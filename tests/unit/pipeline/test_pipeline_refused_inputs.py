@@ -65,7 +65,9 @@ def _verdicts(*results: Result, policy: Policy = Policy()) -> list[Verdict]:
         for result in results
     }
     keys = [result.job_key for result in results]
-    return list(judge(results, policy, planned=keys, today=date(2026, 11, 25), narrowed=True, asked=asked).verdicts)
+    return list(
+        judge(results, policy, planned=keys, today=date(2026, 11, 25), narrowed=True, jobs_by_key=asked).verdicts
+    )
 
 
 def test_an_engine_that_takes_its_inputs_costs_nobody_anything(tmp_path: Path) -> None:

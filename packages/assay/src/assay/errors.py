@@ -197,9 +197,9 @@ class WrongInput(AssayError, ValueError):
 class WrongShape(WrongInput):
     """Of another shape: input `name`, where it takes `wanted`."""
 
-    def __init__(self, text: str | Note, *, name: str, wanted: tuple[int | str, ...]) -> None:
+    def __init__(self, text: str | Note, *, name: str, shape: tuple[int | str, ...]) -> None:
         super().__init__(text)
-        self.name, self.wanted = name, wanted
+        self.name, self.wanted = name, shape
 
 
 class OutOfMemory(AssayError, MemoryError):

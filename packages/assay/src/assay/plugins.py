@@ -211,10 +211,10 @@ def contradiction(flow: Flow) -> str:
     if len(deciding) > 1:
         both = " and ".join(spec for spec, _ in deciding)
         return f"flow {flow.name!r}: transforms {both} both decide the precision; keep one of them"
-    asked = flow.options.get("precision", "")
+    precision = flow.options.get("precision", "")
     for spec, transform in deciding:
-        if asked in UNIT_ROUNDOFF and asked not in ("float32", transform.precision):
-            return f"flow {flow.name!r}: option precision={asked} and transform {spec} contradict each other; keep one of them"
+        if precision in UNIT_ROUNDOFF and precision not in ("float32", transform.precision):
+            return f"flow {flow.name!r}: option precision={precision} and transform {spec} contradict each other; keep one of them"
     return ""
 
 

@@ -61,8 +61,8 @@ def check_domains(
 
 def check_claims(model: ModelProto, request: Request) -> Iterator[ModelFinding]:
     """The ports of metadata.toml are those of the model, in its order."""
-    given = {tensor.name for tensor in model.graph.initializer}
-    inputs = [value for value in model.graph.input if value.name not in given]
+    constants = {tensor.name for tensor in model.graph.initializer}
+    inputs = [value for value in model.graph.input if value.name not in constants]
     yield from _claims(PartKind.INPUT, inputs, request.claimed_inputs)
     yield from _claims(PartKind.OUTPUT, model.graph.output, request.claimed_outputs)
 

@@ -29,7 +29,7 @@ def red_jobs(
     """Those that are not well, worst verdict of each, and the keys of those that pass. A verdict on the run as a whole is that of the job
     `|COMMAND|run`. A job that is skipped is red of the kind `change`: whether it passed before is for the caller to know."""
     by_key = {result.job_key: result for result in results}
-    asked = {asked_job.key: asked_job for asked_job in jobs}
+    jobs_by_key = {asked_job.key: asked_job for asked_job in jobs}
     worst: dict[str, Verdict] = {}
     for job_verdict in verdicts:
         key = job_verdict.job_key or run_key(command)
@@ -49,7 +49,7 @@ def red_jobs(
             if verdict.word is VerdictStatus.INCONCLUSIVE
             else AlertKind.CHANGE
         )
-        job = asked.get(key)
+        job = jobs_by_key.get(key)
         backend = job.flow.backend if isinstance(job, FlowJob) else ""
         red.append(_red(key, kind, verdict, by_key.get(key), backend))
     return red, passed

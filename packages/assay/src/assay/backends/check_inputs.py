@@ -31,11 +31,11 @@ def check_inputs(tensors: Tensors, specs: Sequence[TensorSpec]) -> None:
         if spec.dtype and dtype_name(array.dtype) != spec.dtype:
             raise WrongInput(noted(BackendCode.INPUT_TYPE, input=spec.name, dtype=str(array.dtype), wanted=spec.dtype))
         fits = len(array.shape) == len(spec.shape) and all(
-            wanted == got for wanted, got in zip(spec.shape, array.shape, strict=True) if isinstance(wanted, int)
+            due == got for due, got in zip(spec.shape, array.shape, strict=True) if isinstance(due, int)
         )
         if not fits:
             note = noted(BackendCode.INPUT_SHAPE, input=spec.name, shape=array.shape, wanted=spec.shape)
-            raise WrongShape(note, name=spec.name, wanted=spec.shape)
+            raise WrongShape(note, name=spec.name, shape=spec.shape)
     extra = sorted(set(tensors) - {spec.name for spec in specs})
     if extra:
         raise WrongInput(noted(BackendCode.INPUT_NOT_TAKEN, input=extra[0]))

@@ -120,23 +120,23 @@ class ExecuTorch:
         positive(options, "threads", flow)
         delegate, most = str(options["delegate"]), positive(options, "most", flow)
         left_out = _listed(options[UNDELEGATED])
-        given = open_program(model)
-        program, bounds = bounded(given, flow, most, fixed=DELEGATES[delegate].fixed)
+        opened = open_program(model)
+        program, bounds = bounded(opened, flow, most, fixed=DELEGATES[delegate].fixed)
         built, artifact = lowered(program, delegate, bounds, left_out)
         if built.bounds != bounds:
             # It cannot have any size: then the usual one, not that of an example.
-            program, bounds = bounded(given, flow, most, fixed=True)
+            program, bounds = bounded(opened, flow, most, fixed=True)
             built, artifact = lowered(program, delegate, bounds, left_out)
         return ExecuTorchEngine(built, artifact, options)
 
     def passes_run(self, model: Path, flow: Flow) -> tuple[str, ...]:
         """What the partitioner decides of each operator of the program."""
         options = resolve_options(self.options, flow)
-        given = operators_of(open_program(model))
+        operators = operators_of(open_program(model))
         left_out = _listed(options[UNDELEGATED])
         taken = taken_operators(str(options["delegate"]))
         return tuple(
-            f"{PARTITIONER}({operator})" for operator in taken if operator in given and operator not in left_out
+            f"{PARTITIONER}({operator})" for operator in taken if operator in operators and operator not in left_out
         )
 
     def after_passes(self, model: Path, flow: Flow, folder: Path) -> Path:  # noqa: ARG002  the port's

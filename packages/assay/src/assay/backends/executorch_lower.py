@@ -51,16 +51,16 @@ def bounded(program: Program, flow: Flow, most: int, *, fixed: bool) -> tuple[Pr
     dims = sizes_to_build(flow, program.inputs)
     if fixed:
         usual = {name: dims[name][1] if name in dims else 1 if axis == 0 else _USUAL for name, axis in where.items()}
-        wanted = {name: (size, size) for name, size in usual.items()}
+        bounds = {name: (size, size) for name, size in usual.items()}
     else:
-        wanted = {name: _range(dims.get(name), most, stated=name in flow.dims) for name in where}
+        bounds = {name: _range(dims.get(name), most, stated=name in flow.dims) for name in where}
         # Never 0 or 1, which torch.export takes for constants.
-        usual = {name: max(2, min(dims[name][1] if name in dims else _USUAL, wanted[name][1])) for name in where}
+        usual = {name: max(2, min(dims[name][1] if name in dims else _USUAL, bounds[name][1])) for name in where}
     try:
-        again = reexport(program, wanted, usual=usual)
+        again = reexport(program, bounds, usual=usual)
     except Exception as error:
         raise lowering_failure(error, step="bounding") from error
-    return again, bounds_of(again, wanted)
+    return again, bounds_of(again, bounds)
 
 
 def lowered(

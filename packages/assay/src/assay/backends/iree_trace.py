@@ -30,7 +30,7 @@ _FED = frozenset(
 def trace(module: Path, function: str, tensors: Tensors, signature: Signature, threads: int, folder: Path) -> None:
     """One call in a process of its own, as `iree.ireeprof` for `iree-profile`, and as `iree.json`. Raises Unsupported for inputs that the
     runner cannot be given, and RuntimeError with the runner's words where it fails."""
-    given = []
+    arguments = []
     for place, spec in enumerate(signature.inputs):
         if spec.dtype not in _FED:
             raise Unsupported(
@@ -38,7 +38,7 @@ def trace(module: Path, function: str, tensors: Tensors, signature: Signature, t
             )
         file = folder / f"input-{place}.npy"
         np.save(file, np.asarray(tensors[spec.name], order="C"))
-        given.append(file)
+        arguments.append(file)
     device = (
         ["--device=local-sync"] if threads == 1 else ["--device=local-task", f"--task_topology_group_count={threads}"]
     )
@@ -48,13 +48,13 @@ def trace(module: Path, function: str, tensors: Tensors, signature: Signature, t
             f"--module={module}",
             f"--function={function}",
             *device,
-            *(f"--input=@{file}" for file in given),
+            *(f"--input=@{file}" for file in arguments),
             *["--output=-"] * len(signature.outputs),
             f"--device_profiling_mode={_MODES}",
             f"--device_profiling_output={folder / PROFILE}",
         )
     finally:
-        for file in given:
+        for file in arguments:
             file.unlink()
     rows = _run("iree-profile", "export", "--format=ireeperf-jsonl", "--output=-", str(folder / PROFILE)).splitlines()
     (folder / TIMELINE).write_bytes(msgspec.json.encode(timeline(map(json.loads, rows))))

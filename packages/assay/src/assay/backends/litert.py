@@ -139,12 +139,12 @@ class LiteRtEngine:
 
     def _fed(self, key: str, array: Tensor, name: str) -> Tensor:
         """The converter makes int32 of int64: the numbers must be the same."""
-        wanted = np.dtype(self._runner.get_input_details()[key]["dtype"])
-        if array.dtype == wanted or array.dtype.kind not in "iu" or wanted.kind not in "iu":
+        dtype = np.dtype(self._runner.get_input_details()[key]["dtype"])
+        if array.dtype == dtype or array.dtype.kind not in "iu" or dtype.kind not in "iu":
             return array
-        narrow: Tensor = array.astype(wanted)
+        narrow: Tensor = array.astype(dtype)
         if not np.array_equal(narrow, array):
-            raise Unsupported(noted(BackendCode.INPUT_TOO_LARGE, input=name, dtype=str(wanted), library="LiteRT"))
+            raise Unsupported(noted(BackendCode.INPUT_TOO_LARGE, input=name, dtype=str(dtype), library="LiteRT"))
         return narrow
 
     def _answered(self, array: Tensor, spec: TensorSpec) -> Tensor:

@@ -56,9 +56,9 @@ class Sequences:
         self._library: Any = llama_cpp
         llama_cpp.llama_log_set(_SILENT, ctypes.c_void_p(0))
         llama_cpp.llama_backend_init()
-        given = llama_cpp.llama_model_default_params()
-        given.n_gpu_layers = 0
-        self._model = llama_cpp.llama_model_load_from_file(str(settings.path).encode(), given)
+        parameters = llama_cpp.llama_model_default_params()
+        parameters.n_gpu_layers = 0
+        self._model = llama_cpp.llama_model_load_from_file(str(settings.path).encode(), parameters)
         if not self._model:
             raise InvalidModel(noted(BackendCode.GGUF_NOT_OPENED, file=str(settings.path)))
         self._context = self._opened(settings)
@@ -69,15 +69,15 @@ class Sequences:
 
     def _opened(self, settings: Settings) -> Any:
         library = self._library
-        given = library.llama_context_default_params()
-        given.n_ctx = settings.context
-        given.n_batch = given.n_ubatch = _CHUNK
-        given.n_seq_max = _ROWS
-        given.n_threads = given.n_threads_batch = settings.threads
-        given.type_k = given.type_v = _FLOAT32 if settings.whole_cache else _FLOAT16
-        given.kv_unified = True
-        given.flash_attn_type = 1 if settings.flash else 0
-        context = library.llama_init_from_model(self._model, given)
+        parameters = library.llama_context_default_params()
+        parameters.n_ctx = settings.context
+        parameters.n_batch = parameters.n_ubatch = _CHUNK
+        parameters.n_seq_max = _ROWS
+        parameters.n_threads = parameters.n_threads_batch = settings.threads
+        parameters.type_k = parameters.type_v = _FLOAT32 if settings.whole_cache else _FLOAT16
+        parameters.kv_unified = True
+        parameters.flash_attn_type = 1 if settings.flash else 0
+        context = library.llama_init_from_model(self._model, parameters)
         if not context:
             raise InvalidModel(noted(BackendCode.NO_CONTEXT, file=str(settings.path)))
         return context

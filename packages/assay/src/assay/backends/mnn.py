@@ -173,14 +173,14 @@ class MNNEngine:
         return [spec for spec in self._signature.inputs if spec.name in self._runner.inputs]
 
     def _fed(self, name: str, array: Tensor) -> Tensor:
-        wanted = np.dtype(_FED[array.dtype.name])
-        if array.dtype == wanted:
+        dtype = np.dtype(_FED[array.dtype.name])
+        if array.dtype == dtype:
             return np.asarray(array, order="C")  # ascontiguousarray gives a scalar an axis
-        self._cast[name] = f"{array.dtype} -> {wanted} on the way in"
+        self._cast[name] = f"{array.dtype} -> {dtype} on the way in"
         ends = np.iinfo(np.int32)
         if array.dtype == np.int64 and array.size and not ends.min <= array.min() <= array.max() <= ends.max:
             raise WrongInput(noted(BackendCode.INPUT_TOO_LARGE, input=name, dtype="int32", library="MNN"))
-        return array.astype(wanted, order="C")
+        return array.astype(dtype, order="C")
 
     def _answer(self, name: str, array: Tensor, declared: str) -> Tensor:
         """As MNN gave it, but for the types that it does not have."""

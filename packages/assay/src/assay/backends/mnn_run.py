@@ -63,8 +63,8 @@ class SessionRunner:
         self._outputs = [spec.name for spec in signature.outputs]
         self.inputs = frozenset(self._net.getSessionInputAll(self._session))
         self._shapes: dict[str, tuple[int, ...]] = {}
-        given = self._net.getSessionOutputAll(self._session)
-        if lost := [name for name in self._outputs if name not in given]:
+        outputs = self._net.getSessionOutputAll(self._session)
+        if lost := [name for name in self._outputs if name not in outputs]:
             raise lost_outputs(lost)
 
     def run(self, tensors: Mapping[str, Tensor]) -> tuple[int, dict[str, Tensor]]:

@@ -102,8 +102,8 @@ def _drop_unread(proto: ModelProto) -> set[str]:
     """pnnx numbers the inputs that it keeps: so it is given no others."""
     read = {name for node in every_node(proto.graph) for name in node.input}
     read |= {info.name for info in proto.graph.output}
-    given = {tensor.name for tensor in proto.graph.initializer}
-    unread = {info.name for info in proto.graph.input} - read - given
+    constants = {tensor.name for tensor in proto.graph.initializer}
+    unread = {info.name for info in proto.graph.input} - read - constants
     for info in [info for info in proto.graph.input if info.name in unread]:
         proto.graph.input.remove(info)
     return unread

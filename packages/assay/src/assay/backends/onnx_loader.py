@@ -71,9 +71,9 @@ def opset_of(proto: ModelProto) -> int:
 
 def signature_of(proto: ModelProto) -> Signature:
     """Initializers are no inputs. Raises Unsupported for an input or output that is no tensor."""
-    given = {tensor.name for tensor in proto.graph.initializer}
-    given |= {sparse.values.name for sparse in proto.graph.sparse_initializer}
-    inputs = tuple(_spec("Input", info) for info in proto.graph.input if info.name not in given)
+    constants = {tensor.name for tensor in proto.graph.initializer}
+    constants |= {sparse.values.name for sparse in proto.graph.sparse_initializer}
+    inputs = tuple(_spec("Input", info) for info in proto.graph.input if info.name not in constants)
     outputs = tuple(_spec("Output", info) for info in proto.graph.output)
     return Signature(proto.graph.name, opset_of(proto), inputs, outputs)
 

@@ -78,8 +78,8 @@ class ReferenceEngine:
             raise Unsupported(noted(BackendCode.ONE_READING))
         self._readings = sorted({reading.value for of_operator in readings.values() for reading in of_operator})
         self._path, self._wide = path, wide
-        given = {tensor.name for tensor in proto.graph.initializer}
-        fed = [info for info in proto.graph.input if info.name not in given]
+        constants = {tensor.name for tensor in proto.graph.initializer}
+        fed = [info for info in proto.graph.input if info.name not in constants]
         self._inputs = [_spec(info) for info in fed if info.type.WhichOneof("value") == "tensor_type"]
         self._nested = [info.name for info in fed if info.type.WhichOneof("value") in _CONTAINERS]
         self._operators = [node.op_type for node in proto.graph.node]

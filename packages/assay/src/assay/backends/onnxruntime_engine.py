@@ -97,7 +97,7 @@ class OnnxRuntimeEngine:
         give another, `run` warns and a bound run fails (1.31)."""
         declared = next(output.shape for output in self._session.get_outputs() if output.name == name)
         sizes = zip(declared, array.shape, strict=False)
-        return len(declared) == array.ndim and all(wanted == size for wanted, size in sizes if isinstance(wanted, int))
+        return len(declared) == array.ndim and all(due == size for due, size in sizes if isinstance(due, int))
 
     def _run_nested(self, session: Any, tensors: Tensors) -> dict[str, Tensor]:
         """Sequences, optionals and maps, by the names of `assay.models.flatten`."""

@@ -46,11 +46,13 @@ TRANSFORMERS = (
 def optimizers_run(model: Path, level: str, threads: int, options: Mapping[str, Option]) -> tuple[str, ...]:
     """In the order in which they changed the model; before a rule-based one all its rules, which are not logged. The session is made in
     a process of its own: where that dies, what it has logged up to then is the answer."""
-    asked = json.dumps([str(model), level, threads, dict(options)])
+    arguments = json.dumps([str(model), level, threads, dict(options)])
     with tempfile.TemporaryDirectory(prefix="log-") as folder:
         path = Path(folder) / "log"
         with path.open("wb") as file:
-            ended = subprocess.run([sys.executable, "-P", "-c", _LISTS, asked], stdout=file, stderr=file, check=False)
+            ended = subprocess.run(
+                [sys.executable, "-P", "-c", _LISTS, arguments], stdout=file, stderr=file, check=False
+            )
         return parse_log(path.read_text(errors="replace"), failed=ended.returncode != 0)
 
 
@@ -69,9 +71,9 @@ def parse_log(text: str, *, failed: bool = False) -> tuple[str, ...]:
     return (*passes[:at], *(REWRITE_RULES if at < len(passes) else ()), *passes[at:])
 
 
-def log_session(asked: str) -> None:
+def log_session(arguments: str) -> None:
     """Makes a session that logs all it does, for `optimizers_run`."""
-    model, level, threads, options = json.loads(asked)
+    model, level, threads, options = json.loads(arguments)
     made = session_options(level, threads, options)
     made.log_severity_level = 0
     session(Path(model), made)
@@ -95,18 +97,18 @@ def plain_code(options: Mapping[str, Option], *, saved: bool = False) -> str:
     disabled = [name for name in str(options["disabled_optimizers"]).split(";") if name]
     more = f", disabled_optimizers={disabled!r}" if disabled else ""
     providers = f'providers=["{PROVIDER}"]'
-    given = "model.SerializeToString()"
+    plain = "model.SerializeToString()"
     if saved:
         lines += [
             "    with tempfile.TemporaryDirectory() as folder:",
             '        options.optimized_model_filepath = path = os.path.join(folder, "saved.onnx")',
-            f"        onnxruntime.InferenceSession({given}, options, {providers}{more})",
+            f"        onnxruntime.InferenceSession({plain}, options, {providers}{more})",
             '        options.optimized_model_filepath = ""',
             "        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL",
             f"        session = onnxruntime.InferenceSession(path, options, {providers})",
         ]
     else:
-        lines.append(f"    session = onnxruntime.InferenceSession({given}, options, {providers}{more})")
+        lines.append(f"    session = onnxruntime.InferenceSession({plain}, options, {providers}{more})")
     lines += [
         "    return dict(zip([one.name for one in session.get_outputs()], session.run(None, inputs)))",
     ]

@@ -100,9 +100,9 @@ def _row(args: dict[str, Any], swallowed: bool) -> tuple[str, str, str, str]:
 
 def _precision(operator: str, args: dict[str, Any]) -> str:
     """Of the first output; of the bytes that go in where those are multiplied."""
-    given, made = (_kinds(args.get(f"{side}_type_shape", [])) for side in ("input", "output"))
+    read, made = (_kinds(args.get(f"{side}_type_shape", [])) for side in ("input", "output"))
     if _multiplies_bytes(operator):
-        return next((kind for kind in given if kind in _BYTE), made[0] if made else "")
+        return next((kind for kind in read if kind in _BYTE), made[0] if made else "")
     return made[0] if made else ""
 
 

@@ -68,9 +68,9 @@ def compiled(model: Path, signature: Signature, settings: Settings, sizes: dict[
     """See `OnnxRuntimeQnn.lower`."""
     folder = Path(tempfile.mkdtemp(prefix="assay-qnn-"))
     context = folder / _CONTEXT
-    wanted = {"ep.context_enable": "1", "ep.context_file_path": str(context), "ep.context_embed_mode": "1"}
+    entries = {"ep.context_enable": "1", "ep.context_file_path": str(context), "ep.context_embed_mode": "1"}
     try:
-        session = _session(model, settings, {**wanted, "session.record_ep_graph_assignment_info": "1"}, sizes)
+        session = _session(model, settings, {**entries, "session.record_ep_graph_assignment_info": "1"}, sizes)
     except Undelegated as error:
         raise _why_not(model, settings, sizes) or error from error
     if not context.is_file():

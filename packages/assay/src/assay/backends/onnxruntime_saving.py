@@ -36,9 +36,9 @@ def keep_optimized(options: Any, folder: Path, *, weights_apart: bool = True) ->
         options.add_session_config_entry("session.optimized_model_external_initializers_min_size_in_bytes", "1024")
 
 
-def loading_level(folder: Path, asked: str) -> str:
+def loading_level(folder: Path, level: str) -> str:
     """A saved graph is run as saved: optimizing it again would make another engine."""
-    return asked if (folder / _AS_GIVEN).exists() else "disable"
+    return level if (folder / _AS_GIVEN).exists() else "disable"
 
 
 def make_loadable(folder: Path, model: Path, options: Callable[[str | None], Any]) -> None:

@@ -161,12 +161,12 @@ class _Pipeline:
         longest = max(map(len, rows))
         ids = np.array([[*[0] * (longest - len(row)), *row] for row in rows], np.int64)
         mask = np.array([[*[0] * (longest - len(row)), *[1] * len(row)] for row in rows], np.int64)
-        asked = openvino_genai.GenerationConfig()
-        asked.max_new_tokens, asked.logprobs, asked.ignore_eos = tokens, 1, True
-        asked.eos_token_id = _NO_TOKEN
+        settings = openvino_genai.GenerationConfig()
+        settings.max_new_tokens, settings.logprobs, settings.ignore_eos = tokens, 1, True
+        settings.eos_token_id = _NO_TOKEN
         if sampling.temperature:
-            asked.do_sample, asked.temperature, asked.rng_seed = True, sampling.temperature, sampling.seed
-            asked.top_p, asked.top_k = 1.0, 2**31
-        given = openvino_genai.TokenizedInputs(openvino.Tensor(ids), openvino.Tensor(mask))
-        generated = self._pipeline.generate(given, asked)
+            settings.do_sample, settings.temperature, settings.rng_seed = True, sampling.temperature, sampling.seed
+            settings.top_p, settings.top_k = 1.0, 2**31
+        inputs = openvino_genai.TokenizedInputs(openvino.Tensor(ids), openvino.Tensor(mask))
+        generated = self._pipeline.generate(inputs, settings)
         return [tuple(map(int, row)) for row in generated.tokens], [float(score) for score in generated.scores]

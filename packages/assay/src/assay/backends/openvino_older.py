@@ -29,5 +29,5 @@ def of_release(core: Any, config: Mapping[str, str | int]) -> dict[str, str]:
 
 def exported(compiled: Any) -> bytes:
     """A compiled model as one file, which 2023.1 gives as it is and others in a buffer."""
-    given = compiled.export_model()
-    return given if isinstance(given, bytes) else bytes(given.getvalue())
+    blob = compiled.export_model()
+    return blob if isinstance(blob, bytes) else bytes(blob.getvalue())

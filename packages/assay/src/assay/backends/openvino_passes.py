@@ -46,10 +46,10 @@ def after_each_pass(
 ) -> list[tuple[str, dict[str, Tensor] | None]]:
     """The stages in order with the outputs of each, None where it cannot be evaluated: as read (""), then after each pass. Raises
     Unsupported where the process does not come to its end."""
-    asked = _Asked(str(model.absolute()), {name: str(value) for name, value in config.items()}, *names)
-    (folder / _ASKED).write_bytes(msgspec.json.encode(asked))
-    given: dict[str, Any] = {str(at): np.asarray(inputs[name]) for at, name in enumerate(names[0])}
-    np.savez(folder / _INPUTS, **given)
+    request = _Asked(str(model.absolute()), {name: str(value) for name, value in config.items()}, *names)
+    (folder / _ASKED).write_bytes(msgspec.json.encode(request))
+    arrays: dict[str, Any] = {str(at): np.asarray(inputs[name]) for at, name in enumerate(names[0])}
+    np.savez(folder / _INPUTS, **arrays)
     command = [sys.executable, "-P", "-m", "assay.backends.openvino_passes", str(folder)]
     environment = {**os.environ, _TRACING: "true"}
     try:
@@ -74,26 +74,26 @@ def _main(folder: Path) -> None:
     forbid_telemetry()
     import openvino
 
-    asked = msgspec.json.decode((folder / _ASKED).read_bytes(), type=_Asked)
+    request = msgspec.json.decode((folder / _ASKED).read_bytes(), type=_Asked)
     with np.load(folder / _INPUTS) as kept:
-        inputs = {name: kept[str(at)] for at, name in enumerate(asked.inputs)}
+        inputs = {name: kept[str(at)] for at, name in enumerate(request.inputs)}
     core = openvino.Core()
-    read = core.read_model(asked.model)
+    read = core.read_model(request.model)
     stages = [("", _evaluated(read, inputs))]
     answers: list[list[Tensor]] = []
-    core.compile_model(read, "CPU", asked.config)
+    core.compile_model(read, "CPU", request.config)
     dumps = [(int(match[1]), match[2], path) for path in folder.glob("*.xml") if (match := _DUMP.fullmatch(path.name))]
     for _, name, path in sorted(dumps):
         try:
-            given = _evaluated(core.read_model(str(path)), inputs)
+            outputs = _evaluated(core.read_model(str(path)), inputs)
         except RuntimeError:
-            given = None
-        stages.append((name.replace("ov::pass::", ""), given))
+            outputs = None
+        stages.append((name.replace("ov::pass::", ""), outputs))
     index = []
-    for name, given in stages:
-        if given is not None and not (answers and _same(answers[-1], given)):
-            answers.append(given)
-        index.append((name, len(answers) - 1 if given is not None else -1))
+    for name, outputs in stages:
+        if outputs is not None and not (answers and _same(answers[-1], outputs)):
+            answers.append(outputs)
+        index.append((name, len(answers) - 1 if outputs is not None else -1))
     arrays: dict[str, Any] = {
         f"{at}/{place}": array for at, each in enumerate(answers) for place, array in enumerate(each)
     }
@@ -110,13 +110,13 @@ def _evaluated(model: Any, inputs: Mapping[str, Tensor]) -> list[Tensor] | None:
     import openvino
 
     try:
-        wanted = [next(inputs[name] for name in inputs if name in port.get_names()) for port in model.inputs]
-        given = [openvino.Tensor(port.get_element_type(), port.get_shape()) for port in model.outputs]
-        if not model.evaluate(given, [openvino.Tensor(np.asarray(array, order="C")) for array in wanted]):
+        arrays = [next(inputs[name] for name in inputs if name in port.get_names()) for port in model.inputs]
+        outputs = [openvino.Tensor(port.get_element_type(), port.get_shape()) for port in model.outputs]
+        if not model.evaluate(outputs, [openvino.Tensor(np.asarray(array, order="C")) for array in arrays]):
             return None
     except (RuntimeError, StopIteration):
         return None
-    return [tensor.data.copy() for tensor in given]
+    return [tensor.data.copy() for tensor in outputs]
 
 
 if __name__ == "__main__":

@@ -258,11 +258,11 @@ def _threads(options: dict[str, Option]) -> Iterator[None]:
     """torch keeps the number for the whole process: it is put back."""
     import torch
 
-    before, wanted = torch.get_num_threads(), int(options["threads"])
-    if before == wanted:
+    before, threads = torch.get_num_threads(), int(options["threads"])
+    if before == threads:
         yield
         return
-    torch.set_num_threads(wanted)
+    torch.set_num_threads(threads)
     try:
         yield
     finally:

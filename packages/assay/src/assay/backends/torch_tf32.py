@@ -23,14 +23,14 @@ _CUDNN = ("convolution", "aten.conv", "cudnn", "aten.lstm", "aten.gru", "aten.rn
 @contextmanager
 def tf32_as_asked(options: Mapping[str, Option]) -> Iterator[None]:
     """torch's settings as the option says, put back afterwards; nothing on the CPU, and where torch chooses."""
-    wanted = _VALUES.get(str(options["tf32"]))
-    if wanted is None or options["device"] == "cpu":
+    chosen = _VALUES.get(str(options["tf32"]))
+    if chosen is None or options["device"] == "cpu":
         yield
         return
     settings = _settings()
     before = [setting.fp32_precision for setting in settings]
     for setting in settings:
-        setting.fp32_precision = wanted
+        setting.fp32_precision = chosen
     try:
         yield
     finally:

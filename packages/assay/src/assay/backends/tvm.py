@@ -128,9 +128,9 @@ class TVM:
         proto, target = load_checked(model), target_of(options, flow)
         disabled, records = _disabled(options), records_of(options, flow)
 
-        def compile_with(seen: list[Any]) -> object:
+        def compile_with(passes: list[Any]) -> object:
             return compiled(
-                proto, target, optimize=optimize, dlight=dlight, records=records, disabled=disabled, instruments=seen
+                proto, target, optimize=optimize, dlight=dlight, records=records, disabled=disabled, instruments=passes
             )
 
         return changed_passes(compile_with)

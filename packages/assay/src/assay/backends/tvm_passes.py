@@ -41,6 +41,6 @@ def _hash(module: Any) -> int:
 
 def changed_passes(compile_with: Callable[[list[Any]], object]) -> tuple[str, ...]:
     """Of one compilation, which is given the instruments."""
-    seen = ChangedPasses()
-    compile_with([seen.as_instrument()])
-    return tuple(seen.names)
+    passes = ChangedPasses()
+    compile_with([passes.as_instrument()])
+    return tuple(passes.names)

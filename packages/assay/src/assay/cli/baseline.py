@@ -21,12 +21,12 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 @app.command("set")
 @from_options(BaselineOptions)
-def set_(given: Mapping[str, Any]) -> None:
+def set_(values: Mapping[str, Any]) -> None:
     """Build and measure engines, and store them as baselines with who, when and why."""
     from assay.commands.baseline import set_baselines
     from assay.reports import format as text
 
-    options = read_options(BaselineOptions, given)
+    options = read_options(BaselineOptions, values)
     # Random samples of assay.toml beside the golden are verified, never measured.
     for baseline in set_baselines(replace(check_options(options), random_samples=0), options.reason):
         facts = baseline.result.facts

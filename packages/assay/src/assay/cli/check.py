@@ -23,7 +23,7 @@ class CheckCommand(CheckOptions):
 
 
 @from_options(CheckCommand)
-def check(given: Mapping[str, Any]) -> None:
+def check(values: Mapping[str, Any]) -> None:
     from assay.launch.idle import IdleWorkers
 
     with progress_bar() as progress, IdleWorkers() as idle:
@@ -32,7 +32,7 @@ def check(given: Mapping[str, Any]) -> None:
         from assay.commands.check import run_check
 
         _reject_values_of_flags(sys.argv[1:])
-        options = read_options(CheckCommand, given, command=command_line(sys.argv[1:], CheckCommand))
+        options = read_options(CheckCommand, values, command=command_line(sys.argv[1:], CheckCommand))
         checked = run_check(options, progress, idle)
     finish(checked, [f"report: {path}" for _, path in options.reports], options.details)
 

@@ -12,10 +12,10 @@ from assay.options.compare import CompareOptions
 
 
 @from_options(CompareOptions)
-def compare(given: Mapping[str, Any]) -> None:
+def compare(values: Mapping[str, Any]) -> None:
     from assay.commands.compare import run_compare
 
-    options = read_options(CompareOptions, given, command=command_line(sys.argv[1:], CompareOptions))
+    options = read_options(CompareOptions, values, command=command_line(sys.argv[1:], CompareOptions))
     with progress_bar() as progress:
         checked = run_compare(options, progress)
     finish(checked, [f"report: {path}" for _, path in options.reports])

@@ -24,8 +24,8 @@ def from_options(options: type) -> Callable[[Callable[[Mapping[str, Any]], None]
     that the class declares."""
 
     def made(function: Callable[[Mapping[str, Any]], None]) -> Callable[..., None]:
-        def command(**given: Any) -> None:
-            function(given)
+        def command(**values: Any) -> None:
+            function(values)
 
         parameters = [_parameter(row) for row in rows(options)]
         command.__name__, command.__doc__ = function.__name__, function.__doc__
@@ -36,11 +36,11 @@ def from_options(options: type) -> Callable[[Callable[[Mapping[str, Any]], None]
     return made
 
 
-def read_options(options: type[Options], given: Mapping[str, Any], **more: object) -> Options:
+def read_options(options: type[Options], values: Mapping[str, Any], **more: object) -> Options:
     """The typed values of what was given, with `more` that no option says. Raises UsageError."""
     from assay.options.arguments import values_from_arguments  # what reads a value is not needed to show the help
 
-    return options(**values_from_arguments(options, given), **more)
+    return options(**values_from_arguments(options, values), **more)
 
 
 def shown(options: type, name: str) -> Any:

@@ -21,12 +21,12 @@ LOG_S = 60.0
 
 
 @from_options(FuzzOptions)
-def fuzz(given: Mapping[str, Any]) -> None:
+def fuzz(values: Mapping[str, Any]) -> None:
     from assay.commands.fuzz import run_fuzz
     from assay.fuzz.fuzz_text import lines
     from assay.pipeline.progress import SILENT
 
-    options = read_options(FuzzOptions, given, command=command_line(sys.argv[1:], FuzzOptions))
+    options = read_options(FuzzOptions, values, command=command_line(sys.argv[1:], FuzzOptions))
     hint = (
         "what was screened is kept: the same command goes on with it, "
         "and `assay fuzz report` (with the same --corpus and --history) shows it"
@@ -42,10 +42,10 @@ def fuzz(given: Mapping[str, Any]) -> None:
     raise typer.Exit(fuzzed.exit_code)
 
 
-def _alone(ctx: typer.Context, **given: Any) -> None:
+def _alone(ctx: typer.Context, **values: Any) -> None:
     """Find wrong answers and crashes in a backend with generated models, until a time is over; one bucket for each cause."""
     if ctx.invoked_subcommand is None:
-        fuzz(**given)
+        fuzz(**values)
 
 
 _PLACE = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)

@@ -25,11 +25,11 @@ FlowName = Annotated[str, shown(RecordOptions, "flow")]
 
 @app.command("record")
 @from_options(RecordOptions)
-def record(given: Mapping[str, Any]) -> None:
+def record(values: Mapping[str, Any]) -> None:
     """Record reference outputs for a model into a new golden folder."""
     from assay.commands.golden import record_golden
 
-    options = read_options(RecordOptions, given)
+    options = read_options(RecordOptions, values)
     with progress_bar() as progress:
         lock, notes = record_golden(options, progress)
     for note in notes:
@@ -130,7 +130,7 @@ def refresh(
         raise typer.Exit(1)
 
 
-def _propose(folder: Path, model: Path, flow: str, given: str, history: str, *, write: bool, yes: bool = True) -> bool:
+def _propose(folder: Path, model: Path, flow: str, inputs: str, history: str, *, write: bool, yes: bool = True) -> bool:
     from assay import plugins
     from assay.commands.composition import open_services
     from assay.commands.sources import NamedModels
@@ -140,19 +140,19 @@ def _propose(folder: Path, model: Path, flow: str, given: str, history: str, *, 
     file = NamedModels().local(model)
     with open_services(history) as services, tempfile.TemporaryDirectory(dir=services.folder) as staging:
         flow_here = plugins.find_flow(flow)
-        reason = given or "to be given"
+        reason = inputs or "to be given"
         lines = golden.propose(
             file, folder, flow_here, reason, services, limits=Limits(), staging=Path(staging) / "golden"
         )
-        renewed = write and bool(given)  # of values that stay the same, the producer and the day change
+        renewed = write and bool(inputs)  # of values that stay the same, the producer and the day change
         for line in lines or ["the values stay the same: only the lock changes" if renewed else "nothing would change"]:
             print(line)
         if not write or not (lines or renewed):
             return bool(lines)
-        reason = given or typer.prompt("why is this right")
+        reason = inputs or typer.prompt("why is this right")
         if not yes and not typer.confirm(f"write {folder}"):
             raise typer.Exit(1)
-        if not given:
+        if not inputs:
             golden.give_reason(Path(staging) / "golden", reason)
         lock = golden.publish(Path(staging) / "golden", folder)
         print(f"updated {folder}: {_made(lock)}")

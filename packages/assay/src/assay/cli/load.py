@@ -34,11 +34,11 @@ _SHOWN = (
 
 
 @from_options(LoadOptions)
-def load(given: Mapping[str, Any]) -> None:
+def load(values: Mapping[str, Any]) -> None:
     from assay.commands.load import run_load
     from assay.reports.rows import EXIT_MEANING
 
-    options = read_options(LoadOptions, given, command=command_line(sys.argv[1:], LoadOptions))
+    options = read_options(LoadOptions, values, command=command_line(sys.argv[1:], LoadOptions))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))  # services that were started are ended
     try:
         loaded = run_load(options, tell_line)

@@ -23,11 +23,11 @@ class MutateCommand(MutateOptions):
 
 
 @from_options(MutateCommand)
-def mutate(given: Mapping[str, Any]) -> None:
+def mutate(values: Mapping[str, Any]) -> None:
     from assay.commands.mutate import run_mutate
     from assay.commands.mutate_text import lines, verdict
 
-    options = read_options(MutateCommand, given, command=command_line(sys.argv[1:], MutateCommand))
+    options = read_options(MutateCommand, values, command=command_line(sys.argv[1:], MutateCommand))
     with progress_bar() as progress:
         mutated, advice = run_mutate(options, progress)
     print("\n".join([*lines(mutated, options.killed), *advice]))

@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 
 @from_options(RunOptions)
-def run(given: Mapping[str, Any]) -> None:
+def run(values: Mapping[str, Any]) -> None:
     from assay.commands.machine_address import said_address
     from assay.launch.prefork import Preforked
 
-    starts = given["only_kind"] == "verify" and not said_address(given["on"]).text
-    with Preforked(given["flows"] or () if starts else ()) as preforked:
-        run_with(given, sys.argv[1:], preforked)
+    starts = values["only_kind"] == "verify" and not said_address(values["on"]).text
+    with Preforked(values["flows"] or () if starts else ()) as preforked:
+        run_with(values, sys.argv[1:], preforked)
 
 
-def run_with(given: Mapping[str, Any], words: Sequence[str], preforked: Preforked) -> None:
+def run_with(values: Mapping[str, Any], words: Sequence[str], preforked: Preforked) -> None:
     """Exits. `words` are the command line; workers are forked from what imports already."""
-    hint = "with --unrecorded nothing is kept of it: run it again" if given["unrecorded"] else ""
+    hint = "with --unrecorded nothing is kept of it: run it again" if values["unrecorded"] else ""
     with progress_bar(hint) as progress:
         # Not before: what this imports takes as long as what the workers import.
         from assay.commands.remote_machines import remote_machines_for_suites
 
-        options = read_options(RunOptions, given, command=command_line(words, RunOptions))
+        options = read_options(RunOptions, values, command=command_line(words, RunOptions))
         with remote_machines_for_suites(options) or nullcontext() as machines:
             from assay.commands.run import run_suites
 

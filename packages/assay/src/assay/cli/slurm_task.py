@@ -40,8 +40,8 @@ def _shard(folder: Path, shard: int, total: int, words: Sequence[str], preforked
     own = [*words, "--shard", f"{shard}/{total}", "--history", str(folder / f"history-{shard}"), "--save", str(part)]
 
     @from_options(RunOptions)
-    def run(given: Mapping[str, Any]) -> None:
-        run_with(given, own, preforked)
+    def run(values: Mapping[str, Any]) -> None:
+        run_with(values, own, preforked)
 
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command()(run)

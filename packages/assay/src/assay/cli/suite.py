@@ -73,13 +73,13 @@ class ShowOptions(SuiteOptions):
 
 @app.command("show")
 @from_options(ShowOptions)
-def show(given: Mapping[str, Any]) -> None:
+def show(values: Mapping[str, Any]) -> None:
     """The cases of a suite with their inputs, and how many they are."""
     from assay.commands.run import find_suites
     from assay.pipeline.suite_contract import collect_cases
     from assay.pipeline.suite_select import Selection, parse_shard, select
 
-    options = read_options(ShowOptions, given)
+    options = read_options(ShowOptions, values)
     (suite,) = find_suites([options.suite])
     selection = Selection(filters=options.filters, dtypes=options.dtypes, shard=parse_shard(options.shard))
     cases = select(collect_cases(suite, options.seed), selection)

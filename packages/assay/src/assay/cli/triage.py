@@ -14,11 +14,11 @@ from assay.options.triage import TriageOptions
 
 
 @from_options(TriageOptions)
-def triage(given: Mapping[str, Any]) -> None:
+def triage(values: Mapping[str, Any]) -> None:
     from assay.commands.triage import run_triage
     from assay.triage.triage_text import lines
 
-    options = read_options(TriageOptions, given, command=command_line(sys.argv[1:], TriageOptions))
+    options = read_options(TriageOptions, values, command=command_line(sys.argv[1:], TriageOptions))
     with progress_bar() as progress:
         triaged = run_triage(options, progress, print_line)
     for cause in triaged.causes:

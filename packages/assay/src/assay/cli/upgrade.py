@@ -14,11 +14,11 @@ from assay.options.upgrade import UpgradeOptions
 
 
 @from_options(UpgradeOptions)
-def upgrade(given: Mapping[str, Any]) -> None:
+def upgrade(values: Mapping[str, Any]) -> None:
     from assay.commands.upgrade import run_upgrade
     from assay.triage.upgrade_text import lines
 
-    options = read_options(UpgradeOptions, given, command=command_line(sys.argv[1:], UpgradeOptions))
+    options = read_options(UpgradeOptions, values, command=command_line(sys.argv[1:], UpgradeOptions))
     with progress_bar() as progress:
         upgraded = run_upgrade(options, progress, print_line)
     for text in lines(upgraded):

@@ -178,8 +178,8 @@ def _plan(
     now = datetime.now(UTC).isoformat(timespec="seconds")
     alerts, news_of_run = update(before, red, passed, checked.run.id, now)
     by_id = {known_alert.id: known_alert for known_alert in alerts}
-    wanted = {kind for target in rules.targets for kind in target.on}
-    news = [item for item in news_of_run if item.kind in wanted and not item.alert.is_muted(now)]
+    kinds = {kind for target in rules.targets for kind in target.on}
+    news = [item for item in news_of_run if item.kind in kinds and not item.alert.is_muted(now)]
     news.sort(key=lambda item: GRAVEST_FIRST.index(item.kind))
     rest = news[MOST:] if len(news) > MOST + 1 else []
     link = report_link(rules.report_url, checked.run.id)

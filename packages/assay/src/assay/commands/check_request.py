@@ -88,8 +88,8 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
         raise UsageError(f"{own} belongs to one model and {len(options.models)} are given; list them in assay.toml")
     reject_with_golden(options)
     names = options.flows or (() if options.endpoint else (config.use if config else ()) or ("onnxruntime",))
-    golden, given = source_of(str(options.golden or "")), source_of(options.inputs)
-    inputs = inputs_of(options, golden, given)
+    golden, input_source = source_of(str(options.golden or "")), source_of(options.inputs)
+    inputs = inputs_of(options, golden, input_source)
     table_of(options.tolerance or DERIVED)
     tolerances = {"*": Tolerance(options.rtol, options.atol)} if (options.rtol, options.atol) != (None, None) else {}
     metric = options.task_metric or MetricChoice("")
@@ -145,20 +145,20 @@ def reject_with_golden(options: CheckOptions) -> None:
     source = str(options.golden or options.inputs)
     # How many are wanted is a question to a function, which may have no end.
     samples = None if is_function(source) else options.samples
-    given = {"--samples": samples, "--batch": options.batch, "--fill": options.fill}
-    if options.golden and (named := _given(given)):
+    flags = {"--samples": samples, "--batch": options.batch, "--fill": options.fill}
+    if options.golden and (named := _given(flags)):
         raise UsageError(
             f"{named} cannot go with --golden {options.golden}: a golden brings its own inputs, and all of them "
             "are run; leave out one of the two, or record another with `assay golden record`"
         )
-    if options.inputs and (named := _given(given)):
+    if options.inputs and (named := _given(flags)):
         raise UsageError(f"{named} cannot go with --inputs {options.inputs}: all of the inputs are run as they are")
 
 
 def reject_unnamed(options: CheckOptions) -> None:
     """What each [[model]] of assay.toml says for itself. Raises UsageError where the command line says it of all."""
-    given = {row.flag: getattr(options, row.name) != row.default for row in rows(CheckOptions) if row.of_model}
-    if named := _given(given):
+    flags = {row.flag: getattr(options, row.name) != row.default for row in rows(CheckOptions) if row.of_model}
+    if named := _given(flags):
         raise UsageError(
             f"{named} cannot go with the models of assay.toml, each of which says so itself: write it there, or name a model "
             "on the command line"
@@ -179,7 +179,7 @@ def original_asked(options: CheckOptions) -> OriginalRequest | None:
         raise UsageError("--golden-of-another-model says whose golden it is, and there is none: give it with --golden")
     maps = {"--map-input": options.map_inputs, "--map-output": options.map_outputs}
     if options.reference is None and not options.golden_of_another_model:
-        if named := " and ".join(name for name, given in maps.items() if given):
+        if named := " and ".join(name for name, names in maps.items() if names):
             raise UsageError(f"{named} maps names of a model to those of its reference: give that with --reference")
         return None
     return OriginalRequest(path=options.reference, inputs=dict(options.map_inputs), outputs=dict(options.map_outputs))

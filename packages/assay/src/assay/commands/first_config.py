@@ -188,10 +188,10 @@ def _tried(model: Path, flows: Sequence[Flow], locks: Path, progress: Progress) 
     from assay.pipeline.check import check
     from assay.pipeline.request import ModelRequest, Request
 
-    asked = ModelRequest(
+    model_request = ModelRequest(
         path=model, flows=tuple(flows), inputs=Inputs(samples=1), contract=Contract(tolerance="default")
     )
-    request = Request(models=(asked,), measuring=None, limits=Limits(TRIAL_S), command="assay init")
+    request = Request(models=(model_request,), measuring=None, limits=Limits(TRIAL_S), command="assay init")
     with _passing_services(locks, progress) as services:
         try:
             results = check(request, services).results

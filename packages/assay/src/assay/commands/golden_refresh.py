@@ -44,13 +44,13 @@ def refresh_goldens(
         if model.inputs.golden
     }
     named = list(folders) or [Path(near(folder)) for folder in models]
-    wanted = [(path, Path(models[path.resolve()]) if path.resolve() in models else None) for path in named]
+    pairs = [(path, Path(models[path.resolve()]) if path.resolve() in models else None) for path in named]
     with open_services(
         history or (near_place(read.history) if read else DEFAULT_HISTORY), progress=progress, config=read
     ) as services:
         now = datetime.now(UTC)
-        stale = refresh.stale_goldens(wanted, oracle, days, now, services)
-        looked_at = len(wanted)
+        stale = refresh.stale_goldens(pairs, oracle, days, now, services)
+        looked_at = len(pairs)
         if not folders:
             old, current = refresh.stale_baselines(days, now, services)
             stale, looked_at = stale + old, looked_at + current

@@ -64,10 +64,10 @@ def open_environments(history: Path, config: Config | None = None) -> Environmen
 
 def describe_environment(state: State) -> str:
     """One line: what it is for, whether it is there, and the command where it is not."""
-    wanted = ", ".join(state.spec.requires)
+    requirements = ", ".join(state.spec.requires)
     whose = f" (of {state.spec.shipped_by})" if state.spec.shipped_by else ""
     if state.missing:
-        return f"not built: {wanted}{whose}; assay env build {state.spec.name}"
+        return f"not built: {requirements}{whose}; assay env build {state.spec.name}"
     if state.trouble:
-        return f"{state.trouble}: {wanted}{whose}"
-    return f"Python {state.python}, {state.bytes / 1e6:.0f} MB: {wanted}{whose}"
+        return f"{state.trouble}: {requirements}{whose}"
+    return f"Python {state.python}, {state.bytes / 1e6:.0f} MB: {requirements}{whose}"

@@ -188,10 +188,10 @@ def _compared(options: LoadOptions, objectives: dict[str, float], say: Callable[
     comparison = compare_services(old, new, block, rule=rule, objectives=objectives, seed=options.seed, say=say)
     job = _job(options, new, models[0] if models else new.model)
     job = msgspec.structs.replace(job, rule=rule)
-    word, reasons = judged_comparison(seen := comparison.recorded(old.name), rule)
+    word, reasons = judged_comparison(recorded := comparison.recorded(old.name), rule)
     reasons = [comparison.ended, *reasons] if comparison.ended else reasons
     reasons += [f"{count} x not counted: {trouble}" for trouble, count in comparison.troubles.items()]
-    checked = recorded_comparison(options, job, seen, comparison.ended)
+    checked = recorded_comparison(options, job, recorded, comparison.ended)
     worst = max(word, checked.judgement.run.word, key=_GRAVE.index)
     if worst is not word:
         reasons += [verdict.reason for verdict in checked.judgement.verdicts]

@@ -66,15 +66,15 @@ def _point(summary: LoadSummary, limits: Sequence[Limit]) -> tuple[list[str], li
     if limits and "sender_late_p99_ms" in metrics and is_late(metrics):
         return fails, [*open_, "the sender itself was late: no limit is decided"]
     for name, operator, limit in limits:
-        seen = metrics.get(name)
-        if seen is None or math.isnan(seen):
+        value = metrics.get(name)
+        if value is None or math.isnan(value):
             open_.append(f"{name} is not known; there are {', '.join(sorted(metrics))}")
             continue
-        low, high = summary.intervals.get(name, (seen, seen))
+        low, high = summary.intervals.get(name, (value, value))
         if (low > limit) if operator == "<=" else (high < limit):
-            fails.append(f"{name} is {seen:.4g}, allowed is {operator} {limit:g}")
+            fails.append(f"{name} is {value:.4g}, allowed is {operator} {limit:g}")
         elif (high > limit) if operator == "<=" else (low < limit):
             open_.append(
-                f"{name} is {seen:.4g} ({low:.4g} to {high:.4g}), too few to decide {operator} {limit:g}: measure longer"
+                f"{name} is {value:.4g} ({low:.4g} to {high:.4g}), too few to decide {operator} {limit:g}: measure longer"
             )
     return fails, open_

@@ -50,9 +50,11 @@ def recorded(options: LoadOptions, job: LoadJob, curve: Curve, limits: Sequence[
     return _kept(options, job, result, load_policy_of(_policy(options), _goals(limits, points), points))
 
 
-def recorded_comparison(options: LoadOptions, job: LoadJob, seen: ServiceComparison, ended: str) -> Checked:
+def recorded_comparison(options: LoadOptions, job: LoadJob, comparison: ServiceComparison, ended: str) -> Checked:
     """The same of two services, and which of them has ended ("": neither)."""
-    return _kept(options, job, load_result(job, against=seen, trouble=ended), load_policy_of(_policy(options), (), ()))
+    return _kept(
+        options, job, load_result(job, against=comparison, trouble=ended), load_policy_of(_policy(options), (), ())
+    )
 
 
 def _kept(options: LoadOptions, job: LoadJob, result: LoadResult, policy: Policy) -> Checked:

@@ -56,13 +56,13 @@ def run_mutate(options: MutateOptions, progress: Progress = SILENT) -> tuple[Mut
 
     Raises UsageError, BrokenFlow, NothingSelected before anything ran.
     """
-    wanted, rules = destinations(options.reports), rules_for(options.alerts, None)
+    targets, rules = destinations(options.reports), rules_for(options.alerts, None)
     with (_of_suites if _are_suites(options) else _of_model)(options, progress) as place:
         mutated = mutate(place.request, place.services, place.workspace)
         checked = with_alerts(mutated.checked, place.services, rules, options.alerts)
         mutated = dataclasses.replace(mutated, checked=checked)
         advice = _advice(options, place, mutated)
-    for destination in wanted:
+    for destination in targets:
         destination.write(mutated.checked)
     return mutated, advice
 

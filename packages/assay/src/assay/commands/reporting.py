@@ -38,9 +38,9 @@ class Destination:
             ) from None
 
 
-def destinations(wanted: Sequence[tuple[str, Path]]) -> list[Destination]:
+def destinations(targets: Sequence[tuple[str, Path]]) -> list[Destination]:
     """Of (name of the report, file). Raises UsageError now, not after an hour's run."""
-    return [_destination(name, path) for name, path in wanted]
+    return [_destination(name, path) for name, path in targets]
 
 
 def _destination(name: str, path: Path) -> Destination:

@@ -62,7 +62,7 @@ def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress,
     """As `run_suites`, with the models that `request` found. `address` is slurm or slurm://PARTITION. Raises UsageError for what Slurm
     refuses, FewerCases before anything is submitted, WorkerFailed where no shard has results."""
     _refuse(options)
-    wanted = destinations(options.reports)
+    targets = destinations(options.reports)
     rules = rules_for(options.alerts, None)
     with open_services(options.history, workers=1, progress=progress) as services:
         baseline = services.store.run(options.compare_run).id if options.compare_run else ""
@@ -82,7 +82,7 @@ def run_on_slurm(options: RunOptions, request: SuiteRequest, progress: Progress,
         checked = with_known_failures(checked, services, options)
     if options.save:
         save_run(options.save, checked)
-    for destination in wanted:
+    for destination in targets:
         destination.write(checked)
     return checked
 

@@ -12,7 +12,7 @@ from assay.errors import UsageError, each
 from assay.models.checkpoints.to_graph import is_checkpoint, to_graph
 from assay.models.files import check_model_file
 from assay.models.named_sources import Fetch, is_named, path_in_repository, to_file
-from assay.models.named_sources.wanted import Wanted
+from assay.models.named_sources.wanted import SourceRequest
 from assay.models.sources import is_factory
 from assay.pipeline.originals import OriginalRequest
 from assay.pipeline.request import ModelRequest, Request
@@ -88,9 +88,9 @@ def _with_references(models: Sequence[ModelRequest]) -> list[ModelRequest]:
 def _others() -> dict[str, Fetch]:
     """What needs a client of its own is loaded when it is asked for."""
 
-    def from_bucket(wanted: Wanted, into: Path) -> Path:
+    def from_bucket(request: SourceRequest, into: Path) -> Path:
         from assay.stores.object_source import from_bucket
 
-        return from_bucket(wanted, into)
+        return from_bucket(request, into)
 
     return {"s3": from_bucket}

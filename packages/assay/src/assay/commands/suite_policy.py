@@ -88,12 +88,12 @@ def policy_now(run: Run, policy: str | None, expected: str | None) -> Policy | N
     own policy."""
     if policy is None and expected is None:
         return None
-    given = given_arguments(RunOptions, shlex.split(run.command))
-    own = {name: given[name][-1] for name in ("policy", "expectations") if given.get(name)}
+    arguments = given_arguments(RunOptions, shlex.split(run.command))
+    own = {name: arguments[name][-1] for name in ("policy", "expectations") if arguments.get(name)}
     options = RunOptions(
         policy=policy or own.get("policy", ""),
         expectations=expected or own.get("expectations", RunOptions().expectations),
-        skip_unavailable="skip_unavailable" in given,
+        skip_unavailable="skip_unavailable" in arguments,
     )
     if run.policy.expectations and not expectations_folder(options.expectations).is_dir():
         raise UsageError(

@@ -74,11 +74,11 @@ def _tags(series: Trend) -> dict[str, str]:
 
 def _logged(client: Any, experiment: str, series: Trend) -> dict[str, Any]:
     """MLflow's runs of this case and flow, by the identity of ours."""
-    wanted = " and ".join(f"tags.`{name}` = '{value}'" for name, value in _tags(series).items())
+    tags = " and ".join(f"tags.`{name}` = '{value}'" for name, value in _tags(series).items())
     runs: dict[str, Any] = {}
     token = None
     while True:
-        page = client.search_runs([experiment], wanted, max_results=1000, page_token=token)
+        page = client.search_runs([experiment], tags, max_results=1000, page_token=token)
         runs.update({run.data.tags["assay.run"]: run for run in page})
         token = page.token
         if not token:

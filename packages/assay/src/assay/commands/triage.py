@@ -142,10 +142,10 @@ def _opened(options: TriageOptions, progress: Progress) -> Iterator[tuple[Run, S
     if _is_model(options.target):
         if options.job:
             raise UsageError("--job names a job of a run, and this is a model; leave it out, or name the run")
-        asked = replace(
+        model_request = replace(
             check_options(options), models=(Path(options.target),), only_kind="verify", command=options.command
         )
-        with prepared(asked, progress) as (request, services):
+        with prepared(model_request, progress) as (request, services):
             checked = check(request, services)
             yield checked.run, checked.results, checked.judgement, services
         return

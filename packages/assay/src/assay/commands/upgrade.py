@@ -84,15 +84,15 @@ def run_upgrade(
         config_file = Path(folder) / "assay.toml"
         config_file.write_text(text)
         kind = "verify" if options.no_speed else "all"
-        asked = CheckOptions(
+        check_options = CheckOptions(
             config=config_file,
             policy=options.policy,
             measure_seconds=SAMPLING_S,
             only_kind=kind,
             command=options.command,
         )
-        config = read_config(asked)
-        request = request_of(asked, config)
+        config = read_config(check_options)
+        request = request_of(check_options, config)
         with open_services(options.history, workers=options.workers, progress=progress, config=config) as services:
             checked, unreadable = _checked(request, services)
             lost = [ModelChange(path.stem, Answers.UNREADABLE, detail=why) for path, why in unreadable.items()]
@@ -163,8 +163,8 @@ def config_of(flow: Flow, options: UpgradeOptions, models: Sequence[Path]) -> st
         f"flows = {{ use = [{', '.join(quoted(f'{flow.name}{SEPARATOR}{_name(release)}') for release in releases)}] }}"
     ]
     for version in releases:
-        wanted = [pinned(package, version) for package in packages]
-        text += [f"[environments.{_name(version)}]", f"requires = [{', '.join(map(quoted, wanted))}]"]
+        requirements = [pinned(package, version) for package in packages]
+        text += [f"[environments.{_name(version)}]", f"requires = [{', '.join(map(quoted, requirements))}]"]
     for model in models:
         text += ["[[model]]", f"path = {quoted(str(model))}", f"name = {quoted(model.stem)}"]
         golden = options.golden and (options.golden / model.stem).absolute()
@@ -232,15 +232,15 @@ def _with_speed(
     )
     with suppress(AssayError):
         for result in compare(request, services).results:
-            for seen in speeds_of(result):
-                if not seen.trouble and seen.rival_s:
-                    return with_decision(model_change, seen, rule)
+            for speed in speeds_of(result):
+                if not speed.trouble and speed.rival_s:
+                    return with_decision(model_change, speed, rule)
     return model_change
 
 
-def with_decision(model_change: ModelChange, seen: SpeedComparison, rule: SpeedRule) -> ModelChange:
+def with_decision(model_change: ModelChange, comparison: SpeedComparison, rule: SpeedRule) -> ModelChange:
     """The change with what the gate decides about that comparison."""
-    decision, ratio = judge_comparison(seen, rule), seen.own_s / seen.rival_s
+    decision, ratio = judge_comparison(comparison, rule), comparison.own_s / comparison.rival_s
     speed, lost = speed_of(decision.word, ratio), None
     if speed is Speed.SLOWER and decision.observed is not None and decision.allowed is not None:
         lost = Lost(decision.metric, decision.observed, decision.allowed)

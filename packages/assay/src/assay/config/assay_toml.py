@@ -141,7 +141,7 @@ def _services(parsed: ConfigFile) -> tuple[Service, ...]:
     )
 
 
-def load_policy(given: str | Path) -> Policy:
+def load_policy(written: str | Path) -> Policy:
     """The policy of an assay.toml, or of a file that holds nothing but what [policy] would hold.
 
     A text that is one of `SHIPPED`, and no file, is that policy; `./free-to-delegate` and any Path is a file. Raises BadPolicy as
@@ -150,9 +150,9 @@ def load_policy(given: str | Path) -> Policy:
     from assay.config.toml_errors import read
     from assay.config.toml_schema import ConfigFile, PolicyFile
 
-    path = Path(given)
-    if given in SHIPPED and not path.exists():
-        path = POLICIES / f"{given}.toml"
+    path = Path(written)
+    if written in SHIPPED and not path.exists():
+        path = POLICIES / f"{written}.toml"
     text = read(path)
     policy_only = text.data and not text.data.keys() & {name.replace("_", "-") for name in ConfigFile.model_fields}
     return _policy(text.validate(PolicyFile) if policy_only else text.validate(ConfigFile).policy)

@@ -91,11 +91,11 @@ def _entries(path: Path, model_file: ModelFile, files: list[Path]) -> list[Model
     names = stems if not _twice(stems) else [_relative(path, file) for file in files]
     entry = options_in(ModelOptions, "model", model_file)
     golden = _data(path, str(entry.golden)) if entry.golden else ""
-    given = _data(path, entry.inputs) if entry.inputs else ""
+    input_source = _data(path, entry.inputs) if entry.inputs else ""
     entry = dataclasses.replace(entry, tokenizer=_data(path, entry.tokenizer) if entry.tokenizer else "")
     # A value takes the place of a range of the same input.
     ranges = {name: bounds for name, bounds in entry.input_ranges.items() if name not in entry.input_values}
-    inputs = inputs_of(dataclasses.replace(entry, input_ranges=ranges), golden, given)
+    inputs = inputs_of(dataclasses.replace(entry, input_ranges=ranges), golden, input_source)
     stated: Any = model_file.tolerance
     named = {} if isinstance(stated, str) else model_file.tolerance
     contract = Contract(

@@ -13,11 +13,11 @@ from assay.options.input_values import stated
 from assay.options.model_groups import InputOptions, StatedOptions
 
 
-def inputs_of(options: InputOptions, golden: str, given: str) -> Inputs:
-    """The recipe of inputs; `golden` and `given` are where a golden and inputs without outputs lie, "" for none. Raises UsageError."""
+def inputs_of(options: InputOptions, golden: str, source: str) -> Inputs:
+    """The recipe of inputs; `golden` and `source` are where a golden and inputs without outputs lie, "" for none. Raises UsageError."""
     data = data_of(
         golden,
-        given,
+        source,
         state=options.state,
         image=options.image,
         tokenizer=str(options.tokenizer),

@@ -126,16 +126,18 @@ class GoalFile(_Table):
 
     @model_validator(mode="after")
     def _one_limit(self) -> GoalFile:
-        given = [_kebab(name) for name in LIMITS if getattr(self, name) is not None]
-        if len(given) != 1:
-            what = f"has both {' and '.join(given)}" if given else "has no limit"
+        limits = [_kebab(name) for name in LIMITS if getattr(self, name) is not None]
+        if len(limits) != 1:
+            what = f"has both {' and '.join(limits)}" if limits else "has no limit"
             raise ValueError(f"{what}: give exactly one of {', '.join(map(_kebab, LIMITS))}")
-        if self.against and given[0] in ABSOLUTE:
+        if self.against and limits[0] in ABSOLUTE:
             raise ValueError(
-                f"{given[0]} is absolute, against has no effect on it: remove against, or limit a degradation"
+                f"{limits[0]} is absolute, against has no effect on it: remove against, or limit a degradation"
             )
-        if self.noise and given[0] in ABSOLUTE:
-            raise ValueError(f"{given[0]} is absolute, noise has no effect on it: remove noise, or limit a degradation")
+        if self.noise and limits[0] in ABSOLUTE:
+            raise ValueError(
+                f"{limits[0]} is absolute, noise has no effect on it: remove noise, or limit a degradation"
+            )
         return self
 
 

@@ -184,7 +184,7 @@ class RegionJob(EngineJob, AnsweredBy[results.RegionResult], frozen=True, kw_onl
     def key(self) -> str:
         """Also what is asked of the graph: many such jobs have one case and flow."""
         place = (self.values_dir, self.windows, self.outputs, self.taps, self.edits, self.save_dir)
-        asked = (
+        choices = (
             *place,
             self.derive,
             self.screen,
@@ -195,7 +195,7 @@ class RegionJob(EngineJob, AnsweredBy[results.RegionResult], frozen=True, kw_onl
             self.runs,
             self.flow,
         )
-        return f"{self.case.name}|{self.flow.name}|{self.kind}|{value_digest(asked)[:16]}"
+        return f"{self.case.name}|{self.flow.name}|{self.kind}|{value_digest(choices)[:16]}"
 
 
 class ScreenJob(FlowJob, AnsweredBy[results.ScreenResult], frozen=True, kw_only=True, tag="screen"):
@@ -289,5 +289,5 @@ def batches_of(job: Job) -> tuple[int, ...]:
 def job_digest(job: Job) -> str:
     """Identity of what is asked, folders aside: the same question has the same digest on every machine."""
     measuring = job.measuring if isinstance(job, MeasureJob) else batches_of(job)
-    asked = job.flow if isinstance(job, FlowJob) else job.subject
-    return value_digest((job.case, asked, job.kind, measuring))
+    subject = job.flow if isinstance(job, FlowJob) else job.subject
+    return value_digest((job.case, subject, job.kind, measuring))

@@ -25,10 +25,10 @@ def rendered(path: Path, messages: Sequence[Mapping[str, str]], tokenizer: Path)
     )
     environment.filters["tojson"] = _to_json
     environment.globals |= {"raise_exception": _refuse, "strftime_now": _now}
-    given: dict[str, Any] = {"messages": messages, "tools": None, "documents": None, "add_generation_prompt": True}
+    variables: dict[str, Any] = {"messages": messages, "tools": None, "documents": None, "add_generation_prompt": True}
     try:
         template = environment.from_string(path.read_text("utf-8"))
-        return template.render(_special_tokens(tokenizer.parent / "tokenizer_config.json") | given)
+        return template.render(_special_tokens(tokenizer.parent / "tokenizer_config.json") | variables)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(noted(EndpointCode.TEMPLATE_NOT_READ, file=str(path), error=str(error))) from None
     except (TemplateError, TypeError, ValueError) as error:

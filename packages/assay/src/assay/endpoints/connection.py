@@ -81,17 +81,17 @@ class Connection:
     def stream(self, path: str, body: Mapping[str, Any], most: int) -> Iterator[Any]:
         """The events that answer `body`, at most `most` of them. Raises EndpointBroke where they end without "[DONE]"."""
         response = self._asked("POST", path, body)
-        seen = 0
+        count = 0
         try:
             for line in self._lines(response):
                 if line.startswith(b"data:"):
                     if line[5:].strip() == b"[DONE]":
                         return
-                    seen += 1
-                    if seen > most:
+                    count += 1
+                    if count > most:
                         return
                     yield self._read(line[5:])
-            raise EndpointBroke(noted(EndpointCode.STREAM_CUT, address=self.address, events=seen))
+            raise EndpointBroke(noted(EndpointCode.STREAM_CUT, address=self.address, events=count))
         finally:
             self._close()
 

@@ -231,8 +231,8 @@ class Environments:
         try:
             pins = self._with().resolve([*spec.requires, *worker_requirements()], python)
         except EnvironmentFailed as error:
-            asked = f"{', '.join(spec.requires)}; Python {minor}"
-            raise EnvironmentFailed(f"environment {spec.name!r} ({asked}) cannot be resolved: {error}") from None
+            requirements = f"{', '.join(spec.requires)}; Python {minor}"
+            raise EnvironmentFailed(f"environment {spec.name!r} ({requirements}) cannot be resolved: {error}") from None
         return Lock(spec.requires, minor, pins, spec.python)
 
     def _with(self) -> Installer:

@@ -42,7 +42,7 @@ def run(
     command: Sequence[str],
     *,
     what: str = "",
-    given: str = "",
+    stdin: str = "",
     variables: Mapping[str, str] | None = None,
     limit_s: float = 3600,
 ) -> str:
@@ -50,7 +50,7 @@ def run(
     try:
         done = subprocess.run(
             list(command),
-            input=given,
+            input=stdin,
             capture_output=True,
             text=True,
             timeout=limit_s,

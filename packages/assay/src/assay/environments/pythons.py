@@ -16,23 +16,23 @@ from assay.errors import EnvironmentFailed
 _ASK = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 
-def find_python(wanted: str, environment: str) -> tuple[str, str]:
-    """The path of an interpreter and its minor version. `wanted` is as in `EnvironmentSpec.python`.
+def find_python(version: str, environment: str) -> tuple[str, str]:
+    """The path of an interpreter and its minor version. `version` is as in `EnvironmentSpec.python`.
 
     Raises EnvironmentFailed where there is none, or where it is too old for a worker.
     """
-    if not wanted:
+    if not version:
         return sys.executable, f"{sys.version_info.major}.{sys.version_info.minor}"
-    if os.sep in wanted or wanted.startswith("~"):
-        path = str(Path(wanted).expanduser())
-        return path, _new_enough(minor_of(path), wanted, environment)
-    _new_enough(wanted, wanted, environment)
-    for candidate in _candidates(wanted):
-        if minor_of(candidate) == wanted:
-            return candidate, wanted
+    if os.sep in version or version.startswith("~"):
+        path = str(Path(version).expanduser())
+        return path, _new_enough(minor_of(path), version, environment)
+    _new_enough(version, version, environment)
+    for candidate in _candidates(version):
+        if minor_of(candidate) == version:
+            return candidate, version
     raise EnvironmentFailed(
-        f"environment {environment!r} wants Python {wanted}, which is not on this machine; install it (uv python install "
-        f"{wanted}), or name another version or a path in [environments.{environment}] python"
+        f"environment {environment!r} wants Python {version}, which is not on this machine; install it (uv python install "
+        f"{version}), or name another version or a path in [environments.{environment}] python"
     )
 
 
@@ -46,9 +46,9 @@ def minor_of(program: str) -> str:
     return text if done.returncode == 0 and re.fullmatch(r"\d+\.\d+", text) else ""
 
 
-def _new_enough(minor: str, wanted: str, environment: str) -> str:
+def _new_enough(minor: str, version: str, environment: str) -> str:
     if not minor:
-        raise EnvironmentFailed(f"environment {environment!r}: {wanted} is no Python that starts; correct the path")
+        raise EnvironmentFailed(f"environment {environment!r}: {version} is no Python that starts; correct the path")
     if tuple(int(part) for part in minor.split(".")) < OLDEST_PYTHON:
         raise EnvironmentFailed(
             f"environment {environment!r} wants Python {minor}; a worker needs {'.'.join(map(str, OLDEST_PYTHON))} or newer"

@@ -139,7 +139,9 @@ def newer_releases(package: str, known: Sequence[str]) -> dict[str, str]:
     return _on_other_pythons(package, pythons, lambda key: not known or key > release_key(known[-1]))
 
 
-def _on_other_pythons(package: str, minors: Iterable[int], wanted: Callable[[tuple[int, ...]], bool]) -> dict[str, str]:
+def _on_other_pythons(
+    package: str, minors: Iterable[int], is_right: Callable[[tuple[int, ...]], bool]
+) -> dict[str, str]:
     pythons: dict[str, str] = {}
     for minor in minors:
         python = f"{sys.version_info.major}.{minor}"
@@ -147,7 +149,7 @@ def _on_other_pythons(package: str, minors: Iterable[int], wanted: Callable[[tup
             listed = list_releases(package, python)
         except EnvironmentFailed:
             continue
-        pythons |= {version: python for version in listed if wanted(release_key(version)) and version not in pythons}
+        pythons |= {version: python for version in listed if is_right(release_key(version)) and version not in pythons}
     return dict(sorted(pythons.items(), key=lambda item: release_key(item[0])))
 
 
@@ -177,7 +179,7 @@ def run_with_release(
     if python and not has_python(python):
         return last
     for companions in COMPANIONS:
-        wanted = [*(pinned(package, version) for package in packages), *companions]
+        requirements = [*(pinned(package, version) for package in packages), *companions]
         command = [
             program,
             "run",
@@ -191,7 +193,7 @@ def run_with_release(
         command += [] if python else ["--no-python-downloads"]
         command += ["--offline"] if offline else []
         command += uv_arguments(settings, resolving=False)
-        command += [word for requirement in wanted for word in ("--with", requirement)]
+        command += [word for requirement in requirements for word in ("--with", requirement)]
         last = _with_signal(
             _run([*command, "python", "-I", "-c", RUN_SCRIPT, script], limit_s, client_variables(settings))
         )

@@ -25,7 +25,7 @@ class Uv:
         command += ["--python", python, "--no-python-downloads", "--no-emit-index-url", "--no-emit-find-links"]
         return run(
             [*command, *uv_arguments(settings, resolving=True)],
-            given="\n".join(requirements),
+            stdin="\n".join(requirements),
             variables=client_variables(settings),
         )
 

@@ -167,14 +167,14 @@ def _fired(fired: Mapping[str, int]) -> Iterator[str]:
 
 def coverage_lines(session: Session, possible: Set[str] = frozenset()) -> Iterator[str]:
     """What was run on each flow, and what never was: `possible` are the forms by opset that the generators know ("Conv@11")."""
-    for flow, seen in session.seen.items():
-        operators = Counter(feature.split(" ")[0] for feature in seen)
+    for flow, coverage in session.seen.items():
+        operators = Counter(feature.split(" ")[0] for feature in coverage)
         names = {operator.partition("@")[0] for operator in operators}
-        attributes = sum(" ." in feature for feature in seen)
+        attributes = sum(" ." in feature for feature in coverage)
         whole = f" of {len(possible)}" if possible else ""
         yield (
             f"coverage on {flow}: {len(names)} operators, {len(operators)}{whole} of their forms by opset, "
-            f"{len(seen) - attributes} forms by type and rank, {attributes} by attribute"
+            f"{len(coverage) - attributes} forms by type and rank, {attributes} by attribute"
         )
         yield from _fired(session.fired.get(flow, {}))
         refused = session.refused.get(flow, {})

@@ -207,9 +207,9 @@ def of_type(case: GeneratedCase, element: int, plain: int) -> GeneratedCase:
         if tensor.data_type == element:
             tensor.CopyFrom(numpy_helper.from_array(_within(numpy_helper.to_array(tensor), dtype), tensor.name))
     for node in model.graph.node:
-        for given in node.attribute:
-            if given.name in TYPED and given.i == element:
-                given.i = plain
+        for attribute in node.attribute:
+            if attribute.name in TYPED and attribute.i == element:
+                attribute.i = plain
     name = _name(element)
     inputs = {
         at: _within(array, dtype) if dtype_name(array.dtype) == name else array for at, array in case.inputs.items()
@@ -231,7 +231,7 @@ def _elements(model: Any) -> Iterator[int]:
     for tensor in model.graph.initializer:
         yield tensor.data_type
     for node in model.graph.node:
-        yield from (given.i for given in node.attribute if given.name in TYPED)
+        yield from (attribute.i for attribute in node.attribute if attribute.name in TYPED)
 
 
 def _name(element: int) -> str:

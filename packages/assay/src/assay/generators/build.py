@@ -120,14 +120,14 @@ class Build:
         """A value of the graph that fits, or a new input; in `fixed` percent a constant. `domain`: the operator is not defined, or not of
         use, beyond the ends, so that a value of the graph is brought between them first. `any_size`: of a value of the graph the rank
         of `shape` matters alone."""
-        wanted = (dtype,) if isinstance(dtype, str) else tuple(dtype)
+        dtypes = (dtype,) if isinstance(dtype, str) else tuple(dtype)
         stored = bool(fixed) and self.draws.chance(max(fixed, self.stored if fixed >= WEIGHT else 0))
         if self.reuse and not stored and self.draws.chance(self.reuse):
-            fitting = [value for value in self.values if self._fits(value, wanted, shape, ranks, any_size, empty)]
+            fitting = [value for value in self.values if self._fits(value, dtypes, shape, ranks, any_size, empty)]
             if fitting:
                 operand = fitting[-1] if self.draws.chance(70) else self.draws.one_of(fitting)
                 return self._within(operand, low, high) if domain and not self.draws.chance(UNGUARDED) else operand
-        chosen = wanted[0] if len(wanted) == 1 else self.draws.one_of(wanted)
+        chosen = dtypes[0] if len(dtypes) == 1 else self.draws.one_of(dtypes)
         sizes = tuple(shape) if shape is not None else self.shape(ranks, empty=empty)
         array = draw_values(self.draws, chosen, sizes, low, high)
         if stored and self.draws.chance(SPECIAL):
@@ -212,8 +212,8 @@ class Build:
         """Its outputs. Attributes that are None are left out. `known` are their types and shapes, where onnx cannot infer them from types
         and shapes alone: sizes that depend on values, sequences. Raises NotMade where the operator has no such form here."""
         schema = self.schema(operator)
-        given = {name: value for name, value in attributes.items() if value is not None}
-        if not given.keys() <= schema.attributes.keys() or len(reads) > schema.max_input:
+        written = {name: value for name, value in attributes.items() if value is not None}
+        if not written.keys() <= schema.attributes.keys() or len(reads) > schema.max_input:
             raise NotMade
         names = [f"v{self._count + place}" for place in range(outputs)]
         self._count += outputs
@@ -222,7 +222,7 @@ class Build:
         )
         made.attribute.extend(
             helper.make_attribute(name, value, attr_type=int(schema.attributes[name].type))
-            for name, value in sorted(given.items())
+            for name, value in sorted(written.items())
         )
         types = (
             dict(zip(names, known, strict=True))

@@ -98,11 +98,11 @@ def shorter(values: CaseValues, output: str) -> Iterator[GeneratedCase]:
 
 def needed_for(nodes: Sequence[Any], outputs: set[str]) -> list[int]:
     """The places of the nodes that lead to these values."""
-    wanted, places = {*outputs}, []
+    needed, places = {*outputs}, []
     for place in range(len(nodes) - 1, -1, -1):
-        if wanted & set(nodes[place].output):
+        if needed & set(nodes[place].output):
             places.append(place)
-            wanted |= set(nodes[place].input)
+            needed |= set(nodes[place].input)
     return places[::-1]
 
 

@@ -53,9 +53,9 @@ class CaseValues:
         self.attributes = tuple(
             sorted(
                 {
-                    _class(node.op_type, given, schema_at(node.op_type, opset))
+                    _class(node.op_type, attribute, schema_at(node.op_type, opset))
                     for node in nodes
-                    for given in node.attribute
+                    for attribute in node.attribute
                 }
             )
         )
@@ -156,8 +156,8 @@ class CaseValues:
             first = next((known[name] for name in node.input if name in known), None)
             if first is not None:
                 yield f"{operator} {dtype_name(first.dtype)} {first.ndim}"
-            for given in node.attribute:
-                attribute_class = _class(node.op_type, given, self._schema(node.op_type))
+            for attribute in node.attribute:
+                attribute_class = _class(node.op_type, attribute, self._schema(node.op_type))
                 yield f"{operator} {attribute_class.removeprefix(node.op_type)}"
 
     def _schema(self, operator: str) -> Any:

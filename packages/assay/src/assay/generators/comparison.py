@@ -35,14 +35,14 @@ class Far(msgspec.Struct, frozen=True):
     budget: float | None = None
 
 
-def compare(given: dict[str, Tensor], values: CaseValues) -> Far:
+def compare(answers: dict[str, Tensor], values: CaseValues) -> Far:
     """The first output that is off."""
     coarse = any(type_name in ("float16", "bfloat16") for type_name in (*values.dtypes, *values.outputs.values()))
     close = CLOSE_HALF if coarse else CLOSE
     for name, dtype in values.outputs.items():
-        if name not in given:
+        if name not in answers:
             return Far("missing", name, math.inf)
-        mine = given[name]
+        mine = answers[name]
         if dtype_name(mine.dtype) != dtype:
             return Far("type", name, math.inf)
         if mine.shape not in (values.declared[name], values.wide[name].shape):
@@ -62,19 +62,19 @@ def compare(given: dict[str, Tensor], values: CaseValues) -> Far:
     return Far()
 
 
-def far_of(given: dict[str, Tensor], values: CaseValues, flow: Flow, seed: int) -> Far:
+def far_of(answers: dict[str, Tensor], values: CaseValues, flow: Flow, seed: int) -> Far:
     """By the cheap look, and by the derived tolerance where that finds numbers off."""
-    far = compare(given, values)
-    return judge(given, values, far, flow, seed) if far.kind in ("values", "range") else far
+    far = compare(answers, values)
+    return judge(answers, values, far, flow, seed) if far.kind in ("values", "range") else far
 
 
-def judge(given: dict[str, Tensor], values: CaseValues, far: Far, flow: Flow, seed: int) -> Far:
+def judge(answers: dict[str, Tensor], values: CaseValues, far: Far, flow: Flow, seed: int) -> Far:
     """By the tolerance derived for the flow; what the cheap look found stands where none can be derived."""
     try:
         profile = derive_model(
             values.model, [values.case.inputs], flow.precision, seed=seed, allowances=tuple(flow.allowances)
         )
-        judgements = judge_outputs([given], None, profile)
+        judgements = judge_outputs([answers], None, profile)
     except (Lowering, UsageError, ValueError, TypeError, KeyError, ArithmeticError):
         return far
     used = {
@@ -87,20 +87,20 @@ def judge(given: dict[str, Tensor], values: CaseValues, far: Far, flow: Flow, se
     name = max(used, key=lambda operator: used[operator])
     if used[name] <= 1.0:
         return Far()
-    return Far("values", name, distance(given[name], values.wide[name]), used[name])
+    return Far("values", name, distance(answers[name], values.wide[name]), used[name])
 
 
-def coarse_sum(given: Mapping[str, Tensor], values: CaseValues, flow: Flow, seed: int) -> tuple[Unspecified, ...]:
+def coarse_sum(answers: Mapping[str, Tensor], values: CaseValues, flow: Flow, seed: int) -> tuple[Unspecified, ...]:
     """Whether an answer in halves is wrong only if sums are accumulated in more than halves, which the standard does not ask for."""
     halves = "float16" in (*values.dtypes, *values.outputs.values())
-    if not halves or not given or compare(dict(given), values).kind != "values":
+    if not halves or not answers or compare(dict(answers), values).kind != "values":
         return ()
     coarse = replace(flow, allowances=(*flow.allowances, HALF_SUMS))
-    far = judge(dict(given), values, Far("values"), coarse, seed)
+    far = judge(dict(answers), values, Far("values"), coarse, seed)
     return () if far.kind else (Unspecified.COARSE_SUM,)
 
 
-def other_reading(given: dict[str, Tensor], values: CaseValues, far: Far) -> tuple[Unspecified, ...]:
+def other_reading(answers: dict[str, Tensor], values: CaseValues, far: Far) -> tuple[Unspecified, ...]:
     """What the standard does not say, where an answer whose values are `far` by the first reading of it is right by the other. The look
     at that is a cheap one, so that the readings themselves have to differ in it: an answer is near both else, however far it is."""
     readings = readings_of(values.model) if far.kind == "values" else {}
@@ -111,7 +111,7 @@ def other_reading(given: dict[str, Tensor], values: CaseValues, far: Far) -> tup
         other.evaluate(otherwise=True)
     except Lowering:
         return ()
-    if compare(given, other).kind or not compare({name: other.expected(name) for name in other.outputs}, values).kind:
+    if compare(answers, other).kind or not compare({name: other.expected(name) for name in other.outputs}, values).kind:
         return ()
     return tuple({reading: None for of_operator in readings.values() for reading in of_operator})
 

@@ -46,7 +46,7 @@ class OperatorPairs:
 
 def _added(build: Build, operator: str) -> list[Operand]:
     """Its outputs; it reads one of the values that a node gives, where there are any."""
-    given = {name for node in build.nodes for name in node.output}
+    made = {name for node in build.nodes for name in node.output}
     for _ in range(TRIES):
         mark = build.mark()
         try:
@@ -54,7 +54,7 @@ def _added(build: Build, operator: str) -> list[Operand]:
         except NotMade:
             build.undo(mark)
             continue
-        if not given or any(name in given for node in build.nodes[mark[0] :] for name in node.input):
+        if not made or any(name in made for node in build.nodes[mark[0] :] for name in node.input):
             return outputs
         build.undo(mark)
     raise NotMade

@@ -59,7 +59,7 @@ def with_one_scale(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
                 tensor.CopyFrom(numpy_helper.from_array(array[0].reshape(()), tensor.name))
                 changed = True
         if all(not tensor.dims for tensor in grids):
-            kept = [given for given in node.attribute if given.name != "axis"]
+            kept = [attribute for attribute in node.attribute if attribute.name != "axis"]
             del node.attribute[:]
             node.attribute.extend(kept)
     if changed:

@@ -52,13 +52,13 @@ def plain_cases(case: GeneratedCase) -> Iterator[GeneratedCase]:
     model = onnx.load_from_string(case.model)
     present = {node.op_type for node in model.graph.node}
     inputs = [value for value in model.graph.input if value.name in case.inputs]
-    for given in sorted(inputs, key=lambda value: value.type.tensor_type.elem_type not in FLOATS):
-        for operator in _operators(given.type.tensor_type.elem_type):
+    for input_value in sorted(inputs, key=lambda value: value.type.tensor_type.elem_type not in FLOATS):
+        for operator in _operators(input_value.type.tensor_type.elem_type):
             if operator not in present:
                 yield GeneratedCase(
-                    _model(model, given, operator),
-                    {given.name: _plain(case.inputs[given.name])},
-                    tuple({given.name: _plain(other[given.name])} for other in case.others),
+                    _model(model, input_value, operator),
+                    {input_value.name: _plain(case.inputs[input_value.name])},
+                    tuple({input_value.name: _plain(other[input_value.name])} for other in case.others),
                     case.uses,
                 )
 
@@ -71,14 +71,14 @@ def _operators(element: int) -> tuple[str, ...]:
     return ("Not", "And") if element == TensorProto.BOOL else ()
 
 
-def _model(model: Any, given: Any, operator: str) -> bytes:
+def _model(model: Any, value: Any, operator: str) -> bytes:
     answer = onnx.ValueInfoProto()
-    answer.CopyFrom(given)
-    answer.name = f"{given.name}_plain"
-    operands = [given.name] * (1 if operator in ONE_OPERAND else 2)
-    graph = helper.make_graph([helper.make_node(operator, operands, [answer.name])], "plain", [given], [answer])
+    answer.CopyFrom(value)
+    answer.name = f"{value.name}_plain"
+    operands = [value.name] * (1 if operator in ONE_OPERAND else 2)
+    graph = helper.make_graph([helper.make_node(operator, operands, [answer.name])], "plain", [value], [answer])
     opset = next(entry.version for entry in model.opset_import if entry.domain == "")
-    element = dtype_name(np.dtype(helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)))
+    element = dtype_name(np.dtype(helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)))
     if element not in allowed(operator, opset, 0):  # the newest takes more types
         opset = LATEST
     ir = max(model.ir_version, ir_of(opset))

@@ -18,11 +18,11 @@ def equal_maxima(node: Any, values: Mapping[str, Tensor]) -> bool:
     x, most = values.get(node.input[0]), values.get(node.output[0])
     if x is None or most is None:
         return False
-    given = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
-    kernel, sizes, windows = given["kernel_shape"], x.shape[2:], most.shape[2:]
-    strides, dilations = (given.get(name, [1] * len(kernel)) for name in ("strides", "dilations"))
-    begins = given.get("pads", [0] * 2 * len(kernel))[: len(kernel)]
-    way = given.get("auto_pad", b"NOTSET").decode()
+    attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+    kernel, sizes, windows = attributes["kernel_shape"], x.shape[2:], most.shape[2:]
+    strides, dilations = (attributes.get(name, [1] * len(kernel)) for name in ("strides", "dilations"))
+    begins = attributes.get("pads", [0] * 2 * len(kernel))[: len(kernel)]
+    way = attributes.get("auto_pad", b"NOTSET").decode()
     if way.startswith("SAME"):
         reach = [(width - 1) * step + 1 for width, step in zip(kernel, dilations, strict=True)]
         whole = [

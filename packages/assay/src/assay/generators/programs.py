@@ -19,7 +19,7 @@ def is_right_uncompiled(program: Path, values: CaseValues, seed: int) -> bool:
     flow = plugins.find_flow(EAGER)
     try:
         engine = backend_class(flow.backend)().lower(program, flow)
-        given = {name: np.asarray(array) for name, array in engine.run(values.case.inputs).items()}
+        answers = {name: np.asarray(array) for name, array in engine.run(values.case.inputs).items()}
     except Exception:  # noqa: BLE001  whatever torch raises of a program that it cannot run
         return False
-    return not far_of(given, values, flow, seed).kind
+    return not far_of(answers, values, flow, seed).kind

@@ -86,8 +86,8 @@ def _behind_grid(build: Build, name: str, dtype: str, axis: int | None) -> None:
     scale = build.constant(scales.reshape(shape))
     zero = build.constant(np.full(shape, middle + draws.one_of((0, 0, 1, -3))).astype(numpy_dtype(dtype)))
     del build.weights[name]
-    given: dict[str, Any] = {} if axis is None else {"axis": axis}
+    attributes: dict[str, Any] = {} if axis is None else {"axis": axis}
     node = helper.make_node(
-        "DequantizeLinear", [grid.name, scale.name, zero.name], [name], name=f"{name}/grid", **given
+        "DequantizeLinear", [grid.name, scale.name, zero.name], [name], name=f"{name}/grid", **attributes
     )
     build.nodes.insert(0, node)

@@ -15,11 +15,11 @@ NEAR = 1e-4
 
 def rounding_decides(node: Any, sizes: Sequence[int], resized: Sequence[int]) -> bool:
     """Of an engine's choice at any axis. A scale that float32 holds exactly leaves nothing open."""
-    given = {attribute.name: attribute.s.decode() for attribute in node.attribute if attribute.s}
-    if given.get("mode", "nearest") != "nearest":
+    attributes = {attribute.name: attribute.s.decode() for attribute in node.attribute if attribute.s}
+    if attributes.get("mode", "nearest") != "nearest":
         return False
-    rule = given.get("nearest_mode", "round_prefer_floor")
-    way = given.get("coordinate_transformation_mode", "half_pixel")
+    rule = attributes.get("nearest_mode", "round_prefer_floor")
+    way = attributes.get("coordinate_transformation_mode", "half_pixel")
     for size, out in zip(sizes, resized, strict=True):
         if (
             size == out

@@ -148,17 +148,17 @@ class _Screener:
         except Exception as error:  # noqa: BLE001  whatever a backend raises of a model that it does not take
             return Trial(case, values, Screened.REFUSED, detail=type(error).__name__)
         try:
-            given = {name: np.asarray(array) for name, array in engine.run(case.inputs).items()}
+            answers = {name: np.asarray(array) for name, array in engine.run(case.inputs).items()}
         except Unsupported as error:
             return Trial(case, values, Screened.REFUSED, detail=type(error).__name__)
         except Exception as error:  # noqa: BLE001  what it has compiled it must run
             return self._as_given(Trial(case, values, Screened.FAILED, Far("failed"), _said(error)))
-        far = compare(given, values)
+        far = compare(answers, values)
         if not far.kind and values.is_doubtful():
             return Trial(case, values, Screened.NO_ORACLE)
         if far.kind in ("values", "range") or (derive and not far.kind):
             self._derived += 1
-            far = judge(given, values, far, self._job.flow, self._job.seed)
+            far = judge(answers, values, far, self._job.flow, self._job.seed)
         if far.kind in ("values", "range") and values.is_doubtful_inside():
             return Trial(case, values, Screened.NO_ORACLE)
         if self._job.learn and not far.kind:
@@ -166,8 +166,8 @@ class _Screener:
         if derive and not (far.kind or case.uses or case.others):
             self._watch(values, engine)
         if far.kind:
-            reading = other_reading(given, values, far)
-            return self._as_given(Trial(case, values, Screened.SUSPECT, far, answers=given, reading=reading))
+            reading = other_reading(answers, values, far)
+            return self._as_given(Trial(case, values, Screened.SUSPECT, far, answers=answers, reading=reading))
         used = self._used(engine, case, once) if case.uses or case.others else None
         return used or Trial(case, values, Screened.RIGHT)
 
@@ -238,8 +238,8 @@ class _Screener:
             return None
         self._counts[use.value] += 1
         try:
-            for given in answers(self._maker, engine, case, use):
-                if (far := far_of(given, values, self._job.flow, self._job.seed)).kind:
+            for answer in answers(self._maker, engine, case, use):
+                if (far := far_of(answer, values, self._job.flow, self._job.seed)).kind:
                     return Trial(case, values, Screened.SUSPECT, replace(far, kind=use.value))
         except Exception as error:  # noqa: BLE001  what it has compiled it must run
             if use is Use.OTHER_SIZES:  # the evaluation takes sizes that an operator does not: a refusal is no failure

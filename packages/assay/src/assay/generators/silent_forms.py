@@ -38,16 +38,18 @@ def _read(node: Any, values: Mapping[str, Tensor], place: int) -> Tensor | None:
 
 
 def _is_crossed(node: Any, values: Mapping[str, Tensor]) -> bool:
-    given = _attributes(node)
-    least, most = (given.get(name, _read(node, values, place)) for place, name in ((1, "min"), (2, "max")))
+    attributes = _attributes(node)
+    least, most = (attributes.get(name, _read(node, values, place)) for place, name in ((1, "min"), (2, "max")))
     return least is not None and most is not None and bool(np.any(np.asarray(least) > np.asarray(most)))
 
 
 def _has_many_places(node: Any, values: Mapping[str, Tensor]) -> bool:
     """Whether corners, middles and equal steps lead to different elements: by `nearest` a whole scale repeats each element."""
-    given = _attributes(node)
-    scales = np.asarray(given.get("scales", _read(node, values, 1)), np.float64)
-    return bool((scales != 1.0).any() if given.get("mode", b"nearest") != b"nearest" else (scales % 1.0 != 0.0).any())
+    attributes = _attributes(node)
+    scales = np.asarray(attributes.get("scales", _read(node, values, 1)), np.float64)
+    return bool(
+        (scales != 1.0).any() if attributes.get("mode", b"nearest") != b"nearest" else (scales % 1.0 != 0.0).any()
+    )
 
 
 def _signs_decide(node: Any, values: Mapping[str, Tensor]) -> bool:

@@ -126,8 +126,8 @@ def _number(node: Any, name: str, default: float = 0) -> float:
 
 
 def _attributes(node: Any) -> dict[str, Any]:
-    given = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
-    return {name: value.decode() if isinstance(value, bytes) else value for name, value in given.items()}
+    attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+    return {name: value.decode() if isinstance(value, bytes) else value for name, value in attributes.items()}
 
 
 def _word(node: Any, name: str) -> str:
@@ -141,11 +141,11 @@ _SLOPED = {"Affine": 2, "ScaledTanh": 2, "HardSigmoid": 2, "LeakyRelu": 1, "Elu"
 def _activations_share_numbers(node: Any) -> bool:
     """Numbers "are consumed in the order of activation functions": whether those that read none take their turn is not said, nor what
     Affine and ScaledTanh, which are no operators any more, have by default."""
-    given = {proto.name: helper.get_attribute_value(proto) for proto in node.attribute}
-    names = [name.decode() for name in given.get("activations", [])]
+    attributes = {proto.name: helper.get_attribute_value(proto) for proto in node.attribute}
+    names = [name.decode() for name in attributes.get("activations", [])]
     for place, attribute in ((1, "activation_alpha"), (2, "activation_beta")):
         readers = [name for name in names if _SLOPED.get(name, 0) >= place]
-        numbers = given.get(attribute, [])
+        numbers = attributes.get(attribute, [])
         if len(readers) > len(numbers) and (numbers or {"Affine", "ScaledTanh"} & {*readers}):
             return True
         if numbers and len(readers) < len(names) and len({*numbers}) > 1:
@@ -164,9 +164,9 @@ def _on_a_dynamic_edge(x: Tensor) -> bool:
     return bool((np.abs(steps - np.floor(steps) - 0.5) < TIE + ROUNDINGS * 2.0**-24 * np.abs(steps)).any())
 
 
-def _overflows(node: Any, reads: list[Tensor], given: Tensor) -> bool:
+def _overflows(node: Any, reads: list[Tensor], answer: Tensor) -> bool:
     """A bound from the largest numbers that go in: wide enough that it may call a case unspecified that is not."""
-    info = np.iinfo(given.dtype)
+    info = np.iinfo(answer.dtype)
     most = [float(np.abs(read.astype(np.float64)).max(initial=0.0)) for read in reads]
     terms = max((read.size for read in reads), default=1)
     operator = node.op_type
@@ -200,10 +200,10 @@ def _cast_to(node: Any, reads: list[Tensor]) -> np.dtype[Any]:
     return np.dtype(helper.tensor_dtype_to_np_dtype(next(proto.i for proto in node.attribute if proto.name == "to")))
 
 
-def _out_of_range(x: Tensor, wanted: np.dtype[Any]) -> bool:
-    if wanted.kind not in "iu" or x.dtype.kind == "b":
+def _out_of_range(x: Tensor, to: np.dtype[Any]) -> bool:
+    if to.kind not in "iu" or x.dtype.kind == "b":
         return False
-    info = np.iinfo(wanted)
+    info = np.iinfo(to)
     numbers = x.astype(np.float64)
     return bool(
         (~np.isfinite(numbers)).any() or (np.trunc(numbers) < info.min).any() or (np.trunc(numbers) > info.max).any()

@@ -42,8 +42,8 @@ def worst_budget(result: Result) -> float | None:
 
 def _findings(result: ComparedResult) -> list[Finding]:
     """Each finding once, although a record may hold it with its output and with the whole job."""
-    seen = [*result.findings, *(finding for comparison in result.comparisons for finding in comparison.findings)]
-    return list(dict.fromkeys(seen))
+    findings = [*result.findings, *(finding for comparison in result.comparisons for finding in comparison.findings)]
+    return list(dict.fromkeys(findings))
 
 
 def _budgets(result: ComparedResult) -> list[tuple[Comparison, float]]:

@@ -32,23 +32,23 @@ WITHOUT_DRAWS = (
 )
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ConfiguredJob(msgspec.Struct, frozen=True):
     """A job, and the configuration file that it came from: its flow may have a name that only the file explains."""
 
     job: Job
     config: str = ""
 
 
-def command(result: Result, asked: Asked | None, *, own: bool = False, **options: object) -> str:
+def command(result: Result, configured: ConfiguredJob | None, *, own: bool = False, **options: object) -> str:
     """`assay check` of the same model on the same flow, with what is `said` by options besides; `own`: on the same inputs. Without
     the job the names of its model and inputs are placeholders. In backticks, by which a report knows what is to be copied."""
-    if asked is None:
+    if configured is None:
         values: Values = {"models": ("MODEL.onnx",), "flows": (result.flow,), "inputs": "DATA" if own else ""}
     else:
-        job, case = asked.job, asked.job.case
+        job, case = configured.job, configured.job.case
         values = {
             **model_values(case),
-            "config": asked.config,
+            "config": configured.config,
             **(flow_values(job.flow) if isinstance(job, FlowJob) else {}),
             **original_values(case),
             **(input_values(case) if own else {}),
@@ -58,22 +58,22 @@ def command(result: Result, asked: Asked | None, *, own: bool = False, **options
     )
 
 
-def advice(result: Result, asked: Asked | None) -> str:
+def advice(result: Result, configured: ConfiguredJob | None) -> str:
     """For a result that is mistrusted, by what made it so and by whose inputs it was fed."""
     if result.cause is Cause.NO_REFERENCE:
-        return _without_answers(result, asked)
+        return _without_answers(result, configured)
     if any(map(is_drawn, comparisons_of(result))):
         return WITHOUT_DRAWS
     reference = result.reference if isinstance(result, ComparedResult) else Reference()
     if without_numbers(result):
-        return f"to decide it, give inputs on which the model answers with numbers: {command(result, asked, inputs='FILE.npz')}"
+        return f"to decide it, give inputs on which the model answers with numbers: {command(result, configured, inputs='FILE.npz')}"
     if reference.kind is ReferenceKind.DEFINITION:
         return "these published answers can show no more: give inputs of your own to the same operator"
     if reference.own_inputs:
-        return f"to decide it on these inputs, {to_state(result, asked)}{_by_meaning(result, asked, TOP1)}"
+        return f"to decide it on these inputs, {to_state(result, configured)}{_by_meaning(result, configured, TOP1)}"
     return (
-        f"to decide it, give inputs of your own: {command(result, asked, inputs='FILE.npz')}; or other random ones: "
-        f"{command(result, asked, seed=1, samples=16)}"
+        f"to decide it, give inputs of your own: {command(result, configured, inputs='FILE.npz')}; or other random ones: "
+        f"{command(result, configured, seed=1, samples=16)}"
     )
 
 
@@ -85,50 +85,50 @@ def without_numbers(result: Result) -> bool:
     )
 
 
-def to_compare(result: Result, asked: Asked | None) -> str:
+def to_compare(result: Result, configured: ConfiguredJob | None) -> str:
     """Where answers are missing or in doubt."""
     if isinstance(result, ChangeResult):
-        new = {"models": ("NEW.onnx",)} if asked is None else model_values(asked.job.case)
+        new = {"models": ("NEW.onnx",)} if configured is None else model_values(configured.job.case)
         words = ["assay", "check", *arguments_of(CheckOptions, {**new, "golden": "ANSWERS.npz"})]
         text = "the answers of the framework that the old model comes from, beside their inputs, as a golden of the new file"
         return f"to decide it, give {text}: `{shlex.join(words)}`"
     return (
         "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
-        f"{command(result, asked, golden='ANSWERS.npz')}{_by_meaning(result, asked, ACCURACY)}"
+        f"{command(result, configured, golden='ANSWERS.npz')}{_by_meaning(result, configured, ACCURACY)}"
     )
 
 
-def without_answers(result: Result, asked: Asked | None) -> str:
+def without_answers(result: Result, configured: ConfiguredJob | None) -> str:
     """The comparison of two files on the inputs that came with answers for the old one, without these."""
-    if asked is None or asked.job.case.original is None:
+    if configured is None or configured.job.case.original is None:
         return "`assay check NEW.onnx --reference OLD.onnx --inputs ANSWERS.npz`"
-    case, golden = asked.job.case, asked.job.case.original.golden
-    plain = msgspec.structs.replace(case, original=msgspec.structs.replace(asked.job.case.original, golden=""))
-    job = msgspec.structs.replace(asked.job, case=plain)
-    return command(result, msgspec.structs.replace(asked, job=job), inputs=golden)
+    case, golden = configured.job.case, configured.job.case.original.golden
+    plain = msgspec.structs.replace(case, original=msgspec.structs.replace(configured.job.case.original, golden=""))
+    job = msgspec.structs.replace(configured.job, case=plain)
+    return command(result, msgspec.structs.replace(configured, job=job), inputs=golden)
 
 
-def to_state(result: Result, asked: Asked | None) -> str:
+def to_state(result: Result, configured: ConfiguredJob | None) -> str:
     """On a user's own inputs, where an error that is small enough for its use settles a doubt."""
     open_ = blocking(comparisons_of(result)) or comparisons_of(result)
     close = CLOSE if all("rel_l2" in comparison.metrics for comparison in open_) else CLOSE_TO_ZERO
     limit = CLOSE_TO_FLOAT if isinstance(result, ChangeResult) else close
-    return f"state what is close enough: {command(result, asked, own=True, require=(limit,))}"
+    return f"state what is close enough: {command(result, configured, own=True, require=(limit,))}"
 
 
-def to_measure(result: Result, asked: Asked | None) -> str:
+def to_measure(result: Result, configured: ConfiguredJob | None) -> str:
     """Where no sample was taken."""
-    return f"to decide it, measure for longer: {command(result, asked, only_kind='measure', measure_seconds=5)}"
+    return f"to decide it, measure for longer: {command(result, configured, only_kind='measure', measure_seconds=5)}"
 
 
-def _by_meaning(result: Result, asked: Asked | None, goal: str) -> str:
+def _by_meaning(result: Result, configured: ConfiguredJob | None, goal: str) -> str:
     """The task's metric, where some output could be scores of classes, on the inputs of the job where they are a user's."""
-    if asked is None or not (output := _scores(asked.job.case)):
+    if configured is None or not (output := _scores(configured.job.case)):
         return ""
     labels = "" if goal == TOP1 else ", with the right classes as 'label' beside the inputs"
     labelled = "" if goal == TOP1 else "LABELLED.npz"
     metric = MetricChoice("classification", {"output": output})
-    meaning = command(result, asked, own=not labelled, inputs=labelled, task_metric=metric, require=(goal,))
+    meaning = command(result, configured, own=not labelled, inputs=labelled, task_metric=metric, require=(goal,))
     return f"; or by what the outputs mean, if they are scores of classes (or {', '.join(list(TASK_METRICS)[1:])}){labels}: {meaning}"
 
 
@@ -141,12 +141,12 @@ def _scores(case: Case) -> str:
     return ""
 
 
-def _without_answers(result: Result, asked: Asked | None) -> str:
+def _without_answers(result: Result, configured: ConfiguredJob | None) -> str:
     if isinstance(result, VerifyResult) and result.facts.transforms and (result.comparisons or result.against_float):
         own = result.reference.own_inputs
         inputs = "" if own else "FILE.npz"
-        lost = command(result, asked, own=own, inputs=inputs, require=(CLOSE_TO_FLOAT,))
+        lost = command(result, configured, own=own, inputs=inputs, require=(CLOSE_TO_FLOAT,))
         return f"to decide it, state what the transform may cost against the float model, on inputs of your own: {lost}"
     if result.outcome is Outcome.INFRASTRUCTURE:
         return "free the machine and check again"
-    return to_compare(result, asked)
+    return to_compare(result, configured)

@@ -13,7 +13,7 @@ from assay.core.result import LoadResult, Result
 from assay.core.result_parts import LossResult, measurements_of, speeds_of
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import goal_rules
-from assay.judge.advice import Asked, without_numbers
+from assay.judge.advice import ConfiguredJob, without_numbers
 from assay.judge.changes import baseline_metrics
 from assay.judge.decided import Kept, decided, refused, weakened
 from assay.judge.draft_verdict import DraftVerdict, Violation, split_key
@@ -41,12 +41,12 @@ def with_goals(
     baseline: Sequence[Result],
     *,
     alone: bool = False,
-    asked: Mapping[str, Asked] = {},
+    configured_jobs: Mapping[str, ConfiguredJob] = {},
     exempt: Collection[str] = (),
 ) -> tuple[list[DraftVerdict], list[Verdict]]:
     """The opinions after every goal, and one failing verdict on the run for each goal that matches no job at all. A job
-    `alone` does not answer for metrics that others record; `asked` are the jobs by key, for commands. Those in `exempt` are there to
-    be compared with: no goal is about them."""
+    `alone` does not answer for metrics that others record; `configured_jobs` are the jobs by key, for commands. Those in
+    `exempt` are there to be compared with: no goal is about them."""
     if not policy.goals:
         return list(opinions), []  # thousands of metrics that nobody asks for
     now = {
@@ -67,12 +67,14 @@ def with_goals(
         if not cells:
             unused.append(_unused(goal))
         for cell in cells:
-            for draft_verdict, complaint in _asked(goal, cell, now, then, asked, alone=alone, base_name=base_name):
+            for draft_verdict, complaint in _asked(
+                goal, cell, now, then, configured_jobs, alone=alone, base_name=base_name
+            ):
                 if complaint is None:
                     kept[draft_verdict.job_key].append((goal, now[draft_verdict.job_key][goal.metric]))
                 else:
                     complaints[draft_verdict.job_key].append(
-                        weakened(draft_verdict, goal, complaint, asked.get(draft_verdict.job_key))
+                        weakened(draft_verdict, goal, complaint, configured_jobs.get(draft_verdict.job_key))
                     )
     return [_weighed(opinion, complaints[opinion.job_key], kept[opinion.job_key]) for opinion in opinions], unused
 
@@ -104,7 +106,7 @@ def _asked(
     cell: Sequence[DraftVerdict],
     now: Numbered,
     then: Numbered,
-    jobs: Mapping[str, Asked],
+    jobs: Mapping[str, ConfiguredJob],
     *,
     alone: bool,
     base_name: str,
@@ -214,7 +216,9 @@ def _no_baseline(goal: Goal, whose: str, observed: float, flow: str) -> Violatio
     return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric, observed)
 
 
-def _missing(goal: Goal, draft: DraftVerdict, names: Sequence[str], job: Asked | None, *, measured: bool) -> Violation:
+def _missing(
+    goal: Goal, draft: DraftVerdict, names: Sequence[str], job: ConfiguredJob | None, *, measured: bool
+) -> Violation:
     assert draft.result is not None
     short = samples_missing(draft.result, goal.metric)
     if short is not None:

@@ -12,7 +12,7 @@ from assay.core.policy import Policy
 from assay.core.result import ChangeResult
 from assay.core.verdict import VerdictStatus
 from assay.judge.accuracy import worst_budget
-from assay.judge.advice import WITHOUT_DRAWS, Asked
+from assay.judge.advice import WITHOUT_DRAWS, ConfiguredJob
 from assay.judge.doubtful_loss import disputed_sameness
 from assay.judge.draft_verdict import DraftVerdict, quantity
 from assay.judge.finding_text import finding_text
@@ -23,11 +23,11 @@ from assay.judge.note_text import note_text
 FILE = "no engine took part: the file itself is another model"
 
 
-def within(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> DraftVerdict:
+def within(opinion: DraftVerdict, policy: Policy, configured: ConfiguredJob | None) -> DraftVerdict:
     """The opinion of a `change` job in which nothing is beyond a limit."""
     result = opinion.result
     assert isinstance(result, ChangeResult)
-    if why := disputed_sameness(result, asked):
+    if why := disputed_sameness(result, configured):
         return replace(opinion, outcome=Outcome.MISTRUSTED, word=VerdictStatus.INCONCLUSIVE, reason=why)
     used = worst_budget(result)
     if used is not None:
@@ -51,17 +51,17 @@ def _lost(opinion: DraftVerdict, result: ChangeResult, policy: Policy) -> DraftV
     text = f"quantization costs, at output '{worst.output}' against '{result.original}': {', '.join(parts)}"
     tasks = ", ".join(f"{name} {value:.4g}" for name, value in sorted(result.task_metrics.items())[:3])
     text = f"{text}; {tasks}" if tasks else text
-    asked = bool(tasks) or any(goal.metric.startswith((AGAINST_FLOAT, "task.")) for goal in policy.goals)
-    if not asked and (why := next((note for note in result.notes if note.code == NoteCode.OLD_TYPES_UNKNOWN), None)):
+    is_asked = bool(tasks) or any(goal.metric.startswith((AGAINST_FLOAT, "task.")) for goal in policy.goals)
+    if not is_asked and (why := next((note for note in result.notes if note.code == NoteCode.OLD_TYPES_UNKNOWN), None)):
         text = f"{text}: {note_text(why)}, or say what is allowed, for example --require 'vs_float.sqnr_db >= 20'"
         return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=text, metric="vs_float.sqnr_db", observed=sqnr)
-    if sqnr is not None and not sqnr > 0.0 and not asked:
+    if sqnr is not None and not sqnr > 0.0 and not is_asked:
         what = (
             f"{text}: more error than signal; say what is allowed, for example --require 'vs_float.sqnr_db >= 10', "
             "or what the outputs mean with --task-metric"
         )
         return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=what, metric="vs_float.sqnr_db", observed=sqnr)
-    limit = "" if asked else "; no goal limits it: --require 'vs_float.sqnr_db >= 20' would"
+    limit = "" if is_asked else "; no goal limits it: --require 'vs_float.sqnr_db >= 20' would"
     return replace(opinion, reason=text + limit, metric="vs_float.sqnr_db", observed=sqnr)
 
 

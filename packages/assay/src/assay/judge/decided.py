@@ -14,7 +14,7 @@ from assay.core.policy import Goal
 from assay.core.result import ChangeResult, Result
 from assay.core.result_parts import ComparedResult, LossResult, comparisons_of
 from assay.core.verdict import VerdictStatus
-from assay.judge.advice import Asked
+from assay.judge.advice import ConfiguredJob
 from assay.judge.doubtful_loss import (
     TASK,
     agreement,
@@ -88,7 +88,7 @@ def refused(draft: DraftVerdict, complaints: Sequence[Violation]) -> str:
     return f"{_who(complaint.metric for complaint in failing)} decides: {texts}; without it inconclusive: {draft.doubt or draft.reason}"
 
 
-def weakened(draft: DraftVerdict, goal: Goal, complaint: Violation, asked: Asked | None) -> Violation:
+def weakened(draft: DraftVerdict, goal: Goal, complaint: Violation, configured: ConfiguredJob | None) -> Violation:
     """A goal that answers do not meet whose reference is in doubt blames nobody, unless it asks labels; nor does a loss against the
     float model whose own answers nobody vouches for."""
     result = draft.result
@@ -99,7 +99,7 @@ def weakened(draft: DraftVerdict, goal: Goal, complaint: Violation, asked: Asked
         if is_vouched(result):
             complaint = msgspec.structs.replace(complaint, text=complaint.text + agreement(result))
         else:
-            text = f"{disputed_loss(result, goal, asked)}; seen: {complaint.text}"
+            text = f"{disputed_loss(result, goal, configured)}; seen: {complaint.text}"
             return msgspec.structs.replace(complaint, word=VerdictStatus.INCONCLUSIVE, text=text)
     doubtful = _is_disputed(draft) and needs_reference(complaint.metric)
     if doubtful or (is_open(draft) and not _counts(complaint.metric, result)):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from assay.core.reference import Witness
 from assay.core.result import ChangeResult, Result
 from assay.core.result_parts import ComparedResult
-from assay.judge.advice import Asked, to_compare, to_state
+from assay.judge.advice import ConfiguredJob, to_compare, to_state
 from assay.judge.decided import values_alone
 from assay.judge.silent_standard import SILENT_STANDARD
 from assay.judge.witnesses import Doubt, Side, described, doubt_of, side_of
@@ -37,14 +37,14 @@ def unsettled(result: Result) -> str:
     return f"{sentence}{_parted(witness)}"
 
 
-def to_decide(result: Result, asked: Asked | None) -> str:
+def to_decide(result: Result, configured: ConfiguredJob | None) -> str:
     """For a result that is `unsettled`: other answers to compare with, of an engine that is not installed, or of the framework that the
     model comes from."""
     assert isinstance(result, ComparedResult)
     install = next((witness.install for witness in result.witnesses if witness.install), "")
-    ways = to_compare(result, asked)
+    ways = to_compare(result, configured)
     if result.reference.own_inputs and doubt_of(result) is Doubt.REFERENCE and values_alone(result):
-        ways += f"; or {to_state(result, asked)}"
+        ways += f"; or {to_state(result, configured)}"
     return f"install another engine (`{install}`) and check again; or, {ways}" if install else ways
 
 

@@ -10,7 +10,7 @@ from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.result import MeasureResult, Result, VerifyResult
 from assay.core.verdict import VerdictStatus
-from assay.judge.advice import Asked, command
+from assay.judge.advice import ConfiguredJob, command
 from assay.judge.clause import as_clause
 from assay.judge.draft_verdict import DraftVerdict
 from assay.judge.outcome_table import ANSWERS
@@ -39,7 +39,7 @@ def are_inputs_in_doubt(result: Result) -> bool:
 
 
 def with_doubtful_inputs(
-    opinions: Sequence[DraftVerdict], asked: Mapping[str, Asked], policy: Policy
+    opinions: Sequence[DraftVerdict], configured_jobs: Mapping[str, ConfiguredJob], policy: Policy
 ) -> list[DraftVerdict]:
     """Those whose engine is not to blame for what it refuses are inconclusive, measurements of the same engine too."""
     doubtful = {
@@ -48,11 +48,14 @@ def with_doubtful_inputs(
         if isinstance(opinion.result, VerifyResult) and are_inputs_in_doubt(opinion.result)
     }
     word = VerdictStatus.FAIL if Outcome.MISTRUSTED.value in policy.fail_on else VerdictStatus.INCONCLUSIVE
-    return [_doubted(opinion, doubtful, asked.get(opinion.job_key), word) for opinion in opinions]
+    return [_doubted(opinion, doubtful, configured_jobs.get(opinion.job_key), word) for opinion in opinions]
 
 
 def _doubted(
-    draft: DraftVerdict, doubtful: Mapping[tuple[str, str], VerifyResult], asked: Asked | None, word: VerdictStatus
+    draft: DraftVerdict,
+    doubtful: Mapping[tuple[str, str], VerifyResult],
+    configured: ConfiguredJob | None,
+    word: VerdictStatus,
 ) -> DraftVerdict:
     result = draft.result
     verified = doubtful.get((result.case, result.flow)) if result is not None else None
@@ -61,16 +64,16 @@ def _doubted(
     measured = isinstance(result, MeasureResult) and result.outcome is Outcome.ERROR and result.cause in _SAYS_NO
     if not (measured or are_inputs_in_doubt(result)):
         return draft
-    return replace(draft, word=word, outcome=Outcome.MISTRUSTED, reason=_reason(verified, result, asked))
+    return replace(draft, word=word, outcome=Outcome.MISTRUSTED, reason=_reason(verified, result, configured))
 
 
-def _reason(verified: VerifyResult, result: Result, asked: Asked | None) -> str:
+def _reason(verified: VerifyResult, result: Result, configured: ConfiguredJob | None) -> str:
     others = [witness.flow for witness in verified.witnesses if witness.takes_inputs is False]
     named = " and ".join([", ".join([verified.flow, *others[:-1]]), others[-1]])
     takers = [witness.flow for witness in verified.witnesses if witness.takes_inputs]
     but = f", and {takers[0]} takes them" if takers else ""
     return (
         f"the inputs are in doubt: nobody gave any, and {named} refuse those that were drawn ({as_clause(verified.detail)}){but}; "
-        f"to decide it, give inputs of your own: {command(result, asked, inputs='FILE.npz')}; or state sizes and values of these with "
+        f"to decide it, give inputs of your own: {command(result, configured, inputs='FILE.npz')}; or state sizes and values of these with "
         "--dim, --input-range and --input-value"
     )

@@ -10,7 +10,7 @@ from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import ChangeResult, Result
 from assay.core.result_parts import LossResult
 from assay.judge import goal_rules
-from assay.judge.advice import Asked, command, to_compare, without_answers
+from assay.judge.advice import ConfiguredJob, command, to_compare, without_answers
 from assay.judge.expectations import matches
 from assay.judge.metric_registry import AGAINST_FLOAT
 from assay.judge.named_metrics import metrics
@@ -69,7 +69,7 @@ def measures_nothing(result: LossResult) -> bool:
     return (reference.kind is ReferenceKind.GIVEN or not reference.independent) and not is_vouched(result)
 
 
-def unconfirmed(result: Result, asked: Asked | None) -> str:
+def unconfirmed(result: Result, configured: ConfiguredJob | None) -> str:
     """Why a change proves nothing where answers were given for the original and its file is there, too: they may be those of the new
     file, and a file is not compared with itself. In a sentence that ends with what would decide it; "" where another engine gives
     them to the original."""
@@ -84,7 +84,7 @@ def unconfirmed(result: Result, asked: Asked | None) -> str:
         text = f"nobody else says that the given answers are those of '{result.original}'{_silent(result)}"
     else:
         text = f"the given answers are not those of '{result.original}': {other.flow} answers that file otherwise"
-    return f"{text}; to decide it, leave them out, so that both files are evaluated on these inputs: {without_answers(result, asked)}"
+    return f"{text}; to decide it, leave them out, so that both files are evaluated on these inputs: {without_answers(result, configured)}"
 
 
 def witness_needed(result: Result, goals: Iterable[Goal]) -> bool:
@@ -113,7 +113,7 @@ def witness_needed(result: Result, goals: Iterable[Goal]) -> bool:
     )
 
 
-def disputed_loss(result: LossResult, goal: Goal, asked: Asked | None) -> str:
+def disputed_loss(result: LossResult, goal: Goal, configured: ConfiguredJob | None) -> str:
     """Why a loss beyond `goal` blames nobody, in a sentence that ends with what would decide it."""
     reference = described(measured_by(result))
     witness = dissenter(result)
@@ -123,9 +123,9 @@ def disputed_loss(result: LossResult, goal: Goal, asked: Asked | None) -> str:
         differ = f"{witness.flow} and {reference} differ on the float model{_parted(witness)}"
         text = f"the loss is measured by answers that are disputed: {differ}"
     if result.float_reference.kind is ReferenceKind.GOLDEN:
-        return f"{text}; {to_compare(result, asked)}"
+        return f"{text}; {to_compare(result, configured)}"
     limit = (stated(goal),) if not goal_rules.needs_baseline(goal) else ()
-    by_answers = command(result, asked, golden="ANSWERS.npz", require=limit)
+    by_answers = command(result, configured, golden="ANSWERS.npz", require=limit)
     return f"{text}; to decide it, give the answers of the framework that the float model comes from, beside their inputs: {by_answers}"
 
 
@@ -135,14 +135,14 @@ def dissenter(result: LossResult) -> Witness | None:
     return next((other for other in others if other.agrees_with_reference is False), None)
 
 
-def disputed_sameness(result: LossResult, asked: Asked | None) -> str:
+def disputed_sameness(result: LossResult, configured: ConfiguredJob | None) -> str:
     """Why it proves nothing that an oracle answers two files alike, in a sentence that ends with what would decide it; "" where no
     other engine answers one of them otherwise."""
     witness = dissenter(result)
     if witness is None:
         return ""
     text = f"{witness.flow} and {described(measured_by(result))}, which answers both files alike, differ on one of them{_parted(witness)}"
-    return f"the reference is disputed: {text}; {to_compare(result, asked)}"
+    return f"the reference is disputed: {text}; {to_compare(result, configured)}"
 
 
 def _parted(witness: Witness) -> str:

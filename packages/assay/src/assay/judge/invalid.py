@@ -29,27 +29,27 @@ def to_repair(job: Job | None, alone: bool) -> str:
     return f"{EXPORT_AGAIN}{', or ask another engine' if alone else ''}; {CHECK}"
 
 
-def with_invalid(opinions: Sequence[DraftVerdict], asked: Mapping[str, Job]) -> list[DraftVerdict]:
+def with_invalid(opinions: Sequence[DraftVerdict], jobs: Mapping[str, Job]) -> list[DraftVerdict]:
     """The opinions of cases that two backends or more find invalid, with all of them named before what this one said."""
     engines: dict[str, dict[str, None]] = {}
     for opinion in opinions:
         if opinion.result is not None and is_invalid(opinion.result):
-            engines.setdefault(opinion.result.case, {})[_engine(opinion.result, asked)] = None
+            engines.setdefault(opinion.result.case, {})[_engine(opinion.result, jobs)] = None
     return [
-        replace(opinion, reason=_described(opinion.result, list(engines[opinion.result.case]), asked))
+        replace(opinion, reason=_described(opinion.result, list(engines[opinion.result.case]), jobs))
         if opinion.result is not None and is_invalid(opinion.result) and len(engines[opinion.result.case]) > 1
         else opinion
         for opinion in opinions
     ]
 
 
-def _engine(result: Result, asked: Mapping[str, Job]) -> str:
-    job = asked.get(result.job_key)
+def _engine(result: Result, jobs: Mapping[str, Job]) -> str:
+    job = jobs.get(result.job_key)
     return job.flow.backend if isinstance(job, FlowJob) else result.flow
 
 
-def _described(result: Result, engines: list[str], asked: Mapping[str, Job]) -> str:
+def _described(result: Result, engines: list[str], jobs: Mapping[str, Job]) -> str:
     named = f"{', '.join(engines[:-1])} and {engines[-1]}"
     node = unless_said(result.detail, result.node, f" at node '{result.node}'")
-    step = to_repair(asked.get(result.job_key), alone=False)
+    step = to_repair(jobs.get(result.job_key), alone=False)
     return f"the model is not valid for engines {named}{node}: {result.detail.rstrip('.')}; {step}"

@@ -76,15 +76,15 @@ def _speeds(result: CompareSpeedResult) -> Iterable[tuple[str, float]]:
         yield from ((f"speed.batch{speed.batch}.{name}", value) for name, value in _speed(speed))
 
 
-def _speed(seen: SpeedComparison) -> Iterable[tuple[str, float]]:
+def _speed(speed: SpeedComparison) -> Iterable[tuple[str, float]]:
     """Nothing of engines that were compared with themselves: those are compared with samples of another day."""
-    if not seen.launches or seen.stored:
+    if not speed.launches or speed.stored:
         return
     for name in ("cpu", "wall", "load"):
-        ratios = [getattr(launch, name) for launch in seen.launches]
+        ratios = [getattr(launch, name) for launch in speed.launches]
         middle = summary.mean(ratios) if name == "cpu" else summary.median(ratios)
         yield f"{'' if name == 'cpu' else name + '_'}slowdown_percent", 100.0 * math.expm1(middle)
-    yield "launches", float(len(seen.launches))
+    yield "launches", float(len(speed.launches))
 
 
 def _growth(memory: Memory) -> Iterable[tuple[str, float]]:

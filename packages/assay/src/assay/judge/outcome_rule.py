@@ -19,7 +19,7 @@ from assay.core.result_parts import ComparedResult, facts_of
 from assay.core.speed import TIME_LIMIT_MESSAGE
 from assay.core.verdict import VerdictStatus
 from assay.judge import accuracy, changed_model, gpu_notes, speed
-from assay.judge.advice import CLOSE_TO_FLOAT, Asked, advice, to_compare, to_measure
+from assay.judge.advice import CLOSE_TO_FLOAT, ConfiguredJob, advice, to_compare, to_measure
 from assay.judge.clause import as_clause
 from assay.judge.default_names import named
 from assay.judge.disputed import to_decide, unsettled, vouched
@@ -55,24 +55,26 @@ TAKES_NOTHING = "a pass by pass-on of the policy: the backend is free to take no
 TOO_NEW = "take a newer backend, or convert the model: `--transform opset:N` with an N that this one takes lowers the IR version, too"
 
 
-def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: Asked | None = None) -> DraftVerdict:
-    """What outcome and comparison are worth under the policy. A job without a result is an error: it was lost. `asked` is the
+def judge_outcome(
+    job_key: str, result: Result | None, policy: Policy, configured: ConfiguredJob | None = None
+) -> DraftVerdict:
+    """What outcome and comparison are worth under the policy. A job without a result is an error: it was lost. `configured` is the
     job itself, for commands that can be copied."""
     if result is None:
         lost = "lost: no result was recorded for this job; finish the run with `assay resume`"
         return DraftVerdict(job_key, VerdictStatus.ERROR, lost)
     blank = DraftVerdict(job_key, VerdictStatus.PASS, "", result.outcome, result)
     if isinstance(result, LoadResult):
-        return judged_load(blank, result, asked.job if asked is not None else None)
+        return judged_load(blank, result, configured.job if configured is not None else None)
     if result.outcome is Outcome.INFRASTRUCTURE:
         return replace(blank, word=VerdictStatus.ERROR, reason=_described(result))
-    if why := unconfirmed(result, asked):
+    if why := unconfirmed(result, configured):
         return replace(blank, outcome=Outcome.MISTRUSTED, word=_status(Outcome.MISTRUSTED, policy), reason=why)
     violations = accuracy.violations(result, policy)
     if any(complaint.word is VerdictStatus.FAIL for complaint in violations):
         if why := unsettled(result):
             first = next(violation for violation in violations if violation.word is VerdictStatus.FAIL)
-            reason = f"{why}; {to_decide(result, asked)}; seen: {first.text}"
+            reason = f"{why}; {to_decide(result, configured)}; seen: {first.text}"
             return replace(blank, word=VerdictStatus.INCONCLUSIVE, reason=reason, doubt=why)
         return _mismatch(blank, violations, policy)
     timed = isinstance(result, CompareSpeedResult) and result.stage is Stage.MEASURE
@@ -88,15 +90,15 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
         return replace(blank, reason=f"{_described(result)}; {TAKES_NOTHING}")
     if result.outcome not in (Outcome.OK, Outcome.MISMATCH):
         word = _status(_counted_as(result), policy)
-        return replace(blank, word=word, reason=_described(result, asked), doubt=as_clause(result.detail))
+        return replace(blank, word=word, reason=_described(result, configured), doubt=as_clause(result.detail))
     if violations:
         mistrusted = replace(blank, outcome=Outcome.MISTRUSTED, word=_status(Outcome.MISTRUSTED, policy))
         why = _join(violations)
-        return replace(mistrusted, reason=f"mistrusted: {why}; {advice(result, asked)}", doubt=why)
+        return replace(mistrusted, reason=f"mistrusted: {why}; {advice(result, configured)}", doubt=why)
     if why := unsettled(result) if result.outcome is Outcome.OK else "":
-        word, reason = _status(Outcome.MISTRUSTED, policy), f"{why}; {to_decide(result, asked)}"
+        word, reason = _status(Outcome.MISTRUSTED, policy), f"{why}; {to_decide(result, configured)}"
         return replace(blank, outcome=Outcome.MISTRUSTED, word=word, reason=reason, doubt=why)
-    return _passed(replace(blank, outcome=Outcome.OK), policy, asked)
+    return _passed(replace(blank, outcome=Outcome.OK), policy, configured)
 
 
 def _mismatch(blank: DraftVerdict, violations: list[Violation], policy: Policy) -> DraftVerdict:
@@ -132,7 +134,7 @@ def _status(outcome: Outcome, policy: Policy) -> VerdictStatus:
     return VerdictStatus.FAIL if outcome.value in policy.fail_on else OUTCOMES[outcome].otherwise
 
 
-def _described(result: Result, asked: Asked | None = None) -> str:
+def _described(result: Result, configured: ConfiguredJob | None = None) -> str:
     """`outcome in stage: detail; what to do`."""
     node = unless_said(result.detail, result.node, f" at node '{result.node}'")
     signal = unless_said(result.detail, result.signal, f" ({result.signal})")
@@ -141,26 +143,26 @@ def _described(result: Result, asked: Asked | None = None) -> str:
     alone = "; a fresh process did not repeat it" if result.only_after_other_jobs else ""
     # The backend's own words already hold the install command where there is one.
     outcome = _counted_as(result)
-    step = advice(result, asked) if outcome is Outcome.MISTRUSTED else OUTCOMES[outcome].advice
+    step = advice(result, configured) if outcome is Outcome.MISTRUSTED else OUTCOMES[outcome].advice
     if result.cause is Cause.OPSET_TOO_NEW:
         step = TOO_NEW
-    if domain := _foreign_domain(result, asked):
+    if domain := _foreign_domain(result, configured):
         step = f"{domain} is no domain of ONNX: export the model without it, or choose a flow that has a kernel for it"
     if is_invalid(result):
-        step = to_repair(asked.job if asked else None, alone=True)
+        step = to_repair(configured.job if configured else None, alone=True)
     hint = "" if result.cause in SAYS_WHAT_TO_DO else f"; {step}"
     return f"{outcome_words(outcome)} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
 
 
-def _foreign_domain(result: Result, asked: Asked | None) -> str:
+def _foreign_domain(result: Result, configured: ConfiguredJob | None) -> str:
     """The domain of the operator that the backend names, where that is of somebody's own; "" elsewhere."""
-    if result.cause is not Cause.OPERATOR_UNSUPPORTED or asked is None:
+    if result.cause is not Cause.OPERATOR_UNSUPPORTED or configured is None:
         return ""
-    foreign = (name for name in asked.job.case.model.opsets if name and name.split(".")[:2] != ["ai", "onnx"])
+    foreign = (name for name in configured.job.case.model.opsets if name and name.split(".")[:2] != ["ai", "onnx"])
     return next((name for name in foreign if result.node.startswith((f"{name}:", f"{name}."))), "")
 
 
-def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> DraftVerdict:
+def _passed(opinion: DraftVerdict, policy: Policy, configured: ConfiguredJob | None) -> DraftVerdict:
     result = opinion.result
     assert result is not None
     after = "; crashed once after other jobs, not alone" if result.only_after_other_jobs else ""
@@ -168,11 +170,9 @@ def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> Draft
         case CompareSpeedResult() if result.speeds:
             return speed.judge_speed(opinion, policy)
         case ChangeResult():
-            return changed_model.within(opinion, policy, asked)
+            return changed_model.within(opinion, policy, configured)
         case VerifyResult() if not result.comparisons:
-            nothing = (
-                f"nothing was compared: the model has no output that the reference has; {to_compare(result, asked)}"
-            )
+            nothing = f"nothing was compared: the model has no output that the reference has; {to_compare(result, configured)}"
             return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=nothing)
         case VerifyResult() | PerNodeResult() if (used := accuracy.worst_budget(result)) is not None:
             relaxed = "; recorded as mismatch, within this policy" if result.outcome is Outcome.MISMATCH else ""
@@ -181,7 +181,7 @@ def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> Draft
             reason = f"budget used {share}{who}{vouched(result)}{_far(result, policy)}{relaxed}{after}"
             return replace(opinion, reason=reason, metric="budget_used", observed=used, allowed=policy.budget_max)
         case MeasureResult():
-            return _measured(opinion, result, asked, after)
+            return _measured(opinion, result, configured, after)
     return replace(opinion, reason=f"ok{after}")
 
 
@@ -211,11 +211,13 @@ def _loss(result: Result | None, lost: float, *, limited: bool = False) -> str:
     return f"{quantity('sqnr_db', lost)} from {whose}{_all_lost(lost, limited=limited) if lost < LARGE_LOSS_DB else ''}"
 
 
-def _measured(opinion: DraftVerdict, result: MeasureResult, asked: Asked | None, after: str) -> DraftVerdict:
+def _measured(
+    opinion: DraftVerdict, result: MeasureResult, configured: ConfiguredJob | None, after: str
+) -> DraftVerdict:
     if none_counts := gpu_notes.all_lost(result):
         return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=none_counts)
     if not result.measurements:
-        nothing = f"nothing was measured: no sample was taken; {to_measure(result, asked)}"
+        nothing = f"nothing was measured: no sample was taken; {to_measure(result, configured)}"
         return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=nothing)
     median_ms = metrics(result).get("latency.median_ms")
     if median_ms is None:

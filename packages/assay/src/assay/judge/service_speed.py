@@ -37,9 +37,9 @@ def word_is_final(answers: Mapping[str, Answer]) -> bool:
     return bool(words) and ("slower" in words or "inconclusive" not in words)
 
 
-def answers_of(seen: ServiceComparison, rule: SpeedRule) -> dict[str, Answer]:
+def answers_of(comparison: ServiceComparison, rule: SpeedRule) -> dict[str, Answer]:
     """Of the pairs that count."""
-    good = [pair for pair in seen.pairs if pair.counts]
+    good = [pair for pair in comparison.pairs if pair.counts]
     return decided(
         [service_pair.ratios for service_pair in good], [service_pair.new_first for service_pair in good], rule
     )
@@ -59,39 +59,45 @@ def _more_fail(failed: tuple[int, int], sent: int) -> bool:
     return failed[1] > failed[0] and more_failures_by_chance(*failed, sent) < _ALARM
 
 
-def judged_comparison(seen: ServiceComparison, rule: SpeedRule) -> tuple[VerdictStatus, list[str]]:
+def judged_comparison(comparison: ServiceComparison, rule: SpeedRule) -> tuple[VerdictStatus, list[str]]:
     """The word, and a sentence for the whole and for each figure. A new service that ended, or answers too little, fails, however fast;
     not where the old one does, too."""
-    answers = answers_of(seen, rule)
-    word = word_of([metric_answer.word for metric_answer in answers.values()], seen.failed, seen.sent)
-    reasons = [_of_the_whole(seen, word)]
-    if any(seen.failed):
+    answers = answers_of(comparison, rule)
+    word = word_of([metric_answer.word for metric_answer in answers.values()], comparison.failed, comparison.sent)
+    reasons = [_of_the_whole(comparison, word)]
+    if any(comparison.failed):
         reasons.append(
-            f"failed requests: {seen.failed[0]} of the old, {seen.failed[1]} of the new, of {seen.sent} each"
+            f"failed requests: {comparison.failed[0]} of the old, {comparison.failed[1]} of the new, of {comparison.sent} each"
         )
     for name, answer in answers.items():
         percent = 100 * math.expm1(answer.mean)
         low, high = (100 * math.expm1(bound) for bound in (answer.low, answer.high))
-        between = f"{seen.old[name]:.4g} -> {seen.new[name]:.4g}"
+        between = f"{comparison.old[name]:.4g} -> {comparison.new[name]:.4g}"
         reasons.append(f"{name}: {answer.word}, {percent:+.1f} % ({low:+.1f} to {high:+.1f}); {between}")
-    if seen.old_ended or seen.new_ended:
-        return VerdictStatus.INCONCLUSIVE if seen.old_ended else VerdictStatus.FAIL, reasons
+    if comparison.old_ended or comparison.new_ended:
+        return VerdictStatus.INCONCLUSIVE if comparison.old_ended else VerdictStatus.FAIL, reasons
     return WORDS.get(word, VerdictStatus.PASS), reasons
 
 
-def _of_the_whole(seen: ServiceComparison, word: SpeedAnswer) -> str:
-    restarts = f"{len(seen.pairs)} restarts of both"
-    if seen.old_ended or seen.new_ended:
-        which = "both" if seen.old_ended and seen.new_ended else "the old one" if seen.old_ended else "the new one"
-        return f"not compared with {seen.old_name}: {which} ended, or answered too little, after {restarts}"
+def _of_the_whole(comparison: ServiceComparison, word: SpeedAnswer) -> str:
+    restarts = f"{len(comparison.pairs)} restarts of both"
+    if comparison.old_ended or comparison.new_ended:
+        which = (
+            "both"
+            if comparison.old_ended and comparison.new_ended
+            else "the old one"
+            if comparison.old_ended
+            else "the new one"
+        )
+        return f"not compared with {comparison.old_name}: {which} ended, or answered too little, after {restarts}"
     if word == "same":
-        return f"as fast as {seen.old_name}, {restarts}"
-    return f"{word} {'beside' if word == 'inconclusive' else 'than'} {seen.old_name}, {restarts}"
+        return f"as fast as {comparison.old_name}, {restarts}"
+    return f"{word} {'beside' if word == 'inconclusive' else 'than'} {comparison.old_name}, {restarts}"
 
 
-def slowdowns(seen: ServiceComparison) -> dict[str, float]:
+def slowdowns(comparison: ServiceComparison) -> dict[str, float]:
     """In percent, means over the restarts that count; goodput: how much less."""
-    good = [pair for pair in seen.pairs if pair.counts]
+    good = [pair for pair in comparison.pairs if pair.counts]
     names = [name for name in METRICS if good and all(name in service_pair.ratios for service_pair in good)]
     return {
         f"slowdown.{name}_percent": 100

@@ -47,11 +47,11 @@ class SpeedDecision:
 def with_baseline_goals(policy: Policy, *, measured: bool) -> Policy:
     """What is asked of a check beside its baseline, where the policy says nothing of that metric; of memory only where
     something is `measured`."""
-    asked = {goal.metric for goal in policy.goals}
+    metrics = {goal.metric for goal in policy.goals}
     more = [
         goal
         for goal in BASELINE_GOALS
-        if goal.metric not in asked and (measured or recorded_by(goal.metric) != "measure")
+        if goal.metric not in metrics and (measured or recorded_by(goal.metric) != "measure")
     ]
     return replace(policy, goals=(*policy.goals, *more))
 
@@ -103,27 +103,27 @@ def _worst_first(speed_decision: SpeedDecision) -> tuple[int, float]:
     return SEVERITY.index(speed_decision.word), -(speed_decision.observed or 0.0)
 
 
-def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
+def judge_comparison(comparison: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     """One comparison alone."""
-    if seen.trouble:
-        return SpeedDecision(VerdictStatus.INCONCLUSIVE, f"not comparable: {note_text(seen.trouble)}")
-    if seen.stored:
-        return _against_stored(seen, rule)
-    answer = answer_at(seen.launches, rule)
+    if comparison.trouble:
+        return SpeedDecision(VerdictStatus.INCONCLUSIVE, f"not comparable: {note_text(comparison.trouble)}")
+    if comparison.stored:
+        return _against_stored(comparison, rule)
+    answer = answer_at(comparison.launches, rule)
     limit = 100.0 * rule.min_slowdown
     observed = percent(answer.mean) if math.isfinite(answer.mean) else None
     figures = (
-        f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} "
-        f"({_interval(answer)}; {_times(seen)}; {answer.launches} launches)"
+        f"{_percent(answer.mean)} {_clock(comparison)} against {comparison.rival} "
+        f"({_interval(answer)}; {_times(comparison)}; {answer.launches} launches)"
     )
-    loads = load_ratios(seen.launches)
+    loads = load_ratios(comparison.launches)
     load = percent(median(loads)) if significantly_above(loads, rule.load_min_slowdown, rule) else None
     also = f"; loads slower by {load:.0f} %, too" if load is not None else ""
     if answer.word == "slower":
         return SpeedDecision(VerdictStatus.FAIL, f"slower: {figures}{also}", "speed.slowdown_percent", observed, limit)
-    if significantly_above(walls := [launch.wall for launch in seen.launches], rule.wall_min_slowdown, rule):
+    if significantly_above(walls := [launch.wall for launch in comparison.launches], rule.wall_min_slowdown, rule):
         wall = percent(median(walls))
-        text = f"slower by {wall:.0f} % on the wall clock, though not in {_clock(seen)}: it waits (lost threads, locks, files)"
+        text = f"slower by {wall:.0f} % on the wall clock, though not in {_clock(comparison)}: it waits (lost threads, locks, files)"
         return SpeedDecision(
             VerdictStatus.FAIL,
             f"{text}; {figures}{also}",
@@ -138,20 +138,21 @@ def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
         )
     if answer.word in ("same", "faster"):
         return SpeedDecision(VerdictStatus.PASS, f"{answer.word}: {figures}", "speed.slowdown_percent", observed, limit)
-    if seen.out_of_time and not math.isfinite(answer.mean):
-        figures = f"{len(seen.launches)} launches against {seen.rival} are too few"
-    text = f"undecided: {figures}; {TIME_LIMIT_MESSAGE if seen.out_of_time else _advice(seen, answer)}"
+    if comparison.out_of_time and not math.isfinite(answer.mean):
+        figures = f"{len(comparison.launches)} launches against {comparison.rival} are too few"
+    text = f"undecided: {figures}; {TIME_LIMIT_MESSAGE if comparison.out_of_time else _advice(comparison, answer)}"
     return SpeedDecision(VerdictStatus.INCONCLUSIVE, text, "speed.slowdown_percent", observed, limit)
 
 
-def _against_stored(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
+def _against_stored(comparison: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     """The candidate's engines were compared with one another: all of them are its own."""
-    now = [seconds for launch in seen.launches for seconds in (launch.own_s, launch.rival_s)]
-    answer = decide_against_stored(now, seen.stored, rule)
+    now = [seconds for launch in comparison.launches for seconds in (launch.own_s, launch.rival_s)]
+    answer = decide_against_stored(now, comparison.stored, rule)
     limit = 100.0 * rule.stored_min_slowdown
     figures = (
-        f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {1e3 * median(seen.stored):.4g} -> "
-        f"{1e3 * median(now):.4g} ms a call; never measured side by side, so no less than {limit:g} % counts)"
+        f"{_percent(answer.mean)} {_clock(comparison)} against {comparison.rival} ({_interval(answer)}; "
+        f"{1e3 * median(comparison.stored):.4g} -> {1e3 * median(now):.4g} ms a call; never measured side by side, "
+        f"so no less than {limit:g} % counts)"
     )
     word = {"slower": VerdictStatus.FAIL, "inconclusive": VerdictStatus.INCONCLUSIVE}.get(
         answer.word, VerdictStatus.PASS
@@ -161,26 +162,28 @@ def _against_stored(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     return SpeedDecision(word, f"{name}: {figures}", "speed.slowdown_percent", observed, limit)
 
 
-def _clock(seen: SpeedComparison) -> str:
-    return {"caller": "of the caller's time", "device": "of the device's time"}.get(seen.clock, "CPU time")
+def _clock(comparison: SpeedComparison) -> str:
+    return {"caller": "of the caller's time", "device": "of the device's time"}.get(comparison.clock, "CPU time")
 
 
-def _advice(seen: SpeedComparison, answer: Answer) -> str:
+def _advice(comparison: SpeedComparison, answer: Answer) -> str:
     """Why it could not be told, and what would decide it."""
-    scatter = percent(sd([launch.cpu for launch in seen.launches]))
+    scatter = percent(sd([launch.cpu for launch in comparison.launches]))
     why = f"launches differ by {scatter:.1f} % (standard deviation): " if math.isfinite(scatter) else ""
     if answer.more is None:
         return f"{why}the machine is too restless, or the difference too near the limit, for more launches to decide"
     launches = "1 more launch" if answer.more == 1 else f"{answer.more} more launches"
-    asked = f"about {launches} would probably decide (--launches {answer.launches + answer.more})"
-    return f"{why}{asked}, or fewer with less other work on the machine"
+    enough = f"about {launches} would probably decide (--launches {answer.launches + answer.more})"
+    return f"{why}{enough}, or fewer with less other work on the machine"
 
 
 def slowdowns(result: Result) -> list[float]:
     """In percent, at each batch size where the new engine was measured beside the old one."""
     speeds = speeds_of(result)
     return [
-        percent(mean([launch.cpu for launch in seen.launches])) for seen in speeds if seen.launches and not seen.stored
+        percent(mean([launch.cpu for launch in speed.launches]))
+        for speed in speeds
+        if speed.launches and not speed.stored
     ]
 
 
@@ -201,8 +204,8 @@ def _interval(answer: Answer) -> str:
     return f"surely between {_percent(answer.low)} and {_percent(answer.high)}"
 
 
-def _times(seen: SpeedComparison) -> str:
-    return f"{1e3 * seen.rival_s:.4g} -> {1e3 * seen.own_s:.4g} ms a call"
+def _times(comparison: SpeedComparison) -> str:
+    return f"{1e3 * comparison.rival_s:.4g} -> {1e3 * comparison.own_s:.4g} ms a call"
 
 
 def _difference(result: CompareSpeedResult) -> str:

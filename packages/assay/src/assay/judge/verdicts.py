@@ -11,7 +11,7 @@ from assay.core.job_base import Job
 from assay.core.policy import Policy
 from assay.core.result import PerNodeResult, Result, VerifyResult
 from assay.core.verdict import RunVerdict
-from assay.judge.advice import Asked
+from assay.judge.advice import ConfiguredJob
 from assay.judge.apply_goals import with_goals
 from assay.judge.combination import with_combinations
 from assay.judge.coverage import absent_shards, too_few, total
@@ -31,7 +31,7 @@ def judge(
     today: datetime.date,
     narrowed: bool = False,
     alone: bool = False,
-    asked: Mapping[str, Job] = {},
+    jobs_by_key: Mapping[str, Job] = {},
     config: str = "",
     exempt: Collection[str] = (),
     missing: Sequence[str] = (),
@@ -41,7 +41,7 @@ def judge(
     `planned` are job keys (`case|flow|kind`); one verdict for each in that order, then for results nobody planned, then
     verdicts on the run as a whole (`job_key` empty). `baseline` are the results that goals against "run" compare with.
     `narrowed` says that a person asked for a part of the run only: counts, and rules that match no job, are not held
-    against it; `alone` that the part is one job, which owes no metrics that the run's other jobs record. `asked` are the
+    against it; `alone` that the part is one job, which owes no metrics that the run's other jobs record. `jobs_by_key` are the
     jobs by key, for commands that can be copied; `exempt` are keys of jobs that are there to be compared with;
     `missing` shards of the run that are not: then counts are not judged, and the run is no pass.
     Raises BadPolicy for a goal without exactly one limit and
@@ -53,11 +53,11 @@ def judge(
     for result in results:
         recorded.setdefault(result.job_key, result)
     keys = dict.fromkeys([*planned, *sorted(recorded.keys() - set(planned))])
-    known = {key: Asked(job, config) for key, job in asked.items()}
+    known = {key: ConfiguredJob(job, config) for key, job in jobs_by_key.items()}
     opinions = [judge_outcome(key, recorded.get(key), policy, known.get(key)) for key in keys]
-    opinions = with_combinations(with_doubtful_inputs(with_invalid(opinions, asked), known, policy))
+    opinions = with_combinations(with_doubtful_inputs(with_invalid(opinions, jobs_by_key), known, policy))
     opinions, unmet = with_expectations(opinions, policy, today)
-    opinions, unasked = with_goals(opinions, policy, baseline, alone=alone, asked=known, exempt=exempt)
+    opinions, unasked = with_goals(opinions, policy, baseline, alone=alone, configured_jobs=known, exempt=exempt)
     rules = [] if narrowed or missing else [*unmet, *unasked, *too_few(opinions, policy)]
     jobs = [opinion.verdict() for opinion in opinions]
     run, summary, exit_code = total(opinions, rules, missing)

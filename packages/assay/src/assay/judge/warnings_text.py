@@ -47,7 +47,7 @@ def notes_of(result: Result) -> tuple[str, ...]:
     nothing or were not judged whole, then where the model contradicts itself, then what the job itself notes."""
     untaken = result.untaken_branches if isinstance(result, LossResult) else ()
     compared = result.comparisons if isinstance(result, VerifyResult) else ()
-    seen = (
+    notes = (
         *map(_untaken, untaken),
         *within_tolerance(result),
         *passed_over(compared),
@@ -55,7 +55,7 @@ def notes_of(result: Result) -> tuple[str, ...]:
         *_contradictions(result),
         *map(note_text, result.notes),
     )
-    return tuple(dict.fromkeys(seen))
+    return tuple(dict.fromkeys(notes))
 
 
 def _excused(comparisons: Sequence[Comparison]) -> Iterator[str]:

@@ -59,16 +59,16 @@ class Bubblewrap:
     ) -> Sandboxed:
         with contextlib.ExitStack() as stack:
             try:
-                seen = stack.enter_context(self._started(command, inputs, limits))
+                sandboxed = stack.enter_context(self._started(command, inputs, limits))
             except OSError as error:
                 return Sandboxed(
                     ending=Ending.INFRASTRUCTURE, sentence=f"the sandbox cannot be started: {error.strerror}"
                 )
-            watch(seen, limits)
+            watch(sandboxed, limits)
             try:
                 left_out = (
-                    copy_out(seen.work, output, limits.disk_bytes, skip=names_in_work())
-                    if seen.work is not None
+                    copy_out(sandboxed.work, output, limits.disk_bytes, skip=names_in_work())
+                    if sandboxed.work is not None
                     else ()
                 )
             except OSError as error:
@@ -76,7 +76,7 @@ class Bubblewrap:
                     ending=Ending.INFRASTRUCTURE,
                     sentence=f"what it wrote cannot be copied to {output}: {error.strerror}",
                 )
-            return describe_exit(seen, limits, left_out)
+            return describe_exit(sandboxed, limits, left_out)
 
     @contextlib.contextmanager
     def _started(
@@ -103,11 +103,11 @@ class Bubblewrap:
                 start_new_session=True,
                 env={"PATH": os.defpath},
             )
-        seen = SandboxProcess(process, ours, status)
+        sandboxed = SandboxProcess(process, ours, status)
         try:
-            yield seen
+            yield sandboxed
         finally:
-            seen.close()
+            sandboxed.close()
 
     def _try(self) -> Availability:
         if not sys.platform.startswith("linux"):

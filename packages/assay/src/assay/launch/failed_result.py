@@ -70,11 +70,11 @@ def lost_nodes(job: Job, count: int) -> Result:
 def timed_out(job: Job, stage: Stage, over: TimeLimit | None = None, *, stopped: bool = False) -> Result:
     """The supervisor's timer killed it. `over` is the limit that it reached, None where nothing put it off. `stopped`: its process was
     stopped the first time."""
-    given = job.limits.importing_s if stage is Stage.IMPORT else job.limits.timeout_s
-    limit, waited_s = (over.limit_s, over.waited_s) if over is not None else (given, 0.0)
+    limit_s = job.limits.importing_s if stage is Stage.IMPORT else job.limits.timeout_s
+    limit, waited_s = (over.limit_s, over.waited_s) if over is not None else (limit_s, 0.0)
     text = f"no answer within {limit:g} s while in stage {stage.value}"
-    if limit > given:
-        text += f" ({given:g} s, on a machine that is {limit / given:.1f} times slower than the one that limits are meant for)"
+    if limit > limit_s:
+        text += f" ({limit_s:g} s, on a machine that is {limit / limit_s:.1f} times slower than the one that limits are meant for)"
     if waited_s > LEAST_SHARE * limit:
         text += f" (and {waited_s:.1f} s in which it waited for a core: the machine is busy)"
     if stopped:

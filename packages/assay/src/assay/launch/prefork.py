@@ -13,9 +13,9 @@ from assay.errors import HarnessError, UnknownName
 from assay.launch.forked_workers import ForkServer
 
 
-def most_workers(wanted: int) -> int:
-    """`wanted`, where that is any number; else one per core that this process may use, eight at most."""
-    return wanted or min(_cores(), 8)
+def most_workers(workers: int) -> int:
+    """`workers`, where that is any number; else one per core that this process may use, eight at most."""
+    return workers or min(_cores(), 8)
 
 
 def _cores() -> int:

@@ -33,18 +33,20 @@ def interpreter() -> Interpreter:
     may hold a history, or the secrets of a service."""
     program, prefix = Path(sys.executable), Path(sys.prefix)
     base = Path(getattr(sys, "_base_executable", sys.executable)).resolve().parent.parent
-    wanted = [Path(sys.base_prefix), base, Path(sysconfig.get_path("stdlib"))]
+    paths = [Path(sys.base_prefix), base, Path(sysconfig.get_path("stdlib"))]
     folders: dict[str, Path] = {}
-    for path in dict.fromkeys([*wanted, *(folder.resolve() for folder in wanted)]):
+    for path in dict.fromkeys([*paths, *(folder.resolve() for folder in paths)]):
         shown = any(path.is_relative_to(other) for other in [*folders, *SYSTEM])
         if path.is_dir() and path != Path("/") and not shown:
             folders[str(path)] = path
     if sys.prefix != sys.base_prefix:
         folders[_ENVIRONMENT] = prefix
         program = Path(_ENVIRONMENT) / program.relative_to(prefix)
-    seen = [path.resolve() for path in [prefix, *folders.values()]]
+    prefixes = [path.resolve() for path in [prefix, *folders.values()]]
     sources = {
-        f"{_SOURCE}/{name}": home for name, home in _packages() if not any(home.is_relative_to(path) for path in seen)
+        f"{_SOURCE}/{name}": home
+        for name, home in _packages()
+        if not any(home.is_relative_to(path) for path in prefixes)
     }
     return Interpreter(str(program), folders | sources, _SOURCE if sources else "")
 

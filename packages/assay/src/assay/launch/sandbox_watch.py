@@ -86,10 +86,10 @@ class SandboxProcess:
         ):
             what = getattr(resource, f"RLIMIT_{name}")
             hard = resource.prlimit(pid, what)[1]
-            given = min((limit for limit in (most, hard) if limit != _NO_LIMIT), default=_NO_LIMIT)
-            resource.prlimit(pid, what, (given, given))
-            if given != most and most:
-                self.lowered[name] = given
+            most_allowed = min((limit for limit in (most, hard) if limit != _NO_LIMIT), default=_NO_LIMIT)
+            resource.prlimit(pid, what, (most_allowed, most_allowed))
+            if most_allowed != most and most:
+                self.lowered[name] = most_allowed
         self._group = PidsGroup(pid, most_tasks)
         os.setpriority(os.PRIO_PROCESS, pid, min(os.getpriority(os.PRIO_PROCESS, 0) + NICENESS, 19))
 
@@ -188,50 +188,50 @@ class SandboxProcess:
         raise ProcessLookupError(3, "its first process is gone")
 
 
-def watch(seen: SandboxProcess, limits: SandboxLimits) -> None:
+def watch(sandboxed: SandboxProcess, limits: SandboxLimits) -> None:
     """Until it has ended or was stopped; then none of its processes is left."""
     streams = selectors.DefaultSelector()
-    descriptors = {"door": seen.door.fileno(), "status": seen.status}
-    for name, stream in (("stdout", seen.process.stdout), ("stderr", seen.process.stderr)):
+    descriptors = {"door": sandboxed.door.fileno(), "status": sandboxed.status}
+    for name, stream in (("stdout", sandboxed.process.stdout), ("stderr", sandboxed.process.stderr)):
         assert stream is not None
         descriptors[name] = stream.fileno()
     for name, descriptor in descriptors.items():
         os.set_blocking(descriptor, False)
         streams.register(descriptor, selectors.EVENT_READ, name)
     with contextlib.closing(streams):
-        while not seen.stopped and not seen.done() and "door" in _names(streams):
-            _receive(seen, streams, POLL_S)
-            seen.seconds = time.monotonic() - seen.begun
-            if not seen.started and seen.ready():
-                _let_go(seen, limits)
-            seen.look(limits)
-            if seen.time.is_over(time.monotonic()):
-                seen.stopped = seen.stopped or "time"
-        if seen.done():
-            seen.conclude()
-        if not seen.stopped:
-            seen.look(limits)
-        seen.kill()
-        while {"stdout", "stderr"} & _names(streams) and _receive(seen, streams, 1.0):
+        while not sandboxed.stopped and not sandboxed.done() and "door" in _names(streams):
+            _receive(sandboxed, streams, POLL_S)
+            sandboxed.seconds = time.monotonic() - sandboxed.begun
+            if not sandboxed.started and sandboxed.ready():
+                _let_go(sandboxed, limits)
+            sandboxed.look(limits)
+            if sandboxed.time.is_over(time.monotonic()):
+                sandboxed.stopped = sandboxed.stopped or "time"
+        if sandboxed.done():
+            sandboxed.conclude()
+        if not sandboxed.stopped:
+            sandboxed.look(limits)
+        sandboxed.kill()
+        while {"stdout", "stderr"} & _names(streams) and _receive(sandboxed, streams, 1.0):
             pass
 
 
-def _let_go(seen: SandboxProcess, limits: SandboxLimits) -> None:
+def _let_go(sandboxed: SandboxProcess, limits: SandboxLimits) -> None:
     try:
-        seen.open_folders()
-        seen.limit(limits)
-        seen.door.send(b"go\n")
+        sandboxed.open_folders()
+        sandboxed.limit(limits)
+        sandboxed.door.send(b"go\n")
     except OSError as error:
-        seen.stopped = f"start: {error.strerror}"
+        sandboxed.stopped = f"start: {error.strerror}"
         return
-    seen.begin(limits.seconds)
+    sandboxed.begin(limits.seconds)
 
 
 def _names(streams: selectors.DefaultSelector) -> set[str]:
     return {key.data for key in streams.get_map().values()}
 
 
-def _receive(seen: SandboxProcess, streams: selectors.DefaultSelector, timeout_s: float) -> bool:
+def _receive(sandboxed: SandboxProcess, streams: selectors.DefaultSelector, timeout_s: float) -> bool:
     """Whether anything was said within that time; a stream that has ended is not listened to any more."""
     events = streams.select(timeout_s)
     for key, _ in events:
@@ -242,7 +242,7 @@ def _receive(seen: SandboxProcess, streams: selectors.DefaultSelector, timeout_s
         except OSError:
             data = b""
         if data:
-            seen.hear(key.data, data)
+            sandboxed.hear(key.data, data)
         else:
             streams.unregister(key.fileobj)
     return bool(events)

@@ -230,14 +230,14 @@ def _rename(graph: Any, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSp
 
     for value, spec in zip((*graph.inputs, *graph.outputs), (*inputs, *outputs), strict=True):
         value.shape = onnx_ir.Shape([size if isinstance(size, int) else _symbol(size) for size in spec.shape])
-    wanted = {spec.name for spec in (*inputs, *outputs)}
+    new_names = {spec.name for spec in (*inputs, *outputs)}
     ends = [*graph.inputs, *graph.outputs]
     for node in graph:
         for value in node.outputs:
-            if value.name in wanted and all(value is not end for end in ends):
+            if value.name in new_names and all(value is not end for end in ends):
                 value.name = f"{value.name}_inner"
     for value in list(graph.initializers.values()):
-        if value.name in wanted:
+        if value.name in new_names:
             value.name = f"{value.name}_weight"
     for value, spec in zip(graph.inputs, inputs, strict=True):
         value.name = spec.name

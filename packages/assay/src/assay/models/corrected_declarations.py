@@ -20,9 +20,9 @@ def corrected(path: Path, target: Path) -> bool:
     changed = False
     for values in (model.graph.output, model.graph.value_info):
         for value in values:
-            given = types.get(value.name)
-            if given is not None and list(contradiction(MODEL, value, given)):
-                value.type.CopyFrom(given.type)
+            declared = types.get(value.name)
+            if declared is not None and list(contradiction(MODEL, value, declared)):
+                value.type.CopyFrom(declared.type)
                 changed = True
     if changed:
         target.write_bytes(model.SerializeToString())

@@ -29,13 +29,13 @@ def expose_intermediates(model: Path, folder: Path) -> tuple[Path, ModelProto, l
     plain = load_onnx(str(model))
     shaped = onnx.shape_inference.infer_shapes(plain)
     known = {value.name: value.type.tensor_type for value in shaped.graph.value_info}
-    given = {value.name for value in plain.graph.output}
+    output_names = {value.name for value in plain.graph.output}
     tapped = onnx.ModelProto()
     tapped.CopyFrom(plain)
     taps = []
     for node in plain.graph.node:
         for name in node.output:
-            if name and name not in given and name in known and known[name].elem_type:
+            if name and name not in output_names and name in known and known[name].elem_type:
                 kind = known[name]
                 # The rank, as the checker demands, and no lengths: a transform may change them.
                 shape = [None] * len(kind.shape.dim) if kind.HasField("shape") else None

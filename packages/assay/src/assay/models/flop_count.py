@@ -46,11 +46,11 @@ def flops_of(model: Path, inputs: Mapping[str, Shape]) -> tuple[float, int]:
 
 
 def _count(node: Any, known: OnnxOperator, shapes: Mapping[str, Shape]) -> float:
-    given = [shapes[name] for name in node.input if name]
+    input_shapes = [shapes[name] for name in node.input if name]
     made = shapes[node.output[0]]
-    if known.flops is not None and given[0]:
-        return known.flops(given, made, partial(_attribute, node))
-    return float(max(math.prod(shape) for shape in (*given, made)))
+    if known.flops is not None and input_shapes[0]:
+        return known.flops(input_shapes, made, partial(_attribute, node))
+    return float(max(math.prod(shape) for shape in (*input_shapes, made)))
 
 
 def _attribute(node: Any, name: str) -> int:

@@ -132,7 +132,7 @@ def _tensor_problems(folder: Path, tensor: GoldenTensor, spec: TensorSpec) -> It
 def fits(shape: Sequence[int], declared: Sequence[int | str]) -> bool:
     """Symbols fit any number: exporters give one symbol to dimensions that differ."""
     return len(shape) == len(declared) and all(
-        isinstance(wanted, str) or actual == wanted for actual, wanted in zip(shape, declared, strict=True)
+        isinstance(due, str) or actual == due for actual, due in zip(shape, declared, strict=True)
     )
 
 

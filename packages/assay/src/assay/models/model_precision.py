@@ -68,10 +68,10 @@ def model_precision(model: Path) -> ModelPrecision:
     precisions = ModelPrecision(values=set(kinds.values()))
     values = {name: _Value(frozenset({kind}), constants.get(name)) for name, kind in kinds.items()}
     for step in steps:
-        given = _given(step, values, precisions)
+        precision = _given(step, values, precisions)
         for name in step.gives:
             own = frozenset({kinds[name]} if name in kinds else ())
-            values[name] = _Value(given.kinds | own, given.rank)
+            values[name] = _Value(precision.kinds | own, precision.rank)
     return precisions
 
 

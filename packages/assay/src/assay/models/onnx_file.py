@@ -50,10 +50,10 @@ def _as_given(look: Examination, contradictions: Sequence[ModelFinding]) -> tupl
     """The outputs as their nodes give them, where that is not what is declared, or nothing is."""
     assert look.model is not None
     about = {finding.about for finding in contradictions}
-    given = {value.name: value for value in look.inferred.graph.output} if look.inferred is not None else {}
+    inferred = {value.name: value for value in look.inferred.graph.output} if look.inferred is not None else {}
     return tuple(
         _spec(
-            given.get(value.name, value)
+            inferred.get(value.name, value)
             if ModelPart(PartKind.OUTPUT, value.name) in about or value.type.WhichOneof("value") is None
             else value
         )
@@ -87,13 +87,13 @@ def describe(path: Path) -> Model:
 
 
 def _described(proto: ModelProto, path: Path, files: dict[str, Path]) -> Model:
-    given = {tensor.name for tensor in proto.graph.initializer}
-    given |= {sparse.values.name for sparse in proto.graph.sparse_initializer}
+    constants = {tensor.name for tensor in proto.graph.initializer}
+    constants |= {sparse.values.name for sparse in proto.graph.sparse_initializer}
     return Model(
         name=path.stem,
         source=str(path),
         digest=_digest(path, files),
-        inputs=tuple(_spec(value) for value in proto.graph.input if value.name not in given),
+        inputs=tuple(_spec(value) for value in proto.graph.input if value.name not in constants),
         outputs=tuple(_spec(value) for value in proto.graph.output),
         size_bytes=sum(file.stat().st_size for file in (path, *files.values())),
         ir_version=proto.ir_version,

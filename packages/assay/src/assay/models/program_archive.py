@@ -39,12 +39,12 @@ def check_archive(path: Path, archive: zipfile.ZipFile) -> dict[str, str]:
     check_size(path.name, archive, path.stat().st_size)
     _check_list(path)
     inner: dict[str, str] = {}
-    seen: set[str] = set()
+    names: set[str] = set()
     for zip_info in archive.infolist():
         # torch's reader takes the first of two entries of one name, zipfile the last: another than was checked.
-        if zip_info.filename.lower() in seen or zip_info.filename != zip_info.orig_filename:
+        if zip_info.filename.lower() in names or zip_info.filename != zip_info.orig_filename:
             raise InvalidModel(noted(ModelCode.PROGRAM_ENTRY_TWICE, file=path.name, entry=zip_info.filename))
-        seen.add(zip_info.filename.lower())
+        names.add(zip_info.filename.lower())
         inner[zip_info.filename] = zip_info.filename.partition("/")[2].lower()
     if any(name.endswith("/data.pkl") or name == "data.pkl" for name in inner):
         raise InvalidModel(noted(ModelCode.PROGRAM_PICKLE, file=path.name))

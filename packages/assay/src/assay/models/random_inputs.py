@@ -73,15 +73,15 @@ def check_can_be_generated(signature: Model, *, samples: int, batch: int, plan: 
         if spec.shape == ("...",):
             raise BadModel(noted(ModelCode.NO_RANK_OF, source=signature.source, input=spec.name))
     shapes = planned_shapes(signature, plan or InputPlan(), batch=batch)
-    wanted = samples * sum(_DRAWN_BYTES * prod(shape) for shape in shapes.values())
-    if wanted > _MEMORY_BYTES:
+    bytes_needed = samples * sum(_DRAWN_BYTES * prod(shape) for shape in shapes.values())
+    if bytes_needed > _MEMORY_BYTES:
         raise BadModel(
             noted(
                 ModelCode.INPUTS_TOO_LARGE,
                 source=signature.source,
                 samples=samples,
                 batch=batch,
-                gigabytes=wanted / 1000000000.0,
+                gigabytes=bytes_needed / 1000000000.0,
             )
         )
 

@@ -29,12 +29,12 @@ def reexport(program: Program, bounds: Bounds, *, usual: Mapping[str, int], modu
     spec = program.exported.call_spec.in_spec
     examples = [
         torch.ones(
-            [size if isinstance(size, int) else usual[size] for size in given.shape], dtype=torch_dtype(given.dtype)
+            [size if isinstance(size, int) else usual[size] for size in array.shape], dtype=torch_dtype(array.dtype)
         )
-        for given in program.inputs
+        for array in program.inputs
     ]
     args, kwargs = _pytree.tree_unflatten(examples, spec)
-    dynamic, named = _pytree.tree_unflatten([_axes(given, bounds) for given in program.inputs], spec)
+    dynamic, named = _pytree.tree_unflatten([_axes(array, bounds) for array in program.inputs], spec)
     traced = program.exported.module() if module is None else module
     shapes: Any = tuple(dynamic)
     if kwargs:

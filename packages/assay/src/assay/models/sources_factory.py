@@ -130,11 +130,11 @@ def _arguments(source: str, examples: Any) -> tuple[tuple[Any, ...], dict[str, A
 
 def _with_dimensions(specs: Sequence[TensorSpec], dynamic: Any) -> tuple[TensorSpec, ...]:
     """Symbols by the names that the user gave to his dimensions; torch.export forgets them."""
-    given = list(dynamic.values()) if isinstance(dynamic, Mapping) else list(dynamic or ())
-    if len(given) != len(specs):
+    ranges = list(dynamic.values()) if isinstance(dynamic, Mapping) else list(dynamic or ())
+    if len(ranges) != len(specs):
         return tuple(specs)
     named = []
-    for spec, dimensions in zip(specs, given, strict=True):
+    for spec, dimensions in zip(specs, ranges, strict=True):
         by_axis = dimensions if isinstance(dimensions, Mapping) else dict(enumerate(dimensions or ()))
         shape = tuple(
             getattr(by_axis.get(axis), "__name__", None) or size if isinstance(size, str) else size

@@ -99,15 +99,15 @@ def overriding(overridden: Overridden, composite: Any, rules: MutableMapping[Any
     known: dict[Any, _Tables] = {}
 
     @contextmanager
-    def override(wanted: Mapping[Any, Kernel]) -> Iterator[None]:
+    def override(kernels: Mapping[Any, Kernel]) -> Iterator[None]:
         here = {
             operator: tables
-            for operator in wanted
+            for operator in kernels
             if (tables := known.get(operator)) is not None
             and operator not in rules
             and tables.before == operator.py_kernels
         }
-        others = {operator: kernel for operator, kernel in wanted.items() if operator not in here}
+        others = {operator: kernel for operator, kernel in kernels.items() if operator not in here}
         plain = {operator: dict(operator.py_kernels) for operator in others if operator not in rules}
         with overridden(others):
             for operator, before in plain.items():
@@ -115,7 +115,7 @@ def overriding(overridden: Overridden, composite: Any, rules: MutableMapping[Any
             try:
                 for operator, tables in here.items():
                     operator.py_kernels.update(tables.after)
-                    operator.py_kernels[composite] = wanted[operator]
+                    operator.py_kernels[composite] = kernels[operator]
                     operator._dispatch_cache.clear()
                     rules[operator] = tables.rule
                 yield

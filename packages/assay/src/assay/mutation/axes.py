@@ -218,12 +218,12 @@ def _reductions(graph: Graph) -> Iterable[NodeProto]:
 def _reduced(graph: Graph, node: NodeProto) -> Sequence[int] | None:
     """Other axes whose lengths agree with those reduced; None where there are none."""
     shape = graph.shape(node.input[0]) or ()
-    given = graph.input_value(node, 1) if len(node.input) > 1 else graph.get(node, "axes", None)
+    written_axes = graph.input_value(node, 1) if len(node.input) > 1 else graph.get(node, "axes", None)
     if node.op_type.startswith("Arg"):
-        given = [graph.get(node, "axis", 0)]
-    if given is None or not shape or (not graph.get(node, "keepdims", 1) and len(shape) < 2):
+        written_axes = [graph.get(node, "axis", 0)]
+    if written_axes is None or not shape or (not graph.get(node, "keepdims", 1) and len(shape) < 2):
         return None
-    axes = [int(axis) % len(shape) for axis in np.asarray(given).reshape(-1)]
+    axes = [int(axis) % len(shape) for axis in np.asarray(written_axes).reshape(-1)]
     if len(axes) != 1:
         return None
     alike = [a for a in range(len(shape)) if a != axes[0] and shape[a] is not None and shape[a] == shape[axes[0]]]

@@ -91,26 +91,26 @@ def search(
 ) -> tuple[list[TriedInput], list[TriedInput]]:
     """What the golden samples show, and what inputs made up from them show: fills first, then a walk from the best."""
     until = time.monotonic() + seconds
-    golden = [seen for sample in samples if (seen := try_input(sound, mutant, "golden", sample)) is not None]
+    golden = [effect for sample in samples if (effect := try_input(sound, mutant, "golden", sample)) is not None]
     rng = np.random.default_rng([seed, 4])
     known = input_generators.ranges(samples)
     tried_inputs: list[TriedInput] = []
     for what, inputs in _candidates(samples, model, known, rng):
         if time.monotonic() > until:
             break
-        seen = try_input(sound, mutant, what, inputs)
-        if seen is not None:
-            tried_inputs.append(seen)
-    best = max(tried_inputs, key=lambda seen: seen.effect, default=None)
+        effect = try_input(sound, mutant, what, inputs)
+        if effect is not None:
+            tried_inputs.append(effect)
+    best = max(tried_inputs, key=lambda effect: effect.effect, default=None)
     for _ in range(STEPS):
         if best is None or not np.isfinite(best.effect) or time.monotonic() > until:
             break
         start = best.start or best.what
-        seen = try_input(sound, mutant, f"a walk from {start}", input_generators.walked(best.inputs, known, rng))
-        if seen is not None:
-            seen = replace(seen, start=start)
-            tried_inputs.append(seen)
-            best = seen if seen.effect > best.effect else best
+        effect = try_input(sound, mutant, f"a walk from {start}", input_generators.walked(best.inputs, known, rng))
+        if effect is not None:
+            effect = replace(effect, start=start)
+            tried_inputs.append(effect)
+            best = effect if effect.effect > best.effect else best
     return golden, tried_inputs
 
 
@@ -128,7 +128,7 @@ def _candidates(
 def largest_effect(tried_inputs: Sequence[TriedInput]) -> list[TriedInput]:
     """The best of each kind of input, the largest effect first; none without an effect."""
     best: dict[str, TriedInput] = {}
-    for seen in tried_inputs:
-        if seen.effect > 0 and (seen.what not in best or best[seen.what].effect < seen.effect):
-            best[seen.what] = seen
-    return sorted(best.values(), key=lambda seen: -seen.effect)[:KEPT]
+    for tried in tried_inputs:
+        if tried.effect > 0 and (tried.what not in best or best[tried.what].effect < tried.effect):
+            best[tried.what] = tried
+    return sorted(best.values(), key=lambda tried: -tried.effect)[:KEPT]

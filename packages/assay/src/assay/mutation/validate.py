@@ -34,10 +34,10 @@ def _light(model: ModelProto) -> ModelProto:
     graph.input.extend(model.graph.input)
     graph.output.extend(model.graph.output)
     graph.sparse_initializer.extend(model.graph.sparse_initializer)
-    given = {value.name for value in model.graph.input}
+    input_names = {value.name for value in model.graph.input}
     for tensor in model.graph.initializer:
         if len(tensor.raw_data) < _LARGE_BYTES:
             graph.initializer.append(tensor)
-        elif tensor.name not in given:
+        elif tensor.name not in input_names:
             graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
     return light

@@ -80,18 +80,18 @@ def search_inputs(job: SearchInputsJob, stages: Stages) -> SearchInputsResult:
     sound = msgspec.structs.replace(job, flow=msgspec.structs.replace(job.flow, transforms=job.flow.transforms[:-1]))
     engine, lying = (_engine(side, stages) for side in (sound, job))
     with stages.enter(Stage.RUN):
-        seen, tried_inputs = search(engine, lying, golden.inputs, job.case.model, job.case.inputs.seed)
+        effect, tried_inputs = search(engine, lying, golden.inputs, job.case.model, job.case.inputs.seed)
         telling = largest_effect(tried_inputs)
     with stages.enter(Stage.SAVE):
         for place, answer in enumerate(telling):
             _keep(job, Path(job.output_dir) / str(place), answer.inputs, dict(answer.outputs))
     return msgspec.structs.replace(
         empty_result(job),
-        golden_effect=max((tried_input.effect for tried_input in seen), default=0.0),
+        golden_effect=max((tried_input.effect for tried_input in effect), default=0.0),
         found_effect=max((tried_input.effect for tried_input in tried_inputs), default=0.0),
-        golden_equal=all(tried_input.equal for tried_input in seen),
+        golden_equal=all(tried_input.equal for tried_input in effect),
         found_equal=all(tried_input.equal for tried_input in tried_inputs),
-        tried=len(seen) + len(tried_inputs),
+        tried=len(effect) + len(tried_inputs),
         kinds=tuple(tried_input.what for tried_input in telling),
     )
 

@@ -88,10 +88,10 @@ def over_blocks(
 ) -> list[T]:
     """`work` on every block, results in order. `threads` 0: one per core this process may use, at most MOST_THREADS."""
     parts = list(blocks(actual, expected))
-    wanted = threads or min(MOST_THREADS, _cores())
-    if wanted == 1 or len(parts) < 2:
+    count = threads or min(MOST_THREADS, _cores())
+    if count == 1 or len(parts) < 2:
         return [work(part) for part in parts]
-    with ThreadPoolExecutor(wanted) as pool:
+    with ThreadPoolExecutor(count) as pool:
         return list(pool.map(work, parts))
 
 

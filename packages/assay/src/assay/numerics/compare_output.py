@@ -68,8 +68,8 @@ def _compare_text(blank: Comparison, left: Sequence[Tensor], right: Sequence[Ten
     if wrong:
         position, want, got = wrong[0]
         index = locate(position, [tensor.shape for tensor in left])
-        seen = facts(count=len(wrong), elements=blank.elements, index=index, expected=str(want), actual=str(got))
-        findings = (Finding("values", blank.output, FindingCode.TEXTS, seen),)
+        numbers = facts(count=len(wrong), elements=blank.elements, index=index, expected=str(want), actual=str(got))
+        findings = (Finding("values", blank.output, FindingCode.TEXTS, numbers),)
     share = len(wrong) / blank.elements
     used = math.inf if wrong else 0.0
     metrics = {"share_out_of_tolerance": share, "budget_used": used}

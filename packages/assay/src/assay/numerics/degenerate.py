@@ -34,8 +34,8 @@ def degenerate_reference(
     if not reference.finite:
         return Finding(KIND, output, FindingCode.REFERENCE_NOT_FINITE, facts(elements=reference.elements))
     if reference.lowest == reference.highest and _rest_is_nan(expected, reference.finite):
-        seen = facts(value=float(reference.lowest), finite=reference.finite, elements=reference.elements)
-        return Finding(KIND, output, FindingCode.REFERENCE_CONSTANT_OR_NAN, seen)
+        numbers = facts(value=float(reference.lowest), finite=reference.finite, elements=reference.elements)
+        return Finding(KIND, output, FindingCode.REFERENCE_CONSTANT_OR_NAN, numbers)
     codes = FindingCode.REFERENCE_CONSTANT, FindingCode.REFERENCE_SATURATED
     seen_numbers = reference.lowest, reference.highest, reference.finite
     return _collapse(output, codes, expected, dtype, seen_numbers) or _repeated(output, expected, dtype)
@@ -112,10 +112,10 @@ def _collapse(
     codes: tuple[FindingCode, FindingCode],
     tensors: Sequence[Tensor],
     dtype: str,
-    seen: tuple[float, float, int],
+    collapse: tuple[float, float, int],
 ) -> Finding | None:
-    """`seen` are the lowest and the highest number, and how many are finite; `codes` are those of a constant and of a saturated one."""
-    lowest, highest, finite = seen
+    """`collapse` are the lowest and the highest number, and how many are finite; `codes` are those of a constant and of a saturated one."""
+    lowest, highest, finite = collapse
     elements = sum(tensor.size for tensor in tensors)
     fewest = _FEWEST_NUMBERS if is_floating(dtype) else _FEWEST_WHOLE
     if lowest == highest and finite == elements and elements >= fewest:

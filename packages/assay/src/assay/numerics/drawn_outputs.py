@@ -95,10 +95,10 @@ class _Walk:
         bodies = {attribute.name: attribute.g for attribute in node.attribute if attribute.HasField("g")}
         if bodies and not key[0] and node.op_type in self._control:
             return self._control[node.op_type](node, bodies, scope)
-        given = [scope.draw(name) for name in node.input]
+        draws = [scope.draw(name) for name in node.input]
         if bodies:
-            return [_any_of(given) | draw for body in bodies.values() for draw in self._body(body, given, scope)]
-        return [_result(node, given, scope)] * len(node.output)
+            return [_any_of(draws) | draw for body in bodies.values() for draw in self._body(body, draws, scope)]
+        return [_result(node, draws, scope)] * len(node.output)
 
     def _call(self, key: tuple[str, str, str], node: NodeProto, scope: Scope) -> list[Draw]:
         function = self._functions[key]
@@ -119,9 +119,9 @@ class _Walk:
             self._quiet[key] = not any(map(_may_draw, nodes)) and all(map(self._is_quiet, called))
         return self._quiet[key]
 
-    def _body(self, body: GraphProto, given: Sequence[Draw], scope: Scope) -> list[Draw]:
+    def _body(self, body: GraphProto, draws: Sequence[Draw], scope: Scope) -> list[Draw]:
         inner = graph_scope(body, scope.opsets, outer=scope)
-        inner.drawn = {value.name: draw for value, draw in zip(body.input, given, strict=False)}
+        inner.drawn = {value.name: draw for value, draw in zip(body.input, draws, strict=False)}
         self.through(body.node, inner)
         return [inner.draw(value.name) for value in body.output]
 
@@ -141,12 +141,12 @@ class _Walk:
         return [output | often for output in outputs]
 
     def _scan(self, node: NodeProto, bodies: Mapping[str, GraphProto], scope: Scope) -> list[Draw]:
-        given = [scope.draw(name) for name in node.input]
-        lengths = given[:1] if scope.opsets.get("", _BY_INPUT) < _LENGTHS_UNTIL else []
-        given = given[len(lengths) :]
-        states = len(given) - int(scope.attribute(node, "num_scan_inputs") or 0)
+        draws = [scope.draw(name) for name in node.input]
+        lengths = draws[:1] if scope.opsets.get("", _BY_INPUT) < _LENGTHS_UNTIL else []
+        draws = draws[len(lengths) :]
+        states = len(draws) - int(scope.attribute(node, "num_scan_inputs") or 0)
         (body,) = bodies.values()
-        results = self._repeated(body, [], given[:states], given[states:], scope)
+        results = self._repeated(body, [], draws[:states], draws[states:], scope)
         return [result | _any_of(lengths).throughout for result in results]
 
     def _repeated(
@@ -162,13 +162,13 @@ class _Walk:
             carried = fed
 
 
-def _result(node: NodeProto, given: Sequence[Draw], scope: Scope) -> Draw:
+def _result(node: NodeProto, draws: Sequence[Draw], scope: Scope) -> Draw:
     """Of each output of an operator without a body."""
     record = _record(node)
     if record.reads_sizes:
-        return Draw(given[0].sizes, given[0].sizes) if given else NOTHING
-    chosen = given if record.decides == "set" else [given[at] for at in record.steers if at < len(given)]
-    read = _any_of(given)
+        return Draw(draws[0].sizes, draws[0].sizes) if draws else NOTHING
+    chosen = draws if record.decides == "set" else [draws[at] for at in record.steers if at < len(draws)]
+    read = _any_of(draws)
     sizes = read.sizes or _any_of(chosen).numbers
     if _draws(node, record, scope):
         return Draw(_named(node), sizes)

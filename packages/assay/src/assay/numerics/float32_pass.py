@@ -89,20 +89,20 @@ def _add_compiled(account: Accumulator, tally: Tally, piece: Piece, terms: Terms
     if passed is None:
         add_wide(account, piece, terms)
         return
-    seen, above = passed
+    counted, above = passed
     if envelope is not None:
         _envelop(
             envelope, piece, piece.actual, piece.expected, np.arange(piece.actual.size) if above is None else above
         )
     account.pairs += piece.actual.size
-    account.sum_error += seen.sum_error
-    account.squared_error += seen.squared_error
-    account.squared_actual += seen.squared_actual
-    account.max_abs, account.max_rel = seen.max_abs, seen.max_rel
-    account.budget = max(account.budget, seen.budget)
-    account.outside += seen.outside
-    account.lowest, account.highest = min(account.lowest, seen.lowest), max(account.highest, seen.highest)
-    worst = zip(seen.worst_budget[: seen.found], seen.worst_index[: seen.found], strict=True)
+    account.sum_error += counted.sum_error
+    account.squared_error += counted.squared_error
+    account.squared_actual += counted.squared_actual
+    account.max_abs, account.max_rel = counted.max_abs, counted.max_rel
+    account.budget = max(account.budget, counted.budget)
+    account.outside += counted.outside
+    account.lowest, account.highest = min(account.lowest, counted.lowest), max(account.highest, counted.highest)
+    worst = zip(counted.worst_budget[: counted.found], counted.worst_index[: counted.found], strict=True)
     worst_elements = [
         Point(budget, piece.start + at, float(piece.expected[at]), float(piece.actual[at])) for budget, at in worst
     ]

@@ -78,14 +78,14 @@ class Scope:
         pending: list[tuple[Scope, str]] = [(self, name)]
         entered = set()
         while pending:  # not by recursion: a graph may be thousands of nodes deep
-            scope, asked = pending[-1]
-            open_ = [(other, need) for other, need in scope._needs(asked) if need not in other.known]
-            if asked in scope.known or not open_ or (id(scope), asked) in entered:
+            scope, value_name = pending[-1]
+            open_ = [(other, need) for other, need in scope._needs(value_name) if need not in other.known]
+            if value_name in scope.known or not open_ or (id(scope), value_name) in entered:
                 pending.pop()
-                if asked not in scope.known:  # where something is open still, the value depends on itself
-                    scope.known[asked] = None if open_ else scope._numbers(asked)
+                if value_name not in scope.known:  # where something is open still, the value depends on itself
+                    scope.known[value_name] = None if open_ else scope._numbers(value_name)
             else:
-                entered.add((id(scope), asked))
+                entered.add((id(scope), value_name))
                 pending.extend(open_)
         return self.known[name]
 
@@ -156,15 +156,15 @@ def graph_scope(
 
 def function_scope(function: FunctionProto, node: NodeProto, caller: Scope) -> Scope:
     """Of the body of a function of the model, as `node` calls it."""
-    given = [*node.input, *[""] * (len(function.input) - len(node.input))]
-    bound = {formal: (caller, outside) for formal, outside in zip(function.input, given, strict=False)}
+    inputs = [*node.input, *[""] * (len(function.input) - len(node.input))]
+    bound = {formal: (caller, outside) for formal, outside in zip(function.input, inputs, strict=False)}
     stated = {attribute.name: attribute for attribute in function.attribute_proto}
     for attribute in node.attribute:
         own = caller.attributes.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
         if own is not None:
             stated[attribute.name] = own
     scope = Scope(opsets_of(function), bound=bound, attributes=stated)
-    scope.drawn = {formal: caller.draw(outside) for formal, outside in zip(function.input, given, strict=False)}
+    scope.drawn = {formal: caller.draw(outside) for formal, outside in zip(function.input, inputs, strict=False)}
     scope.add_nodes(function.node)
     return scope
 

@@ -116,7 +116,7 @@ def _above(envelope: Envelope | None) -> tuple[_Above, Array] | None:
     room = np.empty(ROOM, np.int64)
     bases, slopes = (line.tolist() for line in envelope.lines())
     size, error = (np.ascontiguousarray(array) for array in (envelope.size, envelope.error))
-    asked = _Above(
+    envelope_call = _Above(
         (ctypes.c_float * LINES)(*bases),
         (ctypes.c_float * LINES)(*slopes),
         1.0 + envelope.slack,
@@ -127,15 +127,15 @@ def _above(envelope: Envelope | None) -> tuple[_Above, Array] | None:
         error.ctypes.data,
         room.ctypes.data,
     )
-    asked.kept = (size, error)  # for as long as the pass reads them
-    return asked, room
+    envelope_call.kept = (size, error)  # for as long as the pass reads them
+    return envelope_call, room
 
 
 def survey(values: Narrow) -> tuple[float, float, float] | None:
     """Lowest, highest, sum of squares; None where a value is not finite."""
-    seen = np.empty(3)
+    sums = np.empty(3)
     compiled = compiled_kernel()
     assert compiled is not None
-    if compiled.assay_survey_float32(values.ctypes.data, values.size, seen.ctypes.data):
+    if compiled.assay_survey_float32(values.ctypes.data, values.size, sums.ctypes.data):
         return None
-    return float(seen[0]), float(seen[1]), float(seen[2])
+    return float(sums[0]), float(sums[1]), float(sums[2])

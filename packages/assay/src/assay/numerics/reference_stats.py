@@ -111,22 +111,24 @@ def _gather(expected: Sequence[Tensor], scale: float, threads: int) -> Reference
         with np.errstate(all="ignore"):
             return [_look(piece.expected, scale) for piece in chunks(block)]
 
-    seen = [part for parts in over_blocks(one, expected, expected, threads) for part in parts]
+    gathered = [part for parts in over_blocks(one, expected, expected, threads) for part in parts]
     return ReferenceStats(
-        elements=sum(part.elements for part in seen),
-        finite=sum(part.finite for part in seen),
-        lowest=min((part.lowest for part in seen), default=math.inf),
-        highest=max((part.highest for part in seen), default=-math.inf),
-        squares=math.fsum(part.squares for part in seen) if all(math.isfinite(p.squares) for p in seen) else math.inf,
+        elements=sum(part.elements for part in gathered),
+        finite=sum(part.finite for part in gathered),
+        lowest=min((part.lowest for part in gathered), default=math.inf),
+        highest=max((part.highest for part in gathered), default=-math.inf),
+        squares=math.fsum(part.squares for part in gathered)
+        if all(math.isfinite(p.squares) for p in gathered)
+        else math.inf,
         scale=scale,
     )
 
 
 def _look(values: Tensor, scale: float) -> ReferenceStats:
     if native_pass.suits(values):
-        seen = native_pass.survey(values)
-        if seen is not None and _MODEST[0] < seen[2]:
-            return ReferenceStats(values.size, values.size, *seen, scale)
+        surveyed = native_pass.survey(values)
+        if surveyed is not None and _MODEST[0] < surveyed[2]:
+            return ReferenceStats(values.size, values.size, *surveyed, scale)
     if is_floating(values.dtype.name) and values.dtype != np.float64:
         narrow = single(values)
         low, high = float(narrow.min()), float(narrow.max())

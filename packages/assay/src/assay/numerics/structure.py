@@ -63,11 +63,11 @@ def _kind(name: str, of_a_whole: str) -> str:
 
 def _tensor(name: str, left: Tensors, right: Tensors, dtypes: Mapping[str, str]) -> list[Finding]:
     findings: list[Finding] = []
-    seen, due = dtype_name(left[name].dtype), dtypes.get(name, dtype_name(right[name].dtype))
-    if seen != due:
-        pairs = real_name(due) == seen != due and left[name].shape == (*right[name].shape, 2)
+    dtype, due = dtype_name(left[name].dtype), dtypes.get(name, dtype_name(right[name].dtype))
+    if dtype != due:
+        pairs = real_name(due) == dtype != due and left[name].shape == (*right[name].shape, 2)
         code = FindingCode.COMPLEX_AS_PAIRS if pairs else FindingCode.DTYPE
-        findings.append(Finding("dtype", name, code, facts(seen=seen, due=due)))
+        findings.append(Finding("dtype", name, code, facts(seen=dtype, due=due)))
     if left[name].shape != right[name].shape:
         shapes = facts(seen=left[name].shape, due=right[name].shape)
         findings.append(Finding("shape", name, FindingCode.SHAPE, shapes))

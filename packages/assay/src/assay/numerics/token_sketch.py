@@ -79,20 +79,20 @@ class Sketcher:
         rest = np.delete(np.arange(len(logs)), golden.ids)
         if not len(rest):
             return known, known
-        given = float(np.exp(logs[rest]).sum())
+        answer = float(np.exp(logs[rest]).sum())
         # All of the tail as one token: the data processing inequality (Cover and Thomas, Elements of Information Theory, 2.8).
-        least = golden.mass * _excess(math.log(golden.mass / given)) if golden.mass > 0 and given > 0 else given
+        least = golden.mass * _excess(math.log(golden.mass / answer)) if golden.mass > 0 and answer > 0 else answer
         sums = golden.sums.astype(np.float64)
         apart = float(np.linalg.norm(self._sums(logs, rest) - sums)) + _HALF * float(np.linalg.norm(sums))
         length = apart / math.sqrt(self.rows * self._shrunk)
-        return known + max(0.0, least), known + self._tail(golden, given, length)
+        return known + max(0.0, least), known + self._tail(golden, answer, length)
 
-    def _tail(self, golden: TokenSketch, given: float, length: float) -> float:
+    def _tail(self, golden: TokenSketch, answer: float, length: float) -> float:
         """The lesser of two bounds: no error is larger than the length of all, and no probability of the tail than the least
         that is stored; or the sum of p * e is at most the product of both lengths (Cauchy and Schwarz)."""
         largest = min(math.exp(float(golden.logs[-1])), math.sqrt(golden.squares))
         by_size = largest * length**2 / 2 * math.exp(length) if length < 700 else math.inf
-        return min(by_size, math.sqrt(golden.squares) * length + max(0.0, given - golden.mass))
+        return min(by_size, math.sqrt(golden.squares) * length + max(0.0, answer - golden.mass))
 
     def _sums(self, logs: Tensor, rest: Tensor) -> Tensor:
         return self._signs[:, rest].astype(np.float64) @ logs[rest]
@@ -111,11 +111,11 @@ def least_apart(token_sketch: TokenSketch, other: TokenSketch) -> float:
     return max(0.0, known + rest[0] * _excess(math.log(rest[0] / rest[1])))
 
 
-def _known(golden: Tensor, given: Tensor) -> float:
+def _known(golden: Tensor, answer: Tensor) -> float:
     """Of tokens that are stored: the sum of p * (e + exp(-e) - 1), which is p * (e - 1) + q where exp(-e) is no number."""
-    error, shares = golden - given, np.exp(golden)
+    error, shares = golden - answer, np.exp(golden)
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = np.where(error < -_LARGEST, shares * (error - 1) + np.exp(given), shares * (error + np.expm1(-error)))
+        parts = np.where(error < -_LARGEST, shares * (error - 1) + np.exp(answer), shares * (error + np.expm1(-error)))
     return float(parts.sum())
 
 

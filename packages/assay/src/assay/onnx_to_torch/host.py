@@ -257,8 +257,8 @@ def constant_of_shape(node: Node, shape: Array) -> Any:
 
     if shape.dtype == object or shape.size > 1 or int(np.prod(shape)) > 64:
         return None
-    given = node.get("value")
-    value = np.zeros(1, np.float32) if given is None else numpy_helper.to_array(given)
+    fill = node.get("value")
+    value = np.zeros(1, np.float32) if fill is None else numpy_helper.to_array(fill)
     if value.dtype.kind not in "ib":
         return None
     torch_dtype(value.dtype.name)

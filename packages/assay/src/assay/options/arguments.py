@@ -27,12 +27,12 @@ class Kind(NamedTuple):
     accept: Callable[[Any], Any] = lambda value: value
 
 
-def values_from_arguments(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
+def values_from_arguments(options: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The values of what a command line gave, by name; what was not given is left out. Raises UsageError."""
     return {
-        row.name: _chosen(row, kind_of(row).read(row.flag, given[row.name]))
+        row.name: _chosen(row, kind_of(row).read(row.flag, arguments[row.name]))
         for row in rows(options)
-        if given.get(row.name) not in (None, [], "")
+        if arguments.get(row.name) not in (None, [], "")
     }
 
 

@@ -33,8 +33,8 @@ async def change_seen_by(flow: Flow, job: ChangeJob, folder: Path, run: Run) -> 
     for which, (case, reference) in models.items():
         key = value_digest((case.model.digest, reference, job.original_dir, flow.name))[:32]
         answers[which] = str((folder / f"witness-{key}").absolute())
-        asked = other_kind(job, ReferenceJob, case=case, flow=flow, reference_dir=answers[which])
-        if (recorded := await run(asked)).outcome is not Outcome.OK:
+        question = other_kind(job, ReferenceJob, case=case, flow=flow, reference_dir=answers[which])
+        if (recorded := await run(question)).outcome is not Outcome.OK:
             return recorded
     return await run(replace(job, reference_dir=answers["new"], original_dir=answers.get("original", job.original_dir)))
 

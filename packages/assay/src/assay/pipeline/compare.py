@@ -65,14 +65,14 @@ async def plan_comparison(request: CompareRequest, services: Services) -> Run:
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     names = _names(request)
-    wanted = [
+    question = [
         ModelRequest(path=request.new, flows=(request.new_flow,), name=names[0], inputs=request.inputs),
         # It is fed what the new one is fed: a golden is bound to one model, which may not be this one.
         ModelRequest(path=request.old, flows=(request.old_flow,), name=names[1]),
     ]
-    for model_request in wanted:
+    for model_request in question:
         check_source(model_request.path)
-    (new,), (old,) = [await inspect_models([model_request], request.limits, services) for model_request in wanted]
+    (new,), (old,) = [await inspect_models([model_request], request.limits, services) for model_request in question]
     _demand_same_inputs(old.model, new.model)
     _demand_free_batch((old.model, new.model), request.batches)
     own_flow, old_flow = (with_threads(flow, request.threads) for flow in (request.new_flow, request.old_flow))

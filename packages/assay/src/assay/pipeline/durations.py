@@ -20,9 +20,9 @@ WHOLE = (1, 1)
 def seconds_of_last_run(command: str, store: Store) -> dict[str, float]:
     """What each case took in the last run of this command that is complete and no shard; empty where there is none. Shards of the run
     at hand change nothing: all of them read the same."""
-    wanted = without_shard(command)[0]
+    command_line = without_shard(command)[0]
     for summary in store.runs(LOOKED_AT):
-        if summary.status == "complete" and is_run(summary.command) and _is_whole(summary.command, wanted):
+        if summary.status == "complete" and is_run(summary.command) and _is_whole(summary.command, command_line):
             try:
                 if not store.run(summary.id).missing:
                     return seconds_by_case(store.results(summary.id))
@@ -72,8 +72,8 @@ def _is_seconds(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
 
 
-def _is_whole(command: str, wanted: str) -> bool:
+def _is_whole(command: str, command_line: str) -> bool:
     try:
-        return without_shard(command) == (wanted, WHOLE)
+        return without_shard(command) == (command_line, WHOLE)
     except (UsageError, ValueError):
         return False

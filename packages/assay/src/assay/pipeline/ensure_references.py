@@ -177,11 +177,11 @@ def without_reference(jobs: Sequence[AnyJob], lacking: Sequence[Result]) -> tupl
     running = {job.key for job in jobs if isinstance(job, AnsweredJob)}
     open_results = [result for result in lacking if result.outcome is Outcome.MISTRUSTED and result.job_key in running]
     reasons = {result.job_key: result.detail for result in open_results}
-    asked = [
+    probes = [
         unanswered(job, reasons[job.key]) if isinstance(job, AnsweredJob) and job.key in reasons else job
         for job in jobs
     ]
-    return asked, [result for result in lacking if result.job_key not in reasons]
+    return probes, [result for result in lacking if result.job_key not in reasons]
 
 
 def unanswered(job: AnsweredJob, reason: str) -> AnsweredJob:
@@ -197,16 +197,16 @@ def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | N
         return None
     if job.case.inputs.given and len(_refusing(refusals)) > 1:
         return None
-    asked = {refusal.flow for refusal in refusals}
+    refused = {refusal.flow for refusal in refusals}
     late = {library_of(refusal.flow) for refusal in refusals if refusal.outcome is Outcome.TIMEOUT}
     for name in ORACLES.get(job.case.model.format, ()):
-        if name not in asked and library_of(name) not in late:
+        if name not in refused and library_of(name) not in late:
             return find_flow(name)
     libraries = {library_of(refusal.flow) for refusal in refusals}
     flows = (other.flow for other in jobs if isinstance(other, FlowJob) and other.case.name == job.case.name)
     engines = [flow for flow in flows if not flow.transforms]
     return next(
-        (engine for engine in engines if engine.name not in asked and library_of(engine) not in libraries), None
+        (engine for engine in engines if engine.name not in refused and library_of(engine) not in libraries), None
     )
 
 

@@ -98,12 +98,12 @@ def _producer(old: Golden) -> Flow:
 
 def _unknown(goldens: Sequence[Golden], known: Sequence[Golden]) -> list[Golden]:
     """Those of `goldens`, one sample each, whose inputs nobody has yet."""
-    seen = {_identity(sample) for golden in known for sample in golden.inputs}
+    identities = {_identity(sample) for golden in known for sample in golden.inputs}
     fresh = []
     for golden in goldens:
         identity = _identity(golden.inputs[0])
-        if identity not in seen:
-            seen.add(identity)
+        if identity not in identities:
+            identities.add(identity)
             fresh.append(golden)
     return fresh
 

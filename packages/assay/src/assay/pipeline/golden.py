@@ -159,8 +159,8 @@ async def _case(
     model: Path, flows: tuple[Flow, ...], limits: Limits, services: Services, inputs: Inputs | None = None
 ) -> Case:
     """Data that are given are read here, too."""
-    wanted = ModelRequest(path=model, flows=flows, inputs=inputs or Inputs())
-    (case,) = await inspect_models([wanted], limits, services)
+    request_of_model = ModelRequest(path=model, flows=flows, inputs=inputs or Inputs())
+    (case,) = await inspect_models([request_of_model], limits, services)
     return case
 
 

@@ -33,44 +33,44 @@ _PARSING_BYTES, _PER_BYTE = 8_000_000_000, 8
 """What looking at a model takes at most: libraries, and its file a few times over."""
 
 
-async def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, services: Services) -> list[Case]:
+async def inspect_models(request_of_model: Sequence[ModelRequest], limits: Limits, services: Services) -> list[Case]:
     """Each file opened and validated behind the wall: models are untrusted. Raises UsageError with the worker's sentence."""
-    names = _names(wanted)
-    wanted = [with_prompts(model_request) for model_request in wanted]
-    asked = [
+    names = _names(request_of_model)
+    request_of_model = [with_prompts(model_request) for model_request in request_of_model]
+    jobs = [
         job
-        for name, model_request in zip(names, wanted, strict=True)
+        for name, model_request in zip(names, request_of_model, strict=True)
         for job in _inspections(name, model_request, limits, services.folder)
     ]
-    seen = {result.case: result async for result in services.jobs.results(asked)}
+    inspected = {result.case: result async for result in services.jobs.results(jobs)}
     models = dict(
         zip(
-            (job.case.name for job in asked),
-            each(asked, lambda job: model_of(seen[job.case.name], job.case.model.source)),
+            (job.case.name for job in jobs),
+            each(jobs, lambda job: model_of(inspected[job.case.name], job.case.model.source)),
             strict=True,
         )
     )
-    for name, model_request in zip(names, wanted, strict=True):
+    for name, model_request in zip(names, request_of_model, strict=True):
         check_prompts_of(model_request, models.get(f"{name}{_ORIGINAL}") or models[name])
     placed = {
         job.case.name.removesuffix(_ORIGINAL): put_in_place(job.case.inputs, job.data_dir, services.folder)
-        for job in asked
+        for job in jobs
         if job.case.inputs.data is not None
     }
     read = [
         replace(model_request, inputs=placed.get(name, model_request.inputs))
-        for name, model_request in zip(names, wanted, strict=True)
+        for name, model_request in zip(names, request_of_model, strict=True)
     ]
     cases = [_case(name, model_request, models) for name, model_request in zip(names, read, strict=True)]
-    for model_request, case in zip(wanted, cases, strict=True):
+    for model_request, case in zip(request_of_model, cases, strict=True):
         check_calibration(model_request, case)
     return cases
 
 
-def model_files(wanted: ModelRequest) -> list[Path]:
+def model_files(request_of_model: ModelRequest) -> list[Path]:
     """Its own file and that of its original."""
-    original = wanted.original.path if wanted.original is not None else None
-    return [wanted.path, *([original] if original is not None else [])]
+    original = request_of_model.original.path if request_of_model.original is not None else None
+    return [request_of_model.path, *([original] if original is not None else [])]
 
 
 def _inspections(name: str, model_request: ModelRequest, limits: Limits, history: Path) -> list[InspectJob]:
@@ -138,8 +138,8 @@ def model_of(result: Result, source: str) -> Model:
     raise BadModel(f"{source}: looking at the model ended in {result.outcome.value} ({result.detail}); {what}")
 
 
-def _names(wanted: Sequence[ModelRequest]) -> list[str]:
-    names = [model_request.name or source_name(model_request.path) for model_request in wanted]
+def _names(request_of_model: Sequence[ModelRequest]) -> list[str]:
+    names = [model_request.name or source_name(model_request.path) for model_request in request_of_model]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise UsageError(
@@ -148,10 +148,14 @@ def _names(wanted: Sequence[ModelRequest]) -> list[str]:
     return names
 
 
-def check_calibration(wanted: ModelRequest, case: Case) -> None:
+def check_calibration(request_of_model: ModelRequest, case: Case) -> None:
     """Raises UsageError where calibration would leave no sample to judge."""
     flow = next(
-        (wanted_flow.name for wanted_flow in wanted.flows if any(map(plugins.is_calibrated, wanted_flow.transforms))),
+        (
+            wanted_flow.name
+            for wanted_flow in request_of_model.flows
+            if any(map(plugins.is_calibrated, wanted_flow.transforms))
+        ),
         "",
     )
     original = case.original.golden if case.original is not None else ""
@@ -160,7 +164,7 @@ def check_calibration(wanted: ModelRequest, case: Case) -> None:
         return
     from assay.models.calibration_samples import samples_taken
 
-    given = wanted.inputs.data.source if wanted.inputs.data is not None else stored
+    given = request_of_model.inputs.data.source if request_of_model.inputs.data is not None else stored
     try:
         samples_taken(read_lock(Path(stored)).samples, case.inputs.calibration, given)
     except UsageError as error:

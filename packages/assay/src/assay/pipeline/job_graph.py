@@ -213,13 +213,13 @@ class JobGraph:
                 self._go_on()
                 yield
 
-    def _ask(self, asked: _Asked) -> None:
+    def _ask(self, ended_ask: _Asked) -> None:
         """A result is known by its job's key: of two jobs of one key, the second waits for the first."""
-        self._ready.coming.pop(asked.job.subject, None)
-        before = self._asked.setdefault(asked.job.key, deque())
+        self._ready.coming.pop(ended_ask.job.subject, None)
+        before = self._asked.setdefault(ended_ask.job.key, deque())
         if not before:
-            self._ready.jobs.append(asked.job)
-        before.append(asked)
+            self._ready.jobs.append(ended_ask.job)
+        before.append(ended_ask)
 
     def _ask_together(self, jobs: Sequence[Job], receiver: _Ends) -> None:
         for job in jobs:
@@ -227,19 +227,19 @@ class JobGraph:
         self._groups.waiting.append(deque(jobs))
 
     def _done(self, result: Result) -> None:
-        asked = self._asked[result.job_key]
-        first = asked.popleft()
+        ended_ask = self._asked[result.job_key]
+        first = ended_ask.popleft()
         if not first.grouped and is_doubtful(result, first.job):
             self._before[result.job_key] = result
-            asked.appendleft(replace(first, grouped=True))
+            ended_ask.appendleft(replace(first, grouped=True))
             self._groups.waiting.append(deque([first.job]))
             return
         if before := self._before.pop(result.job_key, None):
             result = after_repeat_alone(before, result)
-        if not asked:
+        if not ended_ask:
             del self._asked[result.job_key]
-        elif not asked[0].grouped:
-            self._ready.jobs.append(asked[0].job)
+        elif not ended_ask[0].grouped:
+            self._ready.jobs.append(ended_ask[0].job)
         if first.grouped:
             self._groups.running -= 1
         # The worker observed; what its answers are worth is said here, before anybody looks.

@@ -76,9 +76,9 @@ def read_expected(path: Path) -> tuple[ExpectedOutcome, ...]:
     )
 
 
-def expectations_folder(given: str) -> Path:
+def expectations_folder(folder: str) -> Path:
     """The word `SHIPPED` is the folder of Assay's own; `./shipped` and all else is a path."""
-    return Path(__file__).parents[1] / "expectations" if given == SHIPPED else Path(given)
+    return Path(__file__).parents[1] / "expectations" if folder == SHIPPED else Path(folder)
 
 
 def expectations(folder: Path, flows: Sequence[str], suites: Sequence[str]) -> tuple[Expectation, ...]:

@@ -36,14 +36,14 @@ def float_questions(flow: Flow, job: JudgedJob, result: LossResult) -> list[Veri
     )
     if result.float_reference.kind is ReferenceKind.GIVEN:
         return [old]
-    asked = [plain] if isinstance(job, ChangeJob) or job.flow.transforms else []
-    return asked if original.golden else [*asked, old]
+    questions = [plain] if isinstance(job, ChangeJob) or job.flow.transforms else []
+    return questions if original.golden else [*questions, old]
 
 
-async def loss_witness(flow: Flow, asked: JudgedJob, result: LossResult, run: Run) -> Witness:
+async def loss_witness(flow: Flow, judged_job: JudgedJob, result: LossResult, run: Run) -> Witness:
     """Whether `flow` gives the reference's answers to all questions; where it does not to one, the node where they part."""
     blank = Witness(flow.name, library_of(flow))
-    questions = float_questions(flow, asked, result)
+    questions = float_questions(flow, judged_job, result)
     for question in questions:
         job = replace(question, case=fairly_judged(question.case, flow))
         testimony = await run(job)

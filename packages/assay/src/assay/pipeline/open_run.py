@@ -143,7 +143,7 @@ def judge_run(run: Run, results: Sequence[Result], services: Services) -> RunVer
         today=datetime.now(UTC).date(),
         narrowed=run.narrowed,
         alone=run.alone,
-        asked={job.key: job for job in run.jobs},
+        jobs_by_key={job.key: job for job in run.jobs},
         config=config_of(run),
         exempt=tuple(run.compared.values()),
         missing=run.missing,

@@ -53,12 +53,12 @@ class OriginalRequest:
     outputs: dict[str, str] = field(default_factory=dict)
 
 
-def original_of(model: Model, asked: OriginalRequest, inputs: Inputs, original: Model | None) -> Original:
+def original_of(model: Model, request: OriginalRequest, inputs: Inputs, original: Model | None) -> Original:
     """The pair, both looked at (`original` None: only its golden is there). Raises UsageError where they do not fit."""
     lock = read_lock(Path(inputs.golden)) if original is None else None
     old = _of_golden(lock) if lock is not None else original
     assert old is not None
-    names = map_names(model, old, asked.inputs, asked.outputs)
+    names = map_names(model, old, request.inputs, request.outputs)
     precision = _precision(model, old)
     is_open = lock is not None and lock.coarse is msgspec.UNSET and _is_grid(precision)
     return Original(
@@ -141,19 +141,19 @@ async def record_originals(jobs: Sequence[AnyJob], services: Services) -> list[R
 
     Returns the results of the jobs whose original cannot have any."""
     originals = [job for job in jobs if isinstance(job, InputsJob)]
-    asked = {
+    by_key = {
         job.original_dir: msgspec.structs.replace(
             job, case=original_case(job.case), reference_dir=job.original_dir, original_dir=""
         )
         for job in originals
         if job.original_dir and job.case.original is not None and not job.case.original.golden
     }
-    without = await ensure_references(list(asked.values()), services)
+    without = await ensure_references(list(by_key.values()), services)
     failed = {
         job.original_dir: result
         for job in originals
         for result in without
-        if _is_of(result, asked.get(job.original_dir))
+        if _is_of(result, by_key.get(job.original_dir))
     }
     return [
         msgspec.structs.replace(

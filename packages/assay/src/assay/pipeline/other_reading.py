@@ -63,8 +63,8 @@ async def right_otherwise(
     would have a wrong engine be right by any reading. None where it is not, or where it is wrong at sizes at which the readings are one
     under these limits: near both of them, an engine just past its limits is within those of the other by chance."""
     case = replace(job.case, inputs=replace(job.case.inputs, dims={}))
-    asked = replace(job, case=case, reference_dir=answers, save_inputs="", save_outputs="")
-    if agrees(await run(asked)) is not True:
+    question = replace(job, case=case, reference_dir=answers, save_inputs="", save_outputs="")
+    if agrees(await run(question)) is not True:
         return None
     blamed = _places(result)
     apart = blamed & _places(await run(_readings_compared(job)))

@@ -50,9 +50,9 @@ def check_prompts_of(model_request: ModelRequest, model: Model) -> None:
         )
 
 
-def check_whole(inputs: Inputs, wanted: Mapping[str, object]) -> None:
+def check_whole(inputs: Inputs, by_flag: Mapping[str, object]) -> None:
     """Raises UsageError where the golden keeps sketches and one of these options, by name, asks for whole answers."""
-    option = next((name for name, value in wanted.items() if value), "")
+    option = next((name for name, value in by_flag.items() if value), "")
     if option and form_of(inputs.golden) == SKETCH:
         raise UsageError(note_text(noted(NoteCode.SKETCHES_ARE_NO_ANSWERS, golden=inputs.golden, option=option)))
 

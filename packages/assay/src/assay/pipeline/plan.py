@@ -48,8 +48,8 @@ async def plan(request: Request, services: Services) -> Run:
     """Look at every model in a worker, then name the jobs. Raises UsageError for whatever cannot be used."""
     _check_wanted(request)
     cases = await inspect_models(request.models, request.limits, services)
-    for wanted, case in zip(request.models, cases, strict=True):
-        check_prompts(wanted.flows, case)
+    for request_of_model, case in zip(request.models, cases, strict=True):
+        check_prompts(request_of_model.flows, case)
         check_dims(case)
         check_stated(case)
         _check_outputs(case)
@@ -64,7 +64,8 @@ async def plan(request: Request, services: Services) -> Run:
     if request.trace:
         prune(services, TRACES)
     planned = [
-        _jobs(request, wanted, case, services, run_id) for wanted, case in zip(request.models, cases, strict=True)
+        _jobs(request, request_of_model, case, services, run_id)
+        for request_of_model, case in zip(request.models, cases, strict=True)
     ]
     jobs = tuple(job for part in planned for job in part)
     twice = [key for key, count in Counter(job.key for job in jobs).items() if count > 1]
@@ -91,16 +92,20 @@ def _check_wanted(request: Request) -> None:
     """What can be refused before any model is looked at."""
     if not request.models:
         raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
-    each([path for wanted in request.models for path in model_files(wanted)], check_source)
+    each([path for request_of_model in request.models for path in model_files(request_of_model)], check_source)
     saved: dict[str, object] = {"--save-inputs": request.save_inputs, "--save-outputs": request.save_outputs}
-    for wanted in request.models:
-        other = "--golden-of-another-model" if wanted.original and wanted.original.path is None else "--reference"
-        check_whole(wanted.inputs, saved | {other: wanted.original})
-        for flow in wanted.flows:
+    for request_of_model in request.models:
+        other = (
+            "--golden-of-another-model"
+            if request_of_model.original and request_of_model.original.path is None
+            else "--reference"
+        )
+        check_whole(request_of_model.inputs, saved | {other: request_of_model.original})
+        for flow in request_of_model.flows:
             check_flow(flow)
-        check_prompt_flows(wanted.flows, wanted.inputs, saved)
-        if wanted.contract.task_metric is not None:
-            check_task(wanted.contract.task_metric, wanted.contract.task_metric_options)
+        check_prompt_flows(request_of_model.flows, request_of_model.inputs, saved)
+        if request_of_model.contract.task_metric is not None:
+            check_task(request_of_model.contract.task_metric, request_of_model.contract.task_metric_options)
 
 
 def _check_outputs(case: Case) -> None:
@@ -119,7 +124,9 @@ def _no_such_job(only: str, jobs: Sequence[Job]) -> NoReturn:
     raise UsageError(f"no job is called {only!r}; the nearest is {near[0]!r}" if near else "nothing is left to run")
 
 
-def _jobs(request: Request, wanted: ModelRequest, case: Case, services: Services, run_id: str) -> list[AnyJob]:
+def _jobs(
+    request: Request, request_of_model: ModelRequest, case: Case, services: Services, run_id: str
+) -> list[AnyJob]:
     scratch = str(services.scratch(run_id))
     reference = "" if case.inputs.golden else str(reference_dir(case, services.folder))
     original = ""
@@ -135,11 +142,11 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, services: Services
             original_dir=original,
             refusals=RefusalCache.USED,
         )
-        for flow in map(check_flow, wanted.flows)
+        for flow in map(check_flow, request_of_model.flows)
     ]
     jobs: list[AnyJob] = [other_kind(job, VerifyJob) for job in plain if request.verify]
     comparisons: list[CompareSpeedJob] = []
-    if not wanted.verified:
+    if not request_of_model.verified:
         jobs += [other_kind(job, PerNodeJob) for job in plain if request.per_node]
         jobs += _measured(request, plain, services, run_id)
         comparisons = _compared(request, plain, services)
@@ -197,17 +204,17 @@ def _asking_again(jobs: Sequence[AnyJob]) -> list[AnyJob]:
 
 def reference_dir(case: Case, history: Path) -> Path:
     """Where the reference outputs of this model on these inputs are kept: once for all flows and runs."""
-    given = case.inputs
+    case_inputs = case.inputs
     # Inputs that were given lie in a folder that is called by their contents.
-    name = Path(given.given).name
+    name = Path(case_inputs.given).name
     inputs = Inputs(
-        seed=given.seed,
-        samples=given.samples,
-        batch=given.batch,
-        dims=given.dims,
-        fill=given.fill,
+        seed=case_inputs.seed,
+        samples=case_inputs.samples,
+        batch=case_inputs.batch,
+        dims=case_inputs.dims,
+        fill=case_inputs.fill,
         given=name,
-        ranges=given.ranges,
-        fewer=given.fewer,
+        ranges=case_inputs.ranges,
+        fewer=case_inputs.fewer,
     )
     return (history / "oracle" / oracle_digest(case, inputs)).absolute()

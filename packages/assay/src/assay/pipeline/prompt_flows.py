@@ -18,10 +18,10 @@ from assay.plugins import BACKENDS, load
 from assay.ports import is_prompted
 
 
-def check_prompt_flows(flows: Sequence[Flow], inputs: Inputs, wanted: Mapping[str, object]) -> None:
+def check_prompt_flows(flows: Sequence[Flow], inputs: Inputs, by_flag: Mapping[str, object]) -> None:
     """Raises UsageError where a golden of sketches is to judge such a flow, or one of these options, by name, asks for its tensors."""
     flow = next((candidate.name for candidate in flows if _continues_prompts(candidate)), "")
-    option = next((name for name, value in wanted.items() if value), "")
+    option = next((name for name, value in by_flag.items() if value), "")
     if flow and form_of(inputs.golden) == SKETCH:
         raise UsageError(note_text(noted(NoteCode.SKETCHES_OF_SERVICE, flow=flow, golden=inputs.golden)))
     if flow and option:

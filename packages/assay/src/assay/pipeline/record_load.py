@@ -45,8 +45,8 @@ def load_result(
 def load_policy_of(policy: Policy, required: Sequence[Goal], points: Sequence[LoadPoint]) -> Policy:
     """What of a policy is about loads, and what is required besides. Failed requests that no goal allows fail a load."""
     beside = not points  # another service: what is asked of rates is not known there
-    asked = [goal for goal in policy.goals if recorded_by(goal.metric) == "load"]
-    goals = [goal for goal in asked if goal.metric.startswith("load.slowdown.") is beside] + list(required)
+    load_goals = [goal for goal in policy.goals if recorded_by(goal.metric) == "load"]
+    goals = [goal for goal in load_goals if goal.metric.startswith("load.slowdown.") is beside] + list(required)
     places = [f"load.rate{point.rate:g}.errors" if point.rate else "load.errors" for point in points]
     named = {goal.metric for goal in goals}
     if "load.errors" not in named:

@@ -40,12 +40,12 @@ class Stale(msgspec.Struct, frozen=True):
 
 
 def stale_goldens(
-    wanted: Sequence[tuple[Path, Path | None]], oracle: str, days: float | None, now: datetime, services: Services
+    goldens: Sequence[tuple[Path, Path | None]], oracle: str, days: float | None, now: datetime, services: Services
 ) -> list[Stale]:
     """Of golden folders with their models (None: not known). `oracle` is the flow that should have computed them, "" for the one that
     did; `days` the age at which one is stale. Raises UsageError for a folder that holds no golden."""
     stale = []
-    for folder, model in wanted:
+    for folder, model in goldens:
         lock = read_lock(folder)
         flow = _producer(oracle or lock.producer)
         reasons = golden_reasons(lock, oracle, days, now, lambda flow_name: services.available(flow_name).version)

@@ -35,19 +35,19 @@ def rejudge(run_id: str, policy: Policy | None, services: Services, *, tolerance
 
 
 def _by_tolerance(run: Run, results: Sequence[Result], choice: str) -> tuple[Run, list[Result]]:
-    asked: dict[str, Job] = {job.key: job for job in run.jobs}
+    jobs: dict[str, Job] = {job.key: job for job in run.jobs}
     again = [
-        by_choice(result, asked[result.job_key], choice) if result.job_key in asked else result for result in results
+        by_choice(result, jobs[result.job_key], choice) if result.job_key in jobs else result for result in results
     ]
-    known = [(asked[result.job_key], result) for result in results if result.job_key in asked]
-    again = [_with_witnesses(result, asked, known) for result in again]
+    known = [(jobs[result.job_key], result) for result in results if result.job_key in jobs]
+    again = [_with_witnesses(result, jobs, known) for result in again]
     return replace(run, jobs=tuple(with_choice(job, choice) for job in run.jobs)), again
 
 
-def _with_witnesses(result: Result, asked: dict[str, Job], known: Sequence[tuple[Job, Result]]) -> Result:
+def _with_witnesses(result: Result, jobs: dict[str, Job], known: Sequence[tuple[Job, Result]]) -> Result:
     """Nobody was asked about a reference that nobody doubted. Engines of the run that agreed with it, each by the tolerance that follows
     from its arithmetic, are its witnesses, the engine itself included: a narrower limit makes the reference no worse."""
-    job = asked.get(result.job_key)
+    job = jobs.get(result.job_key)
     if not isinstance(result, VerifyResult) or not isinstance(job, VerifyJob):
         return result
     if doubt_of(result) is not Doubt.REFERENCE or side_of(result)[0] is not Side.UNASKED:

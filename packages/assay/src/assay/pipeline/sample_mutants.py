@@ -43,16 +43,16 @@ async def list_mutants(
 
     Flows with the same transforms deploy the same model: it is read once for all of them.
     """
-    asked: dict[tuple[str, tuple[str, ...]], ListMutantsJob] = {}
+    jobs: dict[tuple[str, tuple[str, ...]], ListMutantsJob] = {}
     for job in sound:
-        target = str(workspace / f"mutants-{len(asked)}.json")
+        target = str(workspace / f"mutants-{len(jobs)}.json")
         once = other_kind(job, ListMutantsJob, output_path=target, sites=sites, seed=seed)
-        asked.setdefault(_deployed(job), once)
-    results = {result.job_key: result async for result in services.jobs.results(list(asked.values()))}
+        jobs.setdefault(_deployed(job), once)
+    results = {result.job_key: result async for result in services.jobs.results(list(jobs.values()))}
     by_case: dict[str, list[Injected]] = {}
     failed: dict[str, str] = {}
     for job in sound:
-        once = asked[_deployed(job)]
+        once = jobs[_deployed(job)]
         result = results[once.key]
         if result.outcome is Outcome.OK:
             listed = msgspec.json.decode(Path(once.output_path).read_bytes(), type=list[tuple[str, str]])

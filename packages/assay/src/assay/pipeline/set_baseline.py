@@ -51,8 +51,8 @@ def set_baseline(request: Request, why: str, services: Services) -> list[Baselin
 async def _set_baselines(request: Request, why: str, services: Services) -> list[Baseline]:
     approved = []
     cases = await inspect_models(request.models, request.limits, services)
-    for wanted, case in zip(request.models, cases, strict=True):
-        approved += [await _set_baseline(request, case, flow, why, services) for flow in wanted.flows]
+    for request_of_model, case in zip(request.models, cases, strict=True):
+        approved += [await _set_baseline(request, case, flow, why, services) for flow in request_of_model.flows]
     return approved
 
 
@@ -108,8 +108,8 @@ async def _samples(job: MeasureJob, digest: str, services: Services) -> tuple[fl
     """CPU seconds per call of fresh engines, from a comparison of the engine with itself; none where it cannot be compared."""
     itself = BaselineEngine("itself", job.flow, job.case.model, job.artifact_dir, digest)
     rule = SpeedRule(looks=(LAUNCHES,))
-    asked = other_kind(job, CompareSpeedJob, baseline=itself, rule=rule, batches=job.measuring.batches[:1])
-    (result,) = await services.jobs.together([asked])
+    question = other_kind(job, CompareSpeedJob, baseline=itself, rule=rule, batches=job.measuring.batches[:1])
+    (result,) = await services.jobs.together([question])
     if trouble := changed(itself):
         raise UsageError(f"{job.case.name} on {job.flow.name} cannot be approved: {note_text(trouble)}")
     launches = [launch for speed in speeds_of(result) for launch in speed.launches]

@@ -60,7 +60,7 @@ class SharedFiles:
         known = self._names.folders(names)
         for name in self._gone(names, known):
             self._remove(name)
-        stale = {name: wanted for name, wanted in known.items() if self._is_stale(name, wanted)}
+        stale = {name: kept for name, kept in known.items() if self._is_stale(name, kept)}
         self._fetch(stale)
         for name in known:
             used_now(self._path_of_marker(name))
@@ -69,10 +69,10 @@ class SharedFiles:
         """Those of which every file is in the store: what is missing is made here again."""
         if self._names is None:
             return
-        for name, wanted in self._names.folders(names).items():
+        for name, kept in self._names.folders(names).items():
             if not (self._folder / name).exists():
                 try:
-                    self._fetch({name: wanted})
+                    self._fetch({name: kept})
                 except BlobLost:
                     continue
 
@@ -159,11 +159,11 @@ class SharedFiles:
         marker = self._marker(name)
         return marker is not None and marker.folder == self._hashed(name).folder
 
-    def _is_stale(self, name: str, wanted: KeptFolder) -> bool:
+    def _is_stale(self, name: str, kept: KeptFolder) -> bool:
         if not (self._folder / name).exists():
             return True
         marker = self._marker(name)
-        return marker is not None and marker.folder != wanted and self._is_as_agreed(name)
+        return marker is not None and marker.folder != kept and self._is_as_agreed(name)
 
     def _hashed(self, name: str) -> _Marker:
         """What is here. Files that have the size and the time of the marker are not read again."""
@@ -264,9 +264,9 @@ def _checked(after: Folders, agreed: Mapping[str, _Marker | None]) -> Callable[[
     """The change, unless another machine made one of its own meanwhile to what somebody approved."""
 
     def change(before: Mapping[str, KeptFolder]) -> Folders:
-        for name, wanted in after.items():
+        for name, kept in after.items():
             marker = agreed[name]
-            if before.get(name) not in (wanted, marker.folder if marker else None) and name.startswith(GUARDED):
+            if before.get(name) not in (kept, marker.folder if marker else None) and name.startswith(GUARDED):
                 raise UsageError(
                     f"{name} was changed on another machine meanwhile: nothing was shared; `assay baseline list` shows what is approved "
                     "there, and the same command again approves this one"

@@ -31,9 +31,9 @@ def make_files(suite: Suite, cases: Sequence[Case], workers: int) -> list[tuple[
     """These cases, each with its files or the reason why it has none. Raises BrokenSuite where one is missing or another came."""
     with _blamed(suite, "make its cases"):
         made = list(suite.make(cases, workers=workers)) if cases else []
-    asked, got = Counter(case.name for case in cases), Counter(case.name for case, _ in made)
-    for name, count in ((asked - got) | (got - asked)).items():
-        text = "did not make" if asked[name] > got[name] else f"made {count} times too often"
+    expected, got = Counter(case.name for case in cases), Counter(case.name for case, _ in made)
+    for name, count in ((expected - got) | (got - expected)).items():
+        text = "did not make" if expected[name] > got[name] else f"made {count} times too often"
         raise BrokenSuite(f"suite '{suite.name}' {text} its case '{name}': it must answer for each once; fix it")
     return made
 

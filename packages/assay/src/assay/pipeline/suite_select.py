@@ -47,12 +47,12 @@ def parse_shard(text: str, option: str = "--shard") -> tuple[int, int]:
     return int(number), int(total)
 
 
-def select(cases: Sequence[Case], wanted: Selection, *, only: str = "") -> list[Case]:
+def select(cases: Sequence[Case], selection: Selection, *, only: str = "") -> list[Case]:
     """The cases of `choose` alone."""
-    return choose(cases, wanted, only=only).cases
+    return choose(cases, selection, only=only).cases
 
 
-def choose(cases: Sequence[Case], wanted: Selection, *, only: str = "") -> Chosen:
+def choose(cases: Sequence[Case], selection: Selection, *, only: str = "") -> Chosen:
     """In the order given. Raises NothingSelected, naming what took the last case away."""
     if not cases:
         raise NothingSelected("the suites have no case at all: nothing would run")
@@ -66,30 +66,30 @@ def choose(cases: Sequence[Case], wanted: Selection, *, only: str = "") -> Chose
                 f"--filter takes names and globs"
             )
         return Chosen(kept)
-    return _own_share(_matching(cases, wanted), wanted)
+    return _own_share(_matching(cases, selection), selection)
 
 
-def _matching(cases: Sequence[Case], wanted: Selection) -> list[Case]:
+def _matching(cases: Sequence[Case], selection: Selection) -> list[Case]:
     """Of all shares."""
     kept = list(cases)
-    if wanted.filters:
-        kept = [case for case in kept if any(_named(case.name, glob) for glob in wanted.filters)]
+    if selection.filters:
+        kept = [case for case in kept if any(_named(case.name, glob) for glob in selection.filters)]
         if not kept:
-            return _nothing(f"--filter {' '.join(wanted.filters)}", wanted.filters[0], cases)
-    if wanted.dtypes:
+            return _nothing(f"--filter {' '.join(selection.filters)}", selection.filters[0], cases)
+    if selection.dtypes:
         known = sorted({dtype for case in kept for dtype in _dtypes(case)})
-        kept = [case for case in kept if _dtypes(case) & set(wanted.dtypes)]
+        kept = [case for case in kept if _dtypes(case) & set(selection.dtypes)]
         if not kept:
             raise NothingSelected(
-                f"no case has --dtype {' '.join(wanted.dtypes)}; the types here are {', '.join(known)}"
+                f"no case has --dtype {' '.join(selection.dtypes)}; the types here are {', '.join(known)}"
             )
     return kept
 
 
-def _own_share(cases: Sequence[Case], wanted: Selection) -> Chosen:
-    number, total = wanted.shard
-    if total > 1 and wanted.seconds is not None:
-        shares = balanced([case.name for case in cases], wanted.seconds, total)
+def _own_share(cases: Sequence[Case], selection: Selection) -> Chosen:
+    number, total = selection.shard
+    if total > 1 and selection.seconds is not None:
+        shares = balanced([case.name for case in cases], selection.seconds, total)
         return Chosen([case for case in cases if shares[case.name] == number], split_digest(shares))
     kept = [case for case in cases if share_of(case.name, total) == number]
     if not kept:

@@ -154,8 +154,8 @@ def _largest(result: Result, metric: str) -> float:
     return max((c.metrics[metric] for c in comparisons_of(result) if metric in c.metrics), default=math.nan)
 
 
-def _same(seen: SearchInputsResult) -> bool:
-    return seen.golden_equal and seen.found_equal
+def _same(searched: SearchInputsResult) -> bool:
+    return searched.golden_equal and searched.found_equal
 
 
 def _survivor(searched: _Searched, killer: tuple[Path, str] | None) -> Survivor:

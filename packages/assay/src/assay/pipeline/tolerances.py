@@ -102,11 +102,11 @@ async def derive(jobs: Sequence[ToleranceJob], services: Services, *, coarse: bo
 async def _derive(jobs: Sequence[ToleranceJob], services: Services, coarse: bool) -> Failed:
     missing = {job.tolerance_dir: job for job in jobs if job.tolerance_dir and not _there(job.tolerance_dir)}
     derivations = {folder: _derivation(job, coarse, services) for folder, job in missing.items()}
-    asked = {job.key: job for job in _joined(list(derivations.values()))}
+    by_key = {job.key: job for job in _joined(list(derivations.values()))}
     failed: Failed = {}
-    async for result in services.jobs.results(list(asked.values())):
+    async for result in services.jobs.results(list(by_key.values())):
         if result.outcome is not Outcome.OK:
-            tolerance_job = asked[result.job_key]
+            tolerance_job = by_key[result.job_key]
             failed.update(dict.fromkeys((tolerance_job.tolerance_dir, *tolerance_job.tied.values()), result))
     return failed
 
@@ -138,12 +138,12 @@ def _wants(job: ToleranceJob) -> bool:
 def _derivation(job: ToleranceJob, coarse: bool, services: Services) -> DeriveToleranceJob:
     """By the arithmetic, whatever the backend; it takes some ten times as long as the model itself, and has the time."""
     precision, allowances = _arithmetic(job)
-    asked = tolerance_of(job)
+    tolerance_job = tolerance_of(job)
     limits = msgspec.structs.replace(
-        job.limits, timeout_s=time_left_s(job.limits, services.evaluated_s.get(asked.reference_dir))
+        job.limits, timeout_s=time_left_s(job.limits, services.evaluated_s.get(tolerance_job.reference_dir))
     )
     return other_kind(
-        asked, DeriveToleranceJob, precision=precision, allowances=allowances, limits=limits, coarse=coarse
+        tolerance_job, DeriveToleranceJob, precision=precision, allowances=allowances, limits=limits, coarse=coarse
     )
 
 
@@ -177,31 +177,33 @@ async def late_tolerances(jobs: Sequence[AnyJob], services: Services, *, coarse:
     return late
 
 
-def _placed(asked: _Job, history: Path) -> _Job:
+def _placed(tolerance_job: _Job, history: Path) -> _Job:
     """The folder named by everything that the profile depends on."""
-    if not isinstance(asked, ToleranceJob) or not _wants(asked):
-        return asked
-    job = tolerance_of(asked)
+    if not isinstance(tolerance_job, ToleranceJob) or not _wants(tolerance_job):
+        return tolerance_job
+    job = tolerance_of(tolerance_job)
     inputs = job.case.inputs
     lock = Path(inputs.golden) / "golden.lock" if inputs.golden else Path(job.reference_dir) / "golden.lock"
     try:
         if inputs.golden and read_lock(Path(inputs.golden)).form != WHOLE:
-            return asked  # what it keeps is judged by a limit of its own
+            return tolerance_job  # what it keeps is judged by a limit of its own
         text = sha256_bytes(lock.read_bytes() + lock_of_companion(lock.parent)) if inputs.golden else ""
     except (OSError, BadGolden):
-        return asked
+        return tolerance_job
     recipe = (text, inputs.seed, inputs.samples, inputs.fewer, inputs.batch, inputs.fill, Path(inputs.given).name)
     stated = [setting for setting in (inputs.dims, inputs.ranges) if setting]
     key = (
         job.case.model.digest,
         recipe,
         *stated,
-        *_arithmetic(asked),
+        *_arithmetic(tolerance_job),
         *identity(job.case),
         *made_by(job.case.model.format),
         VERSION,
     )
-    return msgspec.structs.replace(asked, tolerance_dir=str((history / "profiles" / value_digest(key)[:32]).absolute()))
+    return msgspec.structs.replace(
+        tolerance_job, tolerance_dir=str((history / "profiles" / value_digest(key)[:32]).absolute())
+    )
 
 
 def _arithmetic(job: ToleranceJob) -> tuple[str, tuple[str, ...]]:

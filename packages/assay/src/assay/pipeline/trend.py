@@ -71,14 +71,14 @@ def trend_of(
     has beside those of `past`, `runs` how many each kind of machine has where `past` has some of them."""
     name = SHORT.get(metric, metric)
     points: list[Point] = []
-    seen: set[str] = set(recorded)
+    metrics: set[str] = set(recorded)
     stated: dict[str, StatedMetric] = {}
     elsewhere: Counter[str] = Counter()
     last = ""
     for point in past:
         if point.run_id == last:
             continue
-        seen |= point.metrics.keys()
+        metrics |= point.metrics.keys()
         stated |= point.stated
         value = point.metrics.get(name, math.nan)
         if not math.isfinite(value):
@@ -93,7 +93,7 @@ def trend_of(
         {machine_kind: count for machine_kind, count in (runs or {}).items() if machine_kind in elsewhere}
     )
     if not points:
-        raise UsageError(_nothing(case, flow, name, seen, elsewhere, machine))
+        raise UsageError(_nothing(case, flow, name, metrics, elsewhere, machine))
     values = [point.value for point in points]
     return Trend(
         case,
@@ -129,13 +129,13 @@ def _changes(points: Sequence[Point], bad: Direction) -> list[Change]:
     ]
 
 
-def _nothing(case: str, flow: str, metric: str, seen: set[str], elsewhere: Counter[str], here: str) -> str:
+def _nothing(case: str, flow: str, metric: str, metrics: set[str], elsewhere: Counter[str], here: str) -> str:
     if elsewhere:
         there = ", ".join(f"{count} on {machine}" for machine, count in elsewhere.most_common(3))
         return f"{metric} of {case} on {flow} was recorded on other kinds of machine alone ({there}), and this is {here}: ask there"
-    if not seen:
+    if not metrics:
         return f"no run of {case} on {flow} is in this history; `assay runs` lists what there is"
-    if metric in seen:
+    if metric in metrics:
         return f"no run of {case} on {flow} has a number for {metric} in what was asked: ask for other days"
-    near = difflib.get_close_matches(metric, seen, n=3, cutoff=0.4) or sorted(seen)[:3]
+    near = difflib.get_close_matches(metric, metrics, n=3, cutoff=0.4) or sorted(metrics)[:3]
     return f"no run of {case} on {flow} recorded {metric!r}; the nearest are {', '.join(near)}"

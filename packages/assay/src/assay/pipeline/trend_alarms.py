@@ -20,8 +20,8 @@ RUNS = 120
 """That are looked at: the window of the alarm is shorter."""
 
 
-def trend_alarms(run: Run, results: Sequence[Result], wanted: Sequence[str], services: Services) -> list[RedJob]:
-    """One for each metric of `wanted` (names that `assay trend` knows) of which `assay trend` shows an alarm at this run."""
+def trend_alarms(run: Run, results: Sequence[Result], named_metrics: Sequence[str], services: Services) -> list[RedJob]:
+    """One for each metric of `named_metrics` (names that `assay trend` knows) of which `assay trend` shows an alarm at this run."""
     backends = {job.key: job.flow.backend for job in run.jobs if isinstance(job, FlowJob)}
     cells: dict[tuple[str, str], list[Result]] = defaultdict(list)
     for result in results:
@@ -30,17 +30,19 @@ def trend_alarms(run: Run, results: Sequence[Result], wanted: Sequence[str], ser
     red_jobs: list[RedJob] = []
     for (case, flow), own in cells.items():
         recorded = {name for own_result in own for name, value in metrics(own_result).items() if math.isfinite(value)}
-        names = [name for name in dict.fromkeys(SHORT.get(metric, metric) for metric in wanted) if name in recorded]
+        names = [
+            name for name in dict.fromkeys(SHORT.get(metric, metric) for metric in named_metrics) if name in recorded
+        ]
         past = list(islice(services.store.history(case, flow), RUNS * len(own))) if names else []
         if len({past_result.run_id for past_result in past}) < LEAST_POINTS:
             continue
-        seen = list(map(observed, past))
+        observations = list(map(observed, past))
         # Newer results, as of other machines, may have pushed those of this run out of the window.
-        here = [entry.metrics for entry in seen if (entry.run_id, entry.machine) == (run.id, run.machine.kind)]
+        here = [entry.metrics for entry in observations if (entry.run_id, entry.machine) == (run.id, run.machine.kind)]
         for name in names:
             if not any(math.isfinite(recorded_metrics.get(name, math.nan)) for recorded_metrics in here):
                 continue
-            known = trend_of(seen, case, flow, name, run.machine.kind)
+            known = trend_of(observations, case, flow, name, run.machine.kind)
             if known.points[-1].run_id == run.id and len(known.points) - 1 in known.alarms:
                 values = [point.value for point in known.points]
                 red_jobs.append(_red(case, flow, name, values, backends[own[0].job_key]))

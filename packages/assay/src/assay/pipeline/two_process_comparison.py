@@ -71,8 +71,8 @@ async def compare_in_two_processes(job: CompareSpeedJob, services: Services) -> 
             if side == "rival" and job.baseline.artifact:
                 built.append(empty_result(build))
                 continue
-            asked = replace(build, artifact_dir=str(folder / side))
-            (result,) = await services.jobs.together([asked])
+            side_job = replace(build, artifact_dir=str(folder / side))
+            (result,) = await services.jobs.together([side_job])
             # Whatever else is to be said of it: with samples it was built, and it ran.
             if not isinstance(result, MeasureResult) or not result.measurements:
                 return _failed(job, result)
@@ -85,12 +85,12 @@ async def compare_in_two_processes(job: CompareSpeedJob, services: Services) -> 
         )
         speeds: list[SpeedComparison] = []
         for batch in job.batches or (0,):
-            seen = await _compare(job, batch, artifacts, folder, deadline, services)
+            comparison = await _compare(job, batch, artifacts, folder, deadline, services)
             if trouble := changed(job.baseline):
                 return replace(empty_result(job), speeds=(SpeedComparison(job.baseline.name, trouble=trouble),))
-            if isinstance(seen, CompareSpeedResult):
-                return seen
-            speeds.append(seen)
+            if isinstance(comparison, CompareSpeedResult):
+                return comparison
+            speeds.append(comparison)
     return replace(
         empty_result(job),
         stage=Stage.MEASURE,

@@ -51,10 +51,10 @@ class VerifyStages:
         """One each."""
         placed, failed = await ensure_tolerances(jobs, self._services, coarse=self._coarse)
         placed = [_kept(job) if isinstance(job, VerifyJob) and is_coarse(job) else job for job in placed]
-        asked = {job.key: job for job in placed}
+        by_key = {job.key: job for job in placed}
         narrowly: dict[str, LossResult] = {}
         async for result in self._services.jobs.results(placed):
-            job = asked[result.job_key]
+            job = by_key[result.job_key]
             if not isinstance(job, JudgedJob) or not isinstance(result, LossResult):
                 yield result
             elif is_coarse(job) and _is_open(result):

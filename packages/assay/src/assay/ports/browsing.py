@@ -213,9 +213,9 @@ class Browsable(Protocol):
         ...
 
     def metric_history(
-        self, case: str, flow: str, wanted: Sequence[str], window: RunWindow | None = None
+        self, case: str, flow: str, metrics: Sequence[str], window: RunWindow | None = None
     ) -> MetricHistory:
-        """Of the first metric of `wanted` that the cell has, or of the first that it has at all. What lies outside of the window is not
+        """Of the first metric of `metrics` that the cell has, or of the first that it has at all. What lies outside of the window is not
         read; where nothing lies inside, there are no points, and the rest is that of the newest runs. None: all runs."""
         ...
 
@@ -234,9 +234,9 @@ class Browsable(Protocol):
         ...
 
     def run_metrics(
-        self, run_ids: Sequence[str], cells: Collection[tuple[str, str]], wanted: Collection[str] | None = None
+        self, run_ids: Sequence[str], cells: Collection[tuple[str, str]], metrics: Collection[str] | None = None
     ) -> Sequence[RunMetrics]:
-        """The `wanted` metrics, or all, of these runs and cells, in the order of the ids; those of one run with verifying before
+        """The `metrics` metrics, or all, of these runs and cells, in the order of the ids; those of one run with verifying before
         measuring."""
         ...
 

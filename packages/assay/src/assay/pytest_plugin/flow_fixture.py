@@ -80,9 +80,9 @@ class FlowUnderTest:
         if arrays is None:
             raise UsageError("flow.check of a torch module needs the inputs to export it with")
         named = isinstance(arrays, Mapping)
-        given = list(arrays.values()) if isinstance(arrays, Mapping) else list(arrays)
+        arguments = list(arrays.values()) if isinstance(arrays, Mapping) else list(arrays)
         path = self._folder / "model.onnx"
-        export_module(function, given, list(arrays) if named else [f"in{at}" for at in range(len(given))], path)
+        export_module(function, arguments, list(arrays) if named else [f"in{at}" for at in range(len(arguments))], path)
         return path
 
     def _golden(self, path: Path, arrays: Mapping[str, Any] | Sequence[Any]) -> Path:

@@ -58,14 +58,14 @@ def sweep(result: Result) -> tuple[tuple[str, ...], Rows]:
     return MEASURED, rows
 
 
-def _compared_row(seen: SpeedComparison, taken: float, best: int | None) -> list[str]:
+def _compared_row(speed: SpeedComparison, taken: float, best: int | None) -> list[str]:
     return [
-        str(seen.batch),
-        text.milliseconds(seen.rival_wall_s),
+        str(speed.batch),
+        text.milliseconds(speed.rival_wall_s),
         text.milliseconds(taken),
-        _change(mean([launch.cpu for launch in seen.launches])),
-        _rate(seen.batch, taken),
-        _mark(seen.batch, best),
+        _change(mean([launch.cpu for launch in speed.launches])),
+        _rate(speed.batch, taken),
+        _mark(speed.batch, best),
     ]
 
 
@@ -78,15 +78,15 @@ def launches(result: Result) -> Rows:
     samples they say nothing."""
     return [
         [
-            str(seen.batch),
+            str(speed.batch),
             str(number),
             *map(_change, (launch.cpu, launch.wall, launch.load)),
             text.milliseconds(launch.rival_s),
             text.milliseconds(launch.own_s),
         ]
-        for seen in speeds_of(result)
-        if not seen.stored
-        for number, launch in enumerate(seen.launches, 1)
+        for speed in speeds_of(result)
+        if not speed.stored
+        for number, launch in enumerate(speed.launches, 1)
     ]
 
 

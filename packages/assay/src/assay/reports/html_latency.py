@@ -54,19 +54,19 @@ def latency(taken: Measurement) -> dict[str, object]:
     }
 
 
-def _gpu(seen: GpuRecord) -> list[list[str]]:
+def _gpu(gpu: GpuRecord) -> list[list[str]]:
     """What NVML told between the calls; a row for each thing that it did."""
-    if seen.untold:
-        return [["GPU", one_line(note_text(seen.untold))]]
-    lost = ", ".join(f"{one_line(reason)} {calls}" for reason, calls in seen.discarded.items())
+    if gpu.untold:
+        return [["GPU", one_line(note_text(gpu.untold))]]
+    lost = ", ".join(f"{one_line(reason)} {calls}" for reason, calls in gpu.discarded.items())
     rows = [
-        ("GPU clocks", _span(seen.sm_mhz)),
-        ("GPU memory clocks", _span(seen.memory_mhz)),
-        ("Moved by", one_line(", ".join(seen.reasons))),
-        ("GPU utilisation", f"{100 * seen.sm_share:.0f} %" if seen.sm_share is not None else ""),
-        ("GPU memory in use", text.size(seen.memory_bytes)),
-        ("Other processes", ", ".join(map(str, seen.foreign))),
-        ("Calls discarded", f"{seen.lost} ({lost})" if seen.lost else "0"),
+        ("GPU clocks", _span(gpu.sm_mhz)),
+        ("GPU memory clocks", _span(gpu.memory_mhz)),
+        ("Moved by", one_line(", ".join(gpu.reasons))),
+        ("GPU utilisation", f"{100 * gpu.sm_share:.0f} %" if gpu.sm_share is not None else ""),
+        ("GPU memory in use", text.size(gpu.memory_bytes)),
+        ("Other processes", ", ".join(map(str, gpu.foreign))),
+        ("Calls discarded", f"{gpu.lost} ({lost})" if gpu.lost else "0"),
     ]
     return [[name, value] for name, value in rows if value]
 

@@ -159,7 +159,7 @@ def _pair(
 ) -> Pair:
     sides = [(1, new), (0, old)] if new_first else [(0, old), (1, new)]
     figures: dict[int, list[dict[str, float]]] = {0: [], 1: []}
-    given: dict[int, list[Reply]] = {0: [], 1: []}
+    replies: dict[int, list[Reply]] = {0: [], 1: []}
     trouble = ""
     with ExitStack() as stack:
         running = {side: stack.enter_context(started(service)) for side, service in sides}
@@ -175,15 +175,15 @@ def _pair(
                 )
                 trouble = trouble or ("the sender was late" if late else "")
                 figures[side].append(figures_of_turn)
-                given[side] += answers
+                replies[side] += answers
     for side in (0, 1):
         seen.figures[side].extend(figures[side])
-        seen.failed[side] += sum(bool(answer.error) for answer in given[side])
-    seen.sent += len(given[0])
+        seen.failed[side] += sum(bool(answer.error) for answer in replies[side])
+    seen.sent += len(replies[0])
     both = list(zip(figures[1], figures[0], strict=True))
     names = sorted(_common([*figures[0], *figures[1]]))
     ratios = {name: fmean(_ratio(name, *pair) for pair in both) for name in names}
-    return Pair(ratios, new_first, trouble or _unequal(given[0], given[1]))
+    return Pair(ratios, new_first, trouble or _unequal(replies[0], replies[1]))
 
 
 def _unequal(old: Sequence[Reply], new: Sequence[Reply]) -> str:

@@ -110,7 +110,7 @@ class _Loop(asyncio.SelectorEventLoop):
         super().__init__(selectors.SelectSelector())
         self._addresses = addresses
 
-    async def getaddrinfo(self, *asked: Any, **settings: Any) -> Addresses:  # noqa: ARG002 - of one host alone
+    async def getaddrinfo(self, *arguments: Any, **settings: Any) -> Addresses:  # noqa: ARG002 - of one host alone
         return self._addresses
 
 

@@ -220,6 +220,6 @@ class Constants:
 
     def add(self, target: SqlStore, numbers: AbstractSet[int]) -> dict[int, int]:
         """The numbers that those have in the target, where they are added if they are new."""
-        wanted = {number: self._known[number] for number in numbers}
-        there = target.constants(dict(wanted.values()))
-        return {number: there[digest] for number, (digest, _) in wanted.items()}
+        constants = {number: self._known[number] for number in numbers}
+        there = target.constants(dict(constants.values()))
+        return {number: there[digest] for number, (digest, _) in constants.items()}

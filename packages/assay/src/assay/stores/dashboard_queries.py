@@ -139,8 +139,8 @@ _ASKS = msgspec.msgpack.Decoder(_Asks)
 def only_cell(jobs: bytes, case: str, flow: str) -> list[msgspec.Raw]:
     """Of the jobs of a run, as msgpack, those of that cell: nobody reads the others of a large one."""
     raws = _LISTED.decode(jobs)
-    asked = [raws[place] for place in _having(jobs, raws, case.encode())]
-    return [raw for raw in asked if _is_of(raw, case, flow)]
+    cells = [raws[place] for place in _having(jobs, raws, case.encode())]
+    return [raw for raw in cells if _is_of(raw, case, flow)]
 
 
 def _having(jobs: bytes, raws: Sequence[msgspec.Raw], name: bytes) -> Iterator[int]:

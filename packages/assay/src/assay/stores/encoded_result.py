@@ -30,11 +30,11 @@ def encode(results: Sequence[Result]) -> tuple[list[EncodedResult], dict[bytes, 
     first: dict[str, Result] = {}
     for result in results:
         first.setdefault(result.job_key, result)
-    wanted: dict[bytes, bytes] = {}
-    return [_encoded(first_result, wanted) for first_result in first.values()], wanted
+    payloads: dict[bytes, bytes] = {}
+    return [_encoded(first_result, payloads) for first_result in first.values()], payloads
 
 
-def _encoded(result: Result, wanted: dict[bytes, bytes]) -> EncodedResult:
+def _encoded(result: Result, payloads: dict[bytes, bytes]) -> EncodedResult:
     row = {
         "job_key": result.job_key,
         "case": result.case,
@@ -46,4 +46,4 @@ def _encoded(result: Result, wanted: dict[bytes, bytes]) -> EncodedResult:
         "seconds": result.seconds,
         "payload": pack(result),
     }
-    return EncodedResult(row, tuple(codes_of(result)), encode_metrics(result, wanted))
+    return EncodedResult(row, tuple(codes_of(result)), encode_metrics(result, payloads))

@@ -14,23 +14,23 @@ LAST = "last"
 _RECENT = 200
 
 
-def find_run(connection: Connection, asked: str, name: str) -> int:
+def find_run(connection: Connection, run_id: str, name: str) -> int:
     """The number of the run. Raises RunNotFound, naming the runs that may have been meant."""
-    number = connection.scalar(select(runs.c.number).where(runs.c.id == asked))
+    number = connection.scalar(select(runs.c.number).where(runs.c.id == run_id))
     if number is not None:
         return int(number)
-    if asked == LAST:
+    if run_id == LAST:
         matches = connection.execute(_newest().limit(1)).all()
-    elif asked:
-        matches = connection.execute(_newest().where(runs.c.id.startswith(asked, autoescape=True)).limit(4)).all()
+    elif run_id:
+        matches = connection.execute(_newest().where(runs.c.id.startswith(run_id, autoescape=True)).limit(4)).all()
     else:
         matches = []
     if len(matches) == 1:
         return int(matches[0].number)
     if matches:
         some = ", ".join(match.id for match in matches[:3])
-        raise RunNotFound(f'more than one run in {name} begins with "{asked}" ({some}): give more of the id')
-    raise RunNotFound(_nothing(connection, asked, name))
+        raise RunNotFound(f'more than one run in {name} begins with "{run_id}" ({some}): give more of the id')
+    raise RunNotFound(_nothing(connection, run_id, name))
 
 
 def exact_run(connection: Connection, run_id: str, name: str) -> int:
@@ -45,10 +45,10 @@ def _newest() -> Select[tuple[int, str]]:
     return select(runs.c.number, runs.c.id).order_by(runs.c.id.desc())
 
 
-def _nothing(connection: Connection, asked: str, name: str) -> str:
+def _nothing(connection: Connection, run_id: str, name: str) -> str:
     recent = [row.id for row in connection.execute(_newest().limit(_RECENT))]
     if not recent:
         return f"there is no run in {name} yet: record one with assay check"
-    near = get_close_matches(asked, recent, n=2, cutoff=0.8)
+    near = get_close_matches(run_id, recent, n=2, cutoff=0.8)
     hint = f"did you mean {' or '.join(near)}?" if near else f"the newest are {', '.join(recent[:3])}"
-    return f'there is no run "{asked}" in {name}: {hint}'
+    return f'there is no run "{run_id}" in {name}: {hint}'

@@ -156,12 +156,12 @@ class _Search:
         if self._number and names and (of_run := self._of_cells(axis, names)) is not None:
             yield of_run
             return
-        asked = self._on(other) if narrows else []
+        conditions = self._on(other) if narrows else []
         start, size = 0, _FEW
         while start < len(names):
             some = names[start : start + size]
             start, size = start + size, min(2 * size, _AT_ONCE)
-            having = set(self._having(AXES[axis], some, asked))
+            having = set(self._having(AXES[axis], some, conditions))
             yield [name for name in some if name in having]
 
     def _of_cells(self, axis: str, names: list[str]) -> list[str] | None:
@@ -186,17 +186,17 @@ class _Search:
         return [func.lower(column).contains(part.lower(), autoescape=True)]
 
     def _having(
-        self, column: ColumnElement[str], names: Sequence[str], asked: list[ColumnElement[bool]]
+        self, column: ColumnElement[str], names: Sequence[str], conditions: list[ColumnElement[bool]]
     ) -> Iterator[str]:
         """Each name by itself: as a part of one query PostgreSQL joins all jobs of the run."""
         listed = _listed(self._connection, names)
         kinds = self._kinds if self._kinds is not None and not self._number else [None]
-        having = (self._first(column == listed.c.value, *asked, *_is(kind)).correlate(listed) for kind in kinds)
+        having = (self._first(column == listed.c.value, *conditions, *_is(kind)).correlate(listed) for kind in kinds)
         query = select(listed.c.value).where(or_(*(job.scalar_subquery().is_not(None) for job in having)))
         return iter(self._connection.scalars(query))
 
-    def _first(self, *asked: ColumnElement[bool]) -> Select[Any]:
-        query = select(_state.number).where(*asked).limit(1)
+    def _first(self, *conditions: ColumnElement[bool]) -> Select[Any]:
+        query = select(_state.number).where(*conditions).limit(1)
         if not self._number:
             return query
         result = select(results.c.number).where(results.c.job == _state.number, *self._of_run()).limit(1)

@@ -68,28 +68,28 @@ class EncodedMetrics(msgspec.Struct, frozen=True):
     more_numbers: bytes | None
 
 
-def encode_metrics(result: Result, wanted: dict[bytes, bytes]) -> EncodedMetrics:
-    """The constants that they need go to `wanted`: payloads by digest."""
+def encode_metrics(result: Result, payloads: dict[bytes, bytes]) -> EncodedMetrics:
+    """The constants that they need go to `payloads`: payloads by digest."""
     named = metrics(result)
     names = [*(metric for metric in USUAL if metric in named), *(metric for metric in named if metric not in USUAL)]
     spread = _spread(result)
     values = (*spread, *(named[name] for name in names))
     numbers = struct.pack(f"<{len(values)}d", *values)
     return EncodedMetrics(
-        _constant(wanted, Names(tuple(names), stated_by(result), len(spread), spread_first=True)),
-        _constant(wanted, result.versions),
+        _constant(payloads, Names(tuple(names), stated_by(result), len(spread), spread_first=True)),
+        _constant(payloads, result.versions),
         numbers[: 8 * FIRST],
         numbers[8 * FIRST :] or None,
     )
 
 
-def constant_numbers(connection: Connection, wanted: dict[bytes, bytes]) -> dict[bytes, int]:
-    """The numbers of constants by their digests; those that are new are added. `wanted` are payloads by digest. In a transaction of its
+def constant_numbers(connection: Connection, payloads: dict[bytes, bytes]) -> dict[bytes, int]:
+    """The numbers of constants by their digests; those that are new are added. `payloads` are payloads by digest. In a transaction of its
     own: until it ends, whoever adds the same ones waits."""
-    known = _known(connection, list(wanted))
-    missing = sorted(wanted.keys() - known.keys())
+    known = _known(connection, list(payloads))
+    missing = sorted(payloads.keys() - known.keys())
     if missing:
-        rows = [{"digest": digest, "payload": wanted[digest]} for digest in missing]
+        rows = [{"digest": digest, "payload": payloads[digest]} for digest in missing]
         connection.execute(insert_for(connection, constants).on_conflict_do_nothing(index_elements=["digest"]), rows)
         known |= _known(connection, missing)
     return known
@@ -105,10 +105,10 @@ def _known(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]
     }
 
 
-def _constant(wanted: dict[bytes, bytes], value: Names | dict[str, str]) -> bytes:
+def _constant(payloads: dict[bytes, bytes], value: Names | dict[str, str]) -> bytes:
     payload = _ENCODER.encode(value)
     digest = hashlib.sha256(payload).digest()[:16]
-    wanted[digest] = payload
+    payloads[digest] = payload
     return digest
 
 
@@ -120,7 +120,7 @@ def _spread(result: Result) -> tuple[float, ...]:
 
 
 def metric_history(
-    connection: Connection, case: str, flow: str, wanted: Sequence[str], window: RunWindow | None = None
+    connection: Connection, case: str, flow: str, metrics: Sequence[str], window: RunWindow | None = None
 ) -> MetricHistory:
     """See `ports.Browsable.metric_history`."""
     jobs = jobs_of_cells(connection, [(case, flow)])
@@ -136,7 +136,7 @@ def metric_history(
     rows = connection.execute(query).all() if jobs else []
     if not rows and window and (window.since or window.until):
         return replace(
-            metric_history(connection, case, flow, wanted, replace(window, since="", until="")),
+            metric_history(connection, case, flow, metrics, replace(window, since="", until="")),
             points=(),
             versions={},
             earlier=False,
@@ -148,7 +148,7 @@ def metric_history(
     payloads = _payloads(connection, {number for job_row in rows for number in (job_row.names, job_row.versions)})
     names = {number: _NAMES.decode(payloads[number]) for number in sorted({job_row.names for job_row in rows})}
     every = sorted({name for row_names in names.values() for name in row_names.names})
-    metric = next((name for name in wanted if name in every), every[0] if every else "")
+    metric = next((name for name in metrics if name in every), every[0] if every else "")
     points = _points(connection, rows, names, metric)
     used = {point.versions for point in points}
     return MetricHistory(
@@ -166,12 +166,12 @@ def metric_history(
 
 def _days(window: RunWindow | None) -> list[ColumnElement[bool]]:
     """Ids of runs sort by time, but days are asked for in the time that a run says of itself."""
-    asked: list[ColumnElement[bool]] = []
+    conditions: list[ColumnElement[bool]] = []
     if window and window.since:
-        asked.append(runs.c.started_at >= window.since)
+        conditions.append(runs.c.started_at >= window.since)
     if window and window.until:
-        asked.append(func.substr(runs.c.started_at, 1, 10) <= window.until)
-    return asked
+        conditions.append(func.substr(runs.c.started_at, 1, 10) <= window.until)
+    return conditions
 
 
 def _by_job(connection: Connection) -> Table:
@@ -188,12 +188,12 @@ def _have(by_job: Table, jobs: Sequence[int]) -> ColumnElement[bool]:
 def _machines(connection: Connection, jobs: Sequence[int], window: RunWindow | None) -> tuple[dict[str, int], str]:
     """All that ever ran these jobs, with the number of their runs in the days of the window, and that of the newest of those runs. By an
     index of these jobs alone, and no number is decoded."""
-    asked, run = and_(true(), *_days(window)), runs.c
+    condition, run = and_(true(), *_days(window)), runs.c
     query = (
         select(
             run.machine,
-            func.count(either((asked, run.number))).label("count"),
-            func.max(either((asked, run.id))).label("newest"),
+            func.count(either((condition, run.number))).label("count"),
+            func.max(either((condition, run.id))).label("newest"),
         )
         .where(_have(_by_job(connection), jobs))
         .group_by(run.machine)

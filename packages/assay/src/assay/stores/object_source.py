@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import BadModel, StoreError
-from assay.models.named_sources.wanted import Wanted
+from assay.models.named_sources.wanted import SourceRequest
 from assay.models.named_sources.web_address import check_digest, name_of, with_digest
 from assay.stores.object_blobs import PART_BYTES, open_objects
 from assay.stores.object_errors import translate_errors
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from obstore import GetOptions
 
 
-def from_bucket(wanted: Wanted, into: Path) -> Path:
+def from_bucket(request: SourceRequest, into: Path) -> Path:
     """`s3://bucket/folder/model.onnx`, with `#sha256=DIGEST` behind it where no other bytes will do. Raises BadModel."""
-    address, digest = with_digest(wanted.said)
+    address, digest = with_digest(request.said)
     bucket, _, key = address.removeprefix("s3://").partition("/")
     if not bucket or not key or key.endswith("/"):
-        raise BadModel(f"{wanted.said} names no object: write s3://bucket/folder/model.onnx")
+        raise BadModel(f"{request.said} names no object: write s3://bucket/folder/model.onnx")
     to = into / name_of(key)
     try:
-        digest_read = _fetched(wanted, f"s3://{bucket}", key, to)
+        digest_read = _fetched(request, f"s3://{bucket}", key, to)
     except StoreError as error:
         raise BadModel(f"{address} cannot be fetched: {error}") from None
     if digest:
@@ -32,7 +32,7 @@ def from_bucket(wanted: Wanted, into: Path) -> Path:
     return to
 
 
-def _fetched(wanted: Wanted, bucket: str, key: str, to: Path) -> str:
+def _fetched(request: SourceRequest, bucket: str, key: str, to: Path) -> str:
     """In parts, as each request has a limit of its own, and all of one state: an object that is replaced meanwhile is refused."""
     import obstore
 
@@ -46,10 +46,10 @@ def _fetched(wanted: Wanted, bucket: str, key: str, to: Path) -> str:
             there = obstore.head(store, key)
         except FileNotFoundError:
             raise BadModel(f"{bucket}/{key} is not there: check the bucket and the key") from None
-        wanted.demand_room(there["size"])
+        request.demand_room(there["size"])
         same: GetOptions = {"if_match": there["e_tag"]} if there["e_tag"] else {}
         for start in range(0, there["size"], PART_BYTES):
-            wanted.left_s()
+            request.left_s()
             part = obstore.get(store, key, options={**same, "range": (start, start + PART_BYTES)}).bytes()
             hasher.update(part)
             file.write(part)

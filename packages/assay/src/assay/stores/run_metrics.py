@@ -18,7 +18,7 @@ def run_metrics(
     connection: Connection,
     numbers: Mapping[str, int],
     cells: Collection[tuple[str, str]],
-    wanted: Collection[str] | None = None,
+    metrics: Collection[str] | None = None,
 ) -> list[RunMetrics]:
     """See `ports.Browsable.run_metrics`; `numbers` are those of the runs. By the key alone, where what is wanted lies in its index."""
     jobs = jobs_of_cells(connection, sorted(set(cells)))
@@ -32,7 +32,7 @@ def run_metrics(
         ).all()
     ]
     names = read_names(connection, {entry.names for entry in rows})
-    places = {number: _places(of, wanted) for number, of in names.items()}
+    places = {number: _places(of, metrics) for number, of in names.items()}
     ends = {number: 1 + max(of.values(), default=-1) for number, of in places.items()}
     entries = [
         (entry, _values(places[entry.names], whole))
@@ -45,9 +45,9 @@ def run_metrics(
     ]
 
 
-def _places(names: Names, wanted: Collection[str] | None) -> dict[str, int]:
+def _places(names: Names, metrics: Collection[str] | None) -> dict[str, int]:
     """Of the numbers of those that are wanted."""
-    return {name: names.place(name) for name in names.names if wanted is None or name in wanted}
+    return {name: names.place(name) for name in names.names if metrics is None or name in metrics}
 
 
 def _values(places: dict[str, int], numbers: bytes) -> dict[str, float]:

@@ -29,9 +29,9 @@ class RunNames(msgspec.Struct, array_like=True, frozen=True):
     flow: list[tuple[str, list[int]]]
     cells: int = -1
 
-    def having(self, axis: str, wanted: Iterable[Kind]) -> list[str]:
+    def having(self, axis: str, chosen: Iterable[Kind]) -> list[str]:
         """Those names that have a job of one of these kinds."""
-        kinds = set(wanted)
+        kinds = set(chosen)
         places = {place for place, kind in enumerate(self.kinds) if kind in kinds}
         return [name for name, its in self.named(axis) if not places.isdisjoint(its)]
 

@@ -29,16 +29,18 @@ class RunNumbers:
         until = time.monotonic() + FRESH_S
         self._known.update({run_id: (number, until) for run_id, number in numbers})
 
-    def find(self, connection: Connection, asked: Sequence[str], name: str) -> list[int]:
+    def find(self, connection: Connection, run_ids: Sequence[str], name: str) -> list[int]:
         """Of each as `find_run`; whole ids that are not known in one statement."""
-        numbers = self.of(connection, asked)
-        return [numbers.get(run_id) or find_run(connection, run_id, name) for run_id in asked]
+        numbers = self.of(connection, run_ids)
+        return [numbers.get(run_id) or find_run(connection, run_id, name) for run_id in run_ids]
 
-    def of(self, connection: Connection, asked: Sequence[str]) -> dict[str, int]:
+    def of(self, connection: Connection, run_ids: Sequence[str]) -> dict[str, int]:
         """Of those whole ids that are there."""
         now, known = time.monotonic(), self._known
-        numbers = {run_id: entry[0] for run_id in asked if (entry := known.get(run_id)) is not None and entry[1] > now}
-        missing = [run_id for run_id in asked if run_id not in numbers]
+        numbers = {
+            run_id: entry[0] for run_id in run_ids if (entry := known.get(run_id)) is not None and entry[1] > now
+        }
+        missing = [run_id for run_id in run_ids if run_id not in numbers]
         for some in chunks(missing):
             query = select(runs.c.id, runs.c.number).where(among(connection, runs.c.id, some))
             rows = [(row.id, int(row.number)) for row in connection.execute(query).all()]

@@ -104,8 +104,8 @@ def same_cells(
         sides = _looked_up(connection, old, new, [job.number for job in jobs])
         cells = _cells_in(jobs, sides)
     same = [cell for cell in cells[:last] if cell not in changed][first : first + count]
-    wanted = set(same)
-    return _pairs((job for job in jobs if (job.case, job.flow) in wanted), sides)
+    chosen = set(same)
+    return _pairs((job for job in jobs if (job.case, job.flow) in chosen), sides)
 
 
 def _first_jobs(connection: Connection, old: int, new: int, most: int) -> tuple[list[Any], dict[int, Sides]]:

@@ -42,13 +42,13 @@ def _of_cells(connection: Connection, cells: Sequence[tuple[str, str]]) -> Colum
 
 def jobs_of_cells(connection: Connection, cells: Sequence[tuple[str, str]]) -> dict[int, Any]:
     """Number, kind, case and flow by the number."""
-    state, wanted = case_state.c, set(cells)
+    state, chosen = case_state.c, set(cells)
     query = select(state.number, state.kind, state.case, state.flow)
     return {
         row.number: row
         for some in chunks(list(cells))
         for row in connection.execute(query.where(_of_cells(connection, some))).all()
-        if (row.case, row.flow) in wanted
+        if (row.case, row.flow) in chosen
     }
 
 
@@ -72,32 +72,32 @@ def run_before(connection: Connection, run_id: str, cells: Collection[tuple[str,
 
 
 def _jobs(connection: Connection, cells: Collection[tuple[str, str]]) -> list[int]:
-    wanted = set(cells)
+    chosen = set(cells)
     rows = (
         row
-        for some in chunks(sorted({case for case, _ in wanted}))
+        for some in chunks(sorted({case for case, _ in chosen}))
         for row in connection.execute(select(case_state).where(case_state.c.case.in_(some)))
     )
-    return [row.number for row in rows if (row.case, row.flow) in wanted]
+    return [row.number for row in rows if (row.case, row.flow) in chosen]
 
 
 def searched(search: RunSearch) -> list[ColumnElement[bool]]:
     """What a run must fulfil."""
-    asked: list[ColumnElement[bool]] = []
+    conditions: list[ColumnElement[bool]] = []
     if search.commit:
-        asked.append(begins_with(runs.c.commit, search.commit))
+        conditions.append(begins_with(runs.c.commit, search.commit))
     if search.machine:
-        asked.append(func.lower(runs.c.machine).contains(search.machine.lower(), autoescape=True))
+        conditions.append(func.lower(runs.c.machine).contains(search.machine.lower(), autoescape=True))
     if search.model:
         named = or_(begins_with(run_models.c.digest, search.model), run_models.c.name == search.model)
-        asked.append(runs.c.number.in_(select(run_models.c.run).where(named)))
+        conditions.append(runs.c.number.in_(select(run_models.c.run).where(named)))
     if search.branch:
-        asked.append(runs.c.branch == search.branch)
+        conditions.append(runs.c.branch == search.branch)
     if search.before:
-        asked.append(runs.c.id < search.before)
+        conditions.append(runs.c.id < search.before)
     if search.code:
-        asked.append(runs.c.number.in_(select(result_codes.c.run).where(result_codes.c.code == search.code)))
-    return asked
+        conditions.append(runs.c.number.in_(select(result_codes.c.run).where(result_codes.c.code == search.code)))
+    return conditions
 
 
 def begins_with(column: ColumnElement[str], start: str) -> ColumnElement[bool]:

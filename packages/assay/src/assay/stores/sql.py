@@ -60,17 +60,17 @@ class SqlStore(SqlBrowsing):
 
     def record(self, run_id: str, results: Sequence[Result]) -> None:
         """Append results; those whose job key the run has already are left out. `run_id` is a whole id."""
-        arrived, wanted = encode(results)
-        constants = self.constants(wanted)
+        arrived, payloads = encode(results)
+        constants = self.constants(payloads)
 
         def write(connection: Connection) -> None:
             add_results(connection, exact_run(connection, run_id, self.name), arrived, constants)
 
         self.write(write)
 
-    def constants(self, wanted: dict[bytes, bytes]) -> dict[bytes, int]:
+    def constants(self, payloads: dict[bytes, bytes]) -> dict[bytes, int]:
         """Numbers of constants by digest, for what refers to them; those that nobody has written yet are written now, for good."""
-        new = {digest: payload for digest, payload in wanted.items() if digest not in self._constants}
+        new = {digest: payload for digest, payload in payloads.items() if digest not in self._constants}
         if new:
             self._constants |= self.write(lambda connection: constant_numbers(connection, new))
         return self._constants
@@ -100,11 +100,11 @@ class SqlStore(SqlBrowsing):
         newest = select(func.max(runs.c.id)).where(runs.c.branch != "").group_by(runs.c.branch)
         return self._summaries(limit, runs.c.id.in_(newest))
 
-    def _summaries(self, limit: int, *asked: ColumnElement[bool]) -> list[RunSummary]:
+    def _summaries(self, limit: int, *conditions: ColumnElement[bool]) -> list[RunSummary]:
         columns = [column for column in (*runs.c, *run_summary.c) if column.name not in ("number", "run", "names")]
         query = select(*columns, runs.c.number).join(run_summary, run_summary.c.run == runs.c.number)
         with self.reading() as connection:
-            rows = connection.execute(query.where(*asked).order_by(runs.c.id.desc()).limit(limit)).mappings().all()
+            rows = connection.execute(query.where(*conditions).order_by(runs.c.id.desc()).limit(limit)).mappings().all()
         self._run_numbers.keep((row["id"], row["number"]) for row in rows)
         return [RunSummary(**{column.name: row[column.name] for column in columns}) for row in rows]
 
@@ -151,13 +151,13 @@ class SqlStore(SqlBrowsing):
     def cell(self, run_id: str, case: str, flow: str) -> tuple[Run, list[Result]]:
         """Raises RunNotFound where that run has no such cell, too."""
         with self.reading() as connection:
-            asked = run_id or dashboard_queries.newest_run_of(connection, case, flow)
-            number = find_run(connection, asked, self.name) if asked else 0
+            newest = run_id or dashboard_queries.newest_run_of(connection, case, flow)
+            number = find_run(connection, newest, self.name) if newest else 0
             query = _with_payloads().where(results.c.run == number, results.c.job.in_(jobs_of(case, flow)))
             rows = connection.execute(query.order_by(results.c.number))
             cell_results: list[Result] = [unpack(row.payload, _RESULTS) for row in rows]
             if not cell_results:
-                lacks = f"run {asked} in {self.name} has no" if asked else f"no run in {self.name} has"
+                lacks = f"run {newest} in {self.name} has no" if newest else f"no run in {self.name} has"
                 raise RunNotFound(f"{lacks} {case} on {flow}")
             jobs = dashboard_queries.only_cell(_jobs(connection, number), case, flow)
             return replace(_head(connection, number), jobs=_JOBS.decode(msgspec.msgpack.encode(jobs))), cell_results

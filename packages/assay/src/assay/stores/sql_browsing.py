@@ -50,11 +50,11 @@ class SqlBrowsing(SqlDatabase):
             return dashboard_queries.said(connection, text, looked_at, limit)
 
     def metric_history(
-        self, case: str, flow: str, wanted: Sequence[str], window: RunWindow | None = None
+        self, case: str, flow: str, metrics: Sequence[str], window: RunWindow | None = None
     ) -> MetricHistory:
         """No payload is opened."""
         with self.reading() as connection:
-            return metric_history(connection, case, flow, wanted, window)
+            return metric_history(connection, case, flow, metrics, window)
 
     def run_pair(self, old: str, new: str) -> RunPair:
         """No payload is opened."""
@@ -79,11 +79,11 @@ class SqlBrowsing(SqlDatabase):
             return before
 
     def run_metrics(
-        self, run_ids: Sequence[str], cells: Collection[tuple[str, str]], wanted: Collection[str] | None = None
+        self, run_ids: Sequence[str], cells: Collection[tuple[str, str]], metrics: Collection[str] | None = None
     ) -> Sequence[RunMetrics]:
         """No payload is opened."""
         with self.reading() as connection:
-            return run_metrics(connection, self._run_numbers.of(connection, run_ids), cells, wanted)
+            return run_metrics(connection, self._run_numbers.of(connection, run_ids), cells, metrics)
 
     def cell_runs(self, case: str, flow: str, limit: int) -> Sequence[MatrixJob]:
         """By the index of the cell's jobs."""

@@ -113,16 +113,16 @@ def _turning(connection: Connection, looked_at: int, limit: int) -> tuple[Unstea
     changed = select(_state.number).where(text(state_parts.WAS_NOT_OK), *since).limit(50 * limit)
     is_ok = (results.c.outcome == Outcome.OK.value).label("is_ok")
     was_ok = func.lag(results.c.outcome == Outcome.OK.value).over(partition_by=results.c.job, order_by=runs.c.id)
-    seen = (
+    states = (
         select(results.c.job, is_ok, was_ok.label("was_ok"))
         .join(runs, runs.c.number == results.c.run)
         .where(results.c.job.in_(changed), results.c.run.in_(newest))
         .subquery()
     )
-    turns = func.sum(func.coalesce(func.abs(as_number(seen.c.is_ok) - as_number(seen.c.was_ok)), 0))
+    turns = func.sum(func.coalesce(func.abs(as_number(states.c.is_ok) - as_number(states.c.was_ok)), 0))
     counted = (
-        select(seen.c.job, turns.label("turns"), func.count().label("results"))
-        .group_by(seen.c.job)
+        select(states.c.job, turns.label("turns"), func.count().label("results"))
+        .group_by(states.c.job)
         .having(turns >= TURNS)
         .subquery()
     )

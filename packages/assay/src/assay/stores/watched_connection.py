@@ -49,9 +49,9 @@ def watched(gen: PQGen[Value], is_answering: Callable[[], bool], close: Callable
     """`gen`, which is asked for the next step at short intervals, whether anything has come or not."""
     unanswered, since = 0, time.monotonic()
     try:
-        wanted = next(gen)
+        statement = next(gen)
         while True:
-            ready = yield wanted
+            ready = yield statement
             if ready:
                 unanswered, since = 0, time.monotonic()
             elif time.monotonic() - since > SILENT_S:
@@ -60,7 +60,7 @@ def watched(gen: PQGen[Value], is_answering: Callable[[], bool], close: Callable
                     close()
                     raise OperationalError(f"the server {SILENT}")
                 since = time.monotonic()
-            wanted = gen.send(ready)
+            statement = gen.send(ready)
     except StopIteration as end:
         value: Value = end.value
         return value

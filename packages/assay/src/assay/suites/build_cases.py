@@ -38,18 +38,18 @@ def build_cases(
     """
     versions = _versions() | {"made": code_digest(maker)}
     root = cache_folder(suite)
-    asked = [MakeRequest(case, seed, str(_folder(root, key_of(case, seed, versions)))) for case in authored]
+    request = [MakeRequest(case, seed, str(_folder(root, key_of(case, seed, versions)))) for case in authored]
     answers = {
         make_request.case.name: make_answer
-        for make_request in asked
+        for make_request in request
         if (make_answer := _known(make_request)) is not None
     }
-    todo = [make_request for make_request in asked if make_request.case.name not in answers]
+    todo = [make_request for make_request in request if make_request.case.name not in answers]
     for make_request, answer in _made(todo, workers or os.cpu_count() or 1, maker) if todo else ():
         if answer.final:
             _keep(make_request, answer)
         answers[make_request.case.name] = answer
-    for make_request in asked:
+    for make_request in request:
         yield _case(make_request, answers[make_request.case.name])
 
 
@@ -66,8 +66,8 @@ def _folder(root: Path, key: str) -> Path:
     return root / key[:2] / key[2:34]
 
 
-def _known(asked: MakeRequest) -> MakeAnswer | None:
-    path = Path(f"{asked.folder}{DONE}")
+def _known(request: MakeRequest) -> MakeAnswer | None:
+    path = Path(f"{request.folder}{DONE}")
     used_now(path)
     try:
         return msgspec.msgpack.decode(path.read_bytes(), type=MakeAnswer)
@@ -75,20 +75,20 @@ def _known(asked: MakeRequest) -> MakeAnswer | None:
         return None
 
 
-def _keep(asked: MakeRequest, answer: MakeAnswer) -> None:
+def _keep(request: MakeRequest, answer: MakeAnswer) -> None:
     """Where there is room: else the next run asks again."""
-    path = Path(f"{asked.folder}{DONE}")
+    path = Path(f"{request.folder}{DONE}")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(msgspec.msgpack.encode(answer))
 
 
-def _case(asked: MakeRequest, answer: MakeAnswer) -> tuple[Case, str]:
-    case = listed(asked.case, asked.seed)
+def _case(request: MakeRequest, answer: MakeAnswer) -> tuple[Case, str]:
+    case = listed(request.case, request.seed)
     if answer.model is None:
         return case, answer.reason or "no reason was given"
-    model, program = (_placed(data, asked.folder) if data else None for data in (answer.model, answer.program))
-    inputs = msgspec.structs.replace(case.inputs, golden=f"{asked.folder}/golden", **_dims(answer.model))
+    model, program = (_placed(data, request.folder) if data else None for data in (answer.model, answer.program))
+    inputs = msgspec.structs.replace(case.inputs, golden=f"{request.folder}/golden", **_dims(answer.model))
     return msgspec.structs.replace(case, model=model, program=program, inputs=inputs), ""
 
 

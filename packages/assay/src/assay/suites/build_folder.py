@@ -104,8 +104,8 @@ def _graph(path: Path) -> Any:
 
 
 def fed(graph: Any) -> list[Any]:
-    given = {tensor.name for tensor in graph.initializer}
-    return [value for value in graph.input if value.name not in given]
+    constants = {tensor.name for tensor in graph.initializer}
+    return [value for value in graph.input if value.name not in constants]
 
 
 def read_side(folder: Path, role: str, values: Sequence[Any]) -> dict[str, np.ndarray[Any, Any]]:

@@ -116,18 +116,18 @@ def forked(descriptors: Sequence[int]) -> socket.socket | None:
     return None
 
 
-def _answer(asked: MakeRequest, make: Callable[[MakeRequest, Path], None]) -> MakeAnswer:
-    final = Path(asked.folder)
+def _answer(request: MakeRequest, make: Callable[[MakeRequest, Path], None]) -> MakeAnswer:
+    final = Path(request.folder)
     final.parent.mkdir(parents=True, exist_ok=True)
     own = Path(tempfile.mkdtemp(dir=final.parent))
     try:
-        make(asked, own)
+        make(request, own)
         try:
             own.rename(final)
         except OSError:
             if not final.exists():  # else another process made the same case meanwhile
                 raise
-        name = asked.case.name.partition("/")[2]
+        name = request.case.name.partition("/")[2]
         first, *rest = [msgspec.structs.replace(open_source(path), name=name) for path in sorted(final.glob("model.*"))]
         answer = MakeAnswer(first, rest[0] if rest else None)
     except Exception as error:  # noqa: BLE001  whatever the exporter raises is why this case cannot be made
@@ -154,14 +154,14 @@ def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(lines)[:300]}"
 
 
-def _make(asked: MakeRequest, folder: Path) -> None:
+def _make(request: MakeRequest, folder: Path) -> None:
     import torch
 
-    case = asked.case
+    case = request.case
     arrays = {
-        random_arg.name: random_tensors(random_arg, seed=asked.seed, case=case.name) for random_arg in case.inputs
+        random_arg.name: random_tensors(random_arg, seed=request.seed, case=case.name) for random_arg in case.inputs
     }
-    torch.manual_seed(number_of(f"{asked.seed}/{case.name}"))
+    torch.manual_seed(number_of(f"{request.seed}/{case.name}"))
     module = build(case).eval().to(_torch_dtype(case.dtype))
     inputs = tuple(as_tensor(array) for array in arrays.values())
     with torch.no_grad():
@@ -169,19 +169,19 @@ def _make(asked: MakeRequest, folder: Path) -> None:
         expected = flat(double(*(tensor.double() if tensor.is_floating_point() else tensor for tensor in inputs)))
         program = torch.export.export(module, inputs, dynamic_shapes=_dynamic(case), strict=False)
         names = [f"out{place}" for place in range(len(expected))]
-        given = save_models(program, folder, list(arrays), names)
+        models = save_models(program, folder, list(arrays), names)
     write_golden(
         folder / "golden",
-        model=given,
-        inputs=[{spec.name: arrays[spec.name] for spec in given.inputs}],
+        model=models,
+        inputs=[{spec.name: arrays[spec.name] for spec in models.inputs}],
         outputs=[{name: tensor.numpy() for name, tensor in zip(names, expected, strict=True)}],
-        seed=asked.seed,
+        seed=request.seed,
         producer="torch float64",
         producer_version=str(torch.__version__),
         who="assay",
         reason="the module itself in float64",
         created_at="",
-        coarse=readable_coarse_types(Path(given.source)),
+        coarse=readable_coarse_types(Path(models.source)),
     )
 
 

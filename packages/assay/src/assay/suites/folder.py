@@ -94,10 +94,10 @@ class Folder:
         after it are read by another process. Raises HarnessError where none comes up."""
         waiting = list(places)
         while waiting:
-            asked = [msgspec.json.encode((self._name(name), name, str(places[name]))) for name in waiting]
+            requests = [msgspec.json.encode((self._name(name), name, str(places[name]))) for name in waiting]
             done = run_in_subprocess(
                 MAKER, str(folder), str(math.ceil(self._limits.timeout_s)),
-                input_bytes=b"\n".join(asked), memory_bytes=self._limits.memory_bytes,
+                input_bytes=b"\n".join(requests), memory_bytes=self._limits.memory_bytes,
             )  # fmt: skip
             up, *answers = done.stdout.splitlines() or [b""]
             if up != UP:

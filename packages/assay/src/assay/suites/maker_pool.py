@@ -25,10 +25,10 @@ class Maker:
     def forked(self) -> bool:
         return self._child is None
 
-    def make(self, asked: MakeRequest) -> MakeAnswer | None:
+    def make(self, request: MakeRequest) -> MakeAnswer | None:
         """None where the process died, or was ended because it took too long."""
         try:
-            self._requests.write(msgspec.json.encode(asked) + b"\n")
+            self._requests.write(msgspec.json.encode(request) + b"\n")
             self._requests.flush()
             line = self._answers.readline()
         except OSError:

@@ -13,7 +13,7 @@ from assay.suites.torch_case import RandomArg
 Array = np.ndarray[Any, Any]
 
 
-def random_tensors(wanted: RandomArg, *, seed: int, case: str) -> Array:
+def random_tensors(random: RandomArg, *, seed: int, case: str) -> Array:
     """The values of one input; `wanted.kind` is one of:
 
     normal         numbers: N(0, 1); integers: -9 to 9 (unsigned: 0 to 9); bool: even
@@ -28,17 +28,17 @@ def random_tensors(wanted: RandomArg, *, seed: int, case: str) -> Array:
     permutation    0 to size - 1, shuffled
     probability    uniform in (0.01, 0.99)
     """
-    digest = hashlib.sha256(f"{seed}\0{case}\0{wanted.name}".encode()).digest()
+    digest = hashlib.sha256(f"{seed}\0{case}\0{random.name}".encode()).digest()
     stream = np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))
-    kind, _, argument = wanted.kind.partition(":")
-    dtype, shape = numpy_dtype(wanted.dtype), wanted.shape
+    kind, _, argument = random.kind.partition(":")
+    dtype, shape = numpy_dtype(random.dtype), random.shape
     if kind == "below":
         return np.asarray(stream.integers(0, int(argument), shape)).astype(dtype)
     if kind == "permutation":
         return stream.permutation(int(np.prod(shape))).reshape(shape).astype(dtype)
-    if wanted.dtype == "bool":
+    if random.dtype == "bool":
         return np.asarray(stream.integers(0, 2, shape)).astype(bool)
-    if not is_floating(wanted.dtype):
+    if not is_floating(random.dtype):
         return _whole(stream, kind, shape, dtype)
     return np.asarray(_real(stream, kind, shape)).astype(dtype)
 

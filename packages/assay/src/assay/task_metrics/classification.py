@@ -29,13 +29,13 @@ def classification(
     "probabilities"; top1_accuracy and top5_accuracy against label `label`, with expected_top1_accuracy beside them.
     """
     name = output_of(options, expected)
-    got, wanted = _rows(joined(actual, name), name), _rows(joined(expected, name), name)
-    best = wanted.argmax(axis=1)
+    got, expected_rows = _rows(joined(actual, name), name), _rows(joined(expected, name), name)
+    best = expected_rows.argmax(axis=1)
     softmax = option(options, "scores", "logits") != "probabilities"
     figures = {
         "top1_agreement": float(np.mean(got.argmax(axis=1) == best)),
         "top5_agreement": _among_best(got, best, 5),
-        "kl_divergence": _kl(_probabilities(wanted, softmax), _probabilities(got, softmax)),
+        "kl_divergence": _kl(_probabilities(expected_rows, softmax), _probabilities(got, softmax)),
     }
     label_option = option(options, "label", "label")
     truth = label(labels, label_option, len(got))
@@ -44,7 +44,7 @@ def classification(
         check_classes(truth, label_option, got.shape[1])
         figures["top1_accuracy"] = _among_best(got, truth, 1)
         figures["top5_accuracy"] = _among_best(got, truth, 5)
-        figures["expected_top1_accuracy"] = _among_best(wanted, truth, 1)
+        figures["expected_top1_accuracy"] = _among_best(expected_rows, truth, 1)
     return figures
 
 

@@ -64,10 +64,10 @@ def iou(tensor: Tensor, other: Tensor) -> Tensor:
     return np.where(union > 0, shared / np.where(union > 0, union, 1), 0.0)
 
 
-def match(detected: Found, wanted: Found, at: float) -> list[tuple[int, int, float]]:
+def match(detected: Found, truth: Found, at: float) -> list[tuple[int, int, float]]:
     """Pairs (found, wanted, IoU), greedy by confidence: each found object takes the best free one of its class, of equals the last."""
-    overlaps = iou(detected.boxes, wanted.boxes) * (detected.classes[:, None] == wanted.classes[None, :])
-    free = np.ones(len(wanted.boxes), bool)
+    overlaps = iou(detected.boxes, truth.boxes) * (detected.classes[:, None] == truth.classes[None, :])
+    free = np.ones(len(truth.boxes), bool)
     pairs = []
     for index in range(len(detected.boxes)):
         candidates = np.where(free, overlaps[index], -1.0)
@@ -91,8 +91,8 @@ def _average_precision(predictions: Sequence[Found], truth: Sequence[Found], cho
     scores: list[float] = []
     hits: list[bool] = []
     total = 0
-    for detected, wanted in zip(predictions, truth, strict=True):
-        ours, theirs = _of_class(detected, chosen, MOST), _of_class(wanted, chosen)
+    for detected, boxes in zip(predictions, truth, strict=True):
+        ours, theirs = _of_class(detected, chosen, MOST), _of_class(boxes, chosen)
         total += len(theirs.boxes)
         matched = {index for index, _, _ in match(ours, theirs, at)}
         scores += [float(score) for score in ours.scores]
@@ -106,7 +106,7 @@ def _average_precision(predictions: Sequence[Found], truth: Sequence[Found], cho
 
 
 def _agreement(ours: Sequence[Found], theirs: Sequence[Found]) -> dict[str, float]:
-    wanted = sum(len(their.boxes) for their in theirs)
+    count = sum(len(their.boxes) for their in theirs)
     overlaps: list[float] = []
     differences: list[float] = []
     left_over = 0
@@ -116,8 +116,8 @@ def _agreement(ours: Sequence[Found], theirs: Sequence[Found]) -> dict[str, floa
         differences += [abs(float(our.scores[i]) - float(other.scores[j])) for i, j, _ in pairs]
         left_over += len(our.boxes) - len(pairs)
     return {
-        "matched": len(overlaps) / wanted if wanted else float("nan"),
-        "unmatched_actual": left_over / wanted if wanted else float(left_over),
+        "matched": len(overlaps) / count if count else float("nan"),
+        "unmatched_actual": left_over / count if count else float(left_over),
         "mean_matched_iou": float(np.mean(overlaps)) if overlaps else float("nan"),
         "max_confidence_difference": max(differences, default=float("nan")),
     }

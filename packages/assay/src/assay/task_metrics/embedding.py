@@ -66,14 +66,14 @@ def _nearest(vectors: Matrix) -> Tensor | None:
     return np.asarray(close.argmax(axis=1))
 
 
-def _share(near: Tensor | None, wanted: Tensor | None) -> float:
+def _share(near: Tensor | None, expected: Tensor | None) -> float:
     """How often the neighbour is the one that is wanted."""
-    return float("nan") if near is None or wanted is None else float(np.mean(near == wanted))
+    return float("nan") if near is None or expected is None else float(np.mean(near == expected))
 
 
 def _recall(near: Tensor | None, classes: Tensor) -> float:
     if near is None:
         return float("nan")
     _, which, count = np.unique(classes, return_inverse=True, return_counts=True)
-    asked = count[which] > 1
-    return float(np.mean((classes[near] == classes)[asked])) if asked.any() else float("nan")
+    relevant = count[which] > 1
+    return float(np.mean((classes[near] == classes)[relevant])) if relevant.any() else float("nan")

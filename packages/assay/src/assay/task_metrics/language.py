@@ -35,23 +35,23 @@ def language(
     name = option(options, "output", "logits")
     ours, theirs = (log_probabilities(samples, name) for samples in (actual, expected))
     places = [*positions(labels, "prefix", theirs)]
-    got, wanted = (
+    got, expected_rows = (
         np.concatenate([array[place >= 0] for array, place in zip(side, places, strict=True)])
         for side in (ours, theirs)
     )
-    away = divergence(wanted, got)
+    away = divergence(expected_rows, got)
     figures = {
         "kl_mean": float(away.mean()),
         "kl_max": float(away.max()),
-        "next_token_agreement": float(np.mean(got.argmax(axis=1) == wanted.argmax(axis=1))),
+        "next_token_agreement": float(np.mean(got.argmax(axis=1) == expected_rows.argmax(axis=1))),
     }
     followed = np.concatenate(
         [position[place >= 0] for position, place in zip(positions(labels, "next_token", theirs), places, strict=True)]
     )
     if "next_token" in labels and (followed >= 0).any():
-        check_classes(followed[followed >= 0], "next_token", wanted.shape[1])
+        check_classes(followed[followed >= 0], "next_token", expected_rows.shape[1])
         figures["perplexity"] = _perplexity(got, followed)
-        figures["expected_perplexity"] = _perplexity(wanted, followed)
+        figures["expected_perplexity"] = _perplexity(expected_rows, followed)
     return figures | schedule_figures(actual, labels, name)
 
 
@@ -112,5 +112,5 @@ def divergence(expected: Tensor, actual: Tensor) -> Tensor:
 
 
 def _perplexity(logs: Tensor, followed: Tensor) -> float:
-    asked = followed >= 0
-    return float(np.exp(-np.mean(logs[asked, followed[asked]])))
+    scored = followed >= 0
+    return float(np.exp(-np.mean(logs[scored, followed[scored]])))

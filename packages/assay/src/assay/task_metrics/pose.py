@@ -62,14 +62,14 @@ def pose(
         "min_oks_agreement": float(similar.min()) if similar.size else float("nan"),
         "max_keypoint_distance": float(relative.max()) if relative.size else float("nan"),
     }
-    given = label(labels, option(options, "label", "keypoints"), len(ours))
-    if given is not None:
-        truth = _points(given, f"label {name}")
+    keypoints = label(labels, option(options, "label", "keypoints"), len(ours))
+    if keypoints is not None:
+        truth = _points(keypoints, f"label {name}")
         if truth.shape != ours.shape:
             raise UsageError(
                 noted(TaskMetricCode.KEYPOINT_COUNT, labelled=truth.shape[1], output=name, keypoints=ours.shape[1])
             )
-        labelled = given[..., 2] > 0 if given.shape[-1] == 3 else everything
+        labelled = keypoints[..., 2] > 0 if keypoints.shape[-1] == 3 else everything
         near, _ = _similarity(ours, truth, labelled, areas, sigmas)
         figures["oks"] = _mean(near)
         figures["oks50"] = _mean(near >= 0.5)
@@ -84,10 +84,10 @@ def _points(tensor: Tensor, name: str) -> Tensor:
 
 
 def _sigmas(options: Mapping[str, Option], count: int) -> Tensor:
-    given = number(options, "sigmas")
-    if given is None:
+    sigmas = number(options, "sigmas")
+    if sigmas is None:
         return np.asarray(COCO if count == len(COCO) else [PLAIN] * count)
-    return np.full(count, given)
+    return np.full(count, sigmas)
 
 
 def _similarity(

@@ -87,8 +87,8 @@ def _gains(relevance: Matrix, kind: str) -> Matrix:
 def _ndcg(scores: Matrix, gains: Matrix) -> float:
     most = _discounted(-np.sort(-gains, axis=1))
     gained = _discounted(np.array([_shared(*query) for query in zip(scores, gains, strict=True)]))
-    asked = most > 0
-    return float(np.mean(gained[asked] / most[asked])) if asked.any() else float("nan")
+    relevant = most > 0
+    return float(np.mean(gained[relevant] / most[relevant])) if relevant.any() else float("nan")
 
 
 def _shared(scores: Tensor, gains: Tensor) -> Tensor:
@@ -104,5 +104,5 @@ def _discounted(ranked: Matrix) -> Tensor:
 
 def _mrr(order: Tensor, relevance: Matrix) -> float:
     hits = np.take_along_axis(relevance, order, axis=1) > 0
-    asked = hits.any(axis=1)
-    return float(np.mean(1.0 / (1.0 + hits[asked].argmax(axis=1)))) if asked.any() else float("nan")
+    relevant = hits.any(axis=1)
+    return float(np.mean(1.0 / (1.0 + hits[relevant].argmax(axis=1)))) if relevant.any() else float("nan")

@@ -33,15 +33,17 @@ def segmentation(
     constant). Classes that occur on neither side are left out; beyond the first 4096, a class counts in the mean alone.
     """
     name = output_of(options, expected)
-    got, wanted = joined(actual, name), joined(expected, name)
-    scores = _are_scores(wanted, name)
-    ours, theirs = (_from_scores(array, name, options) if scores else _as_they_are(array) for array in (got, wanted))
+    got, expected_rows = joined(actual, name), joined(expected, name)
+    scores = _are_scores(expected_rows, name)
+    ours, theirs = (
+        _from_scores(array, name, options) if scores else _as_they_are(array) for array in (got, expected_rows)
+    )
     count = max(2, got.shape[1] if got.ndim > 3 else 1) if scores else 1 + max(map(_highest, (ours, theirs)))
     agreement = _iou(ours, theirs, count)
     figures = {
         "pixel_agreement": float(np.mean(ours == theirs)),
         "mean_iou_agreement": _mean(agreement),
-        **({"psnr_db": _psnr(got.astype(np.float64), wanted.astype(np.float64))} if scores else {}),
+        **({"psnr_db": _psnr(got.astype(np.float64), expected_rows.astype(np.float64))} if scores else {}),
         **_named("iou_agreement_class", agreement),
     }
     truth = label(labels, option(options, "label", "mask"), len(got))

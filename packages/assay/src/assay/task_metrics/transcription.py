@@ -37,10 +37,10 @@ def transcription(
     blank, padding = _number(options, "blank", 0), _number(options, "padding", -1)
     separator = _number(options, "separator", None)
     assert padding is not None
-    got, wanted = (
+    got, expected_rows = (
         list(_texts(samples, name, blank if decoding == "ctc" else None, padding)) for samples in (actual, expected)
     )
-    figures = {"word_agreement": 1.0 - _rate(_words(got, separator), _words(wanted, separator))}
+    figures = {"word_agreement": 1.0 - _rate(_words(got, separator), _words(expected_rows, separator))}
     told_by = option(options, "label", "tokens")
     truth = label(labels, told_by, len(got))
     if truth is not None:
@@ -49,7 +49,7 @@ def transcription(
         labelled = [tuple(int(token) for token in row if token != padding) for row in np.atleast_2d(truth)]
         figures["word_error_rate"] = _rate(_words(got, separator), _words(labelled, separator))
         figures["token_error_rate"] = _rate(_words(got, None), _words(labelled, None))
-        figures["expected_word_error_rate"] = _rate(_words(wanted, separator), _words(labelled, separator))
+        figures["expected_word_error_rate"] = _rate(_words(expected_rows, separator), _words(labelled, separator))
     return figures
 
 

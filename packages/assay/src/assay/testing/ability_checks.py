@@ -63,13 +63,13 @@ def check_backend_abilities(backend: Backend) -> None:
             known = set(backend.platforms(flow)) <= {"linux", "darwin", "win32"}
             assert known, f"{flow.name}: platforms are {backend.platforms(flow)!r}; name those of sys.platform."
     if isinstance(backend, ShipsEnvironment):
-        given = backend.requires
+        requires = backend.requires
         right = (
-            isinstance(given, tuple)
-            and given
-            and all(isinstance(requirement, str) and requirement.strip() for requirement in given)
+            isinstance(requires, tuple)
+            and requires
+            and all(isinstance(requirement, str) and requirement.strip() for requirement in requires)
         )
-        assert right, f'{backend.name}: requires is {given!r}; it must be a tuple such as ("onnxruntime==1.31.1",).'
+        assert right, f'{backend.name}: requires is {requires!r}; it must be a tuple such as ("onnxruntime==1.31.1",).'
     else:
         lost = [flow.name for flow in backend.flows if flow.environment]
         assert not lost, f"{backend.name}: {lost[:1]} names an environment, and `requires` does not say what is in it."
@@ -103,10 +103,10 @@ def _read_warnings(name: str, backend: ReadsWarnings) -> None:
 
 def check_engine_abilities(flow: Flow, engine: Engine, feeds: dict[str, Tensor], answers: Tensors) -> None:
     """Timed calls must leave the caller's arrays and later answers alone."""
-    given = {name: array.copy() for name, array in feeds.items()}
+    copies = {name: array.copy() for name, array in feeds.items()}
     for ability in (_bind, _device_call, _call_times, _operator_times, _trace):
         ability(flow, engine, feeds)
-        for name, array in given.items():
+        for name, array in copies.items():
             assert identical(array, feeds[name]), f'{flow.name}: {ability.__name__[1:]} wrote into the input "{name}".'
     for name, array in engine.run(feeds).items():
         assert identical(array, answers[name]), f'{flow.name}: output "{name}" differs after timed calls.'

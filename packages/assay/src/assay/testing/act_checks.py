@@ -143,23 +143,23 @@ def act_jobs(
     return mixed
 
 
-def problem_of(asked: ActJob, result: Result) -> str:
+def problem_of(jobs: ActJob, result: Result) -> str:
     """What is wrong with the result of that job; "" where nothing is."""
-    if not asked.act:
+    if not jobs.act:
         expected: tuple[object, ...] = (Outcome.OK, Cause.NONE, Stage.COMPARE)
         outcome_seen: tuple[object, ...] = (result.outcome, result.cause, result.stage)
         if outcome_seen != expected or any("process" in note_text(note) for note in result.notes):
             return f"innocent, and it is {_shown(result)}"
         return ""
-    if asked.when != "now":
+    if jobs.when != "now":
         return ""
-    act = ACTS[asked.act]
-    stage = Stage.COMPARE if act.outcome is Outcome.OK else asked.stage
+    act = ACTS[jobs.act]
+    stage = Stage.COMPARE if act.outcome is Outcome.OK else jobs.stage
     if (result.outcome, result.cause, result.stage) != (act.outcome, act.cause, stage):
         return f"it is {_shown(result)}; it must be {act.outcome}/{act.cause} in {stage}"
     if act.says not in result.detail or (act.signal and result.signal != act.signal):
         return f"the detail does not say {act.says!r}: {_shown(result)}"
-    allowed = (*BY_IMPORTS, *UNDONE_BY_IMPORTS) if asked.stage is Stage.IMPORT else ()
+    allowed = (*BY_IMPORTS, *UNDONE_BY_IMPORTS) if jobs.stage is Stage.IMPORT else ()
     if act.changed and act.changed not in allowed and not any(act.changed in note_text(note) for note in result.notes):
         return f"no warning says {act.changed!r}: {[*map(note_text, result.notes)]}"
     return ""
@@ -170,17 +170,17 @@ def _shown(result: Result) -> str:
     return f"{result.outcome}/{result.cause} in {result.stage}: {result.detail[:300]}{more}"
 
 
-def problems_of(asked: Sequence[ActJob], results: Sequence[Result]) -> dict[str, str]:
+def problems_of(jobs: Sequence[ActJob], results: Sequence[Result]) -> dict[str, str]:
     """By name of the case: wrong, lost and doubled."""
     problems: dict[str, str] = {}
-    seen: dict[str, Result] = {}
+    by_key: dict[str, Result] = {}
     for result in results:
-        if result.case in seen:
+        if result.case in by_key:
             problems[result.case] = "two results"
-        seen[result.case] = result
-    for job in asked:
+        by_key[result.case] = result
+    for job in jobs:
         name = job.job.case.name
-        problem = problem_of(job, seen[name]) if name in seen else "no result"
+        problem = problem_of(job, by_key[name]) if name in by_key else "no result"
         if problem:
             problems[name] = problem
     return problems
@@ -196,16 +196,16 @@ def launch_as(kind: str, workers: int, source: JobSource) -> Iterator[Result]:
 
 
 def launched(
-    asked: Sequence[ActJob], launch: Callable[[JobSource], Iterable[Result]]
+    jobs: Sequence[ActJob], launch: Callable[[JobSource], Iterable[Result]]
 ) -> tuple[dict[str, str], list[str]]:
     """The problems of these jobs, and what is left behind when all have ended."""
     results: list[Result] = []
     with nothing_left() as left:
         try:
-            results.extend(launch(JobList([job.job for job in asked])))
+            results.extend(launch(JobList([job.job for job in jobs])))
         except Exception as error:  # noqa: BLE001  what it loses is counted
             left.append(f"the launch itself failed: {type(error).__name__}: {error}")
-    return problems_of(asked, results), left
+    return problems_of(jobs, results), left
 
 
 @contextmanager

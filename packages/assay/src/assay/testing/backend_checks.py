@@ -147,14 +147,14 @@ def _check_lowered(backend: Backend, flow: Flow, tiny: Path, image: Tensor, fold
     )
 
 
-def _check_output(flow: Flow, name: str, got: Tensor, wanted: Tensor) -> None:
-    assert got.shape == wanted.shape, f'{flow.name}: output "{name}" is {got.shape}, the model says {wanted.shape}.'
-    floating = wanted.dtype.kind == "f"
-    dtype = np.dtype(np.float64) if floating and flow.precision == "float64" else wanted.dtype
+def _check_output(flow: Flow, name: str, got: Tensor, expected: Tensor) -> None:
+    assert got.shape == expected.shape, f'{flow.name}: output "{name}" is {got.shape}, the model says {expected.shape}.'
+    floating = expected.dtype.kind == "f"
+    dtype = np.dtype(np.float64) if floating and flow.precision == "float64" else expected.dtype
     assert got.dtype == dtype, f'{flow.name}: output "{name}" is {got.dtype}, the model says {dtype}.'
     if floating:
         coarse = flow.precision in ("bfloat16", "float16", "int8")
-        far = np.abs(got.astype(np.float64) - wanted).max() / np.abs(wanted).max()
+        far = np.abs(got.astype(np.float64) - expected).max() / np.abs(expected).max()
         assert far < (3e-2 if coarse else 1e-5), (
             f'{flow.name}: output "{name}" is off by {far:.1e} of its largest value.'
         )
@@ -192,10 +192,10 @@ def _check_round_trip(
 
 def _check_ownership(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> None:
     """Inputs stay the caller's, and so does an answer."""
-    given = {name: array.copy() for name, array in feeds.items()}
-    answer = engine.run(given)
+    copies = {name: array.copy() for name, array in feeds.items()}
+    answer = engine.run(copies)
     kept = {name: array.copy() for name, array in answer.items()}
-    for name, array in given.items():
+    for name, array in copies.items():
         assert identical(array, feeds[name]), f'{flow.name}: run() writes into its input "{name}".'
     engine.run({name: array[..., ::-1].copy() for name, array in feeds.items()})
     for name, array in answer.items():

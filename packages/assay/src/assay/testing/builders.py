@@ -60,11 +60,11 @@ def make_job(
 ) -> AnyJob:
     """A job of that kind over a golden folder; `case` and `flow` are names."""
     inputs = Inputs(golden=f"golden/{case}", samples=64)
-    asked = Case(name=case, model=make_model(case), inputs=inputs, contract=Contract(precision="float32"))
+    authored_case = Case(name=case, model=make_model(case), inputs=inputs, contract=Contract(precision="float32"))
     own = make_flow(flow)
     job_type: type[AnyJob] = next(arg for arg in get_args(AnyJob) if arg.__struct_config__.tag == kind)
     deployed = {"flow": own} if issubclass(job_type, FlowJob) else {}
-    return job_type(**{"case": asked, **deployed, **_needed(kind, own, asked.model), **changes})
+    return job_type(**{"case": authored_case, **deployed, **_needed(kind, own, authored_case.model), **changes})
 
 
 def _needed(kind: str, flow: Flow, model: Model) -> dict[str, Any]:

@@ -22,13 +22,13 @@ def check_past(store: Store) -> None:
             done = Verdict(VerdictStatus.PASS, "")
             store.close_run(name, "complete", RunVerdict((), done, 0))
     past = store.history("one", "past")
-    seen = [
+    outcomes = [
         (past_result.run_id, past_result.result.kind.value, past_result.result.seconds, past_result.commit)
         for past_result in past
     ]
-    assert seen == [
+    assert outcomes == [
         (names[number], kind, float(number), f"c{number}") for number in (2, 1, 0) for kind in ("verify", "measure")
-    ], f"the results of one cell: {seen}"
+    ], f"the results of one cell: {outcomes}"
     assert past[0].machine == replace(MACHINE, cores=2).kind, f"the machine of a run is {past[0].machine!r}"
     assert store.history("one", "nothing") == []
     keys = {make_result("one", "beside").job_key, make_result("one", "past", "measure").job_key, "no|such|job"}

@@ -104,9 +104,9 @@ def _check_near(transform: Transform, text: str, written: Path, image: Tensors) 
     from assay.worker.reference.reference_evaluation import QUANTIZED, evaluate
 
     (answers,) = evaluate(written, [_as_declared(written, image)], oracles=QUANTIZED)
-    wanted = tiny_expected(image[INPUT])
-    assert list(answers) == list(wanted), f"{text}: outputs are {list(answers)}, the model's are {list(wanted)}."
-    for name, expected in wanted.items():
+    right = tiny_expected(image[INPUT])
+    assert list(answers) == list(right), f"{text}: outputs are {list(answers)}, the model's are {list(right)}."
+    for name, expected in right.items():
         if expected.dtype.kind != "f":
             continue
         error = answers[name].astype(np.float64) - expected
@@ -118,16 +118,16 @@ def _check_near(transform: Transform, text: str, written: Path, image: Tensors) 
 def _as_declared(written: Path, image: Tensors) -> dict[str, Tensor]:
     import onnx
 
-    (given,) = onnx.load(written, load_external_data=False).graph.input
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
+    (declared,) = onnx.load(written, load_external_data=False).graph.input
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(declared.type.tensor_type.elem_type)
     return {name: array.astype(dtype) for name, array in image.items()}
 
 
 def _check_refusals(
     transform: Transform, model: Path, samples: Sequence[Tensors], folder: Path, unknown: str, known: str
 ) -> None:
-    def applied(given: Path, argument: str, calibration: Sequence[Tensors]) -> Callable[[], object]:
-        return lambda: _apply(transform, given, argument, calibration, folder)
+    def applied(model_path: Path, argument: str, calibration: Sequence[Tensors]) -> Callable[[], object]:
+        return lambda: _apply(transform, model_path, argument, calibration, folder)
 
     noise = folder / "noise.onnx"
     noise.write_bytes(b"this is not a model" * 20)

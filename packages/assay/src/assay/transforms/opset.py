@@ -48,13 +48,13 @@ class Opset:
         from onnx import version_converter
 
         del calibration
-        wanted = _number(argument, onnx.defs.onnx_opset_version())
+        opset = _number(argument, onnx.defs.onnx_opset_version())
         proto = read(model)
-        if wanted != opset_of(proto):
+        if opset != opset_of(proto):
             try:
-                proto = version_converter.convert_version(proto, wanted)
+                proto = version_converter.convert_version(proto, opset)
             except (RuntimeError, ValueError, TypeError) as error:  # ConvertError is a RuntimeError
-                raise refused(f"opset:{wanted}", error) from error
+                raise refused(f"opset:{opset}", error) from error
         _lower_ir(proto)
         return write(proto, folder / WRITTEN)
 

@@ -143,32 +143,32 @@ async def _part(whole: Whole, avoid: Places) -> Part | None:
         return None
     worst = max(whole.result.errors, key=lambda region_error: region_error.rel_l2, default=None)
     if worst is None:
-        seen = prober.symptom_of(whole.result)
-        return await _with_one_output(whole, seen) if seen is not None else None
+        shown = prober.symptom_of(whole.result)
+        return await _with_one_output(whole, shown) if shown is not None else None
     places = graph.before(worst.output)
     symptom = Symptom(worst.kind or "values", worst.output, worst.rel_l2, worst.budget)
     return await Part.of(whole, Suspect(places, symptom))
 
 
-async def _with_one_output(whole: Whole, seen: Symptom) -> Part | None:
+async def _with_one_output(whole: Whole, symptom: Symptom) -> Part | None:
     """Of a model that gives no answer: what its first output is computed by that gives none alone, or what its fewest outputs are computed
     by that give none together."""
     if len(whole.graph.outputs) == 1:
-        return Part(whole, whole.graph.outputs[0], whole.everything, seen, None)
+        return Part(whole, whole.graph.outputs[0], whole.everything, symptom, None)
     for output in whole.graph.outputs[:MOST_OUTPUTS]:
         places = whole.graph.before(output)
         again = whole.prober.symptom_of(await whole.prober.ask([places], outputs=(output,)))
-        if again is not None and seen.is_like(again):
+        if again is not None and symptom.is_like(again):
             return Part(whole, output, places, again, None)
-    return await _with_fewest_outputs(whole, seen)
+    return await _with_fewest_outputs(whole, symptom)
 
 
-async def _with_fewest_outputs(whole: Whole, seen: Symptom) -> Part | None:
+async def _with_fewest_outputs(whole: Whole, symptom: Symptom) -> Part | None:
     graph, prober = whole.graph, whole.prober
 
     async def fails(outputs: tuple[str, ...]) -> bool:
         again = prober.symptom_of(await prober.ask([graph.before_all(outputs)], outputs=outputs))
-        return seen.is_like(again)
+        return symptom.is_like(again)
 
     computed = [name for name in graph.outputs if graph.before(name)]
     if not computed:
@@ -176,7 +176,7 @@ async def _with_fewest_outputs(whole: Whole, seen: Symptom) -> Part | None:
     first, *others = await fewest_outputs(computed, fails)
     if not await fails((first, *others)):
         return None
-    return Part(whole, first, graph.before_all((first, *others)), seen, None, beside=tuple(others))
+    return Part(whole, first, graph.before_all((first, *others)), symptom, None, beside=tuple(others))
 
 
 async def _known_part(whole: Whole, avoid: Places) -> Part | None:

@@ -53,8 +53,8 @@ class Context:
 
     async def values(self) -> ValuesResult:
         """Every value of the model in float64. Raises OutOfTime."""
-        asked = other_kind(self.job, ValuesJob, values_dir=str(self.folder / "values"), sample=self.sample)
-        result = await within(asked, self.deadline, self.services)
+        job = other_kind(self.job, ValuesJob, values_dir=str(self.folder / "values"), sample=self.sample)
+        result = await within(job, self.deadline, self.services)
         assert isinstance(result, ValuesResult)
         return result
 

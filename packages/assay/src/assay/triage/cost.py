@@ -33,7 +33,7 @@ def with_cost(cause: Cause, job: VerifyJob, services: Services, deadline: float)
     if flow is None or left < LEAST_S or (cause.known_as and not cause.known_title):
         return cause
     rule = SpeedRule(looks=interim_looks(PAIRS))
-    asked = other_kind(
+    compare_job = other_kind(
         job,
         CompareSpeedJob,
         flow=replace(flow, name=f"{job.flow.name}-cured"),
@@ -43,13 +43,13 @@ def with_cost(cause: Cause, job: VerifyJob, services: Services, deadline: float)
     )
 
     async def compared() -> list[Result]:
-        return [comparison async for comparison in comparisons([asked], services)]
+        return [comparison async for comparison in comparisons([compare_job], services)]
 
     for result in services.jobs.complete(compared()):
-        for seen in speeds_of(result):
-            if not seen.trouble and seen.rival_s:
-                ratio = seen.own_s / seen.rival_s
-                return replace(cause, cost=ratio, cost_speed=speed_of(judge_comparison(seen, rule).word, ratio))
+        for speed in speeds_of(result):
+            if not speed.trouble and speed.rival_s:
+                ratio = speed.own_s / speed.rival_s
+                return replace(cause, cost=ratio, cost_speed=speed_of(judge_comparison(speed, rule).word, ratio))
     return cause
 
 

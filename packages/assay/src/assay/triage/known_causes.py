@@ -161,13 +161,13 @@ def _matches(graph: Graph, pattern: Pattern, chosen: list[int]) -> Iterator[list
 
 
 def _is(node: GraphNode, pattern: Pattern, number: int) -> bool:
-    wanted = pattern.attributes[number] if pattern.attributes else {}
+    attributes = pattern.attributes[number] if pattern.attributes else {}
     same = (
-        node.attributes == wanted
+        node.attributes == attributes
         if pattern.versions
         else all(
             name in node.attributes if value == "*" else node.attributes.get(name, "") == value
-            for name, value in wanted.items()
+            for name, value in attributes.items()
         )
     )
     types = pattern.types[number] if pattern.types else ()
@@ -176,9 +176,9 @@ def _is(node: GraphNode, pattern: Pattern, number: int) -> bool:
     return same and same_types and node.operator == pattern.operators[number]
 
 
-def _are_alike(types: Sequence[str], wanted: Sequence[str]) -> bool:
+def _are_alike(types: Sequence[str], pattern: Sequence[str]) -> bool:
     """Whether what is read first is of the same kind of numbers, where both are known."""
-    mine, other = (numbers_of(dtypes[0]) if dtypes else "" for dtypes in (types, wanted))
+    mine, other = (numbers_of(dtypes[0]) if dtypes else "" for dtypes in (types, pattern))
     return mine == other or not mine or not other
 
 

@@ -58,8 +58,8 @@ async def shows_beside_others(graph: Graph, prober: Prober, everything: Places, 
     if prober.tries > 1 or prober.unstable or graph.size(everything) <= FEW:
         return True
     result = await prober.ask([everything, graph.closed(graph.order[:1])], derive=False)
-    seen = next((error.rel_l2 for error in result.errors if error.window == 0), None)
-    return seen is None or seen >= end / WITHIN
+    alone = next((error.rel_l2 for error in result.errors if error.window == 0), None)
+    return alone is None or alone >= end / WITHIN
 
 
 async def _by_width(graph: Graph, prober: Prober, avoid: Places) -> list[Suspect]:
@@ -136,8 +136,8 @@ async def wrong_windows(graph: Graph, prober: Prober, windows: Sequence[Places])
             *await wrong_windows(graph, prober, windows[middle:]),
         ]
     if result.outcome is not Outcome.OK:
-        seen = prober.symptom_of(result)
-        return [Suspect(windows[0], seen)] if seen is not None else []
+        symptom = prober.symptom_of(result)
+        return [Suspect(windows[0], symptom)] if symptom is not None else []
     return [_suspect(windows[error.window], error) for error in result.errors if error.kind]
 
 

@@ -196,8 +196,8 @@ class Part:
             return self._is_like(result) and await right(places, self.outputs)
 
         async def fails_at(value: str, places: Places) -> bool:
-            seen = prober.symptom_of(await prober.ask([places], brought.flow, outputs=(value,)))
-            return seen is not None and seen.kind == self.symptom.kind and await right(places, (value,))
+            shown = prober.symptom_of(await prober.ask([places], brought.flow, outputs=(value,)))
+            return shown is not None and shown.kind == self.symptom.kind and await right(places, (value,))
 
         for shortened in (None,) if self.beside else (shortest_prefix, earliest):
             if shortened is not None and graph.size(self.small) > 1:

@@ -104,8 +104,8 @@ class _ByPasses:
         effective = {spec.name: spec.default for spec in self._specs} | self._given.options
         at = next((place for place, options in enumerate(levels) if options.items() <= effective.items()), None)
         # A flow whose options are those of no level is above all of them.
-        asked = [*levels, {}] if at is None else levels[: at + 1]
-        for level in asked:
+        tried = [*levels, {}] if at is None else levels[: at + 1]
+        for level in tried:
             lower = replace(self._given, options={**self._given.options, **level})
             result = await self._ask(lower)
             if self._fails(result):
@@ -121,7 +121,7 @@ class _ByPasses:
         await self._each_alone(names)
         if self._alone:
             return
-        self._kernel = level is asked[0]
+        self._kernel = level is tried[0]
         if not self._kernel:
             await self._all_together(names)
 
@@ -180,11 +180,11 @@ async def _by_options(backend: Backend, flow: Flow, ask: Asks, done: Collection[
     try:
         for spec in (option for option in backend.options if option.name not in done):
             changes = _changes(spec, flow.options.get(spec.name, spec.default))
-            asked = [partial(cure, spec, name, value) for name, value in changes]
+            attempts = [partial(cure, spec, name, value) for name, value in changes]
             if spec.of_processor:
-                cures += await _widest(asked)
+                cures += await _widest(attempts)
                 continue
-            for attempt in asked:
+            for attempt in attempts:
                 cures += filter(None, [await attempt()])
     except OutOfTime:
         return Brought(flow, tuple(cures), tried=tried, unfinished=True)

@@ -70,10 +70,10 @@ class Prober:
     async def _ask(
         self, windows: Sequence[Collection[int]], flow: Flow | None, changes: dict[str, Any]
     ) -> RegionResult:
-        asked = tuple(tuple(sorted(window)) for window in windows)
+        key = tuple(tuple(sorted(window)) for window in windows)
         if not changes.get("derive", True):
             changes = {**changes, "screen": 0.0}  # has no say, and would make it another question
-        job = replace(self.job, windows=asked, flow=flow or self.job.flow, **changes)
+        job = replace(self.job, windows=key, flow=flow or self.job.flow, **changes)
         if job.key not in self._known:
             self.asked += 1
             result = await within(job, self.deadline, self.services)
@@ -87,8 +87,8 @@ class Prober:
         refused = refusal_of(result) if self.refusal else None
         if refused is not None and refused.kind == self.refusal:
             return refused
-        seen = symptom_of(result)
-        return replace(seen, unstable=True) if seen is not None and self.unstable else seen
+        symptom = symptom_of(result)
+        return replace(symptom, unstable=True) if symptom is not None and self.unstable else symptom
 
     def late(self) -> Prober:
         """The same without a deadline, for what is kept of the best so far; asked once."""

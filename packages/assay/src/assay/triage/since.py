@@ -66,8 +66,8 @@ def scan(releases: Sequence[str], probe: Callable[[str], State], deadline: float
     """`releases` oldest first; `newest` is the one at hand, known to be wrong. Stops at the deadline (monotonic seconds)."""
     states: dict[str, State] = {newest: State.WRONG} if newest in releases else {}
 
-    def ask(wanted: Iterable[str]) -> bool:
-        for release in wanted:
+    def ask(names: Iterable[str]) -> bool:
+        for release in names:
             if release not in states:
                 if time.monotonic() > deadline:
                     return False

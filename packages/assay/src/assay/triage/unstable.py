@@ -32,8 +32,10 @@ BY_CALLS = {Pattern.FIRST_CALL, Pattern.CALLS, Pattern.DRIFT, Pattern.EVERY_CALL
 
 def builds_for(result: Result) -> int:
     """How many engines of a part are compared: few, where the verdict says that calls of one engine differ."""
-    seen = {instability.pattern for instability in result.repeats.found} if isinstance(result, VerifyResult) else set()
-    return FEW if seen & BY_CALLS else RUNS
+    patterns = (
+        {instability.pattern for instability in result.repeats.found} if isinstance(result, VerifyResult) else set()
+    )
+    return FEW if patterns & BY_CALLS else RUNS
 
 
 async def find_unstable(context: Context, graph: Graph, prober: Prober) -> Cause | None:

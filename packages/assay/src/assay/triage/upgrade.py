@@ -109,8 +109,8 @@ def changed(
         return ModelChange(model, Answers.UNKNOWN, detail="a release gave no result")
     mine, theirs = _error(after), _error(before)
     answers = _answers(before, after, words, theirs, mine)
-    asked = before if before.outcome in _NOT_RUN else after
-    detail = asked.detail if answers in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNKNOWN) else ""
+    blamed = before if before.outcome in _NOT_RUN else after
+    detail = blamed.detail if answers in (Answers.WRONG, Answers.NEWLY_REFUSED, Answers.UNKNOWN) else ""
     return ModelChange(model, answers, theirs, mine, memory=_memory(old, new), detail=detail)
 
 

@@ -60,15 +60,15 @@ def _standing(site: Site, case: str, flow: str) -> tuple[str, str]:
     if not case:
         of_flow = (jobs for jobs in read_now(site).standing.counts if jobs.flow == flow)
         return _of_jobs((status(jobs), jobs.jobs) for jobs in of_flow)
-    asked = CellQuery(case=case, flow=flow, exact=True)
-    return _of_jobs((status(job), 1) for job in site.moving.get(("badge", asked), lambda: _jobs(site, asked)))
+    cell_query = CellQuery(case=case, flow=flow, exact=True)
+    return _of_jobs((status(job), 1) for job in site.moving.get(("badge", cell_query), lambda: _jobs(site, cell_query)))
 
 
-def _jobs(site: Site, asked: CellQuery) -> list[MatrixJob]:
+def _jobs(site: Site, cell_query: CellQuery) -> list[MatrixJob]:
     """All of them: what is not looked at may be wrong."""
     jobs: list[MatrixJob] = []
     for first in count(0, AT_ONCE):
-        page = site.store.matrix(asked, 0, 1, first, AT_ONCE)
+        page = site.store.matrix(cell_query, 0, 1, first, AT_ONCE)
         jobs += page.jobs
         if not page.more_flows:
             break

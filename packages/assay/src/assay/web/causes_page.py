@@ -99,8 +99,8 @@ def causes(site: Site, query: Mapping[str, str]) -> Answer:
 
 def cause(site: Site, query: Mapping[str, str]) -> Answer:
     """One of them."""
-    wanted = query.get("id", "")
-    shown_life = next((life for life in read_lives(site) if life.id == wanted), None)
+    identity = query.get("id", "")
+    shown_life = next((life for life in read_lives(site) if life.id == identity), None)
     if shown_life is None:
         raise NotFound("no cause has that id here: /causes lists them")
     return Answer("cause.html.j2", {"cause": shown_life}, shown_life, HEADER, [_row(shown_life)])

@@ -30,12 +30,12 @@ def with_past(site: Site, run: Run, cells: Sequence[CellChange]) -> tuple[CellCh
     same batch."""
     earlier = [run_summary.id for run_summary in site.store.runs(LOOKED_AT, RunSearch(before=run.id))]
     batch = {(cell.case, cell.flow): cell.batches[1] for cell in cells if cell.deltas}
-    wanted = {metric for cell in cells for metric in shown_metrics(cell)}
+    metrics = {metric for cell in cells for metric in shown_metrics(cell)}
     seen: dict[tuple[str, str], dict[str, dict[str, float]]] = {cell: {} for cell in batch}
     # Most often the first runs have all that is wanted, and those before them are not read.
     for some in (earlier[:PAST_RUNS], earlier[PAST_RUNS:]):
         missing = [(cell.case, cell.flow) for cell in cells if _is_short(cell, seen.get((cell.case, cell.flow), {}))]
-        for metric in site.store.run_metrics(some, missing, wanted) if some and missing else ():
+        for metric in site.store.run_metrics(some, missing, metrics) if some and missing else ():
             of_run = seen[metric.case, metric.flow]
             # What several jobs record is that of the first.
             of_run[metric.run] = {**_comparable(metric, batch[metric.case, metric.flow]), **of_run.get(metric.run, {})}

@@ -28,8 +28,8 @@ class OnlyTheseHosts:
 
 def host_of(scope: Scope) -> str:
     """Without a port, in lower case; "" where the request names none."""
-    given = [value for name, value in scope["headers"] if name == b"host"]
-    text = given[0].decode("latin-1").strip().lower() if len(given) == 1 else ""
+    values = [value for name, value in scope["headers"] if name == b"host"]
+    text = values[0].decode("latin-1").strip().lower() if len(values) == 1 else ""
     if text.startswith("["):
         return text[1:].partition("]")[0]
     return text.rpartition(":")[0] if text.count(":") == 1 else text

@@ -21,17 +21,18 @@ FILTERS = ("run", "case", "flow", "outcome", "word", "exact")
 def matrix(site: Site, query: Mapping[str, str]) -> Answer:
     """Raises RunNotFound, NotFound for a page that is not there, UsageError for a number that is none."""
     run, case, flow, outcome, word, exact = (query.get(name, "").strip() for name in FILTERS)
-    asked = CellQuery(run, case, flow, outcome, word, exact == "1")
+    cell_query = CellQuery(run, case, flow, outcome, word, exact == "1")
     page, flow_page = page_number(query.get("page", "")), page_number(query.get("flows", ""), "flows")
     first_case, first_flow = (page - 1) * CASES, (flow_page - 1) * FLOWS
     matrix_page = site.moving.get(
-        ("matrix", asked, page, flow_page), lambda: site.store.matrix(asked, first_case, CASES, first_flow, FLOWS)
+        ("matrix", cell_query, page, flow_page),
+        lambda: site.store.matrix(cell_query, first_case, CASES, first_flow, FLOWS),
     )
     if (page > 1 and not matrix_page.cases) or (flow_page > 1 and not matrix_page.flows):
         raise NotFound("there is no such page: it lies behind the last one")
     used = {name: query[name] for name in (*FILTERS, "page", "flows") if query.get(name)}
     values = {
-        "asked": asked,
+        "asked": cell_query,
         "found": matrix_page,
         "lines": _lines(matrix_page),
         "annotations": annotations_on(site, matrix_page.jobs[0].run) if run and matrix_page.jobs else [],

@@ -18,15 +18,15 @@ LOOKED_AT = 50
 COMMIT = "[0-9a-fA-F]{4,64}"
 
 
-def named_run(site: Site, asked: str, before: str = "") -> str:
+def named_run(site: Site, written: str, before: str = "") -> str:
     """An id; what is no search stays as it is. `before` is the id of a run: the newest of those that began earlier. Raises RunNotFound,
     UsageError."""
-    kind, colon, name = asked.partition(":")
+    kind, colon, name = written.partition(":")
     if not colon or kind not in SEARCHES:
-        return asked
-    _check(asked, kind, name)
+        return written
+    _check(written, kind, name)
     # Also that there is none is kept.
-    run, looked_at = site.moving.get(("named", asked, before), lambda: _newest(site, kind, name, before))
+    run, looked_at = site.moving.get(("named", written, before), lambda: _newest(site, kind, name, before))
     if run:
         return run
     earlier = f" before {before}" if before else ""
@@ -41,13 +41,13 @@ def named_run(site: Site, asked: str, before: str = "") -> str:
     )
 
 
-def _check(asked: str, kind: str, name: str) -> None:
+def _check(written: str, kind: str, name: str) -> None:
     package, _, version = name.partition("=")
     if not name or (kind == VERSION and not (package and version)):
-        raise UsageError(f"{asked!r} names no run: write {kind}:{'PACKAGE=VERSION' if kind == VERSION else 'NAME'}")
+        raise UsageError(f"{written!r} names no run: write {kind}:{'PACKAGE=VERSION' if kind == VERSION else 'NAME'}")
     if kind == "commit" and not re.fullmatch(COMMIT, name):
         raise UsageError(
-            f"{asked!r} names no run: write commit:DIGEST, of which the first 4 hexadecimal digits or more"
+            f"{written!r} names no run: write commit:DIGEST, of which the first 4 hexadecimal digits or more"
         )
 
 
@@ -72,9 +72,9 @@ def _newest(site: Site, kind: str, name: str, before: str) -> tuple[str, int]:
 def _of_one_kind(name: str, runs: list[RunSummary]) -> list[RunSummary]:
     """A kind as a whole, its processor ("N100" of "N100, 4 cores, 16 GiB"), or else a part. Raises UsageError where several are so named:
     no run of N1000 is compared for one of N100."""
-    asked = name.lower()
-    whole = [run for run in runs if run.machine.lower() == asked]
-    processor = [run for run in runs if run.machine.lower().startswith(f"{asked},")]
+    written = name.lower()
+    whole = [run for run in runs if run.machine.lower() == written]
+    processor = [run for run in runs if run.machine.lower().startswith(f"{written},")]
     named = whole or processor or runs
     kinds = sorted({run.machine for run in named})
     if len(kinds) > 1:

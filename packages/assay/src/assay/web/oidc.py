@@ -103,8 +103,8 @@ def oidc_of(
         raise UsageError("--oidc needs --oidc-client ID: what the provider calls this server")
     if "openid" not in scope.split():
         raise UsageError(f"--oidc-scope is {scope!r}; it must hold openid, such as {SCOPE!r}")
-    for option, given in (("--oidc", issuer), ("--public-url", public)):
-        _demand_address(option, given)
+    for option, value in (("--oidc", issuer), ("--public-url", public)):
+        _demand_address(option, value)
     try:
         from assay.web.begun import Begun
         from assay.web.openid_provider import OpenIdProvider, ProviderOptions
@@ -116,16 +116,16 @@ def oidc_of(
     return Oidc(OpenIdProvider(options), public.rstrip("/"), Begun(BEGUN_S))
 
 
-def _demand_address(option: str, given: str) -> None:
+def _demand_address(option: str, value: str) -> None:
     """https, or http on this machine alone: a token that others can read is anybody's."""
-    parts = urlsplit(given)
+    parts = urlsplit(value)
     is_plain = parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment)
     if option == "--public-url":
         is_plain = is_plain and not parts.path.strip("/")
     if not is_plain:
-        raise UsageError(f"{option} is {given!r}; give an address such as https://assay.example.org")
+        raise UsageError(f"{option} is {value!r}; give an address such as https://assay.example.org")
     if parts.scheme == "http" and not _is_here(parts.hostname or ""):
-        raise UsageError(f"{option} is {given!r}; anywhere but on this machine it must be https")
+        raise UsageError(f"{option} is {value!r}; anywhere but on this machine it must be https")
 
 
 def _is_here(host: str) -> bool:

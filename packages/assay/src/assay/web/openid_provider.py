@@ -120,9 +120,9 @@ class OpenIdProvider:
             raise UsageError(
                 f"the provider calls itself {one_line(str(about.get('issuer')))[:LONGEST]!r}: start the server with --oidc and that"
             )
-        wanted = urlsplit(self._options.issuer).scheme
+        scheme = urlsplit(self._options.issuer).scheme
         addresses = (*ENDPOINTS, *([USERINFO] if USERINFO in about else []))
-        if any(urlsplit(str(about.get(name, ""))).scheme not in ("https", wanted) for name in addresses):
+        if any(urlsplit(str(about.get(name, ""))).scheme not in ("https", scheme) for name in addresses):
             for name in ("_loaded_at", USERINFO):  # it is asked again, and may leave the latter out then
                 about.pop(name, None)
             raise UsageError(f"the provider's {', '.join(addresses)} must all be there, with https")

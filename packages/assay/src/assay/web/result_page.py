@@ -69,7 +69,7 @@ def judge_cell(site: Site, run: Run, results: list[Result]) -> RunVerdict:
         today=datetime.now(UTC).date(),
         narrowed=True,
         alone=run.alone,
-        asked={job.key: job for job in run.jobs},
+        jobs_by_key={job.key: job for job in run.jobs},
         config=config_of(run),
     )
 

@@ -30,10 +30,10 @@ class Role:
         return person.name in self.names or bool(person.groups & self.groups)
 
 
-def role_of(given: Collection[str]) -> Role:
+def role_of(own_groups: Collection[str]) -> Role:
     """`ann` is a name, `group:release` all members of a group."""
-    groups = frozenset(member.removeprefix(GROUP) for member in given if member.startswith(GROUP))
-    return Role(frozenset(member for member in given if not member.startswith(GROUP)), groups)
+    groups = frozenset(member.removeprefix(GROUP) for member in own_groups if member.startswith(GROUP))
+    return Role(frozenset(member for member in own_groups if not member.startswith(GROUP)), groups)
 
 
 @dataclass(frozen=True)

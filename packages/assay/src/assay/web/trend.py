@@ -65,10 +65,10 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
     machines_beside = _listed_names(query.get("machines", ""), ";", machine)
     lines = [*((name, machine) for name in beside), *((flow, name) for name in machines_beside)]
     others = {line: read_cell(site, case, line[0], metric, replace(window, machine=line[1])) for line in lines}
-    wanted = _same_window({(flow, machine): history} | others, site, case, metric)
-    trends, missing = _trends(wanted, case, metric)
+    shown_lines = _same_window({(flow, machine): history} | others, site, case, metric)
+    trends, missing = _trends(shown_lines, case, metric)
     labels = label_lines([(curve.flow, curve.machine) for curve in trends])
-    spreads = [_spread(wanted[curve.flow, curve.machine]) if _is_median(metric) else {} for curve in trends]
+    spreads = [_spread(shown_lines[curve.flow, curve.machine]) if _is_median(metric) else {} for curve in trends]
     shown = {"case": case, "flow": flow, "metric": metric, "machine": machine, "runs": query.get("runs", "")}
     shown |= {"beside": ",".join(beside), "machines": ";".join(machines_beside)}
     values = {
@@ -85,14 +85,14 @@ def trend(site: Site, query: Mapping[str, str]) -> Answer:
         "trends": trends,
         "missing": missing,
         "plot": plot(trends, labels, spreads),
-        "changes": [between for curve in trends for between in _between(curve, wanted[curve.flow, curve.machine])],
+        "changes": [between for curve in trends for between in _between(curve, shown_lines[curve.flow, curve.machine])],
         "newest": [(label, curve.flow, _listed(curve)) for label, curve in zip(labels, trends, strict=True)],
-        "annotations": _annotations(site, case, {name for name, _ in wanted}),
+        "annotations": _annotations(site, case, {name for name, _ in shown_lines}),
         "elsewhere": 0 if machines_beside else sum(curve.elsewhere for curve in trends),
         "others": [name for name in _flows(site, case) if name not in {flow, *beside}],
-        "runs": max(metric_history.window.runs for metric_history in wanted.values() if metric_history.window),
+        "runs": max(metric_history.window.runs for metric_history in shown_lines.values() if metric_history.window),
         "most_runs": MOST_RUNS,
-        "earlier": any(metric_history.earlier for metric_history in wanted.values()),
+        "earlier": any(metric_history.earlier for metric_history in shown_lines.values()),
     }
     data = {"trends": trends, "machines": values["on_machines"], "earlier": values["earlier"]}
     return Answer("trend.html.j2", values, data, HEADER, [row for curve in trends for row in _rows(curve)])
@@ -121,15 +121,15 @@ def read_cell(site: Site, case: str, flow: str, metric: str, window: RunWindow) 
     """Of that metric, or, where "" is asked or the cell has none of that name, of what is usual. Read once for each run that the cell
     has. A metric that the newest runs of a machine lack may be one of its earlier ones: `window` of the answer is the one that was read."""
     newest = tuple(site.store.cell_runs(case, flow, NEWEST))
-    asked = SHORT.get(metric, metric)
-    wanted = (*((asked,) if asked else ()), *USUAL)
+    metric_asked = SHORT.get(metric, metric)
+    metrics = (*((metric_asked,) if metric_asked else ()), *USUAL)
     metric_history = site.cells.get(
-        (case, flow, asked, newest, window), lambda: site.store.metric_history(case, flow, wanted, window)
+        (case, flow, metric_asked, newest, window), lambda: site.store.metric_history(case, flow, metrics, window)
     )
-    has = metric_history.metric == asked and any(
+    has = metric_history.metric == metric_asked and any(
         point.machine == metric_history.machine for point in metric_history.points
     )
-    if not metric_history.earlier or not asked or has or window.runs == MOST_RUNS:
+    if not metric_history.earlier or not metric_asked or has or window.runs == MOST_RUNS:
         return metric_history
     return read_cell(site, case, flow, metric, replace(window, runs=MOST_RUNS))
 
@@ -150,10 +150,10 @@ def _is_median(metric: str) -> bool:
     return metric == SHORT["latency"]
 
 
-def _trends(wanted: Mapping[Line, MetricHistory], case: str, metric: str) -> tuple[list[Trend], list[str]]:
+def _trends(shown_lines: Mapping[Line, MetricHistory], case: str, metric: str) -> tuple[list[Trend], list[str]]:
     """Those that there are, and a sentence for each line beside the first that has none."""
     trends, missing = [], []
-    for (flow, machine), history in wanted.items():
+    for (flow, machine), history in shown_lines.items():
         inside = [
             Observed(
                 point.run, point.started_at, point.commit, point.machine, {history.metric: point.value}, history.stated

@@ -42,16 +42,16 @@ class Upgrades(msgspec.Struct, frozen=True):
 def upgrades(site: Site, query: Mapping[str, str]) -> Answer:
     """All, or the one that the address names. Raises NotFound."""
     kept: list[KeptUpgrade] = site.minutes.get("upgrades", lambda: list(read_upgrades(site.folder)))
-    wanted, page = query.get("id", ""), page_number(query.get("page", ""))
-    kept_upgrades = [kept_upgrade for kept_upgrade in kept if wanted in ("", kept_upgrade.id)]
+    identity, page = query.get("id", ""), page_number(query.get("page", ""))
+    kept_upgrades = [kept_upgrade for kept_upgrade in kept if identity in ("", kept_upgrade.id)]
     shown = kept_upgrades[(page - 1) * SHOWN : page * SHOWN]
-    if wanted and not kept_upgrades:
+    if identity and not kept_upgrades:
         raise NotFound("there is no such upgrade here: /upgrades lists them")
     if page > 1 and not shown:
         raise NotFound("there is no such page: it lies behind the last one")
     pages = {life.id for life in read_lives(site)}
     reports = tuple(_report(kept_upgrade, pages) for kept_upgrade in shown)
-    values = {"upgrades": reports, "page": page, "more": len(kept_upgrades) > page * SHOWN, "only": bool(wanted)}
+    values = {"upgrades": reports, "page": page, "more": len(kept_upgrades) > page * SHOWN, "only": bool(identity)}
     rows = [_row(kept_upgrade, model) for kept_upgrade in kept_upgrades for model in kept_upgrade.found.models]
     return Answer("upgrades.html.j2", values, Upgrades(reports), HEADER, rows)
 

@@ -23,15 +23,15 @@ class KnowsWhoAsks:
             await self._app(scope, receive, send)
             return
         sign_in = self._sign_in
-        wanted = sign_in.header.lower().encode("latin-1")
-        given = [value.decode("latin-1").strip() for name, value in scope["headers"] if name == wanted]
+        header = sign_in.header.lower().encode("latin-1")
+        values = [value.decode("latin-1").strip() for name, value in scope["headers"] if name == header]
         client = scope.get("client")
-        if given and (len(given) > 1 or client is None or not sign_in.believes(client[0])):
+        if values and (len(values) > 1 or client is None or not sign_in.believes(client[0])):
             text = f"the header {sign_in.header} is believed of the proxy alone: ask by way of it"
             await responses.data({"error": text}, 403)(scope, receive, send)
             return
-        came_from_proxy = bool(given and given[0])
-        person = Person(given[0][:LONGEST_NAME]) if given else NOBODY
+        came_from_proxy = bool(values and values[0])
+        person = Person(values[0][:LONGEST_NAME]) if values else NOBODY
         if not person.name and sign_in.oidc is not None:
             person = sign_in.oidc.who(Request(scope))
         state = scope.setdefault("state", {})

@@ -98,7 +98,7 @@ def soak(calls: Sequence[Callable[[], object]], seconds: float, readings: int = 
     """Make the calls by turns, and read at equal distances in time: what a leak, or sizes that leave holes, makes grow. At each reading
     every call has had its turn as often. Several that take longer than that together are read less often. Nothing is kept between the
     calls but these few numbers."""
-    seen = Soak([], [], [], [])
+    soaked = Soak([], [], [], [])
     done, begin = 0, time.perf_counter()
 
     def turn() -> None:
@@ -117,9 +117,9 @@ def soak(calls: Sequence[Callable[[], object]], seconds: float, readings: int = 
             turn()
             done += len(calls)
         held, live = allocator_bytes()
-        for kept, value in zip(seen, (done, resident_bytes(), held, live), strict=True):
+        for kept, value in zip(soaked, (done, resident_bytes(), held, live), strict=True):
             kept.append(value)
-    return seen
+    return soaked
 
 
 def _field(name: str) -> int:

@@ -73,9 +73,9 @@ def require_quantized(carried: Carried, precision: str) -> None:
 def require_types(carried: Carried, precision: str, version: str) -> None:
     """Raises Unsupported where types are taken from the model and it does not carry the one that the flow is named after."""
     require_quantized(carried, precision)
-    wanted = _CARRIED.get(precision)
-    if wanted and wanted not in carried.types:
-        raise Unsupported(noted(BackendCode.TYPE_NOT_CARRIED, library="TensorRT", version=version, dtype=wanted))
+    types = _CARRIED.get(precision)
+    if types and types not in carried.types:
+        raise Unsupported(noted(BackendCode.TYPE_NOT_CARRIED, library="TensorRT", version=version, dtype=types))
 
 
 _CARRIED = {FP16: "float16", BF16: "bfloat16"}

@@ -49,15 +49,15 @@ def version_of(text: str) -> tuple[int, int, int]:
 
 def mode_of(arguments: Sequence[str], major: int) -> Mode:
     """What a command line of that major version times."""
-    given = dict(argument.partition("=")[::2] for argument in arguments)
+    settings = dict(argument.partition("=")[::2] for argument in arguments)
     newer = major >= 11
     return Mode(
-        cuda_graph="--noCudaGraph" not in given if newer else "--useCudaGraph" in given,
-        spin_wait="--noSpinWait" not in given if newer else "--useSpinWait" in given,
-        data_transfers="--includeDataTransfers" in given if newer else "--noDataTransfers" not in given,
-        streams=int(given.get("--infStreams") or given.get("--streams") or 1),
-        warmup_ms=int(given.get("--warmUp") or 200),
-        duration_s=int(given.get("--duration") or 3),
+        cuda_graph="--noCudaGraph" not in settings if newer else "--useCudaGraph" in settings,
+        spin_wait="--noSpinWait" not in settings if newer else "--useSpinWait" in settings,
+        data_transfers="--includeDataTransfers" in settings if newer else "--noDataTransfers" not in settings,
+        streams=int(settings.get("--infStreams") or settings.get("--streams") or 1),
+        warmup_ms=int(settings.get("--warmUp") or 200),
+        duration_s=int(settings.get("--duration") or 3),
     )
 
 

@@ -117,7 +117,7 @@ class TrtexecEngine:
         check_inputs(tensors, inputs)
         for place, spec in enumerate(inputs):
             # Until 10 there was no int64.
-            wanted = "int32" if spec.dtype == "int64" and self._program.version[0] < 10 else spec.dtype
-            (folder / input_file(place)).write_bytes(narrowed(spec.name, tensors[spec.name], wanted).tobytes())
+            dtype = "int32" if spec.dtype == "int64" and self._program.version[0] < 10 else spec.dtype
+            (folder / input_file(place)).write_bytes(narrowed(spec.name, tensors[spec.name], dtype).tobytes())
         shapes: Mapping[str, tuple[int, ...]] = {name: tensor.shape for name, tensor in tensors.items()}
         return run_command(self._program.path, self._folder / PLAN, inputs, shapes, self._declared.settings)

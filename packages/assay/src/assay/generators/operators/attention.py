@@ -20,7 +20,7 @@ def attention(build: Build, operator: str) -> list[Operand]:
     batch, heads, groups, width = draws.between(1, 2), draws.between(1, 2), draws.between(1, 2), draws.one_of((2, 4, 8))
     queries, keys, past = draws.between(1, 4), draws.between(1, 5), draws.between(1, 3) if draws.chance(30) else 0
     deep = draws.one_of((width, width, 3))
-    given: dict[str, Any] = {
+    attributes: dict[str, Any] = {
         "is_causal": flag(build),
         "scale": draws.one_of((None, 0.5)),
         "softcap": draws.one_of((None, None, 2.0)),
@@ -31,7 +31,7 @@ def attention(build: Build, operator: str) -> list[Operand]:
 
     packed = draws.chance(40)
     if packed:
-        given |= {"q_num_heads": heads * groups, "kv_num_heads": heads}
+        attributes |= {"q_num_heads": heads * groups, "kv_num_heads": heads}
     reads: list[Operand | None] = [operand(heads * groups, queries, width, packed)]
     reads += [operand(heads, keys, size, packed) for size in (width, deep)]
     # A row that is masked whole has no answer: the first key is left to each, and masks of numbers hide nothing.
@@ -40,18 +40,18 @@ def attention(build: Build, operator: str) -> list[Operand]:
         if draws.chance(50):
             reads.append(build.operand(dtype, shape))
         else:
-            seen = draws.wholes(shape, 0, 1).astype(np.bool_)
-            seen[..., 0] = True
-            reads.append(build.input(seen) if draws.chance(50) else build.constant(seen))
+            mask = draws.wholes(shape, 0, 1).astype(np.bool_)
+            mask[..., 0] = True
+            reads.append(build.input(mask) if draws.chance(50) else build.constant(mask))
     outputs = 1
     if past:
         reads += [None] * (4 - len(reads))
         reads += [operand(heads, past, size, False) for size in (width, deep)]
         outputs = 3
-    if draws.chance(30) and not given["is_causal"]:
+    if draws.chance(30) and not attributes["is_causal"]:
         outputs = 4 if past else 1
-        given["qk_matmul_output_mode"] = draws.between(0, 3) if past else None
-    return build.node(operator, reads, outputs, **given)
+        attributes["qk_matmul_output_mode"] = draws.between(0, 3) if past else None
+    return build.node(operator, reads, outputs, **attributes)
 
 
 @form("RotaryEmbedding")
@@ -90,5 +90,7 @@ def tensor_scatter(build: Build, operator: str) -> list[Operand]:
     reads = [build.operand(dtype, shape), build.operand(dtype, update)]
     if draws.chance(80):
         reads.append(build.input(starts))
-    given = axis - len(shape) if draws.chance(50) else axis
-    return build.node(operator, reads, axis=given, mode="circular" if circular else draws.one_of((None, "linear")))
+    written_axis = axis - len(shape) if draws.chance(50) else axis
+    return build.node(
+        operator, reads, axis=written_axis, mode="circular" if circular else draws.one_of((None, "linear"))
+    )

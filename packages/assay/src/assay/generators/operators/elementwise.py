@@ -47,13 +47,15 @@ def of_bits(build: Build, operator: str) -> list[Operand]:
 def activation(build: Build, operator: str) -> list[Operand]:
     x = build.operand(build.dtype(operator, among=FLOATS), empty=True)
     draws = build.draws
-    given: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     for name in ("alpha", "beta", "gamma", "lambd", "bias"):
         if version_has(build, operator, name) and draws.chance(60):
-            given[name] = draws.one_of((0.25, 0.5, 0.75, 1.0, 1.5, 0.0 if operator not in ("Celu", "Swish") else 2.0))
+            attributes[name] = draws.one_of(
+                (0.25, 0.5, 0.75, 1.0, 1.5, 0.0 if operator not in ("Celu", "Swish") else 2.0)
+            )
     if operator == "Gelu":
-        given["approximate"] = draws.one_of((None, "none", "tanh"))
-    return build.node(operator, [x], **given)
+        attributes["approximate"] = draws.one_of((None, "none", "tanh"))
+    return build.node(operator, [x], **attributes)
 
 
 @form("Add Sub Mul Div")

@@ -74,25 +74,29 @@ def spatial(build: Build, sizes: tuple[int, ...], most: int = 4) -> dict[str, An
     return attributes
 
 
-def _windows(sizes: tuple[int, ...], given: dict[str, Any]) -> list[int]:
+def _windows(sizes: tuple[int, ...], attributes: dict[str, Any]) -> list[int]:
     """How many windows lie along each axis: the sizes of what a layer gives."""
     ones = [1] * len(sizes)
-    strides, dilations = given.get("strides", ones), given.get("dilations", ones)
-    pads = given.get("pads", [0] * 2 * len(sizes))
-    if given.get("auto_pad", "").startswith("SAME"):
+    strides, dilations = attributes.get("strides", ones), attributes.get("dilations", ones)
+    pads = attributes.get("pads", [0] * 2 * len(sizes))
+    if attributes.get("auto_pad", "").startswith("SAME"):
         return [-(-size // stride) for size, stride in zip(sizes, strides, strict=True)]
-    reaches = [(width - 1) * dilation + 1 for width, dilation in zip(given["kernel_shape"], dilations, strict=True)]
+    reaches = [
+        (width - 1) * dilation + 1 for width, dilation in zip(attributes["kernel_shape"], dilations, strict=True)
+    ]
     return [
         (size + pads[place] + pads[place + len(sizes)] - reaches[place]) // strides[place] + 1
         for place, size in enumerate(sizes)
     ]
 
 
-def _padded(sizes: tuple[int, ...], given: dict[str, Any]) -> bool:
+def _padded(sizes: tuple[int, ...], attributes: dict[str, Any]) -> bool:
     """Whether SAME adds something, or nothing, to each axis: strides wider than windows would take elements off."""
     ones = [1] * len(sizes)
-    strides, dilations = given.get("strides", ones), given.get("dilations", ones)
-    reaches = [(width - 1) * dilation + 1 for width, dilation in zip(given["kernel_shape"], dilations, strict=True)]
+    strides, dilations = attributes.get("strides", ones), attributes.get("dilations", ones)
+    reaches = [
+        (width - 1) * dilation + 1 for width, dilation in zip(attributes["kernel_shape"], dilations, strict=True)
+    ]
     return all(
         (-(-size // stride) - 1) * stride + reach >= size
         for size, stride, reach in zip(sizes, strides, reaches, strict=True)
@@ -118,33 +122,37 @@ def convolution(build: Build, operator: str) -> list[Operand]:
     if x.shape[1] != channels:
         channels = x.shape[1]
         groups = groups if channels % groups == 0 and out % groups == 0 else 1
-    given = spatial(build, x.shape[2:])
+    attributes = spatial(build, x.shape[2:])
     if groups == 1 and draws.chance(EQUAL_SIZES):
-        out = draws.one_of((*x.shape[2:], *_windows(x.shape[2:], given)))
-    kernel = given["kernel_shape"]
+        out = draws.one_of((*x.shape[2:], *_windows(x.shape[2:], attributes)))
+    kernel = attributes["kernel_shape"]
     assert isinstance(kernel, list)
     weight = (out, channels // groups, *kernel) if operator == "Conv" else (channels, out // groups, *kernel)
     reads = [x, build.operand(dtype, weight, low=-1, high=1, fixed=85)]
     if draws.chance(60):
         reads.append(build.operand(dtype, (out,), low=-1, high=1, fixed=85))
     if operator == "ConvTranspose":
-        _output_of_transposed(build, given, x.shape[2:])
+        _output_of_transposed(build, attributes, x.shape[2:])
     if draws.chance(20):
-        del given["kernel_shape"]
-    return build.node(operator, reads, group=groups if groups > 1 or draws.chance(50) else None, **given)
+        del attributes["kernel_shape"]
+    return build.node(operator, reads, group=groups if groups > 1 or draws.chance(50) else None, **attributes)
 
 
-def _output_of_transposed(build: Build, given: dict[str, Any], sizes: tuple[int, ...]) -> None:
+def _output_of_transposed(build: Build, attributes: dict[str, Any], sizes: tuple[int, ...]) -> None:
     """Sometimes a padding of the output, or its shape, from which the pads follow."""
     draws = build.draws
     ones = [1] * len(sizes)
-    strides, dilations, kernel = given.get("strides", ones), given.get("dilations", ones), given["kernel_shape"]
-    if "auto_pad" not in given and draws.chance(20):
-        given["output_padding"] = [draws.below(stride) for stride in strides]
-    elif given.get("auto_pad") != "VALID" and draws.chance(20):
-        given.pop("pads", None)
+    strides, dilations, kernel = (
+        attributes.get("strides", ones),
+        attributes.get("dilations", ones),
+        attributes["kernel_shape"],
+    )
+    if "auto_pad" not in attributes and draws.chance(20):
+        attributes["output_padding"] = [draws.below(stride) for stride in strides]
+    elif attributes.get("auto_pad") != "VALID" and draws.chance(20):
+        attributes.pop("pads", None)
         whole = [(size - 1) * strides[n] + (kernel[n] - 1) * dilations[n] + 1 for n, size in enumerate(sizes)]
-        given["output_shape"] = [draws.between(max(1, total - 2), total) for total in whole]
+        attributes["output_shape"] = [draws.between(max(1, total - 2), total) for total in whole]
 
 
 _EQUATIONS: tuple[tuple[str, tuple[tuple[int, ...], ...]], ...] = (

@@ -50,8 +50,8 @@ def _blocked(build: Build, operator: str, x: Operand, dtype: str) -> list[Operan
     shape = (*x.shape[:axis], -(-x.shape[axis] // size), *x.shape[axis + 1 :])
     if 0 in shape or -(-x.shape[axis] // shape[axis]) != size:
         raise NotMade
-    given = axis - x.rank if draws.chance(40) else axis
-    return build.node(operator, [x, *_grid(build, dtype, shape)], axis=given, block_size=size)
+    written_axis = axis - x.rank if draws.chance(40) else axis
+    return build.node(operator, [x, *_grid(build, dtype, shape)], axis=written_axis, block_size=size)
 
 
 @form("DynamicQuantizeLinear")
@@ -74,16 +74,16 @@ def conv_integer(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
     kinds = [draws.one_of(EIGHT) for _ in range(2)]
     x = build.operand(kinds[0], (1, draws.between(1, 3), draws.between(3, 7), draws.between(3, 7)), low=-120, high=120)
-    given = spatial(build, x.shape[2:])
-    kernel = given["kernel_shape"]
+    attributes = spatial(build, x.shape[2:])
+    kernel = attributes["kernel_shape"]
     assert isinstance(kernel, list)
     groups = x.shape[1] if draws.chance(30) else 1
     y = build.operand(
         kinds[1], (groups * draws.between(1, 3), x.shape[1] // groups, *kernel), low=-120, high=120, fixed=80
     )
-    given["group"] = groups if groups > 1 else None
+    attributes["group"] = groups if groups > 1 else None
     zeros = [build.constant(np.asarray(draws.between(0, 20)).astype(kind)) for kind in kinds]
-    return build.node(operator, [x, y, *zeros[: draws.below(3)]], **given)
+    return build.node(operator, [x, y, *zeros[: draws.below(3)]], **attributes)
 
 
 @form("QLinearMatMul")
@@ -100,15 +100,15 @@ def qlinear_conv(build: Build, operator: str) -> list[Operand]:
     draws = build.draws
     kinds = [draws.one_of(EIGHT) for _ in range(3)]
     x = build.operand(kinds[0], (1, draws.between(1, 3), draws.between(3, 7), draws.between(3, 7)), low=-120, high=120)
-    given = spatial(build, x.shape[2:])
-    kernel = given["kernel_shape"]
+    attributes = spatial(build, x.shape[2:])
+    kernel = attributes["kernel_shape"]
     assert isinstance(kernel, list)
     groups = x.shape[1] if draws.chance(30) else 1
     out = groups * draws.between(1, 3)
     y = build.operand(kinds[1], (out, x.shape[1] // groups, *kernel), low=-120, high=120, fixed=90)
-    given["group"] = groups if groups > 1 else None
+    attributes["group"] = groups if groups > 1 else None
     each = _grid(build, kinds[1], (out,) if draws.chance(30) else ())
     if each[1].constant is not None and each[1].rank:  # one zero point for all channels, as engines ask for
         each[1] = build.constant(np.full((out,), each[1].constant[0]))
     bias = [build.constant(draws.wholes((out,), -500, 500).astype("int32"))] if draws.chance(40) else []
-    return build.node(operator, [x, *_grid(build, kinds[0]), y, *each, *_grid(build, kinds[2]), *bias], **given)
+    return build.node(operator, [x, *_grid(build, kinds[0]), y, *each, *_grid(build, kinds[2]), *bias], **attributes)

@@ -26,10 +26,10 @@ def recurrent(build: Build, operator: str) -> list[Operand]:
     ways = 2 if direction == "bidirectional" else 1
     length, batch, width, hidden = (draws.between(1, 4) for _ in range(4))
     gates = _GATES[operator]
-    given: dict[str, Any] = {"hidden_size": hidden, "direction": direction}
+    attributes: dict[str, Any] = {"hidden_size": hidden, "direction": direction}
     across = version_has(build, operator, "layout") and draws.chance(15)
     if across:
-        given["layout"] = 1
+        attributes["layout"] = 1
     x = build.operand(dtype, (batch, length, width) if across else (length, batch, width), low=-1, high=1)
     state = (batch, ways, hidden) if across else (ways, batch, hidden)
     reads: list[Operand | None] = [
@@ -43,16 +43,16 @@ def recurrent(build: Build, operator: str) -> list[Operand]:
     if operator == "LSTM":
         reads.append(build.operand(dtype, state, low=-1, high=1) if draws.chance(30) else None)
         reads.append(_weight(build, dtype, (ways, 3 * hidden)) if draws.chance(25) else None)
-        given["input_forget"] = flag(build) if draws.chance(20) else None
+        attributes["input_forget"] = flag(build) if draws.chance(20) else None
     while reads[-1] is None:
         reads.pop()
     if operator == "GRU":
-        given["linear_before_reset"] = flag(build)
+        attributes["linear_before_reset"] = flag(build)
     if draws.chance(30):
-        given |= _activations(build, _FUNCTIONS[operator] * ways)
+        attributes |= _activations(build, _FUNCTIONS[operator] * ways)
     if draws.chance(15):
-        given["clip"] = 0.5
-    return build.node(operator, reads, 3 if operator == "LSTM" else 2, **given)
+        attributes["clip"] = 0.5
+    return build.node(operator, reads, 3 if operator == "LSTM" else 2, **attributes)
 
 
 def _activations(build: Build, count: int) -> dict[str, Any]:

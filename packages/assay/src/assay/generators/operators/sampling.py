@@ -23,31 +23,31 @@ def resize(build: Build, operator: str) -> list[Operand]:
     mode = draws.one_of(("nearest", "linear", "cubic") if axes == 2 else ("nearest", "linear"))
     places = ["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"]
     places += ["half_pixel_symmetric"] if build.opset >= 19 else []
-    given: dict[str, Any] = {"mode": mode, "coordinate_transformation_mode": draws.one_of((None, *places))}
+    attributes: dict[str, Any] = {"mode": mode, "coordinate_transformation_mode": draws.one_of((None, *places))}
     if mode == "nearest":
-        given["nearest_mode"] = draws.one_of((None, "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"))
+        attributes["nearest_mode"] = draws.one_of((None, "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"))
     if mode == "cubic":
-        given |= {"cubic_coeff_a": draws.one_of((None, -0.5)), "exclude_outside": flag(build)}
+        attributes |= {"cubic_coeff_a": draws.one_of((None, -0.5)), "exclude_outside": flag(build)}
     if build.opset >= 18 and draws.chance(25) and mode != "nearest":
-        given["antialias"] = 1
+        attributes["antialias"] = 1
     if build.opset >= 18 and draws.chance(30):
-        return build.node(operator, [x, None, *_named_axes(build, x, given)], **given)
+        return build.node(operator, [x, None, *_named_axes(build, x, attributes)], **attributes)
     empty = build.constant(np.zeros(0, "float32")) if build.opset < 13 else None
     if draws.chance(50):
         sizes = [*x.shape[:2], *(draws.between(1, 9) for _ in range(axes))]
-        return build.node(operator, [x, empty, empty, build.steering(sizes)], **given)
+        return build.node(operator, [x, empty, empty, build.steering(sizes)], **attributes)
     scales = [1.0, 1.0, *(draws.one_of((0.5, 1.0, 1.5, 2.0, 3.0, 0.75)) for _ in range(axes))]
-    return build.node(operator, [x, empty, build.steering(scales, "float32")], **given)
+    return build.node(operator, [x, empty, build.steering(scales, "float32")], **attributes)
 
 
-def _named_axes(build: Build, x: Operand, given: dict[str, Any]) -> list[Operand | None]:
+def _named_axes(build: Build, x: Operand, attributes: dict[str, Any]) -> list[Operand | None]:
     """Scales or sizes of the last axes alone, in any order; sizes that keep the ratio of the sides."""
     draws = build.draws
     places = draws.shuffled(range(2, x.rank))
-    given["axes"] = [place - x.rank if draws.chance(30) else place for place in places]
+    attributes["axes"] = [place - x.rank if draws.chance(30) else place for place in places]
     if draws.chance(40):
         return [build.steering([draws.one_of((0.5, 1.0, 1.5, 2.0, 3.0)) for _ in places], "float32")]
-    given["keep_aspect_ratio_policy"] = draws.one_of((None, "stretch", "not_larger", "not_smaller"))
+    attributes["keep_aspect_ratio_policy"] = draws.one_of((None, "stretch", "not_larger", "not_smaller"))
     return [None, build.steering([draws.between(1, 9) for _ in places])]
 
 
@@ -102,14 +102,14 @@ def roi_align(build: Build, operator: str) -> list[Operand]:
     corners = draws.reals((count, 2), 0.0, 3.0)
     boxes = np.concatenate([corners, corners + draws.reals((count, 2), 0.5, 5.0)], axis=1).astype(x.dtype)
     reads = [x, build.input(boxes), build.input(draws.wholes((count,), 0, 1))]
-    given: dict[str, Any] = (
+    attributes: dict[str, Any] = (
         {"coordinate_transformation_mode": draws.one_of((None, "half_pixel", "output_half_pixel"))}
         if build.opset >= 16
         else {}
     )
     return build.node(
         operator, reads, mode=draws.one_of((None, "avg", "max")), output_height=draws.between(1, 3), output_width=draws.between(1, 3),
-        sampling_ratio=draws.one_of((None, 0, 1, 2, 3)), spatial_scale=draws.one_of((None, 0.5, 1.0)), **given,
+        sampling_ratio=draws.one_of((None, 0, 1, 2, 3)), spatial_scale=draws.one_of((None, 0.5, 1.0)), **attributes,
     )  # fmt: skip
 
 
@@ -120,11 +120,11 @@ def deformed(build: Build, operator: str) -> list[Operand]:
     groups, shifts = draws.one_of((1, 1, 2)), draws.one_of((1, 1, 2))
     channels, out = 2 * draws.between(1, 2), groups * draws.between(1, 2)
     x = build.operand(dtype, (draws.between(1, 2), channels, draws.between(3, 6), draws.between(3, 6)), low=-2, high=2)
-    given = spatial(build, x.shape[2:], 3)
-    given.pop("auto_pad", None)
-    kernel, ones = given["kernel_shape"], [1, 1]
-    strides, dilations = given.get("strides", ones), given.get("dilations", ones)
-    pads = given.get("pads", [0] * 4)
+    attributes = spatial(build, x.shape[2:], 3)
+    attributes.pop("auto_pad", None)
+    kernel, ones = attributes["kernel_shape"], [1, 1]
+    strides, dilations = attributes.get("strides", ones), attributes.get("dilations", ones)
+    pads = attributes.get("pads", [0] * 4)
     sizes = [
         (x.shape[2 + n] + pads[n] + pads[n + 2] - (kernel[n] - 1) * dilations[n] - 1) // strides[n] + 1 for n in (0, 1)
     ]
@@ -134,7 +134,7 @@ def deformed(build: Build, operator: str) -> list[Operand]:
     bias = build.operand(dtype, (out,), low=-1, high=1) if draws.chance(50) else None
     more = [build.operand(dtype, (x.shape[0], shifts * window, *sizes), low=0, high=1)] if draws.chance(50) else []
     all_reads = [*reads, bias, *more] if bias is not None or more else reads
-    return build.node(operator, all_reads, group=groups, offset_group=shifts, **given)
+    return build.node(operator, all_reads, group=groups, offset_group=shifts, **attributes)
 
 
 @form("MaxUnpool")
@@ -147,9 +147,9 @@ def unpooled(build: Build, operator: str) -> list[Operand]:
         "float32",
         (draws.between(1, 2), draws.between(1, 3), *(width * draws.between(1, 7 // width) for _ in range(axes))),
     )
-    given: dict[str, Any] = {"kernel_shape": [width] * axes, "strides": [width] * axes}
-    most, places = build.node("MaxPool", [x], 2, **given)
-    return build.node(operator, [most, places], **given)
+    attributes: dict[str, Any] = {"kernel_shape": [width] * axes, "strides": [width] * axes}
+    most, places = build.node("MaxPool", [x], 2, **attributes)
+    return build.node(operator, [most, places], **attributes)
 
 
 @form("MaxRoiPool")

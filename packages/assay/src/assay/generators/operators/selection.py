@@ -84,9 +84,9 @@ def suppressed(build: Build, operator: str) -> list[Operand]:
     scores = np.asarray(draws.shuffled(range(batch * classes * boxes)), np.float32).reshape(batch, classes, boxes) / 64
     centers = draws.chance(40)
     lows, highs = (places - sizes / 2, places + sizes / 2) if centers else (places, places + sizes)
-    given = np.concatenate([places, sizes] if centers else [lows, highs], axis=-1)
+    boxes_given = np.concatenate([places, sizes] if centers else [lows, highs], axis=-1)
     if not centers and draws.chance(30):  # any two corners across
-        given[..., [0, 2]] = given[..., [2, 0]]
+        boxes_given[..., [0, 2]] = boxes_given[..., [2, 0]]
     most, overlap, least = draws.between(1, 4), draws.one_of((0.29, 0.47, 0.01)), draws.one_of((0.0, 0.1)) + 1 / 128
     count = sum(
         _kept(lows[n], highs[n], scores[n, c], most, overlap, least) for n in range(batch) for c in range(classes)
@@ -94,7 +94,7 @@ def suppressed(build: Build, operator: str) -> list[Operand]:
     if not count:
         raise NotMade
     limits = [build.steering([most]), build.steering([overlap], "float32"), build.steering([least], "float32")]
-    reads = [build.input(given), build.input(scores), *limits]
+    reads = [build.input(boxes_given), build.input(scores), *limits]
     return build.node(
         operator, reads, center_point_box=1 if centers else draws.one_of((None, 0)), known=[("int64", (count, 3))]
     )

@@ -103,8 +103,8 @@ def split(build: Build, operator: str) -> list[Operand]:
     cuts = sorted(draws.between(0, size) for _ in range(count - 1))
     sizes = [end - start for start, end in zip((0, *cuts), (*cuts, size), strict=True)]
     if version_has(build, operator, "split"):
-        given = sizes if size % count or draws.chance(70) else None
-        return build.node(operator, [x], count, split=given, axis=axis)
+        written_sizes = sizes if size % count or draws.chance(70) else None
+        return build.node(operator, [x], count, split=written_sizes, axis=axis)
     if version_has(build, operator, "num_outputs") and draws.chance(30) and -(-size // count) * (count - 1) < size:
         return build.node(operator, [x], count, num_outputs=count, axis=axis)
     return build.node(operator, [x, build.steering(sizes)], count, axis=axis)
@@ -147,11 +147,11 @@ def expand(build: Build, operator: str) -> list[Operand]:
     kept = target[draws.between(0, len(target)) :]
     shape = tuple(1 if draws.chance(40) else size for size in kept)
     x = build.operand(build.dtype(operator, among=MOVED), shape)
-    asked = [
+    sizes_asked = [
         1 if len(kept) == len(target) and length == size and draws.chance(30) else length
         for length, size in zip(target, (*[0] * (len(target) - len(shape)), *shape), strict=True)
     ]
-    return build.node(operator, [x, build.steering(asked)])
+    return build.node(operator, [x, build.steering(sizes_asked)])
 
 
 @form("Tile")

@@ -25,10 +25,12 @@ def dft(build: Build, operator: str) -> list[Operand]:
         inverse = 0
     length = build.steering(draws.between(2, 10)) if draws.chance(40) and not (half and inverse) else None
     axis = draws.between(1, len(sizes) - 1)
-    given = axis - len(sizes) - 1 if draws.chance(40) else axis
+    written_axis = axis - len(sizes) - 1 if draws.chance(40) else axis
     if build.opset < 20:
-        return build.node(operator, [x] if length is None else [x, length], axis=given, inverse=inverse, onesided=half)
-    return build.node(operator, [x, length, build.steering(given)], inverse=inverse, onesided=half)
+        return build.node(
+            operator, [x] if length is None else [x, length], axis=written_axis, inverse=inverse, onesided=half
+        )
+    return build.node(operator, [x, length, build.steering(written_axis)], inverse=inverse, onesided=half)
 
 
 @form("STFT")

@@ -11,13 +11,13 @@ from assay.generators.operators.form import FLOATS, flag, form, version_has
 from assay.generators.operators.linear import spatial
 
 
-def _ends_inside(sizes: tuple[int, ...], given: dict[str, Any]) -> bool:
+def _ends_inside(sizes: tuple[int, ...], attributes: dict[str, Any]) -> bool:
     """Whether no window starts beyond the elements and what is padded before them: until opset 22 nothing is said of such a one."""
-    if "auto_pad" in given:
+    if "auto_pad" in attributes:
         return False
     ones = [1] * len(sizes)
-    pads, kernel = given.get("pads", [0] * 2 * len(sizes)), given["kernel_shape"]
-    strides, dilations = given.get("strides", ones), given.get("dilations", ones)
+    pads, kernel = attributes.get("pads", [0] * 2 * len(sizes)), attributes["kernel_shape"]
+    strides, dilations = attributes.get("strides", ones), attributes.get("dilations", ones)
     for place, size in enumerate(sizes):
         begin, end = pads[place], pads[place + len(sizes)]
         reach = (kernel[place] - 1) * dilations[place] + 1
@@ -37,21 +37,21 @@ def pool(build: Build, operator: str) -> list[Operand]:
         (draws.between(1, 2), build.size((1, 2, 3, 4)), *(build.size(range(2, 10)) for _ in range(axes))),
         any_size=True,
     )
-    given = spatial(build, x.shape[2:])
+    attributes = spatial(build, x.shape[2:])
     if not version_has(build, operator, "dilations"):
-        given.pop("dilations", None)
+        attributes.pop("dilations", None)
     if version_has(build, operator, "ceil_mode"):
-        given["ceil_mode"] = flag(build)
-        if given["ceil_mode"] and not _ends_inside(x.shape[2:], given):
-            given["ceil_mode"] = 0
+        attributes["ceil_mode"] = flag(build)
+        if attributes["ceil_mode"] and not _ends_inside(x.shape[2:], attributes):
+            attributes["ceil_mode"] = 0
     if operator == "MaxPool" and draws.chance(35):
-        given["storage_order"] = flag(build)
-        return build.node(operator, [x], 2, **given)
+        attributes["storage_order"] = flag(build)
+        return build.node(operator, [x], 2, **attributes)
     if operator == "AveragePool":
-        given["count_include_pad"] = flag(build)
+        attributes["count_include_pad"] = flag(build)
     if operator == "LpPool":
-        given["p"] = draws.one_of((None, 1, 2, 3))
-    return build.node(operator, [x], **given)
+        attributes["p"] = draws.one_of((None, 1, 2, 3))
+    return build.node(operator, [x], **attributes)
 
 
 @form("Pad")

@@ -172,11 +172,11 @@ def examine(path: Path, steps: Mapping[str, Step] = STEPS) -> Examination:
 
 def take(look: Examination, step: Step) -> Iterator[ModelFinding]:
     """One step: what is new."""
-    seen = set(look.findings)
+    before = set(look.findings)
     for finding in step(look):
-        if finding not in seen:
-            seen.add(finding)
+        if finding not in before:
+            before.add(finding)
             look.findings.append(finding)
             yield finding
-        if len(seen) >= MOST_FINDINGS:
+        if len(before) >= MOST_FINDINGS:
             return

@@ -87,13 +87,13 @@ def _duplicates(graph: GraphProto) -> Iterator[Problem]:
     for kind, names in lists.items():
         for name in twice(names):
             yield "duplicate-value", (kind, shown(name))
-    given, first = given_in(graph), dict[str, ModelPart]()
+    places, first = given_in(graph), dict[str, ModelPart]()
     for index, node in enumerate(graph.node):
         for name in filter(None, node.output):
             part = node_part(node, index)
             if name in first:
                 yield "defined-twice", (shown(name), first[name], part)
-            elif name in given:
+            elif name in places:
                 yield "defined-over", (shown(name), part)
             first.setdefault(name, part)
 

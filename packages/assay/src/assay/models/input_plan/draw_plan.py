@@ -82,19 +82,19 @@ def _of_program(
 def _outside(stated: Mapping[str, InputRange], ranges: Ranges) -> Constraint | None:
     """The first range that a user states and that leads out of a table. Indices below zero count from the end."""
     for name, input_range in stated.items():
-        asked = ranges.get(name)
-        if asked is None or asked.kind not in (INDEX, UNIQUE) or asked.high is None:
+        number_range = ranges.get(name)
+        if number_range is None or number_range.kind not in (INDEX, UNIQUE) or number_range.high is None:
             continue
         low, high = input_range.low, input_range.high
-        if (low is None or low >= -asked.high - 1) and (high is None or high <= asked.high):
+        if (low is None or low >= -number_range.high - 1) and (high is None or high <= number_range.high):
             continue
         ends = {"low": low, "high": high}
         known: dict[str, Fact] = {key: end for key, end in ends.items() if end is not None}
         return Constraint(
             ConstraintCode.RANGE_OUTSIDE,
-            {"input": name, "last": asked.high, **known},
-            operator=asked.operator,
-            node=asked.node,
+            {"input": name, "last": number_range.high, **known},
+            operator=number_range.operator,
+            node=number_range.node,
         )
     return None
 

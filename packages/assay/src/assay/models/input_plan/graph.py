@@ -61,14 +61,14 @@ def _graph(graph: GraphProto, opset: int) -> Graph:
             constants[node.output[0]] = _constant_node(node)
         else:
             nodes.append(_node(node, opset))
-    given = [value for value in graph.input if value.name not in constants]
+    inputs = [value for value in graph.input if value.name not in constants]
     return Graph(
         nodes=tuple(nodes),
-        inputs=tuple(value.name for value in given),
+        inputs=tuple(value.name for value in inputs),
         outputs=tuple(value.name for value in graph.output),
         constants=constants,
-        declared={value.name: _declared(value) for value in given},
-        elements={value.name: value.type.tensor_type.elem_type for value in given},
+        declared={value.name: _declared(value) for value in inputs},
+        elements={value.name: value.type.tensor_type.elem_type for value in inputs},
         opset=opset,
     )
 

@@ -144,8 +144,8 @@ class _Walk:
             return self._cast(node, whole, real)
         if node.op in _COMPARISONS or node.op == "Equal":
             known = self._compared_with_number(node, place)
-            asked = Use.NOTHING if node.op == "Equal" else Use.SUM if known else Use.UNSURE
-            return whole & _DOUBTS | asked, whole & _DOUBTS | asked & _DOUBTS
+            use = Use.NOTHING if node.op == "Equal" else Use.SUM if known else Use.UNSURE
+            return whole & _DOUBTS | use, whole & _DOUBTS | use & _DOUBTS
         if node.op in ("ArgMax", "ArgMin"):
             return Use.SUM, Use.NOTHING
         if node.op in _SUMS or (node.op in ("TopK", "Clip", "Div", "Mod") and place == 0):

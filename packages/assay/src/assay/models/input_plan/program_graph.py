@@ -71,13 +71,13 @@ class _Reader:
     scope: str = ""
     """Before the names of a graph inside of another."""
 
-    def name(self, given: Any) -> str:
+    def name(self, value: Any) -> str:
         """Of an argument: a node, or a number, which becomes a constant."""
-        if given in self.names if _is_node(given) else False:
-            return self.names[given]
-        if isinstance(given, bool | int | float):
+        if value in self.names if _is_node(value) else False:
+            return self.names[value]
+        if isinstance(value, bool | int | float):
             made = f"{self.scope}#{len(self.values)}"
-            self.values[made] = of_data(np.asarray(given))
+            self.values[made] = of_data(np.asarray(value))
             return made
         return ""
 
@@ -89,7 +89,7 @@ def read_program(program: Program, size: Callable[[Any], int | None]) -> tuple[G
     """`size` gives the number that a symbolic size has."""
     exported, reader = program.exported, _Reader()
     signature = exported.graph_signature
-    given = dict(zip((str(input_name) for input_name in signature.user_inputs), program.inputs, strict=True))
+    input_values = dict(zip((str(input_name) for input_name in signature.user_inputs), program.inputs, strict=True))
     stored = {
         **signature.inputs_to_parameters,
         **signature.inputs_to_buffers,
@@ -98,7 +98,7 @@ def read_program(program: Program, size: Callable[[Any], int | None]) -> tuple[G
     tensors = {**exported.state_dict, **exported.constants}
     walked = Evaluation(values=reader.values)
     for node in exported.graph.nodes:
-        name = given[node.name].name if node.name in given else node.name
+        name = input_values[node.name].name if node.name in input_values else node.name
         reader.names[node] = name
         reader.values[name] = _value(node, tensors.get(stored.get(node.name, "")), size)
         _add(reader, node, exported.graph_module, walked, size)
@@ -117,14 +117,14 @@ def _add(reader: _Reader, node: Any, module: Any, walked: Evaluation, size: Call
     if not bodies:
         _read(reader, node, _operator(node.target))
         return
-    given = [leaf for leaf in _leaves(node.args) if _is_node(leaf) or isinstance(leaf, bool | int | float)]
-    given = [leaf for leaf in given if not (_is_node(leaf) and leaf.op == "get_attr")]
+    operands = [leaf for leaf in _leaves(node.args) if _is_node(leaf) or isinstance(leaf, bool | int | float)]
+    operands = [leaf for leaf in operands if not (_is_node(leaf) and leaf.op == "get_attr")]
     graphs = {}
     for number, body in enumerate(bodies):
         # The first graph of a loop says whether it goes on: what it gives is no value of the loop.
         decides = _operator(node.target) == "while_loop" and number == 0
         scope = f"{reader.names[node]}/{number}/"
-        graphs[f"body_{number}"] = _body(reader, body, given, scope, walked, size, gives=not decides)
+        graphs[f"body_{number}"] = _body(reader, body, operands, scope, walked, size, gives=not decides)
     count = max(len(graph.outputs) for graph in graphs.values())
     reader.parts[node] = [f"{reader.names[node]}#{number}" for number in range(count)]
     for name in reader.parts[node]:
@@ -135,7 +135,7 @@ def _add(reader: _Reader, node: Any, module: Any, walked: Evaluation, size: Call
 def _body(
     outer: _Reader,
     module: Any,
-    given: Sequence[Any],
+    arguments: Sequence[Any],
     scope: str,
     walked: Evaluation,
     size: Callable[[Any], int | None],
@@ -145,7 +145,7 @@ def _body(
     """A graph inside of another; what it is given last are its own inputs, by the names that they have outside."""
     reader = _Reader(values=dict(outer.values), scope=scope)
     taken = [node for node in module.graph.nodes if node.op == "placeholder"]
-    operands = dict(zip(reversed(taken), reversed(given), strict=False))
+    operands = dict(zip(reversed(taken), reversed(arguments), strict=False))
     outputs: tuple[str, ...] = ()
     for node in module.graph.nodes:
         if node in operands and (name := outer.name(operands[node])):
@@ -162,17 +162,17 @@ def _body(
     return graph
 
 
-def _leaves(given: Any) -> Iterator[Any]:
+def _leaves(value: Any) -> Iterator[Any]:
     """Arguments that lie in tuples and lists, one after the other."""
-    if isinstance(given, tuple | list):
-        for part in given:
+    if isinstance(value, tuple | list):
+        for part in value:
             yield from _leaves(part)
     else:
-        yield given
+        yield value
 
 
-def _is_node(given: Any) -> bool:
-    return hasattr(given, "op") and hasattr(given, "target")
+def _is_node(value: Any) -> bool:
+    return hasattr(value, "op") and hasattr(value, "target")
 
 
 def _operator(target: Any) -> str:
@@ -186,10 +186,10 @@ def _value(node: Any, stored: Any, size: Callable[[Any], int | None]) -> Value:
 
     if stored is not None and stored.numel() <= LARGEST_CONSTANT and stored.dtype in _numbers():
         return of_data(stored.detach().cpu().numpy())
-    seen = node.meta.get("val")
-    if not isinstance(seen, torch.Tensor):
-        return Value(()) if isinstance(seen, int | float | torch.SymInt) else UNKNOWN
-    return Value(tuple(dim if isinstance(dim, int) else size(dim) for dim in seen.shape))
+    value = node.meta.get("val")
+    if not isinstance(value, torch.Tensor):
+        return Value(()) if isinstance(value, int | float | torch.SymInt) else UNKNOWN
+    return Value(tuple(dim if isinstance(dim, int) else size(dim) for dim in value.shape))
 
 
 def _numbers() -> set[Any]:
@@ -217,8 +217,10 @@ def _read_known(reader: _Reader, node: Any, operator: str) -> None:
     if operator == "getitem" and args[0] in reader.parts and args[1] < len(reader.parts[args[0]]):
         reader.add("Identity", (reader.parts[args[0]][args[1]],), out)
     elif operator in _PLAIN:
-        given = named[:1] if operator in _OF_ONE else named
-        reader.add(_PLAIN[operator], _promoted(reader, node, given) if _element(node) in _REAL else given, out)
+        known_names = named[:1] if operator in _OF_ONE else named
+        reader.add(
+            _PLAIN[operator], _promoted(reader, node, known_names) if _element(node) in _REAL else known_names, out
+        )
     elif operator in _FIRST:
         reader.add("Identity", named[:1], out)
     elif operator in _CASTS:
@@ -247,10 +249,10 @@ def _element(node: Any) -> int:
     return _ELEMENTS.get(str(getattr(node.meta.get("val"), "dtype", "")).removeprefix("torch."), 1)
 
 
-def _promoted(reader: _Reader, node: Any, given: Operands) -> list[str]:
+def _promoted(reader: _Reader, node: Any, operands: Operands) -> list[str]:
     """Whole numbers of an operator that gives real ones become real before it."""
     names = []
-    for arg, name in zip(node.args, given, strict=False):
+    for arg, name in zip(node.args, operands, strict=False):
         if name and _is_node(arg) and _element(arg) not in _REAL:
             reader.add("Cast", [name], f"{reader.names[node]}<{name}", to=_element(node))
             name = f"{reader.names[node]}<{name}"

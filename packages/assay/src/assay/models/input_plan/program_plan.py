@@ -105,11 +105,11 @@ def _numbers(program: Program, batch: int, fixed: Sizes) -> tuple[dict[Any, int]
     return symbols, {key: fixed.get(key, size) for key, size in sizes.items()}, unmet
 
 
-def _solved(expression: Any, symbol: Any, wanted: int) -> int:
-    """The value of the symbol at which the expression is nearest to `wanted`, from below."""
+def _solved(expression: Any, symbol: Any, size: int) -> int:
+    """The value of the symbol at which the expression is nearest to `size`, from below."""
     if expression == symbol:
-        return wanted
-    return next((number for number in range(wanted, 0, -1) if expression.subs(symbol, number) == wanted), wanted)
+        return size
+    return next((number for number in range(size, 0, -1) if expression.subs(symbol, number) == size), size)
 
 
 def _bounds(known: Any) -> tuple[int, int | None]:
@@ -126,7 +126,7 @@ def _shapes(program: Program) -> list[tuple[Any, ...]]:
 
 def _scalars(program: Program) -> list[tuple[str, Need]]:
     """Inputs whose one value becomes a size or a place (`item()`), with the range that the program asserts of it."""
-    given = dict(zip(map(str, program.exported.graph_signature.user_inputs), program.inputs, strict=True))
+    inputs = dict(zip(map(str, program.exported.graph_signature.user_inputs), program.inputs, strict=True))
     needs_of_scalars = []
     for node in program.exported.graph.nodes:
         if node.op != "call_function" or (
@@ -135,10 +135,10 @@ def _scalars(program: Program) -> list[tuple[str, Need]]:
             continue
         source = node.args[0]
         expression = getattr(getattr(node.meta.get("val"), "node", None), "expr", None)
-        if source.name in given and expression is not None:
+        if source.name in inputs and expression is not None:
             least, most = _bounds(program.exported.range_constraints.get(expression))
             low = max(least, 1)
             needs_of_scalars.append(
-                (given[source.name].name, Need(low, most if most is not None else low + 3, INDEX, operator="item"))
+                (inputs[source.name].name, Need(low, most if most is not None else low + 3, INDEX, operator="item"))
             )
     return needs_of_scalars

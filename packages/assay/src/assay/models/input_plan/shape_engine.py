@@ -61,10 +61,10 @@ class Evaluation:
         self.stack.pop()
         return [scope.get(name, UNKNOWN) for name in graph.outputs]
 
-    def enter(self, graph: Graph, given: Sequence[Value] = ()) -> list[Value]:
+    def enter(self, graph: Graph, inputs: Sequence[Value] = ()) -> list[Value]:
         """A subgraph, which sees the values of the graphs around it. Raises Conflict."""
         inner = dict(self.stack[-1])
-        inner.update(zip(graph.inputs, given, strict=False))
+        inner.update(zip(graph.inputs, inputs, strict=False))
         self.inner[id(graph)] = inner
         return self.walk(graph, inner)
 

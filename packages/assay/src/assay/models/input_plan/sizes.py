@@ -153,12 +153,12 @@ class _Search:
         unmet = self._walk(state).unmet
         assert unmet is not None
         # Towards the smaller of two sizes first.
-        for size, wanted in sorted(unmet.pairs, key=lambda pair: pair[1]):
+        for size, other in sorted(unmet.pairs, key=lambda pair: pair[1]):
             for name in self.free:
-                for proposal in _proposals(state[name], size, wanted):
+                for proposal in _proposals(state[name], size, other):
                     yield from self._with(state, {name: proposal})
             for names in self._alike(state):
-                for power in _powers(state[names[0]], size, wanted):
+                for power in _powers(state[names[0]], size, other):
                     yield from self._with(state, dict.fromkeys(names, power))
         for names in (*self._alike(state), *([name] for name in self._ordered())):
             for number in (*NATURAL, *SMALL, *LARGE):
@@ -207,19 +207,19 @@ def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     return ((name, other) for place, name in enumerate(names) for other in names[place + 1 :])
 
 
-def _proposals(now: int, size: int, wanted: int) -> Iterable[int]:
-    """What a dimension may have to be, where it is `now`, and something that follows from it is `size` and should be `wanted`:
+def _proposals(now: int, size: int, other: int) -> Iterable[int]:
+    """What a dimension may have to be, where it is `now`, and something that follows from it is `size` and should be `other`:
     the same, as many more, or so many times as large."""
-    sizes = [wanted] if size == now else []
+    sizes = [other] if size == now else []
     if size:
-        sizes.append(round(now * wanted / size))
+        sizes.append(round(now * other / size))
         # A stride, or a patch, stands between them.
-        sizes.append(-(-now * wanted // size))
-    sizes.append(now + wanted - size)
+        sizes.append(-(-now * other // size))
+    sizes.append(now + other - size)
     return sorted({number for number in sizes if number >= 1 and number != now})
 
 
-def _powers(now: int, size: int, wanted: int) -> list[int]:
+def _powers(now: int, size: int, other: int) -> list[int]:
     """So many times as large that the product of one, two or three of them is as it should be."""
-    ratios = [(wanted / size) ** (1 / power) for power in (1, 2, 3)] if size and wanted > 0 else []
+    ratios = [(other / size) ** (1 / power) for power in (1, 2, 3)] if size and other > 0 else []
     return sorted({scaled for ratio in ratios if (scaled := max(1, round(now * ratio))) != now})

@@ -28,12 +28,12 @@ def _named(need: Need, node: Node) -> Need:
 
 def carried(node: Node, inputs: Sequence[Value], outputs: Sequence[Need | None]) -> Demands:
     """What an input of an operator must hold, so that its output holds what is asked of it."""
-    asked = next((output for output in outputs if output is not None), None)
+    output_range = next((output for output in outputs if output is not None), None)
     known = record_of(node.op)
-    if asked is None or known.carries is None or (asked.kind == DIVISOR and not known.passes_divisor):
+    if output_range is None or known.carries is None or (output_range.kind == DIVISOR and not known.passes_divisor):
         return
-    if (asked.low, asked.high) != (-inf, inf) or asked.texts:
-        yield from known.carries(node, inputs, asked)
+    if (output_range.low, output_range.high) != (-inf, inf) or output_range.texts:
+        yield from known.carries(node, inputs, output_range)
 
 
 def value_ranges(graph: Graph, walked: Evaluation) -> Needs:

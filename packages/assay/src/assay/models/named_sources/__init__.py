@@ -14,9 +14,9 @@ from assay.core.run import ModelSource
 from assay.errors import BadModel
 from assay.models.cache_eviction import Entry, entry_of, used_now
 from assay.models.files import file_digest, is_lfs_pointer, user_cache
-from assay.models.named_sources.wanted import Wanted
+from assay.models.named_sources.wanted import SourceRequest
 
-Fetch = Callable[[Wanted, Path], Path]
+Fetch = Callable[[SourceRequest, Path], Path]
 """Writes the model, and what it needs beside it, into a folder that is empty. Returns the model. Raises BadModel."""
 _KIND = re.compile(r"(git|hf):|[a-z][a-z0-9+]*:/")
 
@@ -41,16 +41,16 @@ def path_in_repository(source: str | Path) -> str:
 
 def to_file(source: str | Path, others: dict[str, Fetch] | None = None) -> ModelSource:
     """Where it lies now. `others` fetch what this room does not, by the kind of the source. Raises BadModel with one sentence."""
-    wanted = Wanted(as_written(source))
-    kind = wanted.said.partition(":")[0]
+    request = SourceRequest(as_written(source))
+    kind = request.said.partition(":")[0]
     root = _folder()
     try:
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=root, prefix="tmp-", ignore_cleanup_errors=True) as name:
-            return _kept(wanted, _fetch_of(kind, others or {})(wanted, Path(name)), root)
+            return _kept(request, _fetch_of(kind, others or {})(request, Path(name)), root)
     except OSError as error:
         raise BadModel(
-            f"{wanted.said} cannot be kept in {root} ({error.strerror or error}): free some space, or name another folder in ASSAY_CACHE"
+            f"{request.said} cannot be kept in {root} ({error.strerror or error}): free some space, or name another folder in ASSAY_CACHE"
         ) from None
 
 
@@ -85,12 +85,12 @@ def _fetch_of(kind: str, others: dict[str, Fetch]) -> Fetch:
     return known[kind]
 
 
-def _kept(wanted: Wanted, file: Path, root: Path) -> ModelSource:
+def _kept(request: SourceRequest, file: Path, root: Path) -> ModelSource:
     """The folder gets the name of its content; where there is one of that name with every byte right, that one is used."""
     digests = _digests(file.parent)
     for name, _ in digests:
         if is_lfs_pointer(file.parent / name):
-            which = wanted.said if name == file.name else f"{wanted.said}: its file {name}"
+            which = request.said if name == file.name else f"{request.said}: its file {name}"
             raise BadModel(
                 f"{which} is a Git LFS pointer, and git lfs is not here to fetch what it stands for: install git-lfs"
             )
@@ -108,7 +108,7 @@ def _kept(wanted: Wanted, file: Path, root: Path) -> ModelSource:
             if not final.exists():
                 raise
     used_now(final)
-    return ModelSource(wanted.said, str(final / file.name), dict(digests)[file.name], wanted.commit)
+    return ModelSource(request.said, str(final / file.name), dict(digests)[file.name], request.commit)
 
 
 def _digests(folder: Path) -> list[tuple[str, str]]:

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from assay.models.named_sources.wanted import Wanted
+from assay.models.named_sources.wanted import SourceRequest
 
 
 class _Sockets:
     """Those that are open for one model, one for each redirect."""
 
-    def __init__(self, wanted: Wanted) -> None:
-        self._wanted = wanted
+    def __init__(self, request: SourceRequest) -> None:
+        self._wanted = request
         self._open: list[socket.socket] = []
 
     def add(self, opened: socket.socket) -> None:
@@ -33,10 +33,10 @@ class _Sockets:
 
 
 @contextmanager
-def handlers_until_deadline(wanted: Wanted) -> Iterator[list[urllib.request.BaseHandler]]:
-    """Handlers for `build_opener` whose connections end at the deadline of `wanted`."""
-    sockets = _Sockets(wanted)
-    timer = threading.Timer(wanted.left_s(), sockets.shut)
+def handlers_until_deadline(request: SourceRequest) -> Iterator[list[urllib.request.BaseHandler]]:
+    """Handlers for `build_opener` whose connections end at the deadline of `request`."""
+    sockets = _Sockets(request)
+    timer = threading.Timer(request.left_s(), sockets.shut)
     timer.daemon = True
     timer.start()
     try:

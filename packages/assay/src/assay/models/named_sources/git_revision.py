@@ -16,7 +16,7 @@ from assay.errors import BadModel
 from assay.models.files import is_lfs_pointer
 from assay.models.named_sources import wanted as limits
 from assay.models.named_sources.tokens import basic_credentials, check_server, demand_no_query, host_of
-from assay.models.named_sources.wanted import Wanted, named_in
+from assay.models.named_sources.wanted import SourceRequest, named_in
 
 _REDIRECT = re.compile(r"requested URL returned error: (30\d)")
 _PROTOCOLS = "https:http:ssh"
@@ -38,90 +38,95 @@ _OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTO
 """Set while a hook of git runs."""
 
 
-def from_here(wanted: Wanted, into: Path) -> Path:
+def from_here(request: SourceRequest, into: Path) -> Path:
     """`git:REF:path`, of the repository of the working folder; the path is relative to that."""
-    _, ref, path = [*wanted.said.split(":", 2), "", ""][:3]
+    _, ref, path = [*request.said.split(":", 2), "", ""][:3]
     if not ref or not path or ref.startswith("-"):
-        raise BadModel(f"{wanted.said} names no file of a revision: write git:REF:path, as in git:main:model.onnx")
+        raise BadModel(f"{request.said} names no file of a revision: write git:REF:path, as in git:main:model.onnx")
     here = Path.cwd()
-    below = _git(here, wanted, "rev-parse", "--show-prefix")
+    below = _git(here, request, "rev-parse", "--show-prefix")
     return _from_tree(
-        here, wanted, ref, posixpath.normpath(posixpath.join(os.fsdecode(below).rstrip("\n"), path)), into
+        here, request, ref, posixpath.normpath(posixpath.join(os.fsdecode(below).rstrip("\n"), path)), into
     )
 
 
-def from_repository(wanted: Wanted, into: Path) -> Path:
+def from_repository(request: SourceRequest, into: Path) -> Path:
     """`git+https://host/repository@REF:path`: that revision alone is fetched, and of its files those that are read."""
-    address, _, rest = wanted.said.removeprefix("git+").rpartition("@")
+    address, _, rest = request.said.removeprefix("git+").rpartition("@")
     ref, _, path = rest.partition(":")
-    demand_no_query(f"{address}@{ref}" if address else wanted.said)  # no name of a revision has one
+    demand_no_query(f"{address}@{ref}" if address else request.said)  # no name of a revision has one
     if "://" not in address or not ref or not path or ref.startswith("-"):
-        raise BadModel(f"{wanted.said} names no file of a revision: write git+https://host/repository@REF:path")
+        raise BadModel(f"{request.said} names no file of a revision: write git+https://host/repository@REF:path")
     check_server(address)
     with tempfile.TemporaryDirectory(dir=into.parent, prefix="tmp-") as name:
         here = Path(name)
-        _git(here, wanted, "init", "--quiet", "--bare")
-        _git(here, wanted, "remote", "add", "origin", address)
-        _git(here, wanted, "fetch", "--quiet", "--depth", "1", "--filter=blob:none", "origin", ref)
-        return _from_tree(here, wanted, "FETCH_HEAD", posixpath.normpath(path), into)
+        _git(here, request, "init", "--quiet", "--bare")
+        _git(here, request, "remote", "add", "origin", address)
+        _git(here, request, "fetch", "--quiet", "--depth", "1", "--filter=blob:none", "origin", ref)
+        return _from_tree(here, request, "FETCH_HEAD", posixpath.normpath(path), into)
 
 
-def _from_tree(repository: Path, wanted: Wanted, ref: str, path: str, into: Path) -> Path:
+def _from_tree(repository: Path, request: SourceRequest, ref: str, path: str, into: Path) -> Path:
     """The file, and those below its folder that it names."""
     if path.startswith(("../", "/")):
-        raise BadModel(f"{wanted.said}: {path} lies outside of the repository; name a file in it")
+        raise BadModel(f"{request.said}: {path} lies outside of the repository; name a file in it")
     revision = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    wanted.commit = _git(repository, wanted, *revision).decode().strip()
+    request.commit = _git(repository, request, *revision).decode().strip()
     folder = posixpath.dirname(path)
     below = [f"{folder}/"] if folder else []
-    objects = _files_of(_git(repository, wanted, "ls-tree", "-r", "-z", "--full-tree", wanted.commit, *below), wanted)
+    objects = _files_of(
+        _git(repository, request, "ls-tree", "-r", "-z", "--full-tree", request.commit, *below), request
+    )
     if path not in objects:
         raise BadModel(
-            f"{wanted.said}: there is no file {path} in the commit {wanted.commit[:12]}; name it from the folder that you are in"
+            f"{request.said}: there is no file {path} in the commit {request.commit[:12]}; name it from the folder that you are in"
         )
     model = into / PurePosixPath(path).name
-    _write(repository, wanted, objects[path], model)
+    _write(repository, request, objects[path], model)
     beside = (posixpath.relpath(file, folder or ".") for file in objects if file != path)
     for name in named_in(model, beside):
         to = into / name
         if not to.resolve().is_relative_to(into.resolve()):
-            raise _outside(wanted, name)
+            raise _outside(request, name)
         to.parent.mkdir(parents=True, exist_ok=True)
-        _write(repository, wanted, objects[posixpath.join(folder, name)], to)
+        _write(repository, request, objects[posixpath.join(folder, name)], to)
     return model
 
 
-def _files_of(listed: bytes, wanted: Wanted) -> dict[str, str]:
+def _files_of(listed: bytes, request: SourceRequest) -> dict[str, str]:
     """The object of each file, by its name. git's own commands make no tree that leads out of its folder; a program can."""
     objects = {}
     for line in listed.split(b"\0"):
         about, _, raw = line.partition(b"\t")
         name = os.fsdecode(raw)
         if about and any(part in ("", ".", "..") or part.casefold() == ".git" for part in name.split("/")):
-            raise _outside(wanted, name)
+            raise _outside(request, name)
         if about.startswith(b"100"):
             objects[name] = about.split(b" ")[2].decode("ascii")
     return objects
 
 
-def _outside(wanted: Wanted, name: str) -> BadModel:
+def _outside(request: SourceRequest, name: str) -> BadModel:
     return BadModel(
-        f"{wanted.said}: the commit {wanted.commit[:12]} has a file {name!r}, which would lie outside of its folder: no file of it is used"
+        f"{request.said}: the commit {request.commit[:12]} has a file {name!r}, which would lie outside of its "
+        "folder: no file of it is used"
     )
 
 
-def _write(repository: Path, wanted: Wanted, blob: str, to: Path) -> None:
+def _write(repository: Path, request: SourceRequest, blob: str, to: Path) -> None:
     with to.open("wb") as file:
-        _git(repository, wanted, "cat-file", "blob", blob, into=file)
-    wanted.demand_room(to.stat().st_size)
+        _git(repository, request, "cat-file", "blob", blob, into=file)
+    request.demand_room(to.stat().st_size)
     if is_lfs_pointer(to) and shutil.which("git-lfs"):
         pointer = to.read_bytes()
         with to.open("wb") as file:
-            _git(repository, wanted, "lfs", "smudge", given=pointer, into=file)
-        wanted.demand_room(to.stat().st_size)
+            _git(repository, request, "lfs", "smudge", stdin=pointer, into=file)
+        request.demand_room(to.stat().st_size)
 
 
-def _git(folder: Path, wanted: Wanted, *arguments: str, given: bytes = b"", into: BinaryIO | None = None) -> bytes:
+def _git(
+    folder: Path, request: SourceRequest, *arguments: str, stdin: bytes = b"", into: BinaryIO | None = None
+) -> bytes:
     """What it prints, which a file gets where one is given. It asks nobody for a password, runs nothing that a repository says, and writes
     no file that is too large."""
     command = ["git", *_SETTINGS, *arguments]
@@ -131,19 +136,19 @@ def _git(folder: Path, wanted: Wanted, *arguments: str, given: bytes = b"", into
         ended = subprocess.run(
             command,
             cwd=folder,
-            env=_environment(wanted),
-            input=given,
+            env=_environment(request),
+            input=stdin,
             stdout=into or subprocess.PIPE,
             stderr=subprocess.PIPE,
-            timeout=wanted.left_s(),
+            timeout=request.left_s(),
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
         )
     except FileNotFoundError:
-        raise BadModel(f"{wanted.said} needs git: install it, or give a file") from None
+        raise BadModel(f"{request.said} needs git: install it, or give a file") from None
     except subprocess.TimeoutExpired:
-        raise wanted.too_slow() from None
+        raise request.too_slow() from None
     if ended.returncode:
-        raise BadModel(f"{wanted.said}: {_reason(ended.stderr.decode(errors='replace'))}")
+        raise BadModel(f"{request.said}: {_reason(ended.stderr.decode(errors='replace'))}")
     return ended.stdout or b""
 
 
@@ -161,16 +166,16 @@ def _reason(text: str) -> str:
     return (wrong or lines)[0].split(": ", 1)[-1]
 
 
-def _environment(wanted: Wanted) -> dict[str, str]:
-    other = wanted.said.startswith("git+")
+def _environment(request: SourceRequest) -> dict[str, str]:
+    other = request.said.startswith("git+")
     known = {name: value for name, value in os.environ.items() if not (other and name in _OF_ANOTHER)}
     known |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": _PROTOCOLS, "LC_ALL": "C"}
-    address = wanted.said.removeprefix("git+")
+    address = request.said.removeprefix("git+")
     if other and (header := basic_credentials(host_of(address))):
         server = "/".join(address.split("/")[:3])
         # Arguments would be seen by every user of the machine. Entries that are there already stay.
-        given = known.get("GIT_CONFIG_COUNT", "")
-        at = int(given) if given.isdecimal() else 0
+        count = known.get("GIT_CONFIG_COUNT", "")
+        at = int(count) if count.isdecimal() else 0
         known |= {
             "GIT_CONFIG_COUNT": str(at + 1),
             f"GIT_CONFIG_KEY_{at}": f"http.{server}/.extraHeader",

@@ -7,25 +7,25 @@ import shutil
 from pathlib import Path, PurePosixPath
 
 from assay.errors import BadModel
-from assay.models.named_sources.wanted import Wanted, named_in
+from assay.models.named_sources.wanted import SourceRequest, named_in
 
 
-def from_cache(wanted: Wanted, into: Path) -> Path:
+def from_cache(request: SourceRequest, into: Path) -> Path:
     """`hf:owner/name@revision:file`."""
-    repository, _, rest = wanted.said.removeprefix("hf:").partition("@")
+    repository, _, rest = request.said.removeprefix("hf:").partition("@")
     revision, _, file = rest.partition(":")
     if repository.count("/") != 1 or not revision or not file or _leaves(repository, revision, file):
         raise BadModel(
-            f"{wanted.said} names no file: write hf:owner/name@revision:file, as in hf:owner/name@main:onnx/model.onnx"
+            f"{request.said} names no file: write hf:owner/name@revision:file, as in hf:owner/name@main:onnx/model.onnx"
         )
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
     folder = Path(os.environ.get("HF_HUB_CACHE") or home / "hub") / f"models--{repository.replace('/', '--')}"
     ref = folder / "refs" / revision
-    wanted.commit = ref.read_text().strip() if ref.is_file() else revision
-    path = folder / "snapshots" / PurePosixPath(wanted.commit).name / file
+    request.commit = ref.read_text().strip() if ref.is_file() else revision
+    path = folder / "snapshots" / PurePosixPath(request.commit).name / file
     if not path.is_file():
         raise BadModel(
-            f"{wanted.said} is not in the cache {folder.parent}: `hf download {repository} {file} --revision {revision}` brings it"
+            f"{request.said} is not in the cache {folder.parent}: `hf download {repository} {file} --revision {revision}` brings it"
         )
     beside = (
         neighbour.relative_to(path.parent).as_posix()
@@ -33,7 +33,7 @@ def from_cache(wanted: Wanted, into: Path) -> Path:
         if neighbour.is_file() and neighbour != path
     )
     for name in [path.name, *named_in(path, beside)]:
-        wanted.demand_room((path.parent / name).stat().st_size)
+        request.demand_room((path.parent / name).stat().st_size)
         (into / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path.parent / name, into / name)
     return into / path.name

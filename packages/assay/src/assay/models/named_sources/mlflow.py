@@ -15,7 +15,7 @@ import msgspec
 
 from assay.errors import BadModel
 from assay.models.named_sources.tokens import check_server
-from assay.models.named_sources.wanted import Wanted, named_in
+from assay.models.named_sources.wanted import SourceRequest, named_in
 from assay.models.named_sources.web_address import NotServed, download, open_address
 
 _SAID = re.compile(r"models:/+(?P<name>[^/@:]+)(?:/(?P<version>\d+)|@(?P<alias>[^/@:]+))(?::(?P<file>.+))?")
@@ -49,28 +49,28 @@ class _Files(msgspec.Struct):
     files: tuple[_File, ...] = ()
 
 
-def from_registry(wanted: Wanted, into: Path) -> Path:
+def from_registry(request: SourceRequest, into: Path) -> Path:
     """`models:/NAME/VERSION` or `models:/NAME@ALIAS`, as MLflow writes it, with `:FILE` behind it where the version has several models. The
     server is that of MLFLOW_REGISTRY_URI or MLFLOW_TRACKING_URI, the credentials those of MLflow's own variables. Raises BadModel."""
-    match = _SAID.fullmatch(wanted.said)
+    match = _SAID.fullmatch(request.said)
     if match is None:
         raise BadModel(
-            f"{wanted.said} names no model of a registry: write models:/NAME/VERSION or models:/NAME@ALIAS, with :FILE behind it where it "
+            f"{request.said} names no model of a registry: write models:/NAME/VERSION or models:/NAME@ALIAS, with :FILE behind it where it "
             "has several"
         )
-    registry = _Registry(wanted)
+    registry = _Registry(request)
     try:
         version = match["version"] or registry.version_of(match["name"], match["alias"])
         folder = registry.folder_of(match["name"], version)
     except NotServed as error:
         raise BadModel(
-            f"{wanted.said}: the registry has no such model: give a name, a version or an alias that it lists ({error})"
+            f"{request.said}: the registry has no such model: give a name, a version or an alias that it lists ({error})"
         ) from None
     names = sorted(registry.files(folder))
-    model = match["file"] or _only_model(wanted, names)
+    model = match["file"] or _only_model(request, names)
     if model not in names:
         raise BadModel(
-            f"{wanted.said}: version {version} has no file {model}; it has {', '.join(names[:10]) or 'none'}"
+            f"{request.said}: version {version} has no file {model}; it has {', '.join(names[:10]) or 'none'}"
         )
     above, to = PurePosixPath(model).parent, into / PurePosixPath(model).name
     registry.fetch(folder, model, to)
@@ -82,15 +82,15 @@ def from_registry(wanted: Wanted, into: Path) -> Path:
 
 
 class _Registry:
-    def __init__(self, wanted: Wanted) -> None:
-        self._wanted, self._listed = wanted, 0
+    def __init__(self, request: SourceRequest) -> None:
+        self._wanted, self._listed = request, 0
         server = os.environ.get("MLFLOW_REGISTRY_URI") or os.environ.get("MLFLOW_TRACKING_URI", "")
         if not server.startswith(("http:", "https:")):
             given = (
                 f"begins with {server.partition(':')[0]}:" if ":" in server else "names no server"
             )  # the rest may hold a password
             raise BadModel(
-                f"{wanted.said} is in which registry? MLFLOW_TRACKING_URI {given}: give the address of the server, https://HOST"
+                f"{request.said} is in which registry? MLFLOW_TRACKING_URI {given}: give the address of the server, https://HOST"
             )
         check_server(server)
         self._server = server.rstrip("/")
@@ -135,9 +135,9 @@ class _Registry:
         address = f"{self._server}/api/2.0/mlflow-artifacts/artifacts/{quote(f'{folder}/{name}')}"
         download(self._wanted, address, to, _credentials())
 
-    def _ask(self, what: str, kind: type[Value], **asked: str) -> Value:
+    def _ask(self, what: str, kind: type[Value], **parameters: str) -> Value:
         address = f"{self._server}/api/2.0/{what}"
-        with open_address(self._wanted, f"{address}?{urlencode(asked)}", _credentials()) as answer:
+        with open_address(self._wanted, f"{address}?{urlencode(parameters)}", _credentials()) as answer:
             body = answer.read(_MOST_ANSWER_BYTES)
         try:
             return msgspec.json.decode(body, type=kind)
@@ -145,13 +145,13 @@ class _Registry:
             raise BadModel(f"{address} answers otherwise than a server of MLflow does ({error})") from None
 
 
-def _only_model(wanted: Wanted, names: list[str]) -> str:
+def _only_model(request: SourceRequest, names: list[str]) -> str:
     models = [name for name in names if name.endswith(".onnx")]
     if len(models) == 1:
         return models[0]
     if not models:
-        raise BadModel(f"{wanted.said} has no ONNX file; it has {', '.join(names[:10]) or 'no file'}")
-    raise BadModel(f"{wanted.said} has {len(models)} ONNX files: name one, {wanted.said}:{models[0]}")
+        raise BadModel(f"{request.said} has no ONNX file; it has {', '.join(names[:10]) or 'no file'}")
+    raise BadModel(f"{request.said} has {len(models)} ONNX files: name one, {request.said}:{models[0]}")
 
 
 def _leaves(path: str) -> bool:

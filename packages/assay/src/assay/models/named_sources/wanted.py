@@ -20,7 +20,7 @@ MOST_NAMES = 10_000
 
 
 @dataclass
-class Wanted:
+class SourceRequest:
     """`said` is how the user named it. `commit` is found on the way, where there is one."""
 
     said: str

@@ -16,24 +16,24 @@ from urllib.parse import urlsplit
 from assay.errors import BadModel
 from assay.models.named_sources.deadline import handlers_until_deadline
 from assay.models.named_sources.tokens import check_server, demand_no_query, host_of, token_of
-from assay.models.named_sources.wanted import Wanted
+from assay.models.named_sources.wanted import SourceRequest
 
 _CHUNK_BYTES = 1 << 20
 _SILENCE_S = 60.0
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-def from_address(wanted: Wanted, into: Path) -> Path:
+def from_address(request: SourceRequest, into: Path) -> Path:
     """`https://host/model.onnx#sha256=DIGEST`: what has other bytes is not used."""
-    demand_no_query(wanted.said.partition("#")[0])
-    address, digest = with_digest(wanted.said)
+    demand_no_query(request.said.partition("#")[0])
+    address, digest = with_digest(request.said)
     if not digest:
         raise BadModel(
             f"{address} may change at any time: say which file is meant, {address}#sha256=DIGEST (sha256sum prints it)"
         )
     check_server(address)
     to = into / name_of(urlsplit(address).path)
-    check_digest(address, download(wanted, address, to), digest)
+    check_digest(address, download(request, address, to), digest)
     return to
 
 
@@ -62,17 +62,17 @@ def name_of(path: str) -> str:
     return name if name not in ("", ".", "..") and "\0" not in name else "model.onnx"
 
 
-def download(wanted: Wanted, address: str, to: Path, credentials: str = "") -> str:
+def download(request: SourceRequest, address: str, to: Path, credentials: str = "") -> str:
     """Its digest. `credentials` as for `open_address`."""
     hasher = hashlib.sha256()
-    with open_address(wanted, address, credentials) as answer, to.open("wb") as file:
+    with open_address(request, address, credentials) as answer, to.open("wb") as file:
         # What has arrived, not a whole chunk: a server that sends a byte now and then is not waited for.
         while chunk := answer.read1(_CHUNK_BYTES):
-            wanted.demand_room(len(chunk))
-            wanted.left_s()
+            request.demand_room(len(chunk))
+            request.left_s()
             hasher.update(chunk)
             file.write(chunk)
-    wanted.left_s()  # what was cut off at the deadline is no whole file
+    request.left_s()  # what was cut off at the deadline is no whole file
     return hasher.hexdigest()
 
 
@@ -91,7 +91,7 @@ class NotServed(BadModel):
 
 
 @contextmanager
-def open_address(wanted: Wanted, address: str, credentials: str = "") -> Iterator[http.client.HTTPResponse]:
+def open_address(wanted: SourceRequest, address: str, credentials: str = "") -> Iterator[http.client.HTTPResponse]:
     """The answer. `credentials` is the header that the host is shown where the environment has no token for it. Raises BadModel."""
     headers = {"User-Agent": "assay"}
     token = token_of(host_of(address))

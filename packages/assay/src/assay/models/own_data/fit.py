@@ -24,13 +24,13 @@ Values = dict[str, Tensor]
 
 def calls_of(raw: Raw, model: Model, state: Mapping[str, str]) -> Iterator[tuple[Values, Values]]:
     """Inputs and expected outputs of each call that `raw` holds. State inputs may be left out. Raises BadGolden."""
-    given, expected = _by_role(raw, model, state)
+    inputs, expected = _by_role(raw, model, state)
     arrays, answers = (
         {name: _typed(raw, value, _type_of(name, spec), spec.name) for name, (value, spec) in named.items()}
-        for named in (given, expected)
+        for named in (inputs, expected)
     )
-    specs = {name: spec for name, (_, spec) in (given | expected).items()}
-    _demand_all(raw, [*given, *map(whole_name, given)], model, state)
+    specs = {name: spec for name, (_, spec) in (inputs | expected).items()}
+    _demand_all(raw, [*inputs, *map(whole_name, inputs)], model, state)
     stacks = {name: _calls_in(raw, array, specs[name]) for name, array in (arrays | answers).items()}
     count = _count(raw, stacks)
     for number in range(count):
@@ -45,15 +45,15 @@ def _by_role(
 ) -> tuple[dict[str, tuple[Any, TensorSpec]], dict[str, tuple[Any, TensorSpec]]]:
     """Each value, flat, with what the model declares of it."""
     inputs, outputs = ({spec.name: spec for spec in specs} for specs in (model.inputs, model.outputs))
-    given: dict[str, tuple[Any, TensorSpec]] = {}
+    read_inputs: dict[str, tuple[Any, TensorSpec]] = {}
     expected: dict[str, tuple[Any, TensorSpec]] = {}
     for name, value in raw.values.items():
         if is_label(name, model):
             continue
         if name == SINGLE:
-            given |= _flat(raw, _only(raw, model, state), value)
+            read_inputs |= _flat(raw, _only(raw, model, state), value)
         elif name in inputs or _container(name, inputs):
-            given |= _flat(raw, inputs.get(name) or inputs[whole_name(name)], value, name)
+            read_inputs |= _flat(raw, inputs.get(name) or inputs[whole_name(name)], value, name)
         elif name in outputs or _container(name, outputs):
             expected |= _flat(raw, outputs.get(name) or outputs[whole_name(name)], value, name)
         else:
@@ -68,7 +68,7 @@ def _by_role(
             hint = name_hint(name, outputs)
             raise BadGolden(noted(DataCode.NOT_GIVEN, where=raw.where, name=name, model=model.name, hint=hint))
         expected |= _flat(raw, outputs.get(name) or outputs[whole_name(name)], value, name)
-    return given, expected
+    return read_inputs, expected
 
 
 def _container(name: str, specs: Mapping[str, TensorSpec]) -> bool:
@@ -208,9 +208,7 @@ def _misfit(raw: Raw, shape: tuple[int, ...], spec: TensorSpec) -> Note:
             wanted=len(spec.shape),
         )
     axis = next(
-        at
-        for at, (size, wanted) in enumerate(zip(shape, spec.shape, strict=True))
-        if isinstance(wanted, int) and size != wanted
+        at for at, (size, due) in enumerate(zip(shape, spec.shape, strict=True)) if isinstance(due, int) and size != due
     )
     return noted(
         DataCode.AXIS_SIZE,
@@ -226,7 +224,7 @@ def _misfit(raw: Raw, shape: tuple[int, ...], spec: TensorSpec) -> Note:
 
 def _fits(shape: Sequence[int], declared: Sequence[int | str]) -> bool:
     return len(shape) == len(declared) and all(
-        isinstance(wanted, str) or size == wanted for size, wanted in zip(shape, declared, strict=True)
+        isinstance(due, str) or size == due for size, due in zip(shape, declared, strict=True)
     )
 
 

@@ -37,10 +37,10 @@ def read_function(source: str, most: int) -> list[Group]:
     try:
         # Whatever it imports when it is called lies where it lies itself.
         with importable(Path(source.rpartition(":")[0]).parent if ".py:" in source else Path.cwd()):
-            given: object = _find(source)()
-            if isinstance(given, Mapping) or not isinstance(given, Iterable):
-                given = [given]
-            groups, alone = _collected(source, given, most)
+            returned: object = _find(source)()
+            if isinstance(returned, Mapping) or not isinstance(returned, Iterable):
+                returned = [returned]
+            groups, alone = _collected(source, returned, most)
     except BadGolden:
         raise
     except Exception as error:
@@ -55,10 +55,10 @@ def read_function(source: str, most: int) -> list[Group]:
     return groups
 
 
-def _collected(source: str, given: Iterable[object], most: int) -> tuple[list[Group], Group]:
+def _collected(source: str, returned: Iterable[object], most: int) -> tuple[list[Group], Group]:
     groups: list[Group] = []
     alone: Group = []
-    for number, item in enumerate(given):
+    for number, item in enumerate(returned):
         if most and number >= most:
             break
         if number >= MOST:

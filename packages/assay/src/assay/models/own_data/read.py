@@ -55,12 +55,12 @@ def read_data(data: Data, model: Model) -> OwnData:
     if not every:
         raise BadGolden(noted(DataCode.NOTHING_READ, source=data.source))
     answered = [bool(outputs) for _, outputs in every]
-    wanted = data.expected and any(answered)
-    if wanted:
+    with_expected = data.expected and any(answered)
+    if with_expected:
         _demand_outputs(data, every, model)
-    inputs = _with_state(calls, data, model, known=wanted) if data.state else [sample for sample, _ in every]
+    inputs = _with_state(calls, data, model, known=with_expected) if data.state else [sample for sample, _ in every]
     sequences = tuple(map(len, calls)) if data.state else ()
-    outputs = [sample for _, sample in every] if wanted else []
+    outputs = [sample for _, sample in every] if with_expected else []
     labels = labels_of([(raw, len(fitted_calls)) for group in fitted for raw, fitted_calls in group], model)
     return OwnData(inputs, outputs, labels, sequences, tuple(data.state.items()))
 

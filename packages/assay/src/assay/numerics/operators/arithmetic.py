@@ -60,60 +60,60 @@ def _masked_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
             yield place, Need(0, 1, MASK)
 
 
-def _summed_carry(node: Node, inputs: Sequence[Value], asked: Need) -> Demands:
+def _summed_carry(node: Node, inputs: Sequence[Value], output_need: Need) -> Demands:
     adds = node.op == "Add"
     first, second = (ends_of(value) for value in inputs[:2])
     if first is not None and second is not None:
         return
     if second is not None:
-        yield 0, asked.shifted(*second) if adds else asked.shifted(-second[1], -second[0])
+        yield 0, output_need.shifted(*second) if adds else output_need.shifted(-second[1], -second[0])
     elif first is not None:
-        need = asked.shifted(*first)
+        need = output_need.shifted(*first)
         yield 1, need if adds else need.scaled(-1.0)
-    elif adds and asked.low >= 0 and asked.high < inf:
-        half = replace(asked, low=0.0, high=floor(asked.high / 2), choices=(), exact=())
+    elif adds and output_need.low >= 0 and output_need.high < inf:
+        half = replace(output_need, low=0.0, high=floor(output_need.high / 2), choices=(), exact=())
         yield from ((place, half) for place in (0, 1))
-    elif adds and asked.high == inf and asked.low >= 0:
-        yield from ((place, replace(asked, low=asked.low / 2)) for place in (0, 1))
+    elif adds and output_need.high == inf and output_need.low >= 0:
+        yield from ((place, replace(output_need, low=output_need.low / 2)) for place in (0, 1))
 
 
-def _multiplied_carry(node: Node, inputs: Sequence[Value], asked: Need) -> Demands:
+def _multiplied_carry(node: Node, inputs: Sequence[Value], need: Need) -> Demands:
     if node.inputs[0] == node.inputs[1]:  # a square is not negative, whatever is squared
         return
     first, second = (ends_of(value) for value in inputs[:2])
     for place, factor in ((0, second), (1, first)):
         if factor is not None and factor[0] == factor[1] != 0 and inputs[place].data is None:
-            yield place, asked.scaled(factor[0])
-    if first is None and second is None and asked.low >= 0:
+            yield place, need.scaled(factor[0])
+    if first is None and second is None and need.low >= 0:
         # Two that are multiplied: masks leave what they are multiplied with, and 0 is in range.
-        yield from ((place, asked) for place in (0, 1))
+        yield from ((place, need) for place in (0, 1))
 
 
-def _divided_carry(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
+def _divided_carry(_: Node, inputs: Sequence[Value], output_need: Need) -> Demands:
     second = ends_of(inputs[1])
     if second is not None and second[0] == second[1] != 0:
-        need = asked.scaled(1 / second[0])
+        need = output_need.scaled(1 / second[0])
         # A division of whole numbers rounds: the last quotient has a whole step of them.
         whole = inputs[1].data is not None and inputs[1].data.dtype.kind in "iu"
         yield 0, replace(need, high=need.high + second[0] - 1) if whole and second[0] > 0 else need
 
 
-def _negated_carry(_: Node, __: Sequence[Value], asked: Need) -> Demands:
-    yield 0, asked.scaled(-1.0)
+def _negated_carry(_: Node, __: Sequence[Value], need: Need) -> Demands:
+    yield 0, need.scaled(-1.0)
 
 
-def _rooted_carry(_: Node, __: Sequence[Value], asked: Need) -> Demands:
-    high = asked.high**2 if asked.high < inf else inf
-    yield 0, replace(asked, low=max(asked.low, 0.0) ** 2, high=high, choices=(), exact=())
+def _rooted_carry(_: Node, __: Sequence[Value], need: Need) -> Demands:
+    high = need.high**2 if need.high < inf else inf
+    yield 0, replace(need, low=max(need.low, 0.0) ** 2, high=high, choices=(), exact=())
 
 
-def _largest_carry(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
+def _largest_carry(_: Node, inputs: Sequence[Value], need: Need) -> Demands:
     """A known number among them guards from below."""
     lowest = [ends[0] for value in inputs if (ends := ends_of(value)) is not None]
-    if lowest and is_met(max(lowest), asked):
-        asked = replace(asked, low=-inf)
-    if (asked.low, asked.high) != (-inf, inf) or asked.texts:
-        yield from ((place, asked) for place in range(len(inputs)))
+    if lowest and is_met(max(lowest), need):
+        need = replace(need, low=-inf)
+    if (need.low, need.high) != (-inf, inf) or need.texts:
+        yield from ((place, need) for place in range(len(inputs)))
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (

@@ -31,17 +31,17 @@ def _clip_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 2, Need(1.0, 2.0, COUNT)
 
 
-def _clipped_carry(node: Node, inputs: Sequence[Value], asked: Need) -> Demands:
+def _clipped_carry(node: Node, inputs: Sequence[Value], need: Need) -> Demands:
     low = node.attributes.get("min")
     high = node.attributes.get("max")
     for place in (1, 2):
         ends = ends_of(inputs[place]) if place < len(inputs) else None
         if ends is not None:
             low, high = (ends[0], high) if place == 1 else (low, ends[1])
-    below = asked.low > -inf and (low is None or not is_met(low, asked))
-    above = asked.high < inf and (high is None or high > asked.high)
+    below = need.low > -inf and (low is None or not is_met(low, need))
+    above = need.high < inf and (high is None or high > need.high)
     if below or above:
-        yield 0, asked
+        yield 0, need
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (

@@ -53,9 +53,11 @@ def convolution_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value
     last = node.attributes.get("channels_last") or node.op.startswith("Nhwc")
     channels, spatial = (shape[-1], shape[1:-1]) if last else (shape[1], shape[2:])
     equal(len(shape), len(weight), ConstraintCode.WEIGHT_RANKS)
-    wanted = None if weight[1] is None else weight[1] * node.attributes.get("group", 1)
-    if channels is not None and wanted is not None and channels != wanted:
-        raise Conflict(ConstraintCode.WEIGHT_TAKES_CHANNELS, (channels, wanted), size=channels, wanted=wanted)
+    group_channels = None if weight[1] is None else weight[1] * node.attributes.get("group", 1)
+    if channels is not None and group_channels is not None and channels != group_channels:
+        raise Conflict(
+            ConstraintCode.WEIGHT_TAKES_CHANNELS, (channels, group_channels), size=channels, wanted=group_channels
+        )
     if node.op in ("Conv", "QLinearConv"):
         _fit(at(inputs, 2 if node.op == "Conv" else 8), weight[0])
     kernel = stated(node.attributes, "kernel_shape", list(weight[2:]))
@@ -70,20 +72,20 @@ def _transposed_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if shape[1] is not None and weight[0] is not None and shape[1] != weight[0]:
         raise Conflict(ConstraintCode.WEIGHT_TAKES_CHANNELS, (shape[1], weight[0]), size=shape[1], wanted=weight[0])
     rank = len(shape) - 2
-    given = node.attributes
-    strides, dilations = stated(given, "strides", [1] * rank), stated(given, "dilations", [1] * rank)
-    pads, more = stated(given, "pads", [0] * (2 * rank)), stated(given, "output_padding", [0] * rank)
-    kernel = stated(given, "kernel_shape", list(weight[2:]))
-    channels = None if weight[1] is None else weight[1] * given.get("group", 1)
+    attributes = node.attributes
+    strides, dilations = stated(attributes, "strides", [1] * rank), stated(attributes, "dilations", [1] * rank)
+    pads, more = stated(attributes, "pads", [0] * (2 * rank)), stated(attributes, "output_padding", [0] * rank)
+    kernel = stated(attributes, "kernel_shape", list(weight[2:]))
+    channels = None if weight[1] is None else weight[1] * attributes.get("group", 1)
     _fit(at(inputs, 2), channels)
     dims: list[int | None] = []
     for axis in range(rank):
         size = shape[axis + 2]
-        if "output_shape" in given:
-            dims.append(given["output_shape"][-rank:][axis])
+        if "output_shape" in attributes:
+            dims.append(attributes["output_shape"][-rank:][axis])
         elif size is None or kernel[axis] is None:
             dims.append(None)
-        elif given.get("auto_pad", "NOTSET").startswith("SAME"):
+        elif attributes.get("auto_pad", "NOTSET").startswith("SAME"):
             dims.append(size * strides[axis])
         else:
             reach = (kernel[axis] - 1) * dilations[axis] + 1

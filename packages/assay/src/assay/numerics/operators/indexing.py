@@ -46,12 +46,12 @@ def _gather_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if shape is None or places.shape is None:
         return [UNKNOWN]
     axis = axis_of(node.attributes.get("axis", 0), len(shape))
-    size, wanted = shape[axis], ints(places)
-    if size is not None and wanted and not all(-size <= place < size for place in wanted):
+    size, indices = shape[axis], ints(places)
+    if size is not None and indices and not all(-size <= place < size for place in indices):
         raise Conflict(
             ConstraintCode.INDEX_OUTSIDE,
-            (size, max(wanted) + 1),
-            index=max(wanted, key=abs),
+            (size, max(indices) + 1),
+            index=max(indices, key=abs),
             axis=axis,
             size=size,
         )

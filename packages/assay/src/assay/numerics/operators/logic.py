@@ -45,8 +45,8 @@ def _compared_text_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
             yield place, Need(texts=(*texts, "other"))
 
 
-def _chosen_carry(_: Node, __: Sequence[Value], asked: Need) -> Demands:
-    yield from ((place, asked) for place in (1, 2))
+def _chosen_carry(_: Node, __: Sequence[Value], need: Need) -> Demands:
+    yield from ((place, need) for place in (1, 2))
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (

@@ -99,24 +99,24 @@ def _split_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         return [UNKNOWN] * count
     axis = axis_of(node.attributes.get("axis", 0), len(shape))
     size = shape[axis]
-    given = node.attributes.get("split")
+    sizes = node.attributes.get("split")
     parts: list[int | None]
     if len(inputs) > 1 and node.inputs[1]:
-        given = ints(inputs[1])
-        parts = [None] * count if given is None else list(given)
-    elif given:
-        parts = list(given)
+        sizes = ints(inputs[1])
+        parts = [None] * count if sizes is None else list(sizes)
+    elif sizes:
+        parts = list(sizes)
     elif size is None:
         parts = [None] * count
     else:
         pieces = node.attributes.get("num_outputs", count)
         if size % pieces and "num_outputs" not in node.attributes:
-            wanted = -(-size // pieces) * pieces
-            raise Conflict(ConstraintCode.SPLIT_EVENLY, (size, wanted), axis=axis, size=size, parts=pieces)
+            padded = -(-size // pieces) * pieces
+            raise Conflict(ConstraintCode.SPLIT_EVENLY, (size, padded), axis=axis, size=size, parts=pieces)
         each = -(-size // pieces)
         parts = [max(0, min(each, size - each * place)) for place in range(pieces)]
-    if given and size is not None and sum(given) != size:
-        raise Conflict(ConstraintCode.SPLIT_INTO, (size, sum(given)), axis=axis, size=size, parts=tuple(given))
+    if sizes and size is not None and sum(sizes) != size:
+        raise Conflict(ConstraintCode.SPLIT_INTO, (size, sum(sizes)), axis=axis, size=size, parts=tuple(sizes))
     if inputs[0].data is not None and None not in parts:
         places = np.cumsum([part or 0 for part in parts])[:-1]
         return [of_data(array) for array in np.split(inputs[0].data, places, axis=axis)]
@@ -167,8 +167,8 @@ def _pad_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         return [UNKNOWN]
     if pads is None:
         return plain((None,) * len(shape))
-    given = ints(at(inputs, 3))
-    axes = [axis_of(stated_axis, len(shape)) for stated_axis in given] if given else list(range(len(shape)))
+    padded_axes = ints(at(inputs, 3))
+    axes = [axis_of(stated_axis, len(shape)) for stated_axis in padded_axes] if padded_axes else list(range(len(shape)))
     dims: list[int | None] = list(shape)
     for place, axis in enumerate(axes):
         before, after, size = pads[place], pads[place + len(axes)], shape[axis]

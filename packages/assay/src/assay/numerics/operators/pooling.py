@@ -33,9 +33,9 @@ def global_pool_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
 
 
 def _unpool_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    shape, given = inputs[0].shape, ints(at(inputs, 2))
-    if given:
-        return plain(tuple(given))
+    shape, output_shape = inputs[0].shape, ints(at(inputs, 2))
+    if output_shape:
+        return plain(tuple(output_shape))
     return plain(None if shape is None else (*shape[:2], *(None for _ in shape[2:])))
 
 

@@ -27,7 +27,7 @@ def _recurrent_rows(operator: Operator) -> Values | None:
     x, w, r = (operator.rows(at).swapaxes(0, 1) for at in range(3))
     further = [None if operator.call.input(at) is None else operator.rows(at).swapaxes(0, 1) for at in (3, 5, 6, 7)]
     bias, h0, c0, peepholes = further
-    bias, peepholes = (None if given is None else given[:, :, None, :] for given in (bias, peepholes))
+    bias, peepholes = (None if weights is None else weights[:, :, None, :] for weights in (bias, peepholes))
     c0, peepholes = (c0, peepholes) if operator.call.operator == "LSTM" else (None, None)
     y, last_h, last_c = unrolled(operator.call, x, w, r, bias, h0, c0, peepholes)
     return activation_functions(operator.call, np.moveaxis(y, 2, 0), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1))
@@ -43,9 +43,9 @@ def _recurrent_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         return [UNKNOWN] * len(node.outputs)
     equal(len(shape), 3, ConstraintCode.RECURRENT_RANK)
     # DynamicQuantizeLSTM keeps its weights transposed: [directions, input, gates * hidden].
-    wanted = weight[1] if node.op.startswith("Dynamic") else weight[2]
-    if shape[2] is not None and wanted is not None and shape[2] != wanted:
-        raise Conflict(ConstraintCode.WEIGHT_TAKES_FEATURES, (shape[2], wanted), size=shape[2], wanted=wanted)
+    hidden_size = weight[1] if node.op.startswith("Dynamic") else weight[2]
+    if shape[2] is not None and hidden_size is not None and shape[2] != hidden_size:
+        raise Conflict(ConstraintCode.WEIGHT_TAKES_FEATURES, (shape[2], hidden_size), size=shape[2], wanted=hidden_size)
     hidden = stated(node.attributes, "hidden_size", recurrence[-1])
     if node.op in _GATES and hidden is not None:
         rows = _GATES[node.op] * hidden

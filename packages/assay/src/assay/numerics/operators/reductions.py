@@ -26,8 +26,8 @@ def _reduce_rows(operator: Operator) -> Values | None:
     if not operator.only(0):
         return None
     by_input = len(operator.inputs) > 1 and operator.inputs[1] is not None
-    given = operator.inputs[1] if by_input else operator.attribute("axes")
-    axes = [] if given is None else [int(axis) for axis in np.asarray(given).reshape(-1)]
+    written_axes = operator.inputs[1] if by_input else operator.attribute("axes")
+    axes = [] if written_axes is None else [int(axis) for axis in np.asarray(written_axes).reshape(-1)]
     if not axes and operator.attribute("noop_with_empty_axes"):
         return operator.run(*operator.inputs)
     moved = [behind(axis) for axis in axes] or list(range(1, operator.inputs[0].ndim))
@@ -69,13 +69,13 @@ def _reduce_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
     return plain(dims)
 
 
-def _total_carry(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
-    if asked.high == inf or asked.kind == COUNT:
-        yield 0, replace(asked, low=max(asked.low, 0.0), choices=(), exact=())
+def _total_carry(_: Node, inputs: Sequence[Value], need: Need) -> Demands:
+    if need.high == inf or need.kind == COUNT:
+        yield 0, replace(need, low=max(need.low, 0.0), choices=(), exact=())
         return
     count = max((size or 1 for size in inputs[0].shape or ()), default=1)
-    low, high = ceil(max(asked.low, 0) / count), max(1.0, floor(asked.high / count))
-    yield 0, replace(asked, low=low, high=high, choices=(), exact=())
+    low, high = ceil(max(need.low, 0) / count), max(1.0, floor(need.high / count))
+    yield 0, replace(need, low=low, high=high, choices=(), exact=())
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (

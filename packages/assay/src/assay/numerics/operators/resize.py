@@ -42,12 +42,12 @@ def _resize_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
     sizes = None if old else ints(at(inputs, 3))
     axes = [axis_of(number, len(shape)) for number in stated(node.attributes, "axes", range(len(shape)))]
     dims: list[int | None] = list(shape)
-    given = sizes or factors
-    if not given:
+    values = sizes or factors
+    if not values:
         return plain((None,) * len(shape))
-    equal(len(given), len(axes), ConstraintCode.RESIZED_AXES)
+    equal(len(values), len(axes), ConstraintCode.RESIZED_AXES)
     keep = node.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch"
-    for axis, number in zip(axes, given, strict=True):
+    for axis, number in zip(axes, values, strict=True):
         size = shape[axis]
         dims[axis] = None if size is None or keep else int(number) if sizes else int(np.floor(size * number))
         if dims[axis] == 0 and size:

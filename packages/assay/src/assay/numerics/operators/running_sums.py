@@ -17,12 +17,12 @@ def _axis_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 1, Need(0, max(len(shape or (1,)) - 1, 0), COUNT)
 
 
-def _running_carry(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
+def _running_carry(_: Node, inputs: Sequence[Value], need: Need) -> Demands:
     shape, axis = inputs[0].shape, inputs[1].data
-    if shape is None or axis is None or asked.high == inf:
+    if shape is None or axis is None or need.high == inf:
         return
     steps = shape[int(axis.reshape(-1)[0])] or 1
-    yield 0, Need(0, max(1, floor(asked.high / steps)), MASK, operator=asked.operator, node=asked.node)
+    yield 0, Need(0, max(1, floor(need.high / steps)), MASK, operator=need.operator, node=need.node)
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (

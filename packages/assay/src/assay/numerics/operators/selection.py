@@ -40,11 +40,11 @@ def _top_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     if shape is None:
         return [UNKNOWN, UNKNOWN]
     axis = axis_of(node.attributes.get("axis", -1), len(shape))
-    given = [node.attributes["k"]] if "k" in node.attributes else ints(at(inputs, 1))
-    wanted, size = given[0] if given else None, shape[axis]
-    if wanted is not None and size is not None and wanted > size:
-        raise Conflict(ConstraintCode.LARGEST, (size, wanted), wanted=wanted, axis=axis, size=size)
-    return [Value((*shape[:axis], wanted, *shape[axis + 1 :]))] * 2
+    count = [node.attributes["k"]] if "k" in node.attributes else ints(at(inputs, 1))
+    k, size = count[0] if count else None, shape[axis]
+    if k is not None and size is not None and k > size:
+        raise Conflict(ConstraintCode.LARGEST, (size, k), wanted=k, axis=axis, size=size)
+    return [Value((*shape[:axis], k, *shape[axis + 1 :]))] * 2
 
 
 def _one_hot_ranges(node: Node, inputs: Sequence[Value]) -> Demands:

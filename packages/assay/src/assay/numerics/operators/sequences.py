@@ -19,11 +19,11 @@ from assay.ports import Tensor
 
 def _tensors(operator: Operator, position: int) -> list[Tensor]:
     """Of a sequence, each with the axis."""
-    given: list[Tensor] = list(operator.inputs[position])
+    tensors: list[Tensor] = list(operator.inputs[position])
     return (
-        given
+        tensors
         if operator.is_rowed(position)
-        else [np.broadcast_to(each, (operator.count, *each.shape)) for each in given]
+        else [np.broadcast_to(each, (operator.count, *each.shape)) for each in tensors]
     )
 
 

@@ -28,10 +28,12 @@ def _short_time_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
 
 def _fourier_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape = inputs[0].shape
-    length, given = ints(at(inputs, 1)), ints(at(inputs, 2))
+    length, written_axis = ints(at(inputs, 1)), ints(at(inputs, 2))
     if shape is None or (len(inputs) > 1 and node.inputs[1] and length is None):
         return [UNKNOWN]
-    axis = axis_of(given[0] if given else node.attributes.get("axis", -2 if len(inputs) > 2 else 1), len(shape))
+    axis = axis_of(
+        written_axis[0] if written_axis else node.attributes.get("axis", -2 if len(inputs) > 2 else 1), len(shape)
+    )
     dims: list[int | None] = list(shape)
     size = length[0] if length else shape[axis]
     dims[axis] = None if size is None else size // 2 + 1 if node.attributes.get("onesided") else size

@@ -20,8 +20,8 @@ from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data, product
 
 def reshape(call: Call) -> Values | None:
     """None: onnx.reference does it. Raises Conflict for a size below -1."""
-    given = call.input(1) if len(call.inputs) > 1 else call.attributes.get("shape")
-    sizes = np.asarray(given if given is not None else ())
+    shape_read = call.input(1) if len(call.inputs) > 1 else call.attributes.get("shape")
+    sizes = np.asarray(shape_read if shape_read is not None else ())
     if sizes.size and sizes.min() < -1:
         raise Conflict(ConstraintCode.NO_SHAPE, sizes=tuple(sizes.reshape(-1).tolist()))
     return None
@@ -30,17 +30,17 @@ def reshape(call: Call) -> Values | None:
 def _reshape_rows(operator: Operator) -> Values | None:
     if not operator.only(0) or len(operator.inputs) < 2:
         return None
-    shape, given = operator.shape(0), [int(size) for size in operator.inputs[1]]
-    if min(given, default=0) < -1:
+    shape, shape_read = operator.shape(0), [int(size) for size in operator.inputs[1]]
+    if min(shape_read, default=0) < -1:
         return None
     if not operator.attribute("allowzero"):
-        given = [shape[place] if size == 0 else size for place, size in enumerate(given)]
-    if -1 in given:
-        known = math.prod(size for size in given if size != -1)
+        shape_read = [shape[place] if size == 0 else size for place, size in enumerate(shape_read)]
+    if -1 in shape_read:
+        known = math.prod(size for size in shape_read if size != -1)
         if not known:
             return None
-        given[given.index(-1)] = math.prod(shape) // known
-    return (operator.inputs[0].reshape(operator.count, *given),)
+        shape_read[shape_read.index(-1)] = math.prod(shape) // known
+    return (operator.inputs[0].reshape(operator.count, *shape_read),)
 
 
 def _flatten_rows(operator: Operator) -> Values | None:
@@ -68,17 +68,17 @@ def _unsqueeze_rows(operator: Operator) -> Values | None:
 def _expand_rows(operator: Operator) -> Values | None:
     if not operator.only(0):
         return None
-    wanted = np.broadcast_shapes(operator.shape(0), tuple(int(size) for size in operator.inputs[1]))
-    return (np.broadcast_to(operator.aligned(len(wanted))[0], (operator.count, *wanted)),)
+    target = np.broadcast_shapes(operator.shape(0), tuple(int(size) for size in operator.inputs[1]))
+    return (np.broadcast_to(operator.aligned(len(target))[0], (operator.count, *target)),)
 
 
 def _expand_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    wanted = ints(at(inputs, 1))
-    if wanted is None:
+    target = ints(at(inputs, 1))
+    if target is None:
         length = (at(inputs, 1).shape or (None,))[0]
         known = inputs[0].shape
         return [UNKNOWN] if length is None or known is None else plain((None,) * max(length, len(known)))
-    shape = broadcast((inputs[0].shape, tuple(wanted)))
+    shape = broadcast((inputs[0].shape, tuple(target)))
     if inputs[0].data is not None and shape is not None and np.prod([size or 0 for size in shape]) <= 4096:
         return [of_data(np.broadcast_to(inputs[0].data, [size or 0 for size in shape]))]
     return plain(shape)
@@ -99,21 +99,21 @@ def _size_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
 
 def _reshape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape = inputs[0].shape
-    wanted = node.attributes.get("shape") if len(inputs) < 2 else ints(inputs[1])
-    if wanted is None:
+    target = node.attributes.get("shape") if len(inputs) < 2 else ints(inputs[1])
+    if target is None:
         rank = (at(inputs, 1).shape or (None,))[0]
         return [UNKNOWN] if rank is None else plain((None,) * rank)
-    sizes: list[int | None] = list(wanted)
+    sizes: list[int | None] = list(target)
     if not node.attributes.get("allowzero"):
         for place, size in enumerate(sizes):
             if size == 0:
                 if shape is not None and place >= len(shape):
-                    raise Conflict(ConstraintCode.COPIED_AXIS, shape=text(shape), axis=place, wanted=tuple(wanted))
+                    raise Conflict(ConstraintCode.COPIED_AXIS, shape=text(shape), axis=place, wanted=tuple(target))
                 sizes[place] = None if shape is None else shape[place]
     total = None if shape is None else product(shape)
     rest = product(size for size in sizes if size != -1)
     if sizes.count(-1) > 1:
-        raise Conflict(ConstraintCode.TWO_FREE_SIZES, wanted=tuple(wanted))
+        raise Conflict(ConstraintCode.TWO_FREE_SIZES, wanted=tuple(target))
     if -1 in sizes:
         if total is None or rest is None:
             return plain(tuple(None if size == -1 else size for size in sizes))
@@ -124,7 +124,7 @@ def _reshape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
                 shape=text(shape or ()),
                 elements=total,
                 rest=rest,
-                wanted=tuple(wanted),
+                wanted=tuple(target),
             )
         sizes[sizes.index(-1)] = total // rest if rest else 0
     elif total is not None and rest is not None and total != rest:
@@ -135,7 +135,7 @@ def _reshape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
             shape=text(shape or ()),
             elements=total,
             rest=rest,
-            wanted=tuple(wanted),
+            wanted=tuple(target),
         )
     if inputs[0].data is not None and None not in sizes:
         return [of_data(inputs[0].data.reshape([size or 0 for size in sizes]))]

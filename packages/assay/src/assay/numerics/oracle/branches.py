@@ -38,15 +38,15 @@ class TakenBranches(Hook):
 def branches_of(graph: GraphProto) -> tuple[Branch, ...]:
     """All that depend on an input; those of a constant condition are decided once and for all."""
     stored = {tensor.name for tensor in graph.initializer}
-    given = {value.name for value in graph.input} - stored
-    dims = (dim for value in graph.input if value.name in given for dim in value.type.tensor_type.shape.dim)
+    input_names = {value.name for value in graph.input} - stored
+    dims = (dim for value in graph.input if value.name in input_names for dim in value.type.tensor_type.shape.dim)
     are_open = any(not dim.HasField("dim_value") for dim in dims)
     sources = dict(_sources(graph))
     branches = []
     for node in _nodes(graph):
         if node.op_type != "If":
             continue
-        inputs, by_sizes = _deciding(node.input[0], sources, given)
+        inputs, by_sizes = _deciding(node.input[0], sources, input_names)
         by_sizes = by_sizes and are_open
         for attribute in node.attribute:
             values = frozenset(name for inner in _nodes(attribute.g) for name in inner.output if name)

@@ -185,12 +185,12 @@ def _summed(image: Tensor, weights: Tensor, into: Tensor, part: Block, window: W
     into = into.reshape(*into.shape[:3], *window.out) if single else into
     product: Tensor = np.empty_like(into)
     for number, (offset, where) in enumerate(window.positions()):
-        weight, seen = weights[offset], image[where].reshape(shape)
+        weight, windows = weights[offset], image[where].reshape(shape)
         made = product if number else into
         if single:
-            np.multiply(weight.reshape(*weight.shape[:2], *[1] * len(window.out)), seen, out=made)
+            np.multiply(weight.reshape(*weight.shape[:2], *[1] * len(window.out)), windows, out=made)
         else:
-            np.matmul(weight, seen, out=made)
+            np.matmul(weight, windows, out=made)
         if number:
             np.add(into, product, out=into)
 
@@ -246,12 +246,12 @@ def _crop(
     axes = len(size)
     extra = stated(attributes, "output_padding", [0] * axes)
     auto_pad = auto_pad_of(attributes)
-    wanted = attributes.get("output_shape")
-    if wanted is None and auto_pad.startswith("SAME"):
-        wanted = [n * s for n, s in zip(size, strides, strict=True)]
-    if wanted is None:
+    output_shape = attributes.get("output_shape")
+    if output_shape is None and auto_pad.startswith("SAME"):
+        output_shape = [n * s for n, s in zip(size, strides, strict=True)]
+    if output_shape is None:
         pads = stated(attributes, "pads", [0] * (2 * axes))
         out = [n + more - pads[i] - pads[i + axes] for i, (n, more) in enumerate(zip(whole, extra, strict=True))]
         return list(pads[:axes]), out
-    totals = [max(0, n + more - count) for n, more, count in zip(whole, extra, wanted[-axes:], strict=True)]
-    return [t // 2 if auto_pad == "SAME_UPPER" else t - t // 2 for t in totals], list(wanted[-axes:])
+    totals = [max(0, n + more - count) for n, more, count in zip(whole, extra, output_shape[-axes:], strict=True)]
+    return [t // 2 if auto_pad == "SAME_UPPER" else t - t // 2 for t in totals], list(output_shape[-axes:])

@@ -65,9 +65,9 @@ class Evaluator(ReferenceEvaluator):
         MemoryError as it comes. A tensor called like an initializer takes its place. What is `known` already is not
         computed again: operators all of whose outputs are, and those that only they need, must not be missing there."""
         values: dict[str, Any] = {"": None, **self.rt_inits_, **tensors, **(known or {})}
-        wanted = [*self.output_names, *taps]
-        last_use = self._last_uses(frozenset(wanted))
-        skipped = self.skippable(frozenset(known), wanted) if known else frozenset()
+        names = [*self.output_names, *taps]
+        last_use = self._last_uses(frozenset(names))
+        skipped = self.skippable(frozenset(known), names) if known else frozenset()
         for position, node in enumerate(self.rt_nodes_):
             if position in skipped:
                 continue
@@ -75,11 +75,11 @@ class Evaluator(ReferenceEvaluator):
                 values[name] = value
             for name in last_use.get(position, ()):
                 values.pop(name, None)
-        return [values[name] for name in wanted]
+        return [values[name] for name in names]
 
-    def plan(self, wanted: frozenset[str]) -> Iterator[tuple[OpRun, Sequence[str]]]:
+    def plan(self, outputs: frozenset[str]) -> Iterator[tuple[OpRun, Sequence[str]]]:
         """Every operator in its turn, and the values that nobody needs after it."""
-        last_use = self._last_uses(wanted)
+        last_use = self._last_uses(outputs)
         return ((node, last_use.get(position, ())) for position, node in enumerate(self.rt_nodes_))
 
     def step(self, node: OpRun, values: dict[str, Any]) -> Values:
@@ -90,9 +90,9 @@ class Evaluator(ReferenceEvaluator):
         """What a probe is told of an operator of the graph."""
         return self._call(node, inputs, {}, self._labels.get(id(node)) or self._label(node))
 
-    def skippable(self, known: frozenset[str], wanted: Sequence[str]) -> frozenset[int]:
+    def skippable(self, known: frozenset[str], outputs: Sequence[str]) -> frozenset[int]:
         """Positions of operators that nobody needs who has these values."""
-        needed = {name for name in wanted if name not in known}
+        needed = {name for name in outputs if name not in known}
         skipped = []
         for position in range(len(self.rt_nodes_) - 1, -1, -1):
             node = self.rt_nodes_[position]
@@ -103,10 +103,10 @@ class Evaluator(ReferenceEvaluator):
         return frozenset(skipped)
 
     def boundary(
-        self, touched: set[str], touches: Callable[[tuple[str, ...]], bool], wanted: Sequence[str]
+        self, touched: set[str], touches: Callable[[tuple[str, ...]], bool], outputs: Sequence[str]
     ) -> list[str]:
         """Values computed from none of `touched` and by no operator that `touches` what it gives, where they meet the
-        others or are `wanted`: with these known, nothing before them need be computed again. None where functions hide
+        others or are `outputs`: with these known, nothing before them need be computed again. None where functions hide
         what happens inside of them."""
         if self.functions_:
             return []
@@ -117,16 +117,16 @@ class Evaluator(ReferenceEvaluator):
                 reached.update(node.output)
                 met.update(read)
         made = {name for node in self.rt_nodes_ for name in node.output if name}
-        return sorted((met | set(wanted)) & made - reached)
+        return sorted((met | set(outputs)) & made - reached)
 
-    def follow(self, values: Tensors, names: Sequence[str], wanted: str) -> Any:
-        """`wanted`, evaluated from `values` through the operators that give `names`, in that order."""
+    def follow(self, values: Tensors, names: Sequence[str], value_name: str) -> Any:
+        """`value_name`, evaluated from `values` through the operators that give `names`, in that order."""
         known: dict[str, Any] = {"": None, **self.rt_inits_, **values}
         for name in names:
             node = next(node_run for node_run in self.rt_nodes_ if name in node_run.output)
             for output, value in zip(node.output, self._step(node, known, None), strict=False):
                 known.setdefault(output, value)
-        return known[wanted]
+        return known[value_name]
 
     def run(  # type: ignore[override]
         self, output_names: Any, feed_inputs: Any, attributes: Any = None, **others: Any
@@ -204,8 +204,8 @@ class Evaluator(ReferenceEvaluator):
             return probe.answer(call, results)
 
         def again(*others: Any) -> Values:
-            given = kernel(call.silent(others)) if kernel is not None else None
-            return node.run(*others, **linked) if given is None else given
+            outputs = kernel(call.silent(others)) if kernel is not None else None
+            return node.run(*others, **linked) if outputs is None else outputs
 
         return probe.answer(call, probe.node(call, results, again))
 

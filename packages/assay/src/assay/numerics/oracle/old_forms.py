@@ -135,14 +135,14 @@ class Split(OpRun):
         **_: Any,
     ) -> tuple[Tensor, ...]:
         place = int(axis or 0)
-        given = split if sizes is None else np.asarray(sizes).tolist()
+        pieces = split if sizes is None else np.asarray(sizes).tolist()
         count = len(self.onnx_node.output) if num_outputs is None else int(num_outputs)
-        if given is None:
+        if pieces is None:
             each = -(-x.shape[place] // count)
-            given = [each] * (count - 1) + [x.shape[place] - each * (count - 1)]
-        if sum(given) != x.shape[place] or min(given, default=0) < 0:
-            raise Conflict(ConstraintCode.SPLIT_INTO, axis=place, size=x.shape[place], parts=tuple(given))
-        return tuple(np.split(x, np.cumsum(given)[:-1].astype(int), axis=place))
+            pieces = [each] * (count - 1) + [x.shape[place] - each * (count - 1)]
+        if sum(pieces) != x.shape[place] or min(pieces, default=0) < 0:
+            raise Conflict(ConstraintCode.SPLIT_INTO, axis=place, size=x.shape[place], parts=tuple(pieces))
+        return tuple(np.split(x, np.cumsum(pieces)[:-1].astype(int), axis=place))
 
 
 class Reshape(OpRun):

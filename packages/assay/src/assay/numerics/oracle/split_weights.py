@@ -14,15 +14,15 @@ def split_weights(proto: ModelProto) -> tuple[ModelProto, dict[str, Tensor]]:
     light = ModelProto(ir_version=proto.ir_version)
     light.opset_import.extend(proto.opset_import)
     light.functions.extend(proto.functions)
-    graph, given = light.graph, proto.graph
-    graph.name = given.name
-    graph.node.extend(given.node)
-    graph.input.extend(given.input)
-    graph.output.extend(given.output)
-    graph.value_info.extend(given.value_info)
-    graph.sparse_initializer.extend(given.sparse_initializer)
+    graph, full = light.graph, proto.graph
+    graph.name = full.name
+    graph.node.extend(full.node)
+    graph.input.extend(full.input)
+    graph.output.extend(full.output)
+    graph.value_info.extend(full.value_info)
+    graph.sparse_initializer.extend(full.sparse_initializer)
     weights = {}
-    for tensor in given.initializer:
+    for tensor in full.initializer:
         if uses_external_data(tensor):
             graph.initializer.append(tensor)
         else:

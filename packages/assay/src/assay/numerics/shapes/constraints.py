@@ -21,7 +21,7 @@ class Walk(Protocol):
     unmet: Any
     opset: int
 
-    def enter(self, graph: Any, given: Sequence[Value] = ()) -> list[Value]:
+    def enter(self, graph: Any, inputs: Sequence[Value] = ()) -> list[Value]:
         """The outputs of a body of the operator. Raises Conflict."""
         ...
 

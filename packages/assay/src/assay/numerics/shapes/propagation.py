@@ -10,20 +10,20 @@ from assay.numerics.shapes.needed_values import TINY, Demands, Need
 from assay.numerics.shapes.values import Node, Value
 
 
-def first_input(_: Node, __: Sequence[Value], asked: Need) -> Demands:
+def first_input(_: Node, __: Sequence[Value], need: Need) -> Demands:
     """The first input holds what the outputs hold."""
-    yield 0, asked
+    yield 0, need
 
 
-def every_input(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
+def every_input(_: Node, inputs: Sequence[Value], need: Need) -> Demands:
     """Every input holds what the output holds."""
-    yield from ((place, asked) for place in range(len(inputs)))
+    yield from ((place, need) for place in range(len(inputs)))
 
 
-def above_zero(_: Node, __: Sequence[Value], asked: Need) -> Demands:
+def above_zero(_: Node, __: Sequence[Value], need: Need) -> Demands:
     """Of a function that is the identity above zero, and nowhere below."""
-    if asked.low > 0 or asked.high < inf:
-        yield 0, replace(asked, low=max(asked.low, 0.0))
+    if need.low > 0 or need.high < inf:
+        yield 0, replace(need, low=max(need.low, 0.0))
 
 
 def ends_of(value: Value) -> tuple[float, float] | None:
@@ -33,6 +33,6 @@ def ends_of(value: Value) -> tuple[float, float] | None:
     return float(value.data.min()), float(value.data.max())
 
 
-def is_met(lowest: float, asked: Need) -> bool:
+def is_met(lowest: float, need: Need) -> bool:
     """From below; how far a positive number is from zero is the model's own affair."""
-    return lowest >= asked.low or (lowest > 0 and asked.low == TINY)
+    return lowest >= need.low or (lowest > 0 and need.low == TINY)

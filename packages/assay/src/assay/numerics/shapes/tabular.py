@@ -14,9 +14,9 @@ def tabular(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape = inputs[0].shape
     rows = shape[0] if shape else None
     if shape is not None and len(shape) == 2 and shape[1] is not None:
-        wanted = _features(node)
-        if wanted > shape[1] or (node.op.startswith("Linear") and wanted != shape[1]):
-            raise Conflict(ConstraintCode.MODEL_TAKES_FEATURES, (shape[1], wanted), size=shape[1], wanted=wanted)
+        features = _features(node)
+        if features > shape[1] or (node.op.startswith("Linear") and features != shape[1]):
+            raise Conflict(ConstraintCode.MODEL_TAKES_FEATURES, (shape[1], features), size=shape[1], wanted=features)
     if node.op.endswith("Classifier"):
         return [Value((rows,)), Value((rows, None))]
     return plain((rows, node.attributes.get("n_targets", node.attributes.get("targets", 1))))

@@ -53,14 +53,14 @@ def comparator_of_quantized(
     return ToleranceComparator(contract, profile, _about(profile, "float32"), by_default=True)
 
 
-def _about(profile: DerivedTolerance, asked: str) -> tuple[Note, ...]:
+def _about(profile: DerivedTolerance, precision: str) -> tuple[Note, ...]:
     """What a reader should know of the tolerance itself."""
     header = profile.header
     notes = []
     if header.learnt and header.why is not None:
         notes.append(noted(NoteCode.TOLERANCE_LEARNT, draws=header.draws, engine=header.learnt, error=header.why))
-    if header.precision != asked and not header.reason:
-        notes.append(noted(NoteCode.COMPUTES_IN_DOUBLE, precision=header.precision, asked=asked))
+    if header.precision != precision and not header.reason:
+        notes.append(noted(NoteCode.COMPUTES_IN_DOUBLE, precision=header.precision, asked=precision))
     if header.without_rule:
         notes.append(noted(NoteCode.WITHOUT_NOISE_RULE, operators=header.without_rule))
     for output in header.outputs:

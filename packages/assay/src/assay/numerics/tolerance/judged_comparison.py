@@ -28,9 +28,9 @@ def beyond_a_guess(comparison: Comparison) -> Comparison:
 
 def beyond_the_others(comparison: Comparison, used: float, known: int, samples: int) -> Comparison:
     """Samples without a tolerance of their own, where jumps may carry one further than another."""
-    seen = facts(used=used, known=known, samples=samples)
+    numbers = facts(used=used, known=known, samples=samples)
     return _mistrusted(
-        comparison, Finding("degenerate", comparison.output, FindingCode.BEYOND_THE_OTHERS, seen), ("values",)
+        comparison, Finding("degenerate", comparison.output, FindingCode.BEYOND_THE_OTHERS, numbers), ("values",)
     )
 
 

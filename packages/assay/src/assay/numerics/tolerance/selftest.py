@@ -129,9 +129,9 @@ def _seen(defect: Defect, outputs: dict[str, Tensor], names: Sequence[str], firs
     known = {name: budget for name, budget in budgets.items() if budget is not None}
     if not known:
         return None
-    seen = tuple(name for name, budget in known.items() if budget > 1.0)
-    missed = tuple(name for name in known if name not in seen)
-    return Tried(defect, min(max(known.values()), BEYOND), bool(seen), seen, missed)
+    detected_by = tuple(name for name, budget in known.items() if budget > 1.0)
+    missed = tuple(name for name in known if name not in detected_by)
+    return Tried(defect, min(max(known.values()), BEYOND), bool(detected_by), detected_by, missed)
 
 
 def _equal(tensor: Tensor, other: Tensor) -> bool:

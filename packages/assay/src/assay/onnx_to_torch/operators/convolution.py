@@ -56,16 +56,16 @@ def conv_transpose(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = 
         s * (n - 1) + o + (k - 1) * d + 1
         for s, n, o, k, d in zip(strides, x.shape[2:], extra, kernel, dilations, strict=True)
     ]
-    wanted = node.get("output_shape")
+    output_shape = node.get("output_shape")
     auto = node.get("auto_pad", "NOTSET")
-    if wanted is not None:
-        wanted = wanted[-rank:]
+    if output_shape is not None:
+        output_shape = output_shape[-rank:]
     elif auto in ("SAME_UPPER", "SAME_LOWER"):
-        wanted = [n * s for n, s in zip(x.shape[2:], strides, strict=True)]
+        output_shape = [n * s for n, s in zip(x.shape[2:], strides, strict=True)]
         if is_negative_same(kernel, node.attributes):
             raise node.unsupported(noted(ConversionCode.NEGATIVE_SAME, padding=auto))
-    if wanted is not None:
-        totals = [size - wanted_size for size, wanted_size in zip(full, wanted, strict=True)]
+    if output_shape is not None:
+        totals = [size - wanted_size for size, wanted_size in zip(full, output_shape, strict=True)]
         small = [total // 2 for total in totals]
         large = [total - half for total, half in zip(totals, small, strict=True)]
         begin, end = (small, large) if auto == "SAME_UPPER" else (large, small)

@@ -18,8 +18,8 @@ Tensor = torch.Tensor
 def constant_of_shape(node: Node, shape: Any) -> Tensor:
     from onnx import numpy_helper
 
-    given = node.get("value")
-    fill = torch.zeros(1) if given is None else from_numpy(numpy_helper.to_array(given))
+    value = node.get("value")
+    fill = torch.zeros(1) if value is None else from_numpy(numpy_helper.to_array(value))
     return torch.full(ints(shape), fill.reshape(()).item(), dtype=fill.dtype)
 
 

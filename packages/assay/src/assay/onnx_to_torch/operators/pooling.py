@@ -23,14 +23,14 @@ def max_pool(node: Node, x: Tensor) -> Any:
     begin, end = pads_of(node, x, kernel, strides, dilations)
     ceil = bool(node.get("ceil_mode", 0)) and node.get("auto_pad", "NOTSET") == "NOTSET"
     narrow = x.dtype if not x.is_floating_point() else None
-    given = x.to(torch.float32) if narrow in (torch.int8, torch.uint8) else x
+    widened = x.to(torch.float32) if narrow in (torch.int8, torch.uint8) else x
     function = _of_rank(node, rank, functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)
     fits = begin == end and all(2 * pad <= k for pad, k in zip(begin, kernel, strict=True))
     if fits and not node.wants(1):
-        y = function(given, kernel, strides, begin, dilations, ceil)
+        y = function(widened, kernel, strides, begin, dilations, ceil)
         return y if narrow is None else y.to(narrow)
-    lowest = -float("inf") if given.is_floating_point() else torch.iinfo(given.dtype).min
-    wide = padded(given, begin, end, lowest)
+    lowest = -float("inf") if widened.is_floating_point() else torch.iinfo(widened.dtype).min
+    wide = padded(widened, begin, end, lowest)
     y, index = function(wide, kernel, strides, 0, dilations, ceil, return_indices=True)
     y = y if narrow is None else y.to(narrow)
     if not node.wants(1):
@@ -146,5 +146,5 @@ def max_unpool(node: Node, x: Tensor, indices: Tensor, shape: Any = None) -> Ten
     result = flat.scatter(0, indices.reshape(-1), x.reshape(-1)).reshape(small)
     if shape is None:
         return result
-    more = [wanted - size for wanted, size in zip(ints(shape)[2:], sizes, strict=True)]
+    more = [target - size for target, size in zip(ints(shape)[2:], sizes, strict=True)]
     return padded(result, [0] * rank, more)

@@ -19,25 +19,25 @@ Tensor = torch.Tensor
 @operator("Reshape", host=(1,))
 def reshape(node: Node, x: Tensor, shape: Any) -> Tensor:
     """0 copies the dimension, unless allowzero."""
-    wanted = ints(shape)
+    target = ints(shape)
     if not node.get("allowzero", 0):
-        wanted = [x.shape[i] if isinstance(size, int) and size == 0 else size for i, size in enumerate(wanted)]
+        target = [x.shape[i] if isinstance(size, int) and size == 0 else size for i, size in enumerate(target)]
     if any(isinstance(size, int) and size == 0 for size in x.shape) and -1 in [
-        size for size in wanted if isinstance(size, int)
+        size for size in target if isinstance(size, int)
     ]:
         # Nothing is left to tell the size of -1 from: what is given is compared with what is there.
-        wanted = [_missing(x, wanted) if isinstance(size, int) and size == -1 else size for size in wanted]
-    return torch.reshape(x, wanted)
+        target = [_missing(x, target) if isinstance(size, int) and size == -1 else size for size in target]
+    return torch.reshape(x, target)
 
 
-def _missing(x: Tensor, wanted: list[Any]) -> Any:
+def _missing(x: Tensor, target: list[Any]) -> Any:
     """The size for -1 in a tensor without elements: what the non-empty dimensions leave over."""
     there, given = 1, 1
     for size in x.shape:
         there *= size or 1
-    for size in wanted:
+    for size in target:
         given *= size if isinstance(size, int) and size > 0 else 1
-    return there // given if 0 in wanted else 0
+    return there // given if 0 in target else 0
 
 
 @operator("Flatten")
@@ -105,10 +105,10 @@ def split(node: Node, x: Tensor, sizes: Any = None) -> Any:
 @operator("Expand", host=(1,))
 def expand(node: Node, x: Tensor, shape: Any) -> Tensor:
     """To the broadcast of both shapes."""
-    wanted = ints(shape)
-    rank = max(len(wanted), x.ndim)
+    target = ints(shape)
+    rank = max(len(target), x.ndim)
     here = [1] * (rank - x.ndim) + list(x.shape)
-    there = [1] * (rank - len(wanted)) + wanted
+    there = [1] * (rank - len(target)) + target
     both = [a if isinstance(b, int) and b == 1 else b for a, b in zip(here, there, strict=True)]
     return x.expand(both)
 
@@ -219,8 +219,8 @@ def center_crop_pad(node: Node, x: Tensor, shape: Any) -> Tensor:
     """Cropping drops the smaller half before, padding adds the smaller half before."""
     axes = [axis % x.ndim for axis in node.get("axes", range(x.ndim))]
     begin, end = [0] * x.ndim, [0] * x.ndim
-    for axis, wanted in zip(axes, ints(shape), strict=True):
-        difference = wanted - x.shape[axis]
+    for axis, target in zip(axes, ints(shape), strict=True):
+        difference = target - x.shape[axis]
         if difference < 0:
             low = (-difference) // 2
             begin[axis], end[axis] = -low, difference + low

@@ -144,11 +144,13 @@ def _is_plain(node: Node, defaults: list[str], lengths: Tensor | None) -> bool:
 
 
 def _by_torch(
-    node: Node, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None, given: Sequence[Tensor | None]
+    node: Node, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None, optional_weights: Sequence[Tensor | None]
 ) -> tuple[Tensor, ...]:
     """One layer of torch's own. torch.export unrolls it, too (2.13): the number of steps is that of the example."""
     batch_first = bool(node.get("layout", 0))
-    states = [None if tensor is None else tensor.transpose(0, 1) if batch_first else tensor for tensor in given]
+    states = [
+        None if tensor is None else tensor.transpose(0, 1) if batch_first else tensor for tensor in optional_weights
+    ]
     x = x.transpose(0, 1) if batch_first else x
     backwards = node.get("direction", "forward") == "reverse"
     count, size = w.shape[0], r.shape[-1]
@@ -183,13 +185,13 @@ Direction = Callable[[Tensor, int, list[Gate], list[Tensor], bool], tuple[Tensor
 
 
 def _directions(
-    node: Node, x: Tensor, r: Tensor, given: Sequence[Tensor | None], defaults: list[str], run: Direction
+    node: Node, x: Tensor, r: Tensor, weights: Sequence[Tensor | None], defaults: list[str], run: Direction
 ) -> tuple[Tensor, list[Tensor]]:
     """Forward, reverse or both; `layout` 1 has the batch first."""
     batch_first = bool(node.get("layout", 0))
     if batch_first:
         x = x.transpose(0, 1)
-        given = [None if tensor is None else tensor.transpose(0, 1) for tensor in given]
+        weights = [None if tensor is None else tensor.transpose(0, 1) for tensor in weights]
     kind = node.get("direction", "forward")
     count = 2 if kind == "bidirectional" else 1
     names = node.get("activations", defaults * count)
@@ -197,12 +199,12 @@ def _directions(
     outputs, finals = [], []
     for k in range(count):
         gates = _gates(node, names, k * len(defaults), len(defaults))
-        states = [zeros if tensor is None else tensor[k] for tensor in given]
+        states = [zeros if tensor is None else tensor[k] for tensor in weights]
         y, last = run(x, k, gates, states, kind == "reverse" or k == 1)
         outputs.append(y)
         finals.append(last)
     y = torch.stack(outputs, 1)
-    ends = [torch.stack([final[i] for final in finals], 0) for i in range(len(given))]
+    ends = [torch.stack([final[i] for final in finals], 0) for i in range(len(weights))]
     if batch_first:
         return y.permute(2, 0, 1, 3), [end.transpose(0, 1) for end in ends]
     return y, ends

@@ -48,9 +48,9 @@ def resize(node: Node, x: Tensor, roi: Any = None, scales: Any = None, sizes: An
         return _resized(inner, x, list(range(x.ndim)), _floats(roi), None, None)
     axes = [axis % x.ndim for axis in node.get("axes", range(x.ndim))]
     factors = _floats(scales) if scales is not None and _count(scales) else None
-    wanted = ints(sizes) if sizes is not None and _count(sizes) else None
+    target = ints(sizes) if sizes is not None and _count(sizes) else None
     region = _floats(roi) if roi is not None and _count(roi) else None
-    return _resized(node, x, axes, factors, wanted, region)
+    return _resized(node, x, axes, factors, target, region)
 
 
 def _count(value: Any) -> int:
@@ -66,29 +66,29 @@ def _resized(
     x: Tensor,
     axes: list[int],
     factors: list[Any] | None,
-    wanted: list[Any] | None,
+    target: list[Any] | None,
     region: list[Any] | None,
 ) -> Tensor:
     policy = node.get("keep_aspect_ratio_policy", "stretch")
-    if wanted is not None and policy != "stretch":
+    if target is not None and policy != "stretch":
         choose = min if policy == "not_larger" else max
-        factor = choose(size / x.shape[axis] for axis, size in zip(axes, wanted, strict=True))
+        factor = choose(size / x.shape[axis] for axis, size in zip(axes, target, strict=True))
         factors = [factor] * len(axes)
-        wanted = [math.floor(factor * x.shape[axis] + 0.5) for axis in axes]
-    if wanted is None:
+        target = [math.floor(factor * x.shape[axis] + 0.5) for axis in axes]
+    if target is None:
         if factors is None:
             raise node.unsupported(noted(ConversionCode.NO_SCALES_NO_SIZES))
         # The text takes the length of the region into it; onnx's shape inference and every implementation do not.
-        wanted = [_floor(x.shape[axis] * factor) for axis, factor in zip(axes, factors, strict=True)]
+        target = [_floor(x.shape[axis] * factor) for axis, factor in zip(axes, factors, strict=True)]
     else:
         factors = [None] * len(axes) if factors is None else factors
-    own = _by_torch(node, x, axes, factors, wanted)
+    own = _by_torch(node, x, axes, factors, target)
     if own is not None:
         return own
     kind = x.dtype
     if not x.is_floating_point():
         x = x.to(torch.float32)
-    for i, (axis, factor, size) in enumerate(zip(axes, factors, wanted, strict=True)):
+    for i, (axis, factor, size) in enumerate(zip(axes, factors, target, strict=True)):
         window = (region[i], region[i + len(axes)]) if region is not None else None
         if _same(size, x.shape[axis]) and factor in (None, 1.0) and window is None:
             continue
@@ -106,18 +106,18 @@ def _floor(value: Any) -> Any:
     return value if isinstance(value, int) else torch.sym_int(value)  # type: ignore[no-untyped-call]
 
 
-def _by_torch(node: Node, x: Tensor, axes: list[int], factors: list[Any], wanted: list[Any]) -> Tensor | None:
+def _by_torch(node: Node, x: Tensor, axes: list[int], factors: list[Any], target: list[Any]) -> Tensor | None:
     """torch.nn.functional.interpolate where its coordinates are the asked ones: backends know it."""
     mode = node.get("mode", "nearest")
     transform = node.get("coordinate_transformation_mode", "half_pixel")
-    kept = {axis for axis, size in zip(axes, wanted, strict=True) if _is(size, x.shape[axis])}
+    kept = {axis for axis, size in zip(axes, target, strict=True) if _is(size, x.shape[axis])}
     if x.ndim != 4 or not {0, 1} <= kept | (set(range(4)) - set(axes)) or node.get("antialias", 0):
         return None
     if not x.is_floating_point():
         return None
     sizes = [x.shape[2], x.shape[3]]
     whole = True
-    for axis, size, factor in zip(axes, wanted, factors, strict=True):
+    for axis, size, factor in zip(axes, target, factors, strict=True):
         if axis >= 2:
             sizes[axis - 2] = size
             ratio_is_exact = factor is None or abs(factor - round(factor)) < 1e-12

@@ -74,8 +74,8 @@ def sequence_map(
     body = node.get("body")
     outputs: list[list[Tensor]] = [[] for _ in body.outputs]
     for i in range(len(inputs[0])):
-        given = [operand[i] if isinstance(operand, list) else operand for operand in inputs]
-        results = module.evaluate(body, {**_all(scope), **dict(zip(body.inputs, given, strict=True))}, device)
+        operands = [operand[i] if isinstance(operand, list) else operand for operand in inputs]
+        results = module.evaluate(body, {**_all(scope), **dict(zip(body.inputs, operands, strict=True))}, device)
         for kept, value in zip(outputs, results, strict=True):
             kept.append(value)
     return tuple(outputs)

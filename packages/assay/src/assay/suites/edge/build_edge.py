@@ -37,8 +37,8 @@ def _case(edge: Edge, folder: Path) -> Case:
     write_golden(
         folder / "golden",
         model=model,
-        inputs=[{name: array(given) for name, given in edge.inputs.items()}],
-        outputs=[{name: array(given) for name, given in edge.outputs.items()}],
+        inputs=[{name: array(values) for name, values in edge.inputs.items()}],
+        outputs=[{name: array(values) for name, values in edge.outputs.items()}],
         seed=0,
         producer="specification",
         producer_version="",
@@ -56,9 +56,9 @@ def _case(edge: Edge, folder: Path) -> Case:
     )
 
 
-def array(given: Given) -> np.ndarray[Any, Any]:
+def array(typed: Given) -> np.ndarray[Any, Any]:
     """The tensor of a line."""
-    dtype, shape, values = given
+    dtype, shape, values = typed
     with np.errstate(all="ignore"):
         flat = np.array(values, np.float64 if any(isinstance(value, float) for value in values) else None)
         numbers = flat.astype(numpy_dtype(dtype))
@@ -74,20 +74,20 @@ def _saved(path: Path, edge: Edge, nodes: tuple[Node, ...]) -> Path:
     graph = helper.make_graph(
         [_node(node) for node in nodes],
         edge.name,
-        [_info(name, given, edge) for name, given in edge.inputs.items()],
-        [_info(name, given, edge) for name, given in edge.outputs.items()],
-        [numpy_helper.from_array(array(given), name) for name, given in edge.constants.items() if name in read],
+        [_info(name, values, edge) for name, values in edge.inputs.items()],
+        [_info(name, values, edge) for name, values in edge.outputs.items()],
+        [numpy_helper.from_array(array(values), name) for name, values in edge.constants.items() if name in read],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", edge.opset)], ir_version=IR_VERSION)
     path.write_bytes(model.SerializeToString(deterministic=True))
     return path
 
 
-def _info(name: str, given: Given, edge: Edge) -> Any:
+def _info(name: str, values: Given, edge: Edge) -> Any:
     from onnx import helper
 
-    shape = edge.declared.get(name, given[1])
-    return helper.make_tensor_value_info(name, _type(given[0]), list(shape))
+    shape = edge.declared.get(name, values[1])
+    return helper.make_tensor_value_info(name, _type(values[0]), list(shape))
 
 
 def _node(node: Node) -> Any:

@@ -49,9 +49,9 @@ class Gradients:
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:
         """Traced by torch; a gradient that finite differences contradict makes no case."""
         seed = cases[0].inputs.seed if cases else 0
-        asked = [authored()[case.name] for case in cases]
+        authored_cases = [authored()[case.name] for case in cases]
         for case, reason in build_cases(
-            self.name, asked, seed=seed, workers=workers, maker=f"{__name__}.build_gradients"
+            self.name, authored_cases, seed=seed, workers=workers, maker=f"{__name__}.build_gradients"
         ):
             yield _derived(case), reason
 

@@ -35,38 +35,41 @@ def main() -> None:
     serve(make, prepare)
 
 
-def make(asked: MakeRequest, folder: Path) -> None:
+def make(request: MakeRequest, folder: Path) -> None:
     """Raises Contradicted, ValueError where there is nothing to differentiate, and what torch raises."""
     import torch
 
-    case, second = asked.case, asked.case.source == "second"
-    torch.manual_seed(number_of(f"{asked.seed}/{case.name}"))
+    case, second = request.case, request.case.source == "second"
+    torch.manual_seed(number_of(f"{request.seed}/{case.name}"))
     module = build(case).eval()
     double = copy.deepcopy(module).double()
-    arrays, backward = _drawn(asked, double, second)
+    arrays, backward = _drawn(request, double, second)
     inputs = [as_tensor(array) for array in arrays.values()]
     own = joint(module, list(arrays), inputs, second=second)
     vectors = {
-        name: random_tensors(RandomArg(name, "float32", shape), seed=asked.seed, case=case.name)
+        name: random_tensors(RandomArg(name, "float32", shape), seed=request.seed, case=case.name)
         for name, shape in own.given
     }
     fed = {**arrays, **vectors}
     expected = backward.function(*(_double(as_tensor(array)) for array in fed.values()))
-    given = save_models(_traced(own, fed), folder, list(fed), list(own.outputs))
-    _write(given, folder, asked, fed, dict(zip(backward.outputs, (tensor.numpy() for tensor in expected), strict=True)))
+    models = save_models(_traced(own, fed), folder, list(fed), list(own.outputs))
+    _write(
+        models, folder, request, fed, dict(zip(backward.outputs, (tensor.numpy() for tensor in expected), strict=True))
+    )
 
 
-def _drawn(asked: MakeRequest, double: Any, second: bool) -> tuple[dict[str, np.ndarray[Any, Any]], Joint]:
+def _drawn(request: MakeRequest, double: Any, second: bool) -> tuple[dict[str, np.ndarray[Any, Any]], Joint]:
     """Inputs away from every kink, and the function in double whose derivatives hold there."""
     why = ""
     for attempt in range(ATTEMPTS):
-        name = asked.case.name + (f"#{attempt}" if attempt else "")
+        name = request.case.name + (f"#{attempt}" if attempt else "")
         arrays = {
-            random_arg.name: random_tensors(random_arg, seed=asked.seed, case=name) for random_arg in asked.case.inputs
+            random_arg.name: random_tensors(random_arg, seed=request.seed, case=name)
+            for random_arg in request.case.inputs
         }
         inputs = [_double(as_tensor(array)) for array in arrays.values()]
         backward = joint(double, list(arrays), inputs, second=second)
-        why = _checked(backward, inputs, asked.seed, second)
+        why = _checked(backward, inputs, request.seed, second)
         if not why:
             return arrays, backward
     raise Contradicted(f"{why} (for each of {ATTEMPTS} draws)")
@@ -127,7 +130,7 @@ def _traced(own: Joint, fed: dict[str, np.ndarray[Any, Any]]) -> Any:
 
 
 def _write(
-    given: Model, folder: Path, asked: MakeRequest, fed: dict[str, Any], expected: dict[str, np.ndarray[Any, Any]]
+    given: Model, folder: Path, request: MakeRequest, fed: dict[str, Any], expected: dict[str, np.ndarray[Any, Any]]
 ) -> None:
     import torch
 
@@ -136,7 +139,7 @@ def _write(
         model=given,
         inputs=[{spec.name: fed[spec.name] for spec in given.inputs}],
         outputs=[expected],
-        seed=asked.seed,
+        seed=request.seed,
         producer="torch float64",
         producer_version=str(torch.__version__),
         who="assay",

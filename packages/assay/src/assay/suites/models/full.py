@@ -112,8 +112,8 @@ class _Bert(nn.Module):
         self.pool = nn.Linear(width, width)
 
     def forward(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        seen = self.words(tokens) + self.places.weight[: tokens.shape[1]] + self.kinds.weight[0]
-        states = self.layers(self.norm(seen))
+        attended = self.words(tokens) + self.places.weight[: tokens.shape[1]] + self.kinds.weight[0]
+        states = self.layers(self.norm(attended))
         return states, self.pool(states[:, 0]).tanh()
 
 

@@ -22,8 +22,8 @@ class Attention(nn.Module):
         q, k, v = (part.view(n, t, self.heads, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
         if self.rotary:
             q, k = _turned(q), _turned(k)
-        seen = functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
-        return self.out(seen.transpose(1, 2).reshape(n, t, c))
+        attended = functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        return self.out(attended.transpose(1, 2).reshape(n, t, c))
 
 
 def _turned(x: Tensor) -> Tensor:
@@ -87,8 +87,8 @@ class _Swin(nn.Module):
         n, h, v, c = x.shape
         s = self.window
         cut = x.view(n, h // s, s, v // s, s, c).permute(0, 1, 3, 2, 4, 5).reshape(-1, s * s, c)
-        seen = block(cut).view(n, h // s, v // s, s, s, c)
-        return seen.permute(0, 1, 3, 2, 4, 5).reshape(n, h, v, c)
+        attended = block(cut).view(n, h // s, v // s, s, s, c)
+        return attended.permute(0, 1, 3, 2, 4, 5).reshape(n, h, v, c)
 
     def forward(self, x: Tensor) -> Tensor:
         x = self._windows(self.patches(x).permute(0, 2, 3, 1), self.first)
@@ -182,8 +182,8 @@ class _Cached(nn.Module):
         n, heads, _, size = keys.shape
         q, k, v = (part.view(n, 1, heads, size).transpose(1, 2) for part in self.qkv(self.words(token)).chunk(3, -1))
         keys, values = torch.cat([keys, k], 2), torch.cat([values, v], 2)
-        seen = functional.scaled_dot_product_attention(q, keys, values)
-        return self.out(seen.transpose(1, 2).reshape(n, 1, heads * size)), keys, values
+        attended = functional.scaled_dot_product_attention(q, keys, values)
+        return self.out(attended.transpose(1, 2).reshape(n, 1, heads * size)), keys, values
 
 
 def llama_cached(width: int = 16, words: int = 50) -> nn.Module:

@@ -273,8 +273,8 @@ class _Diffusion(nn.Module):
         x = x + self.second(self.first(x) + self.time(t)[:, :, None, None])
         n, c, h, v = x.shape
         q, k, value = (part.flatten(2).transpose(1, 2)[:, None] for part in self.qkv(self.norm(x)).chunk(3, 1))
-        seen = functional.scaled_dot_product_attention(q, k, value)[:, 0]
-        return x + self.out(seen.transpose(1, 2).reshape(n, c, h, v))
+        attended = functional.scaled_dot_product_attention(q, k, value)[:, 0]
+        return x + self.out(attended.transpose(1, 2).reshape(n, c, h, v))
 
 
 def diffusion_block(w: int = 16) -> nn.Module:

@@ -65,9 +65,9 @@ def model_of(regression: Regression) -> tuple[Any, dict[str, Array]]:
     declared = {value.name: value for value in model.graph.input}
     unknown = {*regression.inputs, *regression.constants} - declared.keys()
     assert not unknown, f"{regression.name}: the graph has no {', '.join(sorted(unknown))}"
-    for name, given in regression.constants.items():
+    for name, numbers in regression.constants.items():
         model.graph.input.remove(declared[name])
-        model.graph.initializer.append(numpy_helper.from_array(_array(declared.pop(name), given), name))
+        model.graph.initializer.append(numpy_helper.from_array(_array(declared.pop(name), numbers), name))
     onnx.checker.check_model(model)
     return model, {name: _array(value, regression.inputs.get(name, Spread())) for name, value in declared.items()}
 
@@ -84,15 +84,15 @@ def answers(regression: Regression, model: Any, inputs: Mapping[str, Array]) -> 
     }
 
 
-def _array(value: Any, given: Numbers | Spread) -> Array:
+def _array(value: Any, spread: Numbers | Spread) -> Array:
     shape = tuple(axis.dim_value for axis in value.type.tensor_type.shape.dim)
     size = int(np.prod(shape, dtype=np.int64))
-    if isinstance(given, Spread):
-        numbers = np.linspace(given.low, given.high, size)[_mixed(size)]
+    if isinstance(spread, Spread):
+        numbers = np.linspace(spread.low, spread.high, size)[_mixed(size)]
     else:
-        numbers = np.resize(np.asarray(given), size) if size else np.zeros(0)
+        numbers = np.resize(np.asarray(spread), size) if size else np.zeros(0)
     dtype = _dtype(value)
-    numbers = np.round(numbers) if isinstance(given, Spread) and dtype.kind in "iu" else numbers
+    numbers = np.round(numbers) if isinstance(spread, Spread) and dtype.kind in "iu" else numbers
     return np.asarray(numbers.reshape(shape).astype(dtype))
 
 

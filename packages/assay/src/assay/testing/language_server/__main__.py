@@ -30,27 +30,29 @@ def main() -> None:
     parser.add_argument("--leak", type=int, default=0, help="bytes that each request leaves behind")
     parser.add_argument("--held", type=int, default=0, help="bytes that are held besides, as weights would be")
     parser.add_argument("--for", type=float, default=3600.0, dest="seconds", help="seconds until it ends by itself")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     import uvicorn
 
     settings = Settings(
-        asked.weights,
-        asked.tokenizer,
-        asked.name,
-        frozenset(asked.fault),
-        frozenset(asked.trouble),
-        batch=asked.batch,
-        delay_s=asked.delay,
-        step_s=asked.step,
-        extra=asked.extra,
-        drafted=asked.draft,
-        leak_bytes=asked.leak,
-        held_bytes=asked.held,
+        arguments.weights,
+        arguments.tokenizer,
+        arguments.name,
+        frozenset(arguments.fault),
+        frozenset(arguments.trouble),
+        batch=arguments.batch,
+        delay_s=arguments.delay,
+        step_s=arguments.step,
+        extra=arguments.extra,
+        drafted=arguments.draft,
+        leak_bytes=arguments.leak,
+        held_bytes=arguments.held,
     )
     server = uvicorn.Server(
-        uvicorn.Config(application(settings), host="127.0.0.1", port=asked.port, log_level="critical", access_log=False)
+        uvicorn.Config(
+            application(settings), host="127.0.0.1", port=arguments.port, log_level="critical", access_log=False
+        )
     )
-    end = threading.Timer(asked.seconds, lambda: setattr(server, "should_exit", True))
+    end = threading.Timer(arguments.seconds, lambda: setattr(server, "should_exit", True))
     end.daemon = True
     end.start()
     server.run()

@@ -64,9 +64,9 @@ def _types(model: Path) -> tuple[dict[str, str], dict[str, str]]:
     import onnx
 
     graph = onnx.load(model, load_external_data=False).graph
-    given = {tensor.name for tensor in graph.initializer}
+    constants = {tensor.name for tensor in graph.initializer}
     return (
-        {value.name: _type(value) for value in graph.input if value.name not in given},
+        {value.name: _type(value) for value in graph.input if value.name not in constants},
         {value.name: _type(value) for value in graph.output},
     )
 

@@ -69,8 +69,8 @@ def look_up(job: EngineJob, backend: Backend) -> tuple[str, CachedArtifact | Non
     not asked to, a device whose artifacts are made for one piece of hardware, a model that is code."""
     environment_key()
     source = model_path(job, backend.accepts)
-    asked = job.reuse or job.refusals is not RefusalCache.UNUSED
-    if not asked or job.flow.device != "cpu" or format_of(source) == "factory":
+    may_reuse = job.reuse or job.refusals is not RefusalCache.UNUSED
+    if not may_reuse or job.flow.device != "cpu" or format_of(source) == "factory":
         return "", None
     key = _key(job, backend, source)
     kept = _cache().find(key)
@@ -235,8 +235,8 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.processor()
-    wanted = ("model name", "flags", "Features", "CPU part")
-    return sha256_bytes("\n".join(sorted({line for line in lines if line.startswith(wanted)})).encode())
+    keys = ("model name", "flags", "Features", "CPU part")
+    return sha256_bytes("\n".join(sorted({line for line in lines if line.startswith(keys)})).encode())
 
 
 def _state(*paths: str) -> tuple[int, int]:

@@ -23,14 +23,14 @@ Beyond = tuple[str, str, int, float]
 """Names of operators, their type, how many there are, and how many the model excuses."""
 
 
-def find_lower_precision(asked: str, facts: EngineInfo, own: Callable[[], ModelPrecision]) -> tuple[Finding, ...]:
-    """A finding where operators computed, or weights are stored, in a type coarser than `asked`, and more of them than the
+def find_lower_precision(precision: str, facts: EngineInfo, own: Callable[[], ModelPrecision]) -> tuple[Finding, ...]:
+    """A finding where operators computed, or weights are stored, in a type coarser than `precision`, and more of them than the
     model itself has. `own` is asked only where it matters."""
     used = computing_types(facts)
     for kind, layers in facts.weights.items():
         if layers and (is_floating(unsigned(kind)) or unsigned(kind) in QUANTIZED):
             used.setdefault(unsigned(kind), {})[_WEIGHTS] = layers
-    coarser = {kind: names for kind, names in used.items() if _is_coarser(kind, asked)}
+    coarser = {kind: names for kind, names in used.items() if _is_coarser(kind, precision)}
     if not coarser:
         return ()
     excused = own()
@@ -38,8 +38,8 @@ def find_lower_precision(asked: str, facts: EngineInfo, own: Callable[[], ModelP
     if not beyond:
         return ()
     operators, dtypes, counts, allowed = (tuple(column) for column in zip(*beyond, strict=True))
-    seen = facts_seen(asked=asked, operators=operators, dtypes=dtypes, counts=counts, allowed=allowed)
-    return (Finding("precision", "", FindingCode.LOWER_PRECISION, seen),)
+    numbers = facts_seen(asked=precision, operators=operators, dtypes=dtypes, counts=counts, allowed=allowed)
+    return (Finding("precision", "", FindingCode.LOWER_PRECISION, numbers),)
 
 
 def _beyond(kind: str, names: Mapping[str, int], own: ModelPrecision) -> list[Beyond]:
@@ -63,20 +63,20 @@ def _beyond(kind: str, names: Mapping[str, int], own: ModelPrecision) -> list[Be
     return entries
 
 
-def minor_deviations(asked: str, facts: EngineInfo) -> tuple[Note, ...]:
+def minor_deviations(precision: str, facts: EngineInfo) -> tuple[Note, ...]:
     """A note where less than half of the operators compute in the type that the flow promises, and some do."""
-    if asked in WIDE:
+    if precision in WIDE:
         return ()
     counts = {kind: sum(names.values()) for kind, names in computing_types(facts).items()}
-    own, total = counts.get(unsigned(asked), 0), sum(counts.values())
+    own, total = counts.get(unsigned(precision), 0), sum(counts.values())
     if not 0 < own < _FEW * total:
         return ()
-    return (noted(NoteCode.FEW_IN_PRECISION, count=own, operators=total, asked=asked, metric=unsigned(asked)),)
+    return (noted(NoteCode.FEW_IN_PRECISION, count=own, operators=total, asked=precision, metric=unsigned(precision)),)
 
 
-def _is_coarser(kind: str, asked: str) -> bool:
-    if kind in QUANTIZED and asked in QUANTIZED:
-        return QUANTIZED.index(kind) > QUANTIZED.index(asked)
-    if kind in QUANTIZED or asked not in UNIT_ROUNDOFF:
-        return kind in QUANTIZED and asked in UNIT_ROUNDOFF
-    return UNIT_ROUNDOFF[kind] > UNIT_ROUNDOFF[asked]
+def _is_coarser(kind: str, precision: str) -> bool:
+    if kind in QUANTIZED and precision in QUANTIZED:
+        return QUANTIZED.index(kind) > QUANTIZED.index(precision)
+    if kind in QUANTIZED or precision not in UNIT_ROUNDOFF:
+        return kind in QUANTIZED and precision in UNIT_ROUNDOFF
+    return UNIT_ROUNDOFF[kind] > UNIT_ROUNDOFF[precision]

@@ -26,9 +26,9 @@ def input_facts(model: Model, golden: Golden) -> tuple[InputFacts, ...]:
     )
 
 
-def _facts(name: str, given: Sequence[object], choice: InputFacts) -> InputFacts:
-    arrays = [value for value in given if isinstance(value, np.ndarray | np.generic)]
-    if len(arrays) < len(given):
+def _facts(name: str, samples: Sequence[object], choice: InputFacts) -> InputFacts:
+    arrays = [value for value in samples if isinstance(value, np.ndarray | np.generic)]
+    if len(arrays) < len(samples):
         return replace(choice, name=name, dtype="sequence")
     tensors = [np.asarray(array) for array in arrays]
     dtype = "string" if tensors[0].dtype.kind in "OUS" else dtype_name(tensors[0].dtype)

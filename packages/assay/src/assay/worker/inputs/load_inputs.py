@@ -122,8 +122,8 @@ def load_inputs(job: InputsJob) -> Source:
     if job.case.original is not None:
         return Source(*inputs_of_original(job, job.case.original))
     if recipe.given:
-        given = read_inputs(Path(recipe.given))
-        return Source(given.inputs, given.labels, given.lock.state, given.lock.sequences)
+        file_inputs = read_inputs(Path(recipe.given))
+        return Source(file_inputs.inputs, file_inputs.labels, file_inputs.lock.state, file_inputs.lock.sequences)
     if recipe.data is not None and not recipe.golden:
         own_data = read_data(recipe.data, job.case.model)
         return Source(own_data.inputs, own_data.labels, dict(own_data.state), own_data.sequences)

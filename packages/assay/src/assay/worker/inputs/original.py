@@ -70,7 +70,7 @@ def _under(names: Mapping[str, str], sample: Mapping[str, Tensor]) -> dict[str, 
 def _check_shape(name: str, declared: tuple[int | str, ...], shape: tuple[int, ...]) -> None:
     fits = declared == ("...",) or (
         len(declared) == len(shape)
-        and all(isinstance(wanted, str) or wanted == size for wanted, size in zip(declared, shape, strict=True))
+        and all(isinstance(due, str) or due == size for due, size in zip(declared, shape, strict=True))
     )
     if not fits:
         raise UsageError(noted(NoteCode.NEW_INPUT_SHAPE, input=name, shape=declared, fed=shape))
@@ -230,11 +230,11 @@ def _typed(samples: Samples, declared: Mapping[str, str]) -> list[dict[str, Tens
 
 
 def _as(array: Tensor, dtype: str) -> Tensor:
-    given = dtype_name(array.dtype)
-    both = is_floating(given) and is_floating(dtype)
+    own_dtype = dtype_name(array.dtype)
+    both = is_floating(own_dtype) and is_floating(dtype)
     integers = array.dtype.kind in "iu" and dtype.removeprefix("u").startswith("int")
     with np.errstate(over="ignore"):
-        return array.astype(numpy_dtype(dtype)) if given != dtype and (both or integers) else array
+        return array.astype(numpy_dtype(dtype)) if own_dtype != dtype and (both or integers) else array
 
 
 def _contract(job: InputsJob, original: Original) -> Contract:

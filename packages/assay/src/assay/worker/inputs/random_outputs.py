@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 _CONSTANT = (FindingCode.REFERENCE_CONSTANT, FindingCode.REFERENCE_REPEATED, FindingCode.REFERENCE_SATURATED)
 
 
-def random_outputs(given: Model, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Draw]:
+def random_outputs(source: Model, inputs: Sequence[Mapping[str, Tensor]]) -> dict[str, Draw]:
     """By name; none where the model is no ONNX file, or only answers of it are there: what its graph draws is not known."""
     from assay.numerics.drawn_outputs import drawn_outputs
 
-    model = _graph_of(given)
+    model = _graph_of(source)
     return drawn_outputs(model, inputs) if model is not None else {}
 
 
-def with_constants(given: Model, comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+def with_constants(source: Model, comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
     """Those marked whose reference is constant because the graph gives no other."""
     doubtful = [comparison for comparison in comparisons if _is_constant(comparison)]
-    model = _graph_of(given) if doubtful else None
+    model = _graph_of(source) if doubtful else None
     if model is None:
         return tuple(comparisons)
     from assay.numerics.drawn_outputs import fixed_outputs
@@ -49,16 +49,16 @@ def _is_constant(comparison: Comparison) -> bool:
     return comparison.degenerate is not None and comparison.uninformative and comparison.degenerate.code in _CONSTANT
 
 
-def _graph_of(given: Model) -> ModelProto | None:
+def _graph_of(source: Model) -> ModelProto | None:
     """Without its weights."""
-    if given.format != "onnx" or not given.source:
+    if source.format != "onnx" or not source.source:
         return None
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     from onnx import ModelProto
 
     from assay.models.examination.outer_structure import without_weights
 
-    path = Path(given.source)
+    path = Path(source.source)
     try:
         with path.open("rb") as file:
             model: ModelProto = ModelProto.FromString(without_weights(file, path.stat().st_size) or b"")

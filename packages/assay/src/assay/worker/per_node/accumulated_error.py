@@ -49,7 +49,7 @@ def accumulated_errors(
     reads = {value.name for value in plain.graph.input}
     known = reads | {name for node in plain.graph.node for name in node.output if name}
     seen_as = _seen_by_readers(graph, feeds[0])
-    hidden = {seen for name, seen in seen_as.items() if seen != name}
+    hidden = {tapped_name for name, tapped_name in seen_as.items() if tapped_name != name}
     # The end of a quantized model has its name behind the last grid.
     stands_for = {
         name: _origin(name, graph, known) or (seen_as.get(name, "") if seen_as.get(name) in known else "")

@@ -199,8 +199,8 @@ def _finding(node_values: NodeValues) -> Finding:
 
 
 def _comparisons(judged: Sequence[NodeValues], feeds: Sequence[Values]) -> tuple[Comparison, ...]:
-    given = [node_values for node_values in judged if node_values.output in feeds[0]]
-    worst = sorted(given, key=lambda node_values: -node_values.budget)[:KEPT]
+    among_inputs = [node_values for node_values in judged if node_values.output in feeds[0]]
+    worst = sorted(among_inputs, key=lambda node_values: -node_values.budget)[:KEPT]
     return tuple(
         Comparison(
             node_values.output,

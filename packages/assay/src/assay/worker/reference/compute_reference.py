@@ -145,10 +145,10 @@ def _as_declared(answer: dict[str, Tensor], declared: dict[str, str], flow: str)
 
 
 def _rounded(array: Tensor, name: str, declared: str, flow: str) -> Tensor:
-    given = dtype_name(array.dtype)
-    if given == declared or not declared:
+    dtype = dtype_name(array.dtype)
+    if dtype == declared or not declared:
         return array
-    if not (is_floating(given) and is_floating(declared)):
-        raise BadGolden(noted(NoteCode.GOLDEN_TYPE, output=name, given=given, declared=declared, flow=flow))
+    if not (is_floating(dtype) and is_floating(declared)):
+        raise BadGolden(noted(NoteCode.GOLDEN_TYPE, output=name, given=dtype, declared=declared, flow=flow))
     with np.errstate(over="ignore"):
         return array.astype(numpy_dtype(declared))

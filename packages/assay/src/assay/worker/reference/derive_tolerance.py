@@ -69,9 +69,9 @@ def _derived(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob) ->
     try:
         return derive_each(load_onnx(model), inputs, precision, each, seed=seed, coarse=job.coarse)
     except Lowering as error:
-        asked = [msgspec.structs.replace(job, allowances=allowance) for allowance in each]
+        jobs = [msgspec.structs.replace(job, allowances=allowance) for allowance in each]
         try:
-            return [learned_tolerance(model, inputs, variant, reason_of(error)) for variant in asked]
+            return [learned_tolerance(model, inputs, variant, reason_of(error)) for variant in jobs]
         except Lowering:
             raise error from None
 

@@ -116,8 +116,8 @@ def leaving(values: GraphValues, places: Collection[int]) -> list[str]:
     ends = {value.name for value in values.model.graph.output}
     made = [name for place in sorted(inside) for name in values.nodes[place].output if name in values]
     readers = {name: values.readers.get(name, frozenset()) for name in made}
-    seen = [name for name in made if name in ends or readers[name] - inside]
-    return seen or [name for name in made if not readers[name]]
+    leaving_values = [name for name in made if name in ends or readers[name] - inside]
+    return leaving_values or [name for name in made if not readers[name]]
 
 
 def _value(values: GraphValues, name: str) -> Tensor:

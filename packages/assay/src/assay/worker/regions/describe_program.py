@@ -43,10 +43,10 @@ def program_code(program: Program, feeds: Mapping[str, Tensor], outputs: Mapping
         held = {name: array_code(to_numpy(value)) for name, value in weights.items()}
     except (HarnessError, TypeError, AttributeError):
         return ""
-    given = dict(zip(signature.user_inputs, (spec.name for spec in program.inputs), strict=True))
+    names = dict(zip(signature.user_inputs, (spec.name for spec in program.inputs), strict=True))
     if any("ml_dtypes" in text for text in held.values()):
         return ""
-    return _written(exported, held, given, feeds, {spec.name: outputs[spec.name] for spec in program.outputs})
+    return _written(exported, held, names, feeds, {spec.name: outputs[spec.name] for spec in program.outputs})
 
 
 def _is_more(node: Any) -> bool:
@@ -64,7 +64,7 @@ def _is_more(node: Any) -> bool:
 def _written(
     exported: Any,
     held: Mapping[str, str],
-    given: Mapping[Any, str],
+    names: Mapping[Any, str],
     feeds: Mapping[str, Tensor],
     outputs: Mapping[str, Tensor],
 ) -> str:
@@ -73,15 +73,15 @@ def _written(
     placeholders = [node.name for node in exported.graph.nodes if node.op == "placeholder"]
     passed = ", ".join(f"self.{name}" if name in held else name for name in placeholders)
     kept = "".join(f"        self.register_buffer({name!r}, torch.tensor({text}))\n" for name, text in held.items())
-    fed = "".join(f"    {name!r}: {array_code(np.asarray(feeds[name]))},\n" for name in given.values())
+    fed = "".join(f"    {name!r}: {array_code(np.asarray(feeds[name]))},\n" for name in names.values())
     right = "".join(f"    {name!r}: {array_code(np.asarray(array))},\n" for name, array in outputs.items())
     return (
         f"{graph}\n\n\n"
         "class Smallest(torch.nn.Module):\n"
-        f"    inputs = {list(given.values())!r}\n"
+        f"    inputs = {list(names.values())!r}\n"
         f"    outputs = {list(outputs)!r}\n\n"
         f"    def __init__(self):\n        super().__init__()\n{kept}\n"
-        f"    def forward(self, {', '.join(map(str, given))}):\n"
+        f"    def forward(self, {', '.join(map(str, names))}):\n"
         f"        return graph(self, {passed})\n\n\n"
         "model = Smallest().eval()\n"
         f"inputs = {{\n{fed}}}\n"

@@ -23,12 +23,14 @@ class Iterations(NamedTuple):
     total: int = 0
 
 
-def first_wrong(node: NodeProto, output: str, given: Tensor, exact: Tensor) -> Iterations:
+def first_wrong(node: NodeProto, output: str, answer: Tensor, exact: Tensor) -> Iterations:
     """Of an output of the node."""
-    if given.shape != exact.shape or not exact.size or exact.dtype.kind not in "fiub":
+    if answer.shape != exact.shape or not exact.size or exact.dtype.kind not in "fiub":
         return Iterations()
     iterations = [
-        _first(np.moveaxis(np.asarray(given).astype(np.float64), axis, 0), np.moveaxis(exact, axis, 0), backwards, part)
+        _first(
+            np.moveaxis(np.asarray(answer).astype(np.float64), axis, 0), np.moveaxis(exact, axis, 0), backwards, part
+        )
         for axis, backwards, part in _rows(node, output)
         if axis < exact.ndim
     ]
@@ -36,14 +38,14 @@ def first_wrong(node: NodeProto, output: str, given: Tensor, exact: Tensor) -> I
     return min(wrong, default=Iterations())
 
 
-def _first(given: Tensor, exact: Tensor, backwards: bool, part: int | None) -> Iterations:
+def _first(answer: Tensor, exact: Tensor, backwards: bool, part: int | None) -> Iterations:
     if part is not None:  # a direction: it is the axis behind the steps, or behind the batch
-        axis = 1 if given.ndim == 4 else 0
-        given, exact = np.take(given, part, axis), np.take(exact, part, axis)
+        axis = 1 if answer.ndim == 4 else 0
+        answer, exact = np.take(answer, part, axis), np.take(exact, part, axis)
     wide = np.asarray(exact, np.float64)
     largest = float(np.abs(wide[np.isfinite(wide)]).max(initial=0.0)) or 1.0
     with np.errstate(all="ignore"):
-        off = ~(np.abs(given - wide) <= VISIBLE * largest) & ~((given == wide) | (np.isnan(given) & np.isnan(wide)))
+        off = ~(np.abs(answer - wide) <= VISIBLE * largest) & ~((answer == wide) | (np.isnan(answer) & np.isnan(wide)))
     rows = off.reshape(len(off), -1).any(axis=1)
     rows = rows[::-1] if backwards else rows
     return Iterations(int(rows.argmax()) + 1, len(rows)) if rows.any() else Iterations()

@@ -109,14 +109,14 @@ def save_model(model: ModelProto, path: Path) -> Path:
 
 
 def evaluate(
-    model: ModelProto, sample: Mapping[str, Tensor], wanted: Iterable[str], *, otherwise: bool = False
+    model: ModelProto, sample: Mapping[str, Tensor], names: Iterable[str], *, otherwise: bool = False
 ) -> dict[str, Tensor]:
-    """Those of the `wanted` values that are tensors of numbers, in float64; `otherwise`: by the other reading of what the standard leaves
+    """Those of the `names` values that are tensors of numbers, in float64; `otherwise`: by the other reading of what the standard leaves
     open. Raises Lowering where the model cannot be evaluated."""
     wide = expanded(model)
     there = {name for node in wide.graph.node for name in node.output}
     outputs = [value.name for value in model.graph.output]
-    taps = [name for name in dict.fromkeys(wanted) if name in there and name not in outputs]
+    taps = [name for name in dict.fromkeys(names) if name in there and name not in outputs]
     with np.errstate(all="ignore"):
         values = wide_evaluator(wide, {}, otherwise=otherwise).evaluate(as_type(sample, np.float64), taps)
     pairs = zip((*outputs, *taps), values, strict=True)

@@ -53,24 +53,24 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
             region, wide = edited(region, job.edits)
         folder = Path(tempfile.mkdtemp(prefix="region-", dir=job.scratch or None))
         path = save_model(region.model, folder / "region.onnx")
-        asked = _asked(job, path)
+        request = _asked(job, path)
         if job.save_dir:
             save_region(Path(job.save_dir), region, wide)
     if job.list_passes:
-        return replace(empty_result(job), passes=_passes(asked, path, stages))
+        return replace(empty_result(job), passes=_passes(request, path, stages))
     if job.after is not None:
-        asked = _rewritten(asked, job.after, path, folder, stages)
-    lowered = lower(asked, stages)
+        request = _rewritten(request, job.after, path, folder, stages)
+    lowered = lower(request, stages)
     if job.save_dir and lowered.backend.accepts == "torch":
-        program, _ = convert(path, "torch", asked, stages)
+        program, _ = convert(path, "torch", request, stages)
         outputs = {name: wide[name] for window in region.windows for name in window.outputs}
         save_program_code(Path(job.save_dir), program, region.feeds, outputs)
-    engine = load(lowered, asked, stages)
+    engine = load(lowered, request, stages)
     with stages.enter(Stage.RUN):
-        given = {name: np.array(array) for name, array in engine.run(region.feeds).items()}
-        apart = _apart(engine, region.feeds, given, job.runs)
+        answers = {name: np.array(array) for name, array in engine.run(region.feeds).items()}
+        apart = _apart(engine, region.feeds, answers, job.runs)
     with stages.enter(Stage.COMPARE):
-        errors = [_error(number, window, region, given, wide, job) for number, window in enumerate(region.windows)]
+        errors = [_error(number, window, region, answers, wide, job) for number, window in enumerate(region.windows)]
         errors += [
             RegionError(number, window.names.get(name, name), "unstable", rel_l2=apart[name])
             for number, window in enumerate(region.windows)
@@ -78,7 +78,7 @@ def verify_region(job: RegionJob, stages: Stages) -> RegionResult:
             if name in apart
         ]
         backend = lowered.backend
-    after_each = _after_each(backend, path, asked, region, wide, stages) if job.each_pass else ()
+    after_each = _after_each(backend, path, request, region, wide, stages) if job.each_pass else ()
     sizes, tensors = sizes_of(region)
     return replace(
         empty_result(job),
@@ -102,36 +102,36 @@ def _apart(engine: Engine, feeds: Values, first: Values, runs: int) -> dict[str,
     return distances
 
 
-def _passes(asked: RegionJob, path: Path, stages: Stages) -> tuple[str, ...]:
+def _passes(request: RegionJob, path: Path, stages: Stages) -> tuple[str, ...]:
     """() where the backend has none that can be left out."""
     with stages.enter(Stage.IMPORT):
-        backend: Backend = backend_class(asked.flow.backend)()
+        backend: Backend = backend_class(request.flow.backend)()
         backend.prepare()
     if not isinstance(backend, SwitchesPasses):
         return ()
-    model, _ = convert(path, backend.accepts, asked, stages)
+    model, _ = convert(path, backend.accepts, request, stages)
     with stages.enter(Stage.LOWER):
-        return tuple(backend.passes_run(model, asked.flow))
+        return tuple(backend.passes_run(model, request.flow))
 
 
 def _after_each(
-    backend: Backend, path: Path, asked: RegionJob, region: Region, wide: Values, stages: Stages
+    backend: Backend, path: Path, request: RegionJob, region: Region, wide: Values, stages: Stages
 ) -> tuple[AfterPass, ...]:
     """() where the backend cannot say."""
     if not isinstance(backend, ShowsEachPass):
         return ()
-    model, _ = convert(path, backend.accepts, asked, stages)
+    model, _ = convert(path, backend.accepts, request, stages)
     folder = path.parent / "passes"
     folder.mkdir()
     try:
         with stages.enter(Stage.COMPARE):
-            each = backend.after_each_pass(model, asked.flow, region.feeds, folder)
+            each = backend.after_each_pass(model, request.flow, region.feeds, folder)
     except Unsupported:
         return ()
     outputs = [name for window in region.windows for name in window.outputs]
     return tuple(
-        AfterPass(name, None if given is None else max(_distance(given[output], wide[output]) for output in outputs))
-        for name, given in each
+        AfterPass(name, None if answer is None else max(_distance(answer[output], wide[output]) for output in outputs))
+        for name, answer in each
     )
 
 
@@ -142,7 +142,7 @@ def _asked(job: RegionJob, path: Path) -> RegionJob:
     return replace(job, case=case, flow=replace(job.flow, transforms=()), reference_dir="", original_dir="")
 
 
-def _rewritten(asked: RegionJob, flow: Flow, path: Path, folder: Path, stages: Stages) -> RegionJob:
+def _rewritten(request: RegionJob, flow: Flow, path: Path, folder: Path, stages: Stages) -> RegionJob:
     """The job for what the passes of that flow leave of the part."""
     with stages.enter(Stage.IMPORT):
         backend: Backend = backend_class(flow.backend)()
@@ -153,23 +153,25 @@ def _rewritten(asked: RegionJob, flow: Flow, path: Path, folder: Path, stages: S
         rewritten = folder / "rewritten"
         rewritten.mkdir()
         source = str(backend.after_passes(path, replace(flow, transforms=()), rewritten))
-    return replace(asked, case=replace(asked.case, model=replace(asked.case.model, source=source)))
+    return replace(request, case=replace(request.case, model=replace(request.case.model, source=source)))
 
 
-def _error(number: int, window: Window, region: Region, given: Values, wide: Values, job: RegionJob) -> RegionError:
+def _error(number: int, window: Window, region: Region, answers: Values, wide: Values, job: RegionJob) -> RegionError:
     outputs = window.outputs
-    lost = next((name for name in outputs if name not in given), "")
+    lost = next((name for name in outputs if name not in answers), "")
     if lost:
         return RegionError(number, window.names.get(lost, lost), "missing", math.inf, math.inf, 1.0)
-    shapeless = next((name for name in outputs if given[name].shape != wide[name].shape), "")
+    shapeless = next((name for name in outputs if answers[name].shape != wide[name].shape), "")
     if shapeless:
         # Beside it another output may be right, and is judged first.
         name = region.windows[number].names.get(shapeless, shapeless)
         return RegionError(number, name, "shape", None, math.inf, 1.0)
-    worst = max(_distance(given[name], wide[name]) for name in outputs)
-    judged = _judged(window, region, given, job) if job.derive and worst >= job.screen else None
-    output = judged.output if judged is not None else max(outputs, key=lambda name: _distance(given[name], wide[name]))
-    far = _distance(given[output], wide[output])
+    worst = max(_distance(answers[name], wide[name]) for name in outputs)
+    judged = _judged(window, region, answers, job) if job.derive and worst >= job.screen else None
+    output = (
+        judged.output if judged is not None else max(outputs, key=lambda name: _distance(answers[name], wide[name]))
+    )
+    far = _distance(answers[output], wide[output])
     if judged is not None:
         kind = ("range" if judged.kind == "range" else "values") if judged.budget > 1.0 else ""
     elif job.derive and worst < job.screen:
@@ -178,44 +180,44 @@ def _error(number: int, window: Window, region: Region, given: Values, wide: Val
         kind = "" if far < SEEN_WITHOUT_TOLERANCE else "range" if math.isinf(far) else "values"
     if job.derive and kind in ("", "values", "range"):
         output, kind = next(
-            ((name, odd) for name in outputs if (odd := clash(given[name], wide[name]))), (output, kind)
+            ((name, odd) for name in outputs if (odd := clash(answers[name], wide[name]))), (output, kind)
         )
-        far = _distance(given[output], wide[output])
-    share, bias = _shape_of_error(given[output], wide[output])
+        far = _distance(answers[output], wide[output])
+    share, bias = _shape_of_error(answers[output], wide[output])
     budget = judged.budget if judged is not None else None
     maker = next((node for node in window.nodes if output in node.output), None)
-    step = first_wrong(maker, output, given[output], wide[output]) if maker is not None and kind else Iterations()
+    step = first_wrong(maker, output, answers[output], wide[output]) if maker is not None and kind else Iterations()
     name = region.windows[number].names.get(output, output)
     return RegionError(number, name, kind, budget, far, share, bias, step.first, step.total)
 
 
-def clash(given: Tensor, exact: Tensor) -> str:
+def clash(answer: Tensor, exact: Tensor) -> str:
     """What no tolerance excuses: "nan" where a NaN is born that float64 has not, "nan_lost" where one has become something else, "lowest"
     where one side has the largest finite value of a type in place of an infinity; else ""."""
-    if given.shape != exact.shape or given.dtype.kind in "iub":
+    if answer.shape != exact.shape or answer.dtype.kind in "iub":
         return ""
     account = Accumulator()
-    mine, theirs = (np.asarray(array).astype(np.float64).reshape(-1) for array in (given, exact))
+    mine, theirs = (np.asarray(array).astype(np.float64).reshape(-1) for array in (answer, exact))
     with np.errstate(all="ignore"):
-        split_specials(account, mine, theirs, 0, dtype_name(given.dtype))
+        split_specials(account, mine, theirs, 0, dtype_name(answer.dtype))
     if "nan" in account.clashes:
         return "nan" if np.any(np.isnan(mine) & ~np.isnan(theirs)) else "nan_lost"
     return "lowest" if "lowest_for_infinity" in account.clashes else ""
 
 
-def _judged(window: Window, region: Region, given: Values, job: RegionJob):  # type: ignore[no-untyped-def]
-    feeds = {**region.feeds, **{name: np.asarray(given[name]) for name in window.outputs}}
+def _judged(window: Window, region: Region, answers: Values, job: RegionJob):  # type: ignore[no-untyped-def]
+    feeds = {**region.feeds, **{name: np.asarray(answers[name]) for name in window.outputs}}
     comparisons = NodeComparisons(
         region.alone(window), [feeds], job.flow.precision, tuple(job.flow.allowances), job.case.inputs.seed
     )
     return comparisons.judge_window(window.nodes, tuple(window.outputs))
 
 
-def _distance(given: Tensor, exact: Tensor) -> float:
+def _distance(answer: Tensor, exact: Tensor) -> float:
     """Relative L2 distance; infinite where shapes differ, or where one side alone has no number, or another infinity."""
-    if given.shape != exact.shape:
+    if answer.shape != exact.shape:
         return math.inf
-    mine, theirs = np.asarray(given).astype(np.float64), np.asarray(exact, np.float64)
+    mine, theirs = np.asarray(answer).astype(np.float64), np.asarray(exact, np.float64)
     finite = np.isfinite(mine)
     if not np.array_equal(finite, np.isfinite(theirs)) or not np.array_equal(mine[~finite], theirs[~finite], True):
         return math.inf
@@ -223,12 +225,12 @@ def _distance(given: Tensor, exact: Tensor) -> float:
     return difference / (float(np.linalg.norm(theirs[finite])) or 1.0) if difference else 0.0
 
 
-def _shape_of_error(given: Tensor, exact: Tensor) -> tuple[float, float]:
+def _shape_of_error(answers: Tensor, exact: Tensor) -> tuple[float, float]:
     """The share of elements that are visibly off, and how much of the error has one sign."""
-    if given.shape != exact.shape or not exact.size:
+    if answers.shape != exact.shape or not exact.size:
         return 1.0, 0.0
     with np.errstate(all="ignore"):
-        difference = np.asarray(given).astype(np.float64) - np.asarray(exact, np.float64)
+        difference = np.asarray(answers).astype(np.float64) - np.asarray(exact, np.float64)
     largest = float(np.abs(exact[np.isfinite(exact)]).max(initial=0.0)) or 1.0
     off = ~(np.abs(difference) <= VISIBLE * largest)
     finite = difference[np.isfinite(difference)]

@@ -135,7 +135,7 @@ def difference(places: Sequence[JudgedPlace]) -> Finding | None:
     mine = [judged_place for judged_place in places if judged_place.place.way == way]
     worst = max(mine, key=lambda judged_place: judged_place.used)
     place = worst.place
-    seen = facts(
+    numbers = facts(
         way=way,
         prompt=place.prompt + 1,
         length=len(place.beginning),
@@ -147,7 +147,7 @@ def difference(places: Sequence[JudgedPlace]) -> Finding | None:
         places=len(mine),
         others=tuple(others),
     )
-    return Finding("service", "logits", FindingCode.SERVED, seen)
+    return Finding("service", "logits", FindingCode.SERVED, numbers)
 
 
 def blind(places: Sequence[JudgedPlace], oracle: Oracle) -> list[str]:

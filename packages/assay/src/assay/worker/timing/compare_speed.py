@@ -61,7 +61,7 @@ def compare_speed(job: CompareSpeedJob, stages: Stages) -> CompareSpeedResult:
             )
             for feed in feeds
         )
-        worst = slowest([_slowdown(job, seen) for seen in speeds])
+        worst = slowest([_slowdown(job, speed) for speed in speeds])
         slower = [] if worst is None else [feeds[worst]]
         times, rival_times = ([*map(_explained(make), slower)] for make in (make_own, make_rival))
     if trouble := changed(job.baseline):
@@ -83,11 +83,11 @@ def _unusable(job: CompareSpeedJob) -> Note | None:
 
 def too_few_cores(job: CompareSpeedJob) -> Note | None:
     """Why engines with that many threads cannot be compared here; None where they can."""
-    wanted = max(threads_of(job), int(job.baseline.flow.options.get("threads", 1)))
+    threads = max(threads_of(job), int(job.baseline.flow.options.get("threads", 1)))
     cores = usable_cores()
-    if wanted <= cores or wanted == 1:
+    if threads <= cores or threads == 1:
         return None
-    return noted(NoteCode.TOO_FEW_CORES, threads=wanted, cores=cores)
+    return noted(NoteCode.TOO_FEW_CORES, threads=threads, cores=cores)
 
 
 def threads_of(job: CompareSpeedJob) -> int:
@@ -119,13 +119,13 @@ def _facts(make: Make, feed: Feed) -> EngineInfo:
     return engine.facts()
 
 
-def _slowdown(job: CompareSpeedJob, seen: SpeedComparison) -> float | None:
+def _slowdown(job: CompareSpeedJob, comparison: SpeedComparison) -> float | None:
     """Logarithm of how much slower it seems, None where it does not: then a profile is not worth its time. The verdict itself
     is the driver's."""
-    answer = answer_at(seen.launches, job.rule)
+    answer = answer_at(comparison.launches, job.rule)
     if answer.word == "slower":
         return answer.mean
-    walls = [launch.wall for launch in seen.launches]
+    walls = [launch.wall for launch in comparison.launches]
     return median(walls) if significantly_above(walls, job.rule.wall_min_slowdown, job.rule) else None
 
 

@@ -125,15 +125,15 @@ def _paired_run(
     clock, usual_s = warm_up(engine_calls, clock)
     repeats = repeats_of(usual_s, clock)
     now = CLOCKS[clock]
-    seen = {"own": TurnTimes(), "rival": TurnTimes()}
+    times = {"own": TurnTimes(), "rival": TurnTimes()}
     share = TimeBudget(budget_of(usual_s, clock), now)
     quads = 0
     while quads < LEAST_QUADS or share.left():
         first, second = chance.sample(["own", "rival"], 2)
         for name in (first, second, second, first):
-            time_turn(calls[name], repeats, clock, seen[name])
+            time_turn(calls[name], repeats, clock, times[name])
         quads += 1
-    mine, theirs = seen["own"], seen["rival"]
+    mine, theirs = times["own"], times["rival"]
     cpu, wall = paired_ratio(mine.cpu_s, theirs.cpu_s), paired_ratio(mine.wall_s, theirs.wall_s)
     walls = (statistics.median(mine.wall_s), statistics.median(theirs.wall_s))
     if cpu is None or wall is None:
@@ -190,7 +190,7 @@ def repeats_of(call_s: float, clock: str) -> int:
     return max(1, math.ceil(TURN_S[clock] / max(call_s, 1e-7)))
 
 
-def time_turn(call: Call, repeats: int, clock: str, seen: TurnTimes) -> None:
+def time_turn(call: Call, repeats: int, clock: str, times: TurnTimes) -> None:
     """One turn: `repeats` calls between two readings, kept as seconds per call. A pool of threads is woken by others before
     them, until the kernel has spread it over the cores, and at rest again at the end: ONNX Runtime's spins on for tens of
     milliseconds, on a core that the other engine needs."""
@@ -203,8 +203,8 @@ def time_turn(call: Call, repeats: int, clock: str, seen: TurnTimes) -> None:
     for _ in range(repeats):
         call()
     cpu_s, wall_s = now() - cpu, running_time() - begin
-    seen.cpu_s.append(cpu_s / repeats)
-    seen.wall_s.append(wall_s / repeats)
+    times.cpu_s.append(cpu_s / repeats)
+    times.wall_s.append(wall_s / repeats)
     if clock == "caller":
         _rest()
 

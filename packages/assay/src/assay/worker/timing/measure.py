@@ -70,10 +70,10 @@ def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
         measurements = [_at_batch(engine, job, feed, lambda: peaks.append(peak_bytes()), watch) for feed in feeds]
         run_peak = max(peaks) if resettable else 0
         reset_peak()
-        seen = soak([partial(engine.run, feed) for feed in feeds], SOAK_SHARE * job.measuring.seconds)
+        soaked = soak([partial(engine.run, feed) for feed in feeds], SOAK_SHARE * job.measuring.seconds)
         memory = Memory(
             before_bytes=before, load_peak_bytes=load_peak, loaded_bytes=loaded, run_peak_bytes=run_peak,
-            soak_batches=tuple(map(batch_of, feeds)), soak_peak_bytes=peak_bytes() if resettable else 0, **_readings(seen),
+            soak_batches=tuple(map(batch_of, feeds)), soak_peak_bytes=peak_bytes() if resettable else 0, **_readings(soaked),
         )  # fmt: skip
         times = operator_times(engine, feeds[0])
         traces = keep_trace(engine, feeds[0], job)
@@ -97,13 +97,13 @@ def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
     )
 
 
-def _readings(seen: Soak) -> dict[str, tuple[int, ...]]:
+def _readings(soaked: Soak) -> dict[str, tuple[int, ...]]:
     """Fields of Memory; none of what the system does not tell."""
-    read = {"soak_calls": tuple(seen.calls)}
-    if all(seen.resident):
-        read["soak_bytes"] = tuple(seen.resident)
-    if all(seen.held):
-        read |= {"held_bytes": tuple(seen.held), "live_bytes": tuple(seen.live)}
+    read = {"soak_calls": tuple(soaked.calls)}
+    if all(soaked.resident):
+        read["soak_bytes"] = tuple(soaked.resident)
+    if all(soaked.held):
+        read |= {"held_bytes": tuple(soaked.held), "live_bytes": tuple(soaked.live)}
     return read
 
 

@@ -67,7 +67,7 @@ def _is_left_open(error: WrongShape, fed: Tensors, model: Model) -> bool:
     if error.name not in fed or not len(declared) == len(error.wanted) == fed[error.name].ndim:
         return False
     sizes = zip(declared, error.wanted, fed[error.name].shape, strict=True)
-    return all(isinstance(own, str) for own, wanted, size in sizes if isinstance(wanted, int) and wanted != size)
+    return all(isinstance(own, str) for own, due, size in sizes if isinstance(due, int) and due != size)
 
 
 def answers(log: CallLog, golden: Golden, model: Model) -> tuple[list[dict[str, Tensor]], tuple[Note, ...]]:

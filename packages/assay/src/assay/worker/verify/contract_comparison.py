@@ -54,8 +54,8 @@ def declaring(job: VerifyJob) -> Model:
 
 def _in_double(name: str, declared: str, actual: Samples) -> str:
     """A flow that computes in double throughout answers so: its values are compared in double, and not rounded before."""
-    given = {dtype_name(sample[name].dtype) for sample in actual if name in sample}
-    return "float64" if is_floating(declared) and given == {"float64"} else declared
+    dtypes = {dtype_name(sample[name].dtype) for sample in actual if name in sample}
+    return "float64" if is_floating(declared) and dtypes == {"float64"} else declared
 
 
 def choose_comparator(job: VerifyJob, rewritten: TransformedModel, golden: Golden) -> ToleranceComparator:

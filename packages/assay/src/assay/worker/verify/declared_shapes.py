@@ -49,5 +49,5 @@ def _broken(finding: Finding, declared: Declared) -> bool:
 
 def _fits(sizes: Any, declared: Sequence[int | str]) -> bool:
     return len(sizes) == len(declared) and all(
-        isinstance(wanted, str) or size == wanted for size, wanted in zip(sizes, declared, strict=True)
+        isinstance(due, str) or size == due for size, due in zip(sizes, declared, strict=True)
     )

@@ -45,9 +45,9 @@ def compare_with_function_body(job: VerifyJob, body: Model, stages: Stages) -> V
         comparisons, findings = tuple(_near(comparison) for comparison in compared), _beyond(differences)
         if findings:
             right = _right(job, golden, operator, other, declared)
-            seen = facts_seen(model=job.case.model.name, body=body.name, right=right)
+            numbers = facts_seen(model=job.case.model.name, body=body.name, right=right)
             first = findings[0]
-            findings += (Finding("function_body", first.output, FindingCode.BODY_DISAGREES, seen, about=first),)
+            findings += (Finding("function_body", first.output, FindingCode.BODY_DISAGREES, numbers, about=first),)
     return msgspec.structs.replace(
         empty_result(job),
         comparisons=comparisons,

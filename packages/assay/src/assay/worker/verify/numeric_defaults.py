@@ -20,15 +20,17 @@ MOST = 2
 def tried(job: VerifyJob, facts: EngineInfo, is_right: Callable[[Engine], bool]) -> EngineInfo:
     """The same facts, each default that an option of the flow turns off with what came of it: first all of them together, then, where
     that cures, one by one. Where none does it alone, they do it together. `is_right` runs an engine and holds its answers."""
-    asked = [default for default in facts.numeric_defaults if default.option]
-    if not asked:
+    defaults = [default for default in facts.numeric_defaults if default.option]
+    if not defaults:
         return facts
-    together = _cures(job, asked, is_right)
-    cures_by_name = dict.fromkeys((numeric_default.name for numeric_default in asked), together)
-    if together and len(asked) > 1:
-        alone = [numeric_default.name for numeric_default in asked[:MOST] if _cures(job, [numeric_default], is_right)]
+    together = _cures(job, defaults, is_right)
+    cures_by_name = dict.fromkeys((numeric_default.name for numeric_default in defaults), together)
+    if together and len(defaults) > 1:
+        alone = [
+            numeric_default.name for numeric_default in defaults[:MOST] if _cures(job, [numeric_default], is_right)
+        ]
         cures_by_name.update(
-            (numeric_default.name, not alone or numeric_default.name in alone) for numeric_default in asked
+            (numeric_default.name, not alone or numeric_default.name in alone) for numeric_default in defaults
         )
     with_cures = (
         msgspec.structs.replace(default, cures=cures_by_name.get(default.name)) for default in facts.numeric_defaults

@@ -55,11 +55,11 @@ def own_schedules(
             model, oracles, judged = rewritten.standard, QUANTIZED, rewritten
         signature = job.case.model
         expected = ask(model, lambda evaluator: run_calls(evaluator, judged, calls, signature)[1], oracles=oracles)
-        given = run_calls(engine, rewritten, calls, signature)[1]
+        answers = run_calls(engine, rewritten, calls, signature)[1]
     except Lowering as error:
         return OwnSchedules((), noted(NoteCode.OWN_CACHE_NOT_ASKED, error=reason_of(error)), {})
-    disagree = schedules_disagree(replace(golden, outputs=expected), given)
-    return OwnSchedules(disagree, figures=schedule_figures(given, golden.labels))
+    disagree = schedules_disagree(replace(golden, outputs=expected), answers)
+    return OwnSchedules(disagree, figures=schedule_figures(answers, golden.labels))
 
 
 def _own_calls(job: VerifyJob, golden: Golden) -> Source:

@@ -24,11 +24,11 @@ def save(job: VerifyJob, golden: Golden, actual: Samples, version: str) -> None:
     """Inputs with the reference's answers, and inputs with the engine's, as far as the job asks; an .npz holds the inputs alone, or
     the answers alone. Raises UsageError for what an .npz cannot hold, and NotWritable."""
     lock = golden.lock
-    wanted = (
+    saved = (
         (job.save_inputs, golden.inputs, golden.outputs, lock.producer, lock.producer_version),
         (job.save_outputs, actual, actual, job.flow.name, version),
     )
-    for path, content, outputs, producer, by in wanted:
+    for path, content, outputs, producer, by in saved:
         if path.endswith(NPZ):
             _write_npz(Path(path), content)
         elif path:

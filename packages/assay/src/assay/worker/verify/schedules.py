@@ -32,13 +32,13 @@ def schedules_disagree(golden: Golden, actual: Sequence[Mapping[str, Tensor]]) -
         apart(log_probabilities(samples, _LOGITS), golden.labels) for samples in (golden.outputs, actual)
     )
     beyond = {
-        name: seen
-        for name, seen in expected.items()
-        if not seen[0] <= allowed and name in engine and not engine[name][0] < seen[0] / 2
+        name: numbers
+        for name, numbers in expected.items()
+        if not numbers[0] <= allowed and name in engine and not engine[name][0] < numbers[0] / 2
     }
     if not beyond:
         return ()
     name, *others = (schedule for schedule in NAMES if schedule in beyond)  # the simplest says most
     size, call, position = beyond[name]
-    seen = facts(schedule=name, divergence=size, sample=call, position=position, others=tuple(others))
-    return (Finding("schedule", _LOGITS, FindingCode.SCHEDULES_DISAGREE, seen),)
+    numbers = facts(schedule=name, divergence=size, sample=call, position=position, others=tuple(others))
+    return (Finding("schedule", _LOGITS, FindingCode.SCHEDULES_DISAGREE, numbers),)

@@ -43,13 +43,13 @@ def build_again(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            asked = CallLog(load(lower(other, apart), other, apart), log.feeds, log.clock, log.but)
+            second = CallLog(load(lower(other, apart), other, apart), log.feeds, log.clock, log.but)
         except (AssayError, RuntimeError, ValueError):
             return None
     begin = log.clock()
     answers = {}
     for sample, first in log.firsts.items():
-        answer = asked.ask(sample)
+        answer = second.ask(sample)
         if not same_answer(answer, first, log.but):
             answers[sample] = answer
         if log.clock() - begin > allowed:

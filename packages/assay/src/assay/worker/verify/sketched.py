@@ -39,7 +39,7 @@ from assay.worker.stages import Stages
 from assay.worker.verify.call_inputs import Feeds
 from assay.worker.verify.call_log import CallLog
 from assay.worker.verify.contract_comparison import compare_outputs, contract_of, types_due
-from assay.worker.verify.repeated_calls import Asked, repeated
+from assay.worker.verify.repeated_calls import Repetition, repeated
 
 _NORM, _ELEMENT = 4.0, 4.0
 """Times the noise of a correct flow, as `assay.numerics.tolerance.judge` allows it."""
@@ -74,8 +74,8 @@ def verify_sketched(job: VerifyJob, lowered: Lowered, engine: Engine, stages: St
     golden = read_sketches(Path(job.case.inputs.golden), job.case.model.digest)
     source, fed = feed(golden, job.case.model)
     with stages.enter(Stage.RUN):
-        log, asked = _asked(job, lowered, engine, source, golden)
-    facts_of_engine, answers = lowered.facts(engine), asked.outputs
+        log, request = _asked(job, lowered, engine, source, golden)
+    facts_of_engine, answers = lowered.facts(engine), request.outputs
     undelegated = delegation(facts_of_engine)
     result = msgspec.structs.replace(
         empty_result(job, Outcome.UNDELEGATED if undelegated else Outcome.OK),
@@ -88,7 +88,7 @@ def verify_sketched(job: VerifyJob, lowered: Lowered, engine: Engine, stages: St
         job.flow.precision, facts_of_engine, lambda: model_precision(lowered.given_model(job))
     )
     with stages.enter(Stage.COMPARE):
-        odd = _structure(job, lowered, asked, golden.lock.vocabulary)
+        odd = _structure(job, lowered, request, golden.lock.vocabulary)
         if any(finding.output == LOGITS for finding in odd):
             return msgspec.structs.replace(result, findings=(*odd, *coarser))
         logs = log_probabilities(answers, LOGITS)
@@ -104,7 +104,7 @@ def verify_sketched(job: VerifyJob, lowered: Lowered, engine: Engine, stages: St
         )
     plain = partial(compare_outputs, job, lowered.rewritten, ToleranceComparator(contract_of(job), by_default=True))
     log.interrupted()
-    repeats = repeated(Asked(job, lowered, log, asked, stages, plain, plain, False, result.comparisons))
+    repeats = repeated(Repetition(job, lowered, log, request, stages, plain, plain, False, result.comparisons))
     return msgspec.structs.replace(result, repeats=repeats)
 
 
@@ -113,12 +113,12 @@ def _check_request(job: VerifyJob, engine: Engine) -> None:
     golden = job.case.inputs.golden
     if isinstance(engine, ContinuesPrompts):
         raise UsageError(noted(NoteCode.SKETCHES_OF_SERVICE, flow=job.flow.name, golden=golden))
-    wanted = {
+    specs = {
         "original": job.case.original is not None,
         "--save-inputs": job.save_inputs,
         "--save-outputs": job.save_outputs,
     }
-    for option in (name for name, is_given in wanted.items() if is_given):
+    for option in (name for name, is_given in specs.items() if is_given):
         raise UsageError(noted(NoteCode.SKETCHES_ARE_NO_ANSWERS, golden=golden, option=option))
 
 
@@ -141,14 +141,14 @@ def _asked(
     return log, Golden(lock, inputs, answers, source.labels)
 
 
-def _structure(job: VerifyJob, lowered: Lowered, asked: Golden, vocabulary: int) -> tuple[Finding, ...]:
+def _structure(job: VerifyJob, lowered: Lowered, request: Golden, vocabulary: int) -> tuple[Finding, ...]:
     """Names and types of all outputs, as the model declares them, and the shape of the logits."""
     names = [output.name for output in job.case.model.outputs]
     due = []
-    for answer, call in zip(asked.outputs, asked.inputs, strict=True):
+    for answer, call in zip(request.outputs, request.inputs, strict=True):
         shaped = {LOGITS: np.broadcast_to(np.float32(0.0), (*call[IDS].shape, vocabulary))}
         due.append({name: shaped.get(name, answer.get(name, np.zeros(0))) for name in names})
-    return check_structure(asked.outputs, due, names, types_due(job, lowered.rewritten, names, asked.outputs))
+    return check_structure(request.outputs, due, names, types_due(job, lowered.rewritten, names, request.outputs))
 
 
 def _ratio(precision: str) -> float:
@@ -194,7 +194,7 @@ def _findings(golden: SketchedGolden, places: Sequence[_Place], mean: float) -> 
     worst = max(
         (place for place in places if simplest in (None, NAMES.index(place.schedule))), key=lambda place: place.used
     )
-    seen = facts(
+    numbers = facts(
         schedule=worst.schedule,
         call=worst.call,
         length=golden.lengths[worst.beginning],
@@ -202,7 +202,7 @@ def _findings(golden: SketchedGolden, places: Sequence[_Place], mean: float) -> 
         allowed=worst.allowed,
         mean=mean,
     )
-    return (Finding("values", LOGITS, FindingCode.SKETCH, seen),)
+    return (Finding("values", LOGITS, FindingCode.SKETCH, numbers),)
 
 
 def _unproven(golden: SketchedGolden, places: Sequence[_Place], logs: Sequence[Tensor], prefix: Tensor) -> Note | None:

@@ -55,7 +55,7 @@ from assay.worker.verify.output_statistics import with_statistics
 from assay.worker.verify.overflow_underflow import excuse_overflow
 from assay.worker.verify.own_cache import own_schedules
 from assay.worker.verify.reference_comparison import Compare, Samples, compare_at_shapes, compare_to_reference
-from assay.worker.verify.repeated_calls import Asked, is_beyond, repeated
+from assay.worker.verify.repeated_calls import Repetition, is_beyond, repeated
 from assay.worker.verify.saving import save
 from assay.worker.verify.schedules import is_scheduled
 from assay.worker.verify.sketched import verify_sketched
@@ -169,7 +169,7 @@ def _repeated(
     ran.log.interrupted()
     compare = partial(compare_outputs, job, lowered.rewritten, replace(judging, remarks=[]))
     known = lowered.rewritten.standard is None and not job.no_reference_reason
-    return repeated(Asked(job, lowered, ran.log, ran.golden, stages, compare, plain, known, first))
+    return repeated(Repetition(job, lowered, ran.log, ran.golden, stages, compare, plain, known, first))
 
 
 def _recorded(

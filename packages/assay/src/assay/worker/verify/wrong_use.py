@@ -96,11 +96,11 @@ def _attempt(job: VerifyJob, misuse: ErrorCase, engine: Engine, sample: Values, 
         wrong_job = msgspec.structs.replace(job, case=msgspec.structs.replace(job.case, model=other))
         return lambda: _elsewhere(wrong_job, sample, stages)
     if misuse.kind in ("threads", "cache", "disk"):
-        asked = _threaded(job, misuse)
+        threaded_job = _threaded(job, misuse)
 
         def spoilt() -> Values:
             with _spoilt(misuse):
-                return _elsewhere(asked, sample, stages)
+                return _elsewhere(threaded_job, sample, stages)
 
         return spoilt
     feeds = apply_wrong_use(sample, misuse)

@@ -37,7 +37,7 @@ def in_channels(operator: Operator, **changed: Any) -> Values | None:
     if operator.only(0) and operator.kernel is None:
         return in_batch(operator)
     x = _joined(operator.rows(0))
-    others = [None if given is None else operator.rows(at) for at, given in enumerate(operator.inputs) if at]
-    flat = [None if given is None else given.reshape(-1, *given.shape[2:]) for given in others]
+    others = [None if operand is None else operator.rows(at) for at, operand in enumerate(operator.inputs) if at]
+    flat = [None if operand is None else operand.reshape(-1, *operand.shape[2:]) for operand in others]
     values = operator.run(x, *flat, probe=_InChannels(operator.call.probe, operator.count), **changed)
     return tuple(_apart(value, operator.count) for value in values)

@@ -66,10 +66,10 @@ def controlled(node: Any, values: dict[str, Any], many: Collection[str], count: 
         }
         return body(graph, {**values, **{name: valued.value for name, valued in inputs.items()}}, rowed)
 
-    given = [Valued(values[name], name in many) if name else None for name in node.input]
+    operands = [Valued(values[name], name in many) if name else None for name in node.input]
     turn = _Turn(lambda inputs: run(node.body, inputs), count)
     if isinstance(node, Loop):
-        return list(node.turns(given[0], given[1] if len(given) > 1 else None, given[2:], turn))
-    (condition,) = given
+        return list(node.turns(operands[0], operands[1] if len(operands) > 1 else None, operands[2:], turn))
+    (condition,) = operands
     assert condition is not None
     return run(node.then_branch if turn.number(condition) else node.else_branch, {})

@@ -62,26 +62,28 @@ def stackable(evaluator: Evaluator) -> bool:
 
 
 def evaluate_rows(
-    evaluator: Evaluator, tensors: Tensors, rowed: Collection[str], count: int, probe: Rows, wanted: Sequence[str]
+    evaluator: Evaluator, tensors: Tensors, rowed: Collection[str], count: int, probe: Rows, output_names: Sequence[str]
 ) -> list[list[Tensor]]:
-    """The values called `wanted`, of every row. Of `tensors` those called `rowed` have the axis; one called like an
+    """The values called `output_names`, of every row. Of `tensors` those called `rowed` have the axis; one called like an
     initializer takes its place. Raises Unlike, or Lowering that names the node."""
-    values, many = _evaluate(evaluator, tensors, rowed, count, probe, wanted)
-    return [[_row(values[name], row) if name in many else values[name] for name in wanted] for row in range(count)]
+    values, many = _evaluate(evaluator, tensors, rowed, count, probe, output_names)
+    return [
+        [_row(values[name], row) if name in many else values[name] for name in output_names] for row in range(count)
+    ]
 
 
 def _evaluate(
-    evaluator: Evaluator, tensors: Tensors, rowed: Collection[str], count: int, probe: Rows, wanted: Sequence[str]
+    evaluator: Evaluator, tensors: Tensors, rowed: Collection[str], count: int, probe: Rows, output_names: Sequence[str]
 ) -> tuple[dict[str, Any], set[str]]:
     """What is known at the end, and what of it has the axis."""
     values: dict[str, Any] = {"": None, **evaluator.rt_inits_, **tensors}
     many = set(rowed)
 
-    def body(graph: Evaluator, given: dict[str, Any], rowed: Collection[str]) -> list[Valued]:
-        inner, inside = _evaluate(graph, given, rowed, count, probe, graph.output_names)
+    def body(graph: Evaluator, tensors_of_body: dict[str, Any], rowed: Collection[str]) -> list[Valued]:
+        inner, inside = _evaluate(graph, tensors_of_body, rowed, count, probe, graph.output_names)
         return [Valued(inner[name], name in inside) for name in graph.output_names]
 
-    for node, freed in evaluator.plan(frozenset(wanted)):
+    for node, freed in evaluator.plan(frozenset(output_names)):
         outputs = tuple(node.output)
         if node.need_context():
             results_of_body = controlled(node, values, many, count, body)

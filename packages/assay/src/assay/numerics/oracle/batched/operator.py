@@ -50,8 +50,8 @@ class Operator:
 
     def shape(self, position: int) -> tuple[int, ...]:
         """The shape of one row."""
-        given: tuple[int, ...] = self.inputs[position].shape
-        return given[1:] if self.is_rowed(position) else given
+        own_shape: tuple[int, ...] = self.inputs[position].shape
+        return own_shape[1:] if self.is_rowed(position) else own_shape
 
     def aligned(self, rank: int = 0) -> list[Any]:
         """All inputs, those with rows in one rank at least, so that they broadcast as one row of each would."""
@@ -107,10 +107,10 @@ def elementwise(operator: Operator) -> Values | None:
 
 def axes_of(operator: Operator, position: int) -> list[int] | None:
     """The axes from the attribute, or from the input at that position."""
-    given = operator.attribute("axes")
-    if given is None and len(operator.inputs) > position and operator.inputs[position] is not None:
-        given = operator.inputs[position]
-    return None if given is None else [int(axis) for axis in np.asarray(given).reshape(-1)]
+    axes = operator.attribute("axes")
+    if axes is None and len(operator.inputs) > position and operator.inputs[position] is not None:
+        axes = operator.inputs[position]
+    return None if axes is None else [int(axis) for axis in np.asarray(axes).reshape(-1)]
 
 
 def along_axis(default: int) -> Lift:

@@ -46,10 +46,10 @@ class CropAndResize(OpRun):
         y = np.full((len(regions), x.shape[1], tall, wide), extrapolation_value, x.dtype)
         for number, (y1, x1, y2, x2) in enumerate(regions):
             rows, columns = _line(y1, y2, tall, x.shape[2]), _line(x1, x2, wide, x.shape[3])
-            seen = [_inside(rows, x.shape[2]), _inside(columns, x.shape[3])]
-            where = np.ix_(*seen)
+            inside = [_inside(rows, x.shape[2]), _inside(columns, x.shape[3])]
+            where = np.ix_(*inside)
             picture = x[int(batch[number])]
-            array = _sampled(picture, rows[seen[0]], columns[seen[1]], nearest=mode == "nearest")
+            array = _sampled(picture, rows[inside[0]], columns[inside[1]], nearest=mode == "nearest")
             y[number][(slice(None), *where)] = array
         return (y,)
 

@@ -37,7 +37,7 @@ def lifted_lstm(operator: Operator) -> Values | None:
     ahead = _ahead(call, operator.rows(0), (1, 2, 3)).swapaxes(0, 1)
     states = [None if call.input(at) is None else operator.rows(at).swapaxes(0, 1) for at in (3, 5, 6, 7)]
     bias, h0, c0, peepholes = states
-    bias, peepholes = (None if given is None else given[:, :, None, :] for given in (bias, peepholes))
+    bias, peepholes = (None if weights is None else weights[:, :, None, :] for weights in (bias, peepholes))
     y, last_h, last_c = _unrolled(call, ahead, [bias, h0, c0, peepholes], (1, 2))
     return activation_functions(call, np.moveaxis(y, 2, 0), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1))
 

@@ -180,9 +180,9 @@ def undecided_rank(margins: dict[str, Tensor], expected: Tensor, actual: Tensor)
             flat[1] == _first_of_equals(scores, flat[1].shape[-1], bool(margins["last"])), expected, scores, axis
         )
     inside = (flat[1] >= -length) & (flat[1] < length)
-    wanted, got = flat[0] % length, np.where(inside, flat[1], 0) % length
-    gap = np.abs(np.take_along_axis(scores, wanted, -1) - np.take_along_axis(scores, got, -1))
-    noise = np.hypot(np.take_along_axis(deviation, wanted, -1), np.take_along_axis(deviation, got, -1))
+    right, got = flat[0] % length, np.where(inside, flat[1], 0) % length
+    gap = np.abs(np.take_along_axis(scores, right, -1) - np.take_along_axis(scores, got, -1))
+    noise = np.hypot(np.take_along_axis(deviation, right, -1), np.take_along_axis(deviation, got, -1))
     with np.errstate(invalid="ignore"):
         near = inside & ((gap <= MARGIN * noise) | (flat[0] == flat[1]))
     return _back(near, expected, scores, axis)

@@ -55,7 +55,7 @@ def judge_float(
     ]
     sides = [sample.side for sample in samples if sample.side is not None]
     judged = _statistics(samples, profile, worst)
-    seen = UNSEEN if profile.header.coarse else 1.0
+    allowed = UNSEEN if profile.header.coarse else 1.0
     telling, left_out = (samples, []) if profile.header.coarse else _telling(samples)
     if left_out:
         judged = max(judged, _statistics(telling, profile, worst), key=lambda each: each.budgets["budget_used"])
@@ -69,7 +69,7 @@ def judge_float(
             findings = (_leaning(noise.name, leans),)
     if fixed := _moved_though_fixed(noise, actual, expected, profile):
         budgets, findings = {**budgets, "budget_element": math.inf, "budget_used": math.inf}, (fixed,)
-    mistrust = None if near else _mistrust(noise.name, share * seen)
+    mistrust = None if near else _mistrust(noise.name, share * allowed)
     if profile.header.arithmetic.weight_levels and budgets["budget_norm"] <= 1.0 < budgets["budget_used"]:
         parts = [sample.error for sample in samples], [sample.variance for sample in samples], expected
         if chance := rare_jumps(noise.name, *parts, profile.header.draws):
@@ -269,7 +269,7 @@ def _over(name: str, judged: Statistics, actual: list[Tensor], expected: list[Te
         return ()
     worst = max(("norm", "element", "slice"), key=lambda kind: budgets[f"budget_{kind}"])
     first = worst_at(judged.worst[0], actual, expected)
-    code, seen = {
+    code, numbers = {
         "norm": (FindingCode.ERROR_NORM, facts(times=float(judged.norm))),
         "element": (FindingCode.ERROR_ELEMENT, facts(times=float(judged.element))),
         "slice": (
@@ -277,4 +277,4 @@ def _over(name: str, judged: Statistics, actual: list[Tensor], expected: list[Te
             facts(times=float(judged.slice), axis=int(judged.slice_at[0]), index=int(judged.slice_at[1])),
         ),
     }[worst]
-    return (Finding("values", name, code, seen | facts(used=float(budgets["budget_used"])), (first,)),)
+    return (Finding("values", name, code, numbers | facts(used=float(budgets["budget_used"])), (first,)),)

@@ -65,8 +65,10 @@ def _if_blind(judged: OutputJudgement, profile: DerivedTolerance) -> OutputJudge
         return judged
     tried = tuple(attempt.defect for attempt in profile.header.selftest if judged.output in attempt.missed)
     kinds = tuple(defect.kind.value for defect in tried)
-    seen = facts(kinds=kinds, places=tuple(defect.at for defect in tried), sizes=tuple(defect.size for defect in tried))
-    blind = Finding("degenerate", judged.output, FindingCode.SELFTEST_BLIND, seen)
+    numbers = facts(
+        kinds=kinds, places=tuple(defect.at for defect in tried), sizes=tuple(defect.size for defect in tried)
+    )
+    blind = Finding("degenerate", judged.output, FindingCode.SELFTEST_BLIND, numbers)
     return replace(judged, degenerate=blind)
 
 

@@ -34,5 +34,5 @@ def rare_jumps(
     most = math.sqrt(draws * max(float(variance.max(initial=0.0)) for variance in variances))
     if max(float(np.abs(error).max(initial=0.0)) for error in errors) > most:
         return None
-    seen = facts(most=most, count=round(of_noise), elements=sum(error.size for error in errors))
-    return Finding("degenerate", output, FindingCode.RARE_JUMPS, seen)
+    numbers = facts(most=most, count=round(of_noise), elements=sum(error.size for error in errors))
+    return Finding("degenerate", output, FindingCode.RARE_JUMPS, numbers)

@@ -165,8 +165,8 @@ def _carried(variance: Wide, draws: int, jump: Wide, reached: Any, step: float) 
     """The farthest that a jump carries an element: in any evaluation that shows one, and a step at least."""
     if reached is None or not reached.any():
         return 0.0
-    seen = np.where(reached, np.maximum(jump, np.sqrt(draws * variance)), 0.0)
-    return _ROUNDED * max(float(seen.max()), step)
+    deviation = np.where(reached, np.maximum(jump, np.sqrt(draws * variance)), 0.0)
+    return _ROUNDED * max(float(deviation.max()), step)
 
 
 def _scales(variance: Wide, floor: Wide, draws: int, carried: float, reached: Any) -> Wide:

@@ -34,8 +34,8 @@ class RuleSite(NamedTuple):
 
     def x(self, position: int = 0) -> Tensor:
         """An input of the operator, or the operand `x` of a place inside one."""
-        given: Tensor = self.operands["x"] if "x" in self.operands else self.call.inputs[position]
-        return given
+        operand: Tensor = self.operands["x"] if "x" in self.operands else self.call.inputs[position]
+        return operand
 
     def squared(self, *inputs: Tensor) -> Tensor:
         """The operator on squared inputs: the sum of squared terms where it is a sum of products."""
@@ -125,8 +125,8 @@ def constant(site: RuleSite, unit: Arithmetic) -> Variance:
 
 def cast(site: RuleSite, unit: Arithmetic) -> Variance:
     """Numbers that the type holds stay as they are: a noisy exponent of 3 would make NaN of what is negative."""
-    given = np.asarray(site.x())
-    if given.dtype.kind in "iu" and (int(np.iinfo(given.dtype).max) + 1) * unit.storage <= 1.0:
+    value = np.asarray(site.x())
+    if value.dtype.kind in "iu" and (int(np.iinfo(value.dtype).max) + 1) * unit.storage <= 1.0:
         return EXACT  # every number of that type is held: a table of millions of them need not be looked at
     return EXACT if stored(np.asarray(site.value), unit.storage) else rounding(site, unit)
 

@@ -84,7 +84,7 @@ def reduced(call: Call) -> Tensor:
     x = np.asarray(call.inputs[0])
     if call.operator.startswith("Global"):
         return along(x, *range(2, x.ndim))
-    given = call.attributes.get("axes") if call.input(1) is None else np.asarray(call.input(1)).reshape(-1).tolist()
-    if not given:
-        given = () if call.attributes.get("noop_with_empty_axes") else range(x.ndim)
-    return along(x, *(int(axis) for axis in given))
+    axes = call.attributes.get("axes") if call.input(1) is None else np.asarray(call.input(1)).reshape(-1).tolist()
+    if not axes:
+        axes = () if call.attributes.get("noop_with_empty_axes") else range(x.ndim)
+    return along(x, *(int(axis) for axis in axes))

@@ -199,10 +199,10 @@ def log_reduction(site: RuleSite, unit: Arithmetic) -> Variance:
 
 def _weighted_reach(call: Call, x: Tensor) -> Tensor:
     """Sum of (p (x - max))^2 over what is reduced, p the share of a term: a term of -1e9 has none, whatever its size."""
-    given = call.attributes.get("axes")
-    if given is None and len(call.inputs) > 1 and call.inputs[1] is not None:
-        given = np.asarray(call.inputs[1]).reshape(-1).tolist()
-    axes = tuple(int(axis) for axis in given) if given else tuple(range(x.ndim))
+    written_axes = call.attributes.get("axes")
+    if written_axes is None and len(call.inputs) > 1 and call.inputs[1] is not None:
+        written_axes = np.asarray(call.inputs[1]).reshape(-1).tolist()
+    axes = tuple(int(axis) for axis in written_axes) if written_axes else tuple(range(x.ndim))
     with np.errstate(all="ignore"):
         below = x - np.max(x, axis=axes, keepdims=True)
         share = np.exp(below)
@@ -247,10 +247,10 @@ def transform(site: RuleSite, unit: Arithmetic) -> Variance:
 
 def _frames(call: Call, x: Tensor) -> tuple[float, Tensor]:
     """How many samples a frame of STFT has, and the squared norm of each weighted frame: [batch, frames, 1, 1]."""
-    window, given = call.input(2), call.input(3)
+    window, frame_length = call.input(2), call.input(3)
     energy = np.square(np.abs(x)) if x.ndim == 2 else np.sum(np.square(np.abs(x)), axis=-1)
     whole = energy.shape[1] if window is None else np.shape(window)[0]
-    length = whole if given is None else int(np.asarray(given).item())
+    length = whole if frame_length is None else int(np.asarray(frame_length).item())
     weights = np.ones(length) if window is None else np.square(np.abs(np.asarray(window)[:length]))
     step = int(np.asarray(call.inputs[1]).item())
     frames = np.lib.stride_tricks.sliding_window_view(energy, length, axis=1)[:, ::step]

@@ -36,10 +36,10 @@ def copied(proto: Any) -> Any:
 
 def as_type(inputs: Tensors, dtype: Any) -> dict[str, Tensor]:
     """Every real input in one type, after the backend's own rounding of it."""
-    wanted = np.dtype(dtype)
+    to = np.dtype(dtype)
     with np.errstate(over="ignore"):
         return {
-            name: array.astype(wanted) if is_floating(array.dtype.name) and array.dtype.itemsize > 1 else array
+            name: array.astype(to) if is_floating(array.dtype.name) and array.dtype.itemsize > 1 else array
             for name, array in inputs.items()
         }
 

@@ -230,7 +230,7 @@ def _output(name: str, base: Answers, draws: Sequence[Answers], graph: Graph, ar
         return OutputNoise(name, dtype, "random", margin=draw.numbers, storage=blank.storage)
     shapes = {tuple(answers[at][name].shape for at in range(len(base))) for answers in (base, *draws)}
     if len(shapes) > 1:
-        of_a_sample = next(seen for at in range(len(base)) if len(seen := {shape[at] for shape in shapes}) > 1)
+        of_a_sample = next(sizes for at in range(len(base)) if len(sizes := {shape[at] for shape in shapes}) > 1)
         unstable = of_another_shape(*sorted(of_a_sample)[:2])
         return OutputNoise(name, dtype, "none", unstable.why, storage=blank.storage, shapes=unstable.shapes)
     if is_floating(dtype):
@@ -285,8 +285,8 @@ def _tried(profile: DerivedTolerance, perturbing: _Perturbing, run: Run) -> Deri
         if not changed:
             continue
         budgets = {name: judged[name].metrics.get("budget_used", 0.0) for name in changed}
-        seen = tuple(name for name in changed if budgets[name] > 1.0)
+        detected_by = tuple(name for name in changed if budgets[name] > 1.0)
         missed = tuple(name for name in changed if budgets[name] <= 1.0)
-        tried.append(Tried(defect, max(budgets.values()), bool(seen), seen, missed))
+        tried.append(Tried(defect, max(budgets.values()), bool(detected_by), detected_by, missed))
     header = msgspec.structs.replace(profile.header, selftest=tuple(tried))
     return DerivedTolerance(header, profile.oracle, profile.deviation, profile.margins)

@@ -87,11 +87,11 @@ class Noisy(Hook):
         """A cast to a type at least as fine as the one that the value has already."""
         if call.operator not in ("Cast", "CastLike") or np.asarray(call.inputs[0]).dtype.kind != "f":
             return False
-        given = UNIT_ROUNDOFF.get(self._graph.types.get(call.reads[0], ""))
-        wanted = UNIT_ROUNDOFF.get(self._graph.types.get(call.outputs[0], ""))
-        if given is None or wanted is None:  # inside a function the types have no names
+        read_roundoff = UNIT_ROUNDOFF.get(self._graph.types.get(call.reads[0], ""))
+        written_roundoff = UNIT_ROUNDOFF.get(self._graph.types.get(call.outputs[0], ""))
+        if read_roundoff is None or written_roundoff is None:  # inside a function the types have no names
             return self._arithmetic.storage <= UNIT_ROUNDOFF["float32"]
-        return wanted <= max(given, self.unit(call.reads).storage)
+        return written_roundoff <= max(read_roundoff, self.unit(call.reads).storage)
 
     def unruled(self, call: Call) -> None:
         """An operator without a rule was met."""

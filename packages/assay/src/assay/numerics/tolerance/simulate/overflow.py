@@ -103,13 +103,13 @@ def excused(
         for at in clashing[:SAMPLES]:
             ranged, faded = evaluate(inputs[at])
             for name in _clashes(actual[at], expected[at]):
-                given, right = np.asarray(actual[at][name]), np.asarray(expected[at][name], np.float64)
+                answer, right = np.asarray(actual[at][name]), np.asarray(expected[at][name], np.float64)
                 limits, classes = (
-                    [sample[name] for sample in part if sample[name].shape == given.shape] for part in (ranged, faded)
+                    [sample[name] for sample in part if sample[name].shape == answer.shape] for part in (ranged, faded)
                 )
-                same = _explained(given.astype(np.float64), limits, [*limits[1:], *classes])
+                same = _explained(answer.astype(np.float64), limits, [*limits[1:], *classes])
                 with np.errstate(all="ignore"):
-                    answers[at][name] = np.where(same, right.astype(given.dtype), given)
+                    answers[at][name] = np.where(same, right.astype(answer.dtype), answer)
                 counts[name] = counts.get(name, 0) + int(same.sum())
     except Lowering:
         return [dict(sample) for sample in actual], {}

@@ -89,7 +89,7 @@ class PerturbedInputs:
         return rounded
 
     def untouched(
-        self, evaluator: Evaluator, inputs: Tensors, recorder: SiteRecorder, wanted: Sequence[str]
+        self, evaluator: Evaluator, inputs: Tensors, recorder: SiteRecorder, output_names: Sequence[str]
     ) -> list[str]:
         """Values that no noise reaches, where they meet those that it does."""
         noisy = {
@@ -98,4 +98,4 @@ class PerturbedInputs:
             *self._on_grid,
             *(set(inputs) & self._graph.data if self._coarse else ()),
         }
-        return evaluator.boundary(noisy, lambda outputs: recorder.is_noisy(outputs), wanted)
+        return evaluator.boundary(noisy, lambda outputs: recorder.is_noisy(outputs), output_names)

@@ -37,15 +37,15 @@ def quantized_regions(
         return quantized.issuperset(filter(None, node.output)) and position not in control.get(node.op_type, ())
 
     for node in reversed(graph.node):
-        given = [name for name in node.output if name]
+        written = [name for name in node.output if name]
         if node.domain in ("", "ai.onnx") and all(
             name not in outputs
             and is_floating(types.get(name, ""))
             and name in readers
             and all(ends(*reader) for reader in readers[name])
-            for name in given
+            for name in written
         ):
-            quantized.update(given)
+            quantized.update(written)
     return frozenset(quantized)
 
 

@@ -15,9 +15,9 @@ MOST = 64
 
 def may_join(proto: ModelProto, inputs: Sequence[Tensors]) -> bool:
     """Whether samples can be stacked along the first axis at all: a free first dimension everywhere, and equal shapes."""
-    given = {tensor.name for tensor in proto.graph.initializer}
+    constants = {tensor.name for tensor in proto.graph.initializer}
     for info in proto.graph.input:
-        if info.name in given:
+        if info.name in constants:
             continue
         dims = info.type.tensor_type.shape.dim
         if not dims or dims[0].HasField("dim_value"):

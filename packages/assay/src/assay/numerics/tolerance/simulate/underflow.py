@@ -55,12 +55,12 @@ def underflown(
             if len(ranged) == 1:
                 continue
             for name, right in expected[at].items():
-                given = answers[at].get(name)
-                if given is None or np.asarray(given).dtype.kind not in "fV" or name not in ranged[0]:
+                answer = answers[at].get(name)
+                if answer is None or np.asarray(answer).dtype.kind not in "fV" or name not in ranged[0]:
                     continue
-                limits = [draw[name] for draw in ranged if draw[name].shape == given.shape]
+                limits = [draw[name] for draw in ranged if draw[name].shape == answer.shape]
                 if len(limits) == len(ranged):
-                    answers[at][name], count = _outside(given, np.asarray(right, np.float64), limits)
+                    answers[at][name], count = _outside(answer, np.asarray(right, np.float64), limits)
                     counts[name] = counts.get(name, 0) + count
     except Lowering:
         return [dict(sample) for sample in actual], {}
@@ -98,12 +98,15 @@ def _flushed(value: Tensor) -> Tensor:
 
 def _outside(actual: Tensor, expected: Tensor, limits: Sequence[Tensor]) -> tuple[Tensor, int]:
     """What is expected, off by as much as `actual` lies outside of what is between the limits; and how many elements that moves."""
-    given = actual.astype(np.float64)
+    answer = actual.astype(np.float64)
     finite = [np.where(np.isfinite(limit), limit, limits[0]) for limit in limits]
     lowest, highest = np.minimum.reduce(finite), np.maximum.reduce(finite)
     with np.errstate(all="ignore"):
-        error = given - np.clip(given, lowest, highest)
+        error = answer - np.clip(answer, lowest, highest)
         moved = (
-            (lowest < highest) & np.isfinite(given) & np.isfinite(expected) & (np.abs(error) < np.abs(given - expected))
+            (lowest < highest)
+            & np.isfinite(answer)
+            & np.isfinite(expected)
+            & (np.abs(error) < np.abs(answer - expected))
         )
-        return np.where(moved, expected + error, given).astype(actual.dtype), int(moved.sum())
+        return np.where(moved, expected + error, answer).astype(actual.dtype), int(moved.sum())
