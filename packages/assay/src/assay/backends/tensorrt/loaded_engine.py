@@ -181,13 +181,13 @@ class TensorRTEngine:
         return self._device.download(pointer, shape, numpy_dtype(self._types[name]))
 
 
-def narrowed(name: str, array: Tensor, dtype: str) -> Tensor:
+def narrowed(name: str, array: Tensor, engine_type: str) -> Tensor:
     """8.6 has no int64: its engines take int32 where the model says int64. Raises ValueError for values that do not fit."""
     dtype = dtype_name(array.dtype)
-    if dtype == dtype:
+    if dtype == engine_type:
         return array
-    if (dtype, dtype) != ("int64", "int32"):
-        raise WrongInput(noted(BackendCode.INPUT_TYPE, input=name, dtype=str(dtype), wanted=str(dtype)))
+    if (dtype, engine_type) != ("int64", "int32"):
+        raise WrongInput(noted(BackendCode.INPUT_TYPE, input=name, dtype=str(dtype), wanted=str(engine_type)))
     limits = np.iinfo(np.int32)
     if array.size and (array.min() < limits.min or array.max() > limits.max):
         raise WrongInput(noted(BackendCode.INPUT_TOO_LARGE, input=name, dtype="int32", library="tensorrt"))
