@@ -20,31 +20,31 @@ _LAST_LINES = 2000
 """Characters of standard error in which the code's own words are looked for."""
 
 
-def describe_exit(sandboxed: SandboxProcess, limits: SandboxLimits, left_out: tuple[str, ...]) -> Sandboxed:
+def describe_exit(child: SandboxProcess, limits: SandboxLimits, left_out: tuple[str, ...]) -> Sandboxed:
     """What `watch` saw, as a value."""
-    stdout, stderr = (_plain(sandboxed.tails[name]) for name in ("stdout", "stderr"))
-    ending, sentence = _ending(sandboxed, limits, stderr)
-    if lowered := {} if sandboxed.stopped else _to_blame(sandboxed, ending, stderr):
+    stdout, stderr = (_plain(child.tails[name]) for name in ("stdout", "stderr"))
+    ending, sentence = _ending(child, limits, stderr)
+    if lowered := {} if child.stopped else _to_blame(child, ending, stderr):
         less = ", ".join(f"RLIMIT_{name} {most}" for name, most in lowered.items())
         sentence += f"; and this machine allows it less than the sandbox does (hard limits: {less}): raise them, then look again"
         ending = Ending.INFRASTRUCTURE
-    outlived = "some of its processes were killed and have not ended yet" if sandboxed.outlived else ""
-    notes = tuple(filter(None, (_left_behind(sandboxed.left_behind), outlived, describe_left_out(left_out))))
+    outlived = "some of its processes were killed and have not ended yet" if child.outlived else ""
+    notes = tuple(filter(None, (_left_behind(child.left_behind), outlived, describe_left_out(left_out))))
     return Sandboxed(
         ending=ending,
         sentence="; ".join((sentence, *notes)),
         notes=notes,
-        exit_code=sandboxed.exit_code if sandboxed.exit_code is not None else -1,
+        exit_code=child.exit_code if child.exit_code is not None else -1,
         stdout=stdout,
         stderr=stderr,
-        seconds=sandboxed.seconds,
-        peak_bytes=sandboxed.peak.memory_bytes,
+        seconds=child.seconds,
+        peak_bytes=child.peak.memory_bytes,
     )
 
 
-def _to_blame(sandboxed: SandboxProcess, ending: Ending, stderr: str) -> dict[str, int]:
+def _to_blame(child: SandboxProcess, ending: Ending, stderr: str) -> dict[str, int]:
     """Those of the machine's lower limits that such an end may come from: a wrong shape comes from none."""
-    killed = _signal(sandboxed.exit_code) if sandboxed.exit_code is not None else "SIGKILL"
+    killed = _signal(child.exit_code) if child.exit_code is not None else "SIGKILL"
     crashed = ending is Ending.CRASH
     no_memory = ending is Ending.OUT_OF_MEMORY or (crashed and killed not in ("SIGXCPU", "SIGXFSZ"))
     causes = {
@@ -55,52 +55,49 @@ def _to_blame(sandboxed: SandboxProcess, ending: Ending, stderr: str) -> dict[st
         "FSIZE": ending is Ending.DISK_FULL or (crashed and killed == "SIGXFSZ"),
         "CPU": crashed and killed in ("SIGXCPU", "SIGKILL"),
     }
-    return {name: most for name, most in sandboxed.lowered.items() if causes.get(name, False)}
+    return {name: most for name, most in child.lowered.items() if causes.get(name, False)}
 
 
-def _ending(sandboxed: SandboxProcess, limits: SandboxLimits, stderr: str) -> tuple[Ending, str]:
+def _ending(child: SandboxProcess, limits: SandboxLimits, stderr: str) -> tuple[Ending, str]:
     full = f"it filled its {_mb(limits.disk_bytes)} of disk"
-    too_many = (
-        f"it asked for more than {limits.processes} processes or {limits.processes * THREADS_PER_PROCESS} threads"
-    )
+    crowd = f"it asked for more than {limits.processes} processes or {limits.processes * THREADS_PER_PROCESS} threads"
     stopped = {
         "memory": (
             Ending.OUT_OF_MEMORY,
-            f"stopped at {_mb(sandboxed.peak.memory_bytes)} of memory; the limit is {_mb(limits.memory_bytes)}",
+            f"stopped at {_mb(child.peak.memory_bytes)} of memory; the limit is {_mb(limits.memory_bytes)}",
         ),
         "processes": (
             Ending.TOO_MANY_PROCESSES,
-            f"stopped with {sandboxed.peak.processes} processes and {sandboxed.peak.threads} threads; "
-            f"the limit is {limits.processes} processes"
-            if sandboxed.peak.processes > limits.processes
-            else f"stopped when {too_many}",
+            f"stopped with {child.peak.processes} processes and {child.peak.threads} threads; the limit is {limits.processes} processes"
+            if child.peak.processes > limits.processes
+            else f"stopped when {crowd}",
         ),
         "files": (
             Ending.DISK_FULL,
-            f"stopped with more than {FILES} files{'; ' + full if sandboxed.disk_was_full else ''}",
+            f"stopped with more than {FILES} files{'; ' + full if child.disk_was_full else ''}",
         ),
         "output": (Ending.ERROR, f"stopped after {_mb(OUTPUT_BYTES)} of output"),
         "time": (
             Ending.TIMEOUT,
-            f"not done within {sandboxed.time.limit_s:g} s{'; ' + full if sandboxed.disk_was_full else ''}",
+            f"not done within {child.time.limit_s:g} s{'; ' + full if child.disk_was_full else ''}",
         ),
     }
-    if not sandboxed.started:
-        last_line = stderr.strip().splitlines()[-1:] or [sandboxed.stopped or "it ended before it began"]
+    if not child.started:
+        last_line = stderr.strip().splitlines()[-1:] or [child.stopped or "it ended before it began"]
         return Ending.INFRASTRUCTURE, f"the sandbox did not start: {last_line[0]}"
-    if sandboxed.stopped and not (sandboxed.stopped == "time" and sandboxed.exit_code is not None):
-        if sandboxed.stopped == "time" and sandboxed.time.is_put_off_no_more:
-            text = f"not done within {sandboxed.seconds:.0f} s, {sandboxed.time.waited_s:.0f} s of which others had the cores"
+    if child.stopped and not (child.stopped == "time" and child.exit_code is not None):
+        if child.stopped == "time" and child.time.is_put_off_no_more:
+            text = f"not done within {child.seconds:.0f} s, {child.time.waited_s:.0f} s of which others had the cores"
             return Ending.INFRASTRUCTURE, f"{text}: look again when the machine has less to do"
-        return stopped[sandboxed.stopped]
-    code = sandboxed.exit_code
+        return stopped[child.stopped]
+    code = child.exit_code
     if code == 0:
         return Ending.OK, "ended by itself"
     last = stderr[-_LAST_LINES:]
-    if sandboxed.disk_was_full or _NO_ROOM.search(last):
+    if child.disk_was_full or _NO_ROOM.search(last):
         return Ending.DISK_FULL, f"{full}, and ended with exit code {code}"
-    if sandboxed.peak.processes >= limits.processes or _NO_FORK.search(last):
-        return Ending.TOO_MANY_PROCESSES, f"{too_many}, and ended with exit code {code}"
+    if child.peak.processes >= limits.processes or _NO_FORK.search(last):
+        return Ending.TOO_MANY_PROCESSES, f"{crowd}, and ended with exit code {code}"
     if _NO_MEMORY.search(last):
         return Ending.OUT_OF_MEMORY, f"it asked for more memory than the {_mb(limits.memory_bytes)} allowed"
     if code is None:
