@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -26,11 +27,13 @@ from made_history import FLOWS, Made, fill, run_id, run_of
 from assay.stores.sql import SqlStore
 from assay.web.address import address
 
+SLOW_MS = 300.0
 PAGES = (
     "now",
     "matrix",
     "matrix of a run",
     "filtered matrix",
+    "filtered matrix of a run",
     "runs",
     "result",
     "trend",
@@ -70,6 +73,9 @@ def addresses(made: Made, runs: int, chance: random.Random) -> dict[str, Callabl
         "matrix": lambda: address("/matrix", page=chance.randint(1, max(1, len(made.jobs) // len(FLOWS) // 50))),
         "matrix of a run": lambda: address("/matrix", run=some_run()),
         "filtered matrix": lambda: address("/matrix", case=f"op{chance.randrange(40)}-", outcome="mismatch"),
+        "filtered matrix of a run": lambda: address(
+            "/matrix", run=some_run(), flow=f"{chance.randrange(10)}-f", outcome="mismatch"
+        ),
         "runs": lambda: address("/runs", page=chance.randint(1, max(1, min(runs // 50, 20)))),
         "result": lambda: address("/result", **cell(), run=some_run()),
         "trend": lambda: address("/trend", **cell()),
@@ -144,6 +150,13 @@ def _printed(by_page: dict[str, list[float]]) -> list[float]:
     return [ms for taken in by_page.values() for ms in taken]
 
 
+def _print_slow(slow: list[float], began: float) -> None:
+    """One thing that holds all pages up shows as a second with many; too little processor as some in most seconds."""
+    by_second = Counter(int(at - began) for at in slow)
+    each = ", ".join(f"{count} in second {second}" for second, count in sorted(by_second.items()))
+    print(f"{len(slow)} pages over {SLOW_MS:.0f} ms: {each or 'none'}")
+
+
 def crowd(
     base: str,
     server: psutil.Process,
@@ -156,6 +169,7 @@ def crowd(
     """Readers of all pages, each with a second between two pages, beside writers who record all the time."""
     by_page: dict[str, list[float]] = {name: [] for name in PAGES}
     failed: list[str] = []
+    slow: list[float] = []
     spawn = multiprocessing.get_context("spawn")
     ready = spawn.Barrier(arguments.writers + 1)
 
@@ -164,8 +178,9 @@ def crowd(
         time.sleep(chance.random())
         while time.monotonic() < until:
             try:
-                name = chance.choice(PAGES)
+                name, asked_at = chance.choice(PAGES), time.monotonic()
                 by_page[name].append(get(base, asked[name]())[0])
+                slow.extend([asked_at] if by_page[name][-1] > SLOW_MS else [])
             except OSError as error:
                 failed.append(str(error))
             time.sleep(1.0)
@@ -187,6 +202,7 @@ def crowd(
         thread.join()
     spent, own = processor_s(server) - spent, time.process_time() - own
     taken = _printed(by_page)
+    _print_slow(slow, until - arguments.crowd)
     print(
         f"{arguments.readers} readers, {len(taken)} pages: p50 {statistics.median(taken):.0f} ms, p95 {p95(taken):.0f} ms, "
         f"{len(failed)} errors {failed[:1]}, load {os.getloadavg()[0]:.1f}; {1e3 * spent / len(taken):.1f} ms of processor a page, "

@@ -48,6 +48,7 @@ EACH = (
     "INSERT INTO run_summary (run, jobs, recorded, word, passed, failed, other, names) "
     f"SELECT runs.number, jobs, recorded, word, passed, failed, other, names FROM runs JOIN run_summary ON run = {OLD} "
     f"WHERE {NEW}",
+    f"INSERT INTO run_cells SELECT runs.number, kind, cells FROM runs JOIN run_cells ON run = {OLD} WHERE {NEW}",
     "INSERT INTO results (number, run, job, outcome, word, stage, seconds) "
     f"SELECT {NUMBER}, runs.number, job, outcome, word, stage, seconds {COPIED}",
     f"INSERT INTO result_payloads SELECT {NUMBER}, payload {COPIED}",

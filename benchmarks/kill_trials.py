@@ -1,0 +1,146 @@
+"""What ray_kills.py and slurm_kills.py share: a run from which kill -9 takes something at a random moment, and what is counted after it
+beside a run that nothing happened to."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+
+from assay.stores.sql import SqlStore
+
+RUN = ("run", "operators", "--filter", "relu*", "--flow", "onnxruntime", "--only-kind", "verify")
+MOST_S = 300.0
+
+
+class Trials:
+    """`run` are the words of one run of `assay`. `whole` are the outcomes of one that nothing happened to, which takes `whole_s`."""
+
+    def __init__(self, folder: Path, chance: random.Random, run: Sequence[str]) -> None:
+        self.folder, self.chance, self.run = folder, chance, run
+        self.whole: dict[str, str] = {}
+        self.exit_code = 0
+        self.whole_s = 0.0
+        self.begin_kind()
+
+    def begin_kind(self) -> None:
+        """All is counted from here on."""
+        self.moments = self.hit = self.lost = self.doubled = self.changed = 0
+        self.longest_s = 0.0
+
+    def measure(self, *where: str) -> None:
+        """The second of two runs: the first makes what both have."""
+        for history in ("warm", "whole"):
+            began = time.perf_counter()
+            self.exit_code = self.assay(*self.run, *where, history=history)
+            self.whole_s = time.perf_counter() - began
+        self.whole = self.outcomes("whole")[0]
+        print(f"{len(self.whole)} jobs, unharmed {self.whole_s:.1f} s, exit code {self.exit_code}", flush=True)
+
+    def harm(self, history: str, kill: Callable[[subprocess.Popen[bytes]], bool], *where: str) -> int:
+        """The exit code of a run at a random moment of which `kill` is called. That returns whether the run went on until then."""
+        began = time.perf_counter()
+        with (self.folder / f"{history}.log").open("wb") as log:
+            words = self._words(*self.run, *where, history=history)
+            child = subprocess.Popen(words, cwd=self.folder, stdout=log, stderr=log, start_new_session=True)
+            time.sleep(self.chance.uniform(0.3, max(0.3, self.whole_s)))
+            self.hit += kill(child)
+            try:
+                code = child.wait(MOST_S)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                code = child.wait()
+                print(f"{history}: it did not end in {MOST_S:.0f} s", flush=True)
+        self.longest_s = max(self.longest_s, time.perf_counter() - began)
+        return code
+
+    def count(self, history: str, code: int) -> None:
+        """What is in the history now, and the exit code of the command that finished it."""
+        outcomes, counts = self.outcomes(history)
+        lost, doubled = len(self.whole.keys() - outcomes.keys()), sum(counts.values()) - len(counts)
+        changed = sum(outcomes.get(key, outcome) != outcome for key, outcome in self.whole.items())
+        changed += code != self.exit_code
+        print(f"{history}: {lost} lost, {doubled} doubled, {changed} changed, exit code {code}", flush=True)
+        self.moments += 1
+        self.lost, self.doubled, self.changed = self.lost + lost, self.doubled + doubled, self.changed + changed
+
+    def end_kind(self, kind: str) -> int:
+        """How much was lost, doubled or changed."""
+        print(
+            f"{kind}: {self.moments} moments, {self.hit} while it ran; {self.lost} lost, {self.doubled} doubled, {self.changed} changed; "
+            f"the longest {self.longest_s:.0f} s; {len(_left(self.folder))} processes left, load {os.getloadavg()[0]:.1f}",
+            flush=True,
+        )
+        return self.lost + self.doubled + self.changed
+
+    def status(self, history: str) -> str:
+        """Of its run; "" where there is none."""
+        if not (self.folder / history / "history.db").exists():
+            return ""
+        with closing(SqlStore(str(self.folder / history / "history.db"))) as store:
+            runs = store.runs(1)
+        return runs[0].status if runs else ""
+
+    def outcomes(self, history: str) -> tuple[dict[str, str], Counter[str]]:
+        """Of each job, and how often each was recorded."""
+        with closing(SqlStore(str(self.folder / history / "history.db"))) as store:
+            results = store.results("last") if store.runs(1) else ()
+        counts = Counter(result.job_key for result in results)
+        return {result.job_key: result.outcome.value for result in results}, counts
+
+    def assay(self, *words: str, history: str) -> int:
+        """Its exit code. One that does not end is shown as far as it came."""
+        with (self.folder / f"{history}-{words[0]}.log").open("w+b") as log:
+            command = self._words(*words, history=history)
+            try:
+                return subprocess.run(
+                    command, cwd=self.folder, stdout=log, stderr=log, check=False, timeout=MOST_S
+                ).returncode
+            except subprocess.TimeoutExpired:
+                log.seek(0)
+                print(log.read()[-4000:].decode(errors="replace"), flush=True)
+                raise
+
+    def _words(self, *words: str, history: str) -> list[str]:
+        return [sys.executable, "-m", "assay", *words, "--history", history]
+
+
+def kill_driver(child: subprocess.Popen[bytes]) -> bool:
+    """The command itself."""
+    runs = child.poll() is None
+    child.kill()
+    return runs
+
+
+def arguments_of(about: str | None, kinds: Sequence[str]) -> argparse.Namespace:
+    """The command line of either."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--moments", type=int, default=30, help="of each kind")
+    parser.add_argument("--kinds", nargs="+", choices=kinds, default=list(kinds))
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+
+def processes_in(folder: Path) -> list[psutil.Process]:
+    """Whose working folder it is."""
+    return [process for process in psutil.process_iter() if _cwd(process) == str(folder)]
+
+
+def _left(folder: Path) -> list[int]:
+    return [process.pid for process in processes_in(folder) if process.pid != os.getpid()]
+
+
+def _cwd(process: psutil.Process) -> str:
+    try:
+        return str(process.cwd())
+    except psutil.Error:
+        return ""
