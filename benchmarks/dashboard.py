@@ -144,17 +144,14 @@ def first_free(location: str, runs: int) -> int:
         return max(runs, *(1 + int(run.id.rpartition("-")[2], 16) for run in store.runs(10**9)))
 
 
-def _printed(by_page: dict[str, list[float]]) -> list[float]:
-    """All of them."""
+def _printed(by_page: dict[str, list[float]], slow: list[float]) -> list[float]:
+    """All of them. `slow`: when those began that took long, after the crowd did."""
     print(", ".join(f"{name} {p95(taken):.0f}" for name, taken in by_page.items() if taken) + ": p95 ms of each page")
-    return [ms for taken in by_page.values() for ms in taken]
-
-
-def _print_slow(slow: list[float], began: float) -> None:
-    """One thing that holds all pages up shows as a second with many; too little processor as some in most seconds."""
-    by_second = Counter(int(at - began) for at in slow)
-    each = ", ".join(f"{count} in second {second}" for second, count in sorted(by_second.items()))
+    # One thing that holds all pages up shows as a second with many; too little processor as some in most seconds.
+    by_second = sorted(Counter(map(int, slow)).items())
+    each = ", ".join(f"{count} in second {second}" for second, count in by_second)
     print(f"{len(slow)} pages over {SLOW_MS:.0f} ms: {each or 'none'}")
+    return [ms for taken in by_page.values() for ms in taken]
 
 
 def crowd(
@@ -201,8 +198,7 @@ def crowd(
     for thread in (*threads, *writers):
         thread.join()
     spent, own = processor_s(server) - spent, time.process_time() - own
-    taken = _printed(by_page)
-    _print_slow(slow, until - arguments.crowd)
+    taken = _printed(by_page, [at - until + arguments.crowd for at in slow])
     print(
         f"{arguments.readers} readers, {len(taken)} pages: p50 {statistics.median(taken):.0f} ms, p95 {p95(taken):.0f} ms, "
         f"{len(failed)} errors {failed[:1]}, load {os.getloadavg()[0]:.1f}; {1e3 * spent / len(taken):.1f} ms of processor a page, "

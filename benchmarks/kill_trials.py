@@ -6,12 +6,13 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psutil
@@ -20,6 +21,8 @@ from assay.stores.sql import SqlStore
 
 RUN = ("run", "operators", "--filter", "relu*", "--flow", "onnxruntime", "--only-kind", "verify")
 MOST_S = 300.0
+START = 0.3
+"""The moments before the first result, beside those from it on: 0.3 to 1."""
 
 
 class Trials:
@@ -52,7 +55,7 @@ class Trials:
         with (self.folder / f"{history}.log").open("wb") as log:
             words = self._words(*self.run, *where, history=history)
             child = subprocess.Popen(words, cwd=self.folder, stdout=log, stderr=log, start_new_session=True)
-            time.sleep(self.chance.uniform(0.3, max(0.3, self.whole_s)))
+            self._wait(history, child, self.chance.uniform(-START, 1.0))
             self.hit += kill(child)
             try:
                 code = child.wait(MOST_S)
@@ -62,6 +65,20 @@ class Trials:
                 print(f"{history}: it did not end in {MOST_S:.0f} s", flush=True)
         self.longest_s = max(self.longest_s, time.perf_counter() - began)
         return code
+
+    def _wait(self, history: str, child: subprocess.Popen[bytes], share: float) -> None:
+        """Until the run has so much of its results, or has ended; below zero, for that part of the time that the start takes. By the
+        clock alone, on a machine that other work slows down, most moments would come before the first result."""
+        time.sleep(0.3 + max(0.0, (share + START) / START if share < 0 else 0.0) * self.whole_s)
+        while share >= 0 and child.poll() is None and self._recorded(history) < share * len(self.whole):
+            time.sleep(0.02)
+
+    def _recorded(self, history: str) -> int:
+        """Straight from the file: nothing is kept open in a history that is being written."""
+        path = self.folder / history / "history.db"
+        with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("SELECT count(*) FROM results").fetchone()[0])
+        return 0
 
     def count(self, history: str, code: int) -> None:
         """What is in the history now, and the exit code of the command that finished it."""

@@ -21,7 +21,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from assay.models.files import file_digest
-from assay.stores.object_blobs import ObjectBlobs
+from assay.stores.object_blobs import AT_ONCE, PART_BYTES, ObjectBlobs
 from object_server import KEY, SECRET, _command, _wait
 
 SIDE_BY_SIDE = 8
@@ -63,20 +63,21 @@ def large(weed: str, filer: str, blobs: ObjectBlobs, folder: Path, size: int, me
     digest = file_digest(path)
     up = {"assay": meter.take(size, lambda: blobs.put(path, digest))}
     down = {"assay, verified": meter.take(size, lambda: blobs.fetch(digest, back))}
+    parts = parts_of_download(blobs, digest, back, size, meter)
     blobs.remove([digest])
     place = f"{os.environ['AWS_ENDPOINT_URL']}/assay/{uuid4().hex}"
     up["curl"] = meter.take(size, lambda: _curl(place, "-T", path))
     down["curl"] = meter.take(size, lambda: _curl(place, "-o", back))
     _curl(place, "-X", "DELETE")
     with path.open("rb") as file:
-        parts = [folder / f"part{number}" for number in range(CURLS)]
-        for part in parts:
+        pieces = [folder / f"part{number}" for number in range(CURLS)]
+        for part in pieces:
             part.write_bytes(file.read(size // CURLS))
-    places = [f"{os.environ['AWS_ENDPOINT_URL']}/assay/{uuid4().hex}" for _ in parts]
+    places = [f"{os.environ['AWS_ENDPOINT_URL']}/assay/{uuid4().hex}" for _ in pieces]
     with ThreadPoolExecutor(CURLS) as threads:
-        side_by_side = lambda: list(threads.map(lambda place, part: _curl(place, "-T", part), places, parts))  # noqa: E731
+        side_by_side = lambda: list(threads.map(lambda place, part: _curl(place, "-T", part), places, pieces))  # noqa: E731
         up[f"{CURLS} of curl side by side"] = meter.take(size, side_by_side)
-    for place, part in zip(places, parts, strict=True):
+    for place, part in zip(places, pieces, strict=True):
         _curl(place, "-X", "DELETE")
         part.unlink()
     copy = [weed, "filer.copy", path, f"{own}/"]
@@ -86,8 +87,22 @@ def large(weed: str, filer: str, blobs: ObjectBlobs, folder: Path, size: int, me
         size, lambda: subprocess.run(["curl", "-sf", "-o", back, f"{plain}/large"], check=True)
     )
     assert file_digest(back) == digest
-    for name, ways in (("up", up), ("down", down)):
+    for name, ways in (("up", up), ("down", down), ("of what Assay does down", parts)):
         print(f"{size / 1e9:.2f} GB {name}: {', '.join(f'{way} {rate}' for way, rate in ways.items())}", flush=True)
+
+
+def parts_of_download(blobs: ObjectBlobs, digest: str, path: Path, size: int, meter: Meter) -> dict[str, str]:
+    """Each by itself: what comes is dropped; it is written, too; the file is hashed."""
+
+    def each(work: Callable[[int], object]) -> None:
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            for _ in threads.map(lambda start: bool(work(start)), range(0, size, PART_BYTES)):
+                pass
+
+    with path.open("wb") as file:
+        written = meter.take(size, lambda: each(lambda start: blobs._bring_part(digest, start, size, file.fileno())))
+    received = meter.take(size, lambda: each(lambda start: blobs._range(digest, start, min(size, start + PART_BYTES))))
+    return {"received": received, "and written": written, "its digest": meter.take(size, lambda: file_digest(path))}
 
 
 def _curl(place: str, *words: str | Path) -> None:
