@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 Node = helper.make_node
@@ -259,3 +260,13 @@ def inputs_of(made: ModelProto, seed: int = 0, batch: int = 2) -> dict[str, np.n
             top = 9 if kind in (I64, TensorProto.DOUBLE) else 2**31 - 1
             feeds[value.name] = rng.integers(0, top + 1, shape).astype(helper.tensor_dtype_to_np_dtype(kind))
     return feeds
+
+
+def run(model: ModelProto, feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What comes out of it on ONNX Runtime, by name."""
+    onnxruntime.set_default_logger_severity(4)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # threads of hundreds of sessions took longer than the models
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, feeds), strict=True))

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 from onnx import ModelProto, numpy_helper
 
@@ -23,6 +22,7 @@ from assay.numerics.operators.index import onnx_operators
 sys.path.insert(0, str(Path(__file__).parent))
 import models
 import tree_models
+from models import run
 
 SAME_HERE = {"int32-for-int64", "argmax-ties", "exchange-comparison", "drop-epsilon", "ceil-for-floor", "grid-border"}
 """Another function, but not on every input: small integers fit anywhere, ties are rare."""
@@ -30,15 +30,6 @@ ELSEWHERE = {
     "missing-output", "exchange-outputs",  # change what is there, not its values
     "relu-for-smooth", "norm-to-zeros", "unbiased-variance",
 }  # fmt: skip
-
-
-def run(model: ModelProto, feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    onnxruntime.set_default_logger_severity(4)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # threads of hundreds of sessions took longer than the models
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(None, feeds), strict=True))
 
 
 @cache
