@@ -85,6 +85,17 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("GRU", "GRU.layout"), _bucket("RNN", "RNN.layout"), SAME),
         (_bucket("GRU", "GRU.layout"), _bucket("RNN", "RNN.clip"), DIFFERENT),
         (_bucket("GRU", "GRU.layout"), _bucket("Conv", "Conv.layout"), DIFFERENT),
+        # A Tanh above 1.
+        (_bucket("Tanh Asin", "inputs", kind="range"), _bucket("Tanh Acos", "inputs -opset", kind="range"), SAME),
+        (_bucket("Tanh Asin", "inputs", kind="range"), _bucket("Tanh Acos", "-inputs", kind="range"), DIFFERENT),
+        (_bucket("Tanh Asin", "inputs", kind="range"), _bucket("Sin Acos", "inputs", kind="range"), DIFFERENT),
+        (_bucket("Tanh Asin", "inputs"), _bucket("Tanh Acos", "inputs"), DIFFERENT),
+        # A family that is saved wrongly.
+        (_bucket("GRU", "stored", kind="reloaded"), _bucket("LSTM", "stored -opset", kind="reloaded"), SAME),
+        (_bucket("GRU", "stored", kind="reloaded"), _bucket("LSTM", "-stored", kind="reloaded"), DIFFERENT),
+        (_bucket("GRU", "stored opset", kind="again"), _bucket("LSTM", "stored -opset", kind="again"), DIFFERENT),
+        (_bucket("GRU", "stored", kind="reloaded"), _bucket("LSTM", "stored", kind="again"), DIFFERENT),
+        (_bucket("GRU", "stored", kind="reloaded"), _bucket("Conv", "stored", kind="reloaded"), DIFFERENT),
         (_bucket("Neg"), _bucket("Abs"), DIFFERENT),
         (_bucket("ReduceSum", "ReduceSum.axes"), _bucket("ReduceSum", "ReduceSum~input~axes"), SAME),
         (_bucket("ReduceSum", "ReduceSum.axes"), _bucket("ReduceSum", "-ReduceSum~input~axes"), DIFFERENT),

@@ -96,3 +96,21 @@ def test_sizes_of_none_are_left_to_the_operators() -> None:
     text = '<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3] x) => (float[3] y) { y = ReduceMax <axes = [0], keepdims = 0> (x) }'
     case = GeneratedCase(parser.parse_model(text).SerializeToString(), {"x": np.ones((0, 3), np.float32)})
     assert CaseValues(case).fits()
+
+
+def test_updates_of_another_shape_than_what_they_are_written_to_are_no_case() -> None:
+    """An engine reads five numbers of each row where there is one; the evaluation repeats that one."""
+    text = (
+        '<ir_version: 8, opset_import: ["" : 16]> g (float[8, 5] x, int64[2, 1] i, float[2, N] u) => (float[8, 5] y) '
+        "{ y = ScatterND (x, i, u) }"
+    )
+    elements = text.replace("ScatterND (x, i, u)", "ScatterElements (x, i, u)")
+
+    def fits(form: str, width: int) -> bool:
+        fed = {"x": np.ones((8, 5), np.float32), "i": np.array([[1], [2]]), "u": np.ones((2, width), np.float32)}
+        return CaseValues(GeneratedCase(parser.parse_model(form).SerializeToString(), fed)).fits()
+
+    assert fits(text, 5)
+    assert not fits(text, 1)
+    assert fits(elements, 1)
+    assert not fits(elements, 5)

@@ -20,6 +20,7 @@ from assay.core.screening import (
     SCALES,
     STATED,
     WITH_EXP,
+    Use,
     is_of_use,
 )
 from assay.fuzz.corpus import CAUSES, Bucket, is_compared
@@ -61,8 +62,11 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         or _kin_without_one_attribute(bucket, other)
         or _read_as_before(bucket, other)
         or _both_wrong_with_exp(bucket, other)
+        or _leave_a_domain(bucket, other, shared)
         or (mine == theirs and shared - WEAK)
     ):
+        return Relation.SAME
+    if _kin_in_one_use(bucket, other, shared):
         return Relation.SAME
     is_one_crash = families == {"crash"} and bucket.signal == other.signal
     if (families <= ANSWERS or is_one_crash) and _scaled_alike(bucket, other, shared):
@@ -101,6 +105,15 @@ def _in_use(first: Bucket, other: Bucket) -> Relation:
     return Relation.DIFFERENT if any(tried) else Relation.SAME
 
 
+def _kin_in_one_use(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
+    """One operator each, that are made alike (GRU and LSTM, say), wrong in the same use, where a plain model is right: a family that is
+    saved wrongly is one defect, where the same makes both right and no experiment tells them apart."""
+    mine, theirs = pattern(bucket.operators), pattern(other.operators)
+    if bucket.kind != other.kind or bucket.kind not in {*Use} or len(mine) != 1 or len(theirs) != 1:
+        return False
+    return bool(shared) and are_kin(mine[0], theirs[0]) and _agree(bucket, other)
+
+
 def _fail_alike(bucket: Bucket, other: Bucket) -> bool:
     """Of two that nothing makes right: whether one experiment at least left both wrong. Where none was made of one that ended its process,
     the signal and the attributes have to be the same, and what the other is cured of has to be there."""
@@ -135,6 +148,14 @@ def _that_matter(bucket: Bucket, other: Bucket) -> set[str]:
 
 def _both_wrong_with_exp(bucket: Bucket, other: Bucket) -> bool:
     return {bucket.ablated.get(WITH_EXP), other.ablated.get(WITH_EXP)} == {False}
+
+
+def _leave_a_domain(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
+    """No numbers where some are due, behind the same operators: what these give is outside of the domain of the one behind, which is right
+    alone (a Tanh above 1, read by Asin or by Acos)."""
+    mine, theirs = pattern(bucket.operators), pattern(other.operators)
+    is_behind_one = len(mine) > 1 and mine[:-1] == theirs[:-1]
+    return {bucket.kind, other.kind} == {"range"} and is_behind_one and bool(shared) and _agree(bucket, other)
 
 
 def _crossed(bucket: Bucket, other: Bucket) -> Relation:

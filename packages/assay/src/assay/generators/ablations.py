@@ -42,8 +42,6 @@ FLOATS = "floats"
 TYPED = ("to", "dtype", "output_dtype")
 MOST_KIN = 10
 """Where more operators are made alike, their being alike says little."""
-MOST_WHOLE = 100
-"""Elements of an input of whole numbers that are all different in any type."""
 
 
 def ablate(trial: Trial, run: Run) -> dict[str, bool]:
@@ -91,12 +89,12 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
 
 
 def _distinct(array: Tensor) -> Tensor:
-    """From 0.5 to 1.5 and no two alike, or from 1 on where there are few whole numbers; truth values and many numbers as they are."""
+    """From 0.5 to 1.5 and no two alike, or from 1 on where their type holds so many whole numbers; else as they are, as truth values."""
     if array.dtype.kind == "f":
         return (
             0.5 + (np.arange(array.size) * 7 % max(array.size, 1)).reshape(array.shape) / max(array.size, 1)
         ).astype(array.dtype)
-    if array.dtype.kind in "iu" and 1 < array.size <= MOST_WHOLE:
+    if array.dtype.kind in "iu" and 1 < array.size <= np.iinfo(array.dtype).max:
         return np.asarray(np.arange(1, array.size + 1).reshape(array.shape).astype(array.dtype))
     return array
 

@@ -10,10 +10,10 @@ from assay.core.constraint import ConstraintCode
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, behind
 from assay.numerics.oracle.hooks import Call, Values
-from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, ints, plain
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, equal, ints, plain
 from assay.numerics.shapes.needed_values import INDEX, UNIQUE, Demands, Need, index_into, size_of
 from assay.numerics.shapes.propagation import first_input
-from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data
+from assay.numerics.shapes.values import UNKNOWN, Dims, Node, Value, of_data
 from assay.numerics.tolerance.rules.rounding_rules import scatter
 
 
@@ -84,7 +84,20 @@ def _scatter_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         for place in np.ndindex(indices.shape[:-1]):
             result[tuple(indices[place])] = inputs[2].data[place]  # type: ignore[index]
         return [of_data(result)]
+    due_shape = _written(node, inputs) or ()
+    for is_given, due in zip(at(inputs, 2).shape or (), due_shape, strict=False):
+        equal(is_given, due, ConstraintCode.UPDATE_SIZES)
     return plain(inputs[0].shape)
+
+
+def _written(node: Node, inputs: Inputs) -> Dims | None:
+    """The shape of the updates: engines read beyond those that are fewer."""
+    shape, places = inputs[0].shape, at(inputs, 1).shape
+    if node.op in ("Scatter", "ScatterElements"):
+        return places
+    if node.op != "ScatterND" or shape is None or not places or places[-1] is None:
+        return None
+    return (*places[:-1], *shape[places[-1] :])
 
 
 def _gather_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
