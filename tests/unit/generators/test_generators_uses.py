@@ -27,7 +27,7 @@ from assay.generators.screen import _Screener, screen
 from assay.generators.sweep import Sweep
 from assay.generators.used_engines import UsedEngines
 from assay.ports import OptionSpec
-from assay.ports.generator import GeneratedCase
+from assay.ports.generator import GeneratedCase, Generator
 from assay.testing.faulty_backend import Faulty, FaultyEngine
 from assay.worker.stages import Stages
 from screening import CASES, OfPrograms, screening_job
@@ -163,9 +163,12 @@ class _Swallowing(Faulty):
         return super().lower(model, replace(flow, options={"fault": fault}))
 
 
-def test_an_error_that_one_thread_swallows_is_a_failure(tmp_path: Path) -> None:
-    job = replace(screening_job(tmp_path), generator=Sweep.name, version=Sweep.version)
-    screener = _Screener(job, _Swallowing(), Sweep())
+@pytest.mark.parametrize(
+    "generator", [Sweep(), UsedEngines()], ids=["alone", "a case with uses that is wrong at first"]
+)
+def test_an_error_that_one_thread_swallows_is_a_failure(tmp_path: Path, generator: Generator) -> None:
+    job = replace(screening_job(tmp_path), generator=generator.name, version=generator.version)
+    screener = _Screener(job, _Swallowing(), generator)
     for index in range(20):
         screener.one(index)
     suspects = screener.result().suspects

@@ -62,7 +62,8 @@ class OnnxRuntimeQnn:
         settings = self._settings(flow)
         signature = signature_of(load_checked(model))
         sizes = _sizes(signature, flow)
-        return compiled(named(model, signature), _fixed(signature, sizes), settings, sizes)
+        with tempfile.TemporaryDirectory(prefix="assay-qnn-") as folder:
+            return compiled(named(model, signature, Path(folder)), _fixed(signature, sizes), settings, sizes)
 
     def load(self, folder: Path, flow: Flow) -> QnnEngine:
         """From the context: nothing is compiled again."""
@@ -100,8 +101,8 @@ def _keys(spec: TensorSpec) -> list[int | str]:
     ]
 
 
-def named(model: Path, signature: Signature) -> Path:
-    """The file itself, or a copy in which dimensions without a name are called `input[axis]`: ONNX Runtime fixes a size by
+def named(model: Path, signature: Signature, folder: Path) -> Path:
+    """The file itself, or a copy in `folder` in which dimensions without a name are called `input[axis]`: ONNX Runtime fixes a size by
     the name of its dimension."""
     if not any(size == "?" for spec in signature.inputs for size in spec.shape):
         return model
@@ -114,7 +115,6 @@ def named(model: Path, signature: Signature) -> Path:
             for key, dim in zip(_keys(specs[info.name]), info.type.tensor_type.shape.dim, strict=True):
                 if isinstance(key, str):
                     dim.dim_param = key
-    folder = Path(tempfile.mkdtemp(prefix="assay-qnn-"))
     large = proto.ByteSize() > _LARGEST_FILE
     onnx.save(proto, folder / model.name, save_as_external_data=large)
     return folder / model.name

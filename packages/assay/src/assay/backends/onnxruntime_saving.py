@@ -7,6 +7,7 @@ the model itself works, so the model is not at fault.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tempfile
@@ -107,7 +108,11 @@ def _copy(model: Path, folder: Path) -> None:
 def free_folder() -> Path:
     """Empty: this process's own where what it held before was saved, a new one where not."""
     own = Path(tempfile.gettempdir(), f"{_KEPT}{os.getpid()}")
-    own.mkdir(exist_ok=True)
+    if not own.exists():
+        own.mkdir()
+        atexit.register(
+            shutil.rmtree, own, ignore_errors=True
+        )  # no supervisor removes what a process leaves that has none
     return Path(tempfile.mkdtemp(prefix="assay-optimized-")) if any(own.iterdir()) else own
 
 

@@ -43,7 +43,16 @@ def session(path: Path, options: Any) -> Any:
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=[PROVIDER])
     except errors() as error:
+        _remove_profile(options)
         raise onnxruntime_failure(str(error)) from error
+
+
+def _remove_profile(options: Any) -> None:
+    """That of a session which was refused: its file is opened before the model is read, and has no name that the library tells."""
+    if options.enable_profiling:
+        prefix = Path(options.profile_file_prefix)
+        for file in prefix.parent.glob(f"{prefix.name}_*"):
+            file.unlink(missing_ok=True)
 
 
 @cache

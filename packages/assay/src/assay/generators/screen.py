@@ -260,7 +260,7 @@ class _Screener:
     def _swallowed(self, trial: Trial) -> Trial | None:
         """The case as one that fails, where an engine with two threads raises what one with a single thread does not tell."""
         flow = self._job.flow
-        if trial.became is not Screened.SUSPECT or THREADS in flow.options or trial.case.uses or trial.case.others:
+        if trial.became is not Screened.SUSPECT or THREADS in flow.options or trial.far.kind in {*Use}:
             return None
         if THREADS not in {option.name for option in self._backend.options}:
             return None
