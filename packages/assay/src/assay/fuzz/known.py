@@ -17,7 +17,8 @@ from assay.core.result import Result, ScreenResult
 from assay.core.screening import FILLED, CaseId, Suspect, Use, is_of_use
 from assay.fuzz.corpus import Bucket, Corpus, Session
 from assay.fuzz.deciding_fact import ends_as
-from assay.fuzz.same_cause import Relation, are_kin, relation
+from assay.fuzz.operator_forms import are_kin
+from assay.fuzz.same_cause import Relation, relation
 from assay.fuzz.screening import KEPT, KEPT_VERSION, reached, screen_kept
 from assay.fuzz.suspect_pattern import pattern
 from assay.pipeline.adapters import Services

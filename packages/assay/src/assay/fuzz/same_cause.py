@@ -26,6 +26,7 @@ from assay.core.screening import (
 from assay.fuzz.corpus import CAUSES, Bucket, is_compared
 from assay.fuzz.deciding_fact import of_one_fact
 from assay.fuzz.old_reader import ignored_of, is_all_of_a_version
+from assay.fuzz.operator_forms import are_kin, is_input
 from assay.fuzz.suspect_pattern import ANSWERS, GRID, NEUTRAL, ON_A_GRID, family, pattern
 
 MOVERS = (NEUTRAL - {"Cast"}) | {"Slice", "Tile", "Concat", "Split", "Gather", "DepthToSpace", "SpaceToDepth"}
@@ -66,12 +67,12 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         or (mine == theirs and shared - WEAK)
     ):
         return Relation.SAME
-    if _kin_in_one_use(bucket, other, shared):
-        return Relation.SAME
     is_one_crash = families == {"crash"} and bucket.signal == other.signal
     if (families <= ANSWERS or is_one_crash) and _scaled_alike(bucket, other, shared):
         return Relation.SAME
-    if is_one_crash and (of_one_fact(bucket, other) or _as_each_other(bucket, other)):
+    if _kin_in_one_use(bucket, other, shared) or (
+        is_one_crash and (of_one_fact(bucket, other) or _as_each_other(bucket, other))
+    ):
         return Relation.SAME
     is_untried = families <= ENDED and not (bucket.ablated and other.ablated)
     uncured = mine == theirs and (is_untried or not (cures(bucket) or cures(other)))
@@ -106,12 +107,10 @@ def _in_use(first: Bucket, other: Bucket) -> Relation:
 
 
 def _kin_in_one_use(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
-    """One operator each, that are made alike (GRU and LSTM, say), wrong in the same use, where a plain model is right: a family that is
-    saved wrongly is one defect, where the same makes both right and no experiment tells them apart."""
+    """One operator each, that are made alike, wrong in the same use: a family that is saved wrongly, say, is one defect."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
-    if bucket.kind != other.kind or bucket.kind not in {*Use} or len(mine) != 1 or len(theirs) != 1:
-        return False
-    return bool(shared) and are_kin(mine[0], theirs[0]) and _agree(bucket, other)
+    is_one_use = bucket.kind == other.kind and bucket.kind in {*Use} and len(mine) == len(theirs) == 1
+    return is_one_use and bool(shared) and are_kin(mine[0], theirs[0]) and _agree(bucket, other)
 
 
 def _fail_alike(bucket: Bucket, other: Bucket) -> bool:
@@ -151,11 +150,10 @@ def _both_wrong_with_exp(bucket: Bucket, other: Bucket) -> bool:
 
 
 def _leave_a_domain(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
-    """No numbers where some are due, behind the same operators: what these give is outside of the domain of the one behind, which is right
-    alone (a Tanh above 1, read by Asin or by Acos)."""
+    """No numbers behind the same operators: these leave the domain of the one behind, which is right alone (Asin, or Acos, of a Tanh)."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
-    is_behind_one = len(mine) > 1 and mine[:-1] == theirs[:-1]
-    return {bucket.kind, other.kind} == {"range"} and is_behind_one and bool(shared) and _agree(bucket, other)
+    is_behind_one = {bucket.kind, other.kind} == {"range"} and len(mine) > 1 and mine[:-1] == theirs[:-1]
+    return is_behind_one and bool(shared) and _agree(bucket, other)
 
 
 def _crossed(bucket: Bucket, other: Bucket) -> Relation:
@@ -272,19 +270,9 @@ def _leaves_wrong(name: str, other: Bucket) -> bool | None:
         return None
     operator, dot, attribute = name.partition(".")
     stated = {full.partition("=")[0] for full in other.attributes}
-    if dot and attribute and f"{operator}.{attribute}" not in stated and not _is_input(operator, attribute):
+    if dot and attribute and f"{operator}.{attribute}" not in stated and not is_input(operator, attribute):
         return True  # it is wrong without
     return None
-
-
-def _is_input(operator: str, name: str) -> bool:
-    """Whether it is an input in the newest form of the operator: then what a case states of it is not among its attributes."""
-    from assay.generators.schemas import LATEST, NotMade, schema_at
-
-    try:
-        return name in {formal.name for formal in schema_at(operator, LATEST).inputs}
-    except NotMade:
-        return False
 
 
 def _kin_without_one_attribute(bucket: Bucket, other: Bucket) -> bool:
@@ -306,13 +294,6 @@ def _read_as_before(bucket: Bucket, other: Bucket) -> bool:
 
 def _attributes_of(names: Iterable[str]) -> set[str]:
     return {attribute for name in names for _, dot, attribute in [name.partition(".")] if dot}
-
-
-def are_kin(first: str, other: str) -> bool:
-    from assay.generators.operators import forms
-
-    known = forms()
-    return first in known and other in known and known[first] is known[other]
 
 
 def _within(small: Sequence[str], large: Sequence[str]) -> bool:
