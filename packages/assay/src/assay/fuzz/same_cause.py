@@ -70,9 +70,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     is_one_crash = families == {"crash"} and bucket.signal == other.signal
     if (families <= ANSWERS or is_one_crash) and _scaled_alike(bucket, other, shared):
         return Relation.SAME
-    if _kin_in_one_use(bucket, other, shared) or (
-        is_one_crash and (of_one_fact(bucket, other) or _as_each_other(bucket, other))
-    ):
+    if is_one_crash and (of_one_fact(bucket, other) or _as_each_other(bucket, other)):
         return Relation.SAME
     is_untried = families <= ENDED and not (bucket.ablated and other.ablated)
     uncured = mine == theirs and (is_untried or not (cures(bucket) or cures(other)))
@@ -83,7 +81,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     if len(families) > 1:
         return _crossed(bucket, other) if mine == theirs and families - ANSWERS == {"crash"} else Relation.DIFFERENT
     nested = _within(mine, theirs) or _within(theirs, mine)
-    if mine == theirs and shared:
+    if (mine == theirs and shared) or _kin_in_one_use(bucket, other, shared):
         return Relation.SAME
     if nested and (shared - WEAK or _executed(bucket) & _executed(other)):
         return Relation.SAME
