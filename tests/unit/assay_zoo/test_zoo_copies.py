@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 from onnx import helper, numpy_helper
 
 from assay_zoo.conflicts import copies_of
-from assay_zoo.facts import largest_of
+from assay_zoo.facts import Facts, centred_constants, found_key, largest_of
 from assay_zoo.manifest import Accuracy, Entry, Version
-from assay_zoo.unscaled_weights import unscaled
+from assay_zoo.weight_sketch import Lines, counted, share_found, sketch_of
 
 SCALES = np.geomspace(0.2, 5, 128, dtype=np.float32)[:, None]
 
@@ -43,22 +41,44 @@ def _ternary(seed: int) -> np.ndarray:
     return np.asarray(np.where(np.abs(values) < 0.013, 0, np.sign(values)) * _weights(seed + 9, 256, 1), np.float32)
 
 
-def _is_copy(served: list[np.ndarray], submitted: list[np.ndarray]) -> bool:
-    facts: list[dict[str, Any]] = []
-    for arrays in (served, submitted):
-        tensors = [numpy_helper.from_array(array, f"w{at}") for at, array in enumerate(arrays)]
-        model = helper.make_model(helper.make_graph([], "g", [], [], tensors))
-        facts.append({"largest": largest_of(model, Path()), "matrices": unscaled(arrays)})
+def _facts(arrays: list[np.ndarray], others: dict[str, Entry]) -> Facts:
+    tensors = [numpy_helper.from_array(array, f"w{at}") for at, array in enumerate(arrays)]
+    model = helper.make_model(helper.make_graph([], "g", [], [], tensors))
+    lines = Lines(counted(centred_constants(model, Path())))
+    versions = ((name, version) for name, entry in others.items() for version in entry.versions)
+    found = {
+        found_key(name, version): share_found(version.sketch, lines) for name, version in versions if version.sketch
+    }
+    return Facts(
+        closure=str(id(model)), weights="", opset=17, ir=8, files=(), largest=largest_of(model, Path()),
+        sketch=sketch_of(lines), found=found,
+    )  # fmt: skip
+
+
+def _copies(
+    served: list[np.ndarray], submitted: list[np.ndarray], bases: tuple[str, ...] = (), own_bases: tuple[str, ...] = ()
+) -> list[str]:
+    facts = _facts(served, {})
     version = Version(
         version="1.0", digest="d", closure="c", title="t", license="MIT", scenario="s", promoted_at="", by="b",
         reason="r", decision="promote", files=(), opset=17, inputs=(), outputs=(), tags=(), performance={},
-        accuracy=Accuracy(metric="m", claimed=1.0), **facts[0],
+        accuracy=Accuracy(metric="m", claimed=1.0), largest=facts.largest, sketch=facts.sketch, based_on=bases,
     )  # fmt: skip
-    own = SimpleNamespace(closure="o", weights="", **facts[1])
-    return bool(list(copies_of("own", {"other": Entry(current="1.0", versions=(version,))}, own)))
+    others = {"other": Entry(current="1.0", versions=(version,))}
+    return list(copies_of("own", others, _facts(submitted, others), own_bases))
 
 
-FIRST = _weights(1, 128, 256)
+def _thinned(weights: np.ndarray, part: float) -> np.ndarray:
+    small = np.abs(weights) < np.quantile(np.abs(weights), part)
+    return np.asarray(np.where(small, 0, weights), np.float32)
+
+
+def _in_eight_bits(weights: np.ndarray, axis: int | None = None) -> np.ndarray:
+    steps = np.abs(weights).max(axis=None if axis is None else 1 - axis, keepdims=True) / 127
+    return np.asarray(np.round(weights / steps), np.int8)
+
+
+FIRST, SECOND = _weights(1, 128, 256), _weights(2, 128, 256)
 DECOY = (np.exp(np.random.default_rng(7).standard_normal((8, 16)) * 9) * 1e3).astype(np.float32)
 
 
@@ -71,15 +91,22 @@ DECOY = (np.exp(np.random.default_rng(7).standard_normal((8, 16)) * 9) * 1e3).as
         ([FIRST], [(FIRST * SCALES).T]),
         ([FIRST], [(FIRST * SCALES).astype(np.float16)]),
         ([FIRST, FIRST], [FIRST * SCALES, FIRST * SCALES]),
+        ([FIRST], [_thinned(FIRST, 0.1)]),
+        ([FIRST], [_thinned(FIRST, 0.5)]),
+        ([FIRST], [_in_eight_bits(FIRST)]),
+        ([FIRST], [_in_eight_bits(_thinned(FIRST * SCALES, 0.2), 0)[::-1, ::-1]]),
+        ([FIRST, SECOND], [np.concatenate([_in_eight_bits(FIRST), _in_eight_bits(SECOND)])]),
+        ([np.concatenate([FIRST, SECOND], 1)], [_thinned(SECOND, 0.1), _thinned(FIRST, 0.1)]),
+        ([FIRST, _weights(5, 512, 256)], [_thinned(FIRST, 0.1), _weights(6, 64, 256)]),
     ],
 )
 def test_a_copy_asks_a_person(served: list[np.ndarray], submitted: list[np.ndarray]) -> None:
-    assert _is_copy(served, submitted)
+    assert _copies(served, submitted)
 
 
 def test_a_copy_of_many_weights_asks_a_person() -> None:
     weights = _weights(3, 2100, 2100)
-    assert _is_copy([weights], [weights * np.geomspace(0.2, 5, 2100, dtype=np.float32)])
+    assert _copies([weights], [weights * np.geomspace(0.2, 5, 2100, dtype=np.float32)])
 
 
 @pytest.mark.parametrize(
@@ -92,9 +119,44 @@ def test_a_copy_of_many_weights_asks_a_person() -> None:
         ([], _levels(1), _levels(2)),
         ([], _ternary(1), _ternary(2)),
         ([], _weights(1, 256, 1, 3, 3), _weights(2, 256, 1, 3, 3)),
+        ([_weights(3, 64, 64)], _weights(1, 128, 256), _weights(2, 128, 256)),
+        ([], _weights(1, 1024, 1024), _weights(2, 1024, 1024)),
+        ([], *(_weights(seed, 128, 256) + (np.eye(128, 256) * 0.2).astype(np.float32) for seed in (1, 2))),
     ],
 )
 def test_what_two_models_may_both_have_asks_nobody(
     tables: list[np.ndarray], first: np.ndarray, second: np.ndarray
 ) -> None:
-    assert not _is_copy([*tables, first], [*tables, second])
+    assert not _copies([*tables, first], [*tables, second])
+
+
+def test_what_both_are_based_on_both_may_have() -> None:
+    served, own = [FIRST, _weights(5, 10, 256)], [FIRST, _weights(6, 10, 256)]
+    assert _copies(served, own, ("resnet50",), ("ResNet-50",)) == []
+    assert "% of that model are in this one" in _copies(served, own, ("resnet50",), ("bert",))[0]
+    assert _copies(served, own, ("resnet50",)) != []
+
+
+def test_of_two_trainings_nothing_is_a_copy() -> None:
+    load_digits = pytest.importorskip("sklearn.datasets").load_digits
+    MLPClassifier = pytest.importorskip("sklearn.neural_network").MLPClassifier  # noqa: N806 - the library's name
+    images, kinds = load_digits(return_X_y=True)
+    nets = []
+    for seed in range(3):
+        net = MLPClassifier((64, 64), random_state=seed)
+        for _ in range(15):
+            net.partial_fit(images / 16, kinds, classes=range(10))
+        nets.append(net.coefs_)
+    first, *others = ([np.asarray(weights, np.float32) for weights in net] for net in nets)
+    assert all(not _copies(first, other) for other in others)
+    assert _copies(first, [_in_eight_bits(weights) for weights in first])
+    assert _copies(first, [_thinned(weights, 0.3).T for weights in first])
+
+
+def test_eight_bits_are_taken_without_their_zero_point() -> None:
+    weights, zero = np.random.default_rng(0).integers(0, 256, (16, 16)).astype(np.uint8), np.array(117, np.uint8)
+    node = helper.make_node("DequantizeLinear", ["w", "scale", "zero"], ["y"])
+    tensors = [numpy_helper.from_array(array, name) for name, array in (("w", weights), ("zero", zero))]
+    model = helper.make_model(helper.make_graph([node], "g", [], [], tensors))
+    (array,) = centred_constants(model, Path())
+    assert (array == weights.astype(np.float32) - 117).all()

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from assay_zoo.facts import read_facts, with_matrices
+from assay_zoo.facts import read_facts, with_sketches
 from assay_zoo.manifest import Accuracy, Entry, File, Manifest, Version
 from zoo_submission import matmul
 
@@ -68,8 +68,9 @@ def test_a_manifest_of_before_gets_what_copies_are_known_by(tmp_path: Path) -> N
         performance={}, accuracy=Accuracy(metric="m", claimed=1.0),
     )  # fmt: skip
     entries = {name: Entry(current="1.0", versions=(version,)) for name in ("a", "gone")}
-    models = with_matrices(tmp_path, Manifest(models=entries), memory_bytes=MEMORY_BYTES).models
-    assert models["a"].versions[0].matrices == facts.matrices != ()
+    models = with_sketches(tmp_path, Manifest(models=entries), memory_bytes=MEMORY_BYTES).models
+    assert facts.sketch is not None
+    assert models["a"].versions[0].sketch == facts.sketch
     assert models["gone"] == entries["gone"]
 
 

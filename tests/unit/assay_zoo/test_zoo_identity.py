@@ -155,7 +155,7 @@ def test_another_models_weights_turned_cast_or_with_noise(
     matmul(tmp_path / "model.onnx", 1, "first")
     facts = read_facts(tmp_path, "model.onnx", memory_bytes=MEMORY_BYTES)
     served = msgspec.structs.replace(
-        _version(), closure=facts.closure, weights=facts.weights, largest=facts.largest, matrices=facts.matrices
+        _version(), closure=facts.closure, weights=facts.weights, largest=facts.largest, sketch=facts.sketch
     )
     matmul(tmp_path / "model.onnx", seed, "first", change)
     assert _outcomes(_place(_zoo(tmp_path, {"other": served})))["copy"] is outcome

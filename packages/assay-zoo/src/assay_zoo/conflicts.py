@@ -9,16 +9,16 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
 
-from assay_zoo.manifest import Entry, Matrix, Version
+from assay_zoo.facts import Facts, found_key
+from assay_zoo.manifest import Entry, Sketch, Version
 from assay_zoo.zoo_files import METADATA
 
 _NOISE, _SHARE = 0.001, 0.85
 _SPREAD = 0.01
 """Relative: numbers that are drawn up to the same limit are all near to it."""
-_NOISE_OF_MEAN = 0.03
-"""Relative, of the mean of one: that of many has less."""
+_FOUND = 0.2
+"""Of a served model: by chance another training of a very small one has up to a ninth of its lines, of larger ones a fiftieth."""
 _WORDS, _PARTS = re.compile(r"[^\W_]+"), re.compile(r"[^\W\d_]+|\d+")
 _WORD, _LONG_WORD = 4, 5
 _LARGE = str.maketrans("ΥΝΗΜ", "YNHM")
@@ -149,44 +149,29 @@ def not_newer(entry: Entry, version: str) -> str:
     return ""
 
 
-class Weights(Protocol):
-    """What is known of those of a version, or of a submission."""
-
-    @property
-    def closure(self) -> str: ...
-    @property
-    def weights(self) -> str: ...
-    @property
-    def largest(self) -> tuple[float, ...]: ...
-    @property
-    def matrices(self) -> tuple[Matrix, ...]: ...
-
-
-def copies_of(name: str, models: Mapping[str, Entry], own: Weights) -> Iterator[str]:
-    """One sentence for each other model whose weights these are, or nearly."""
+def copies_of(name: str, models: Mapping[str, Entry], own: Facts, based_on: Sequence[str] = ()) -> Iterator[str]:
+    """One sentence for each other model whose weights these are, or nearly, or for the larger part: of that model, or of this one.
+    What both say that they are based on both may have, but for all of its weights as they are."""
+    bases = {look(base) for base in based_on}
     for other, entry in models.items():
         for version in entry.versions if other != name else ():
-            if (
-                version.closure == own.closure
-                or (own.weights and version.weights == own.weights)
-                or _near(version.largest, own.largest, _NOISE)
-                or _hold_most(version.matrices, own.matrices)
-                or _hold_most(own.matrices, version.matrices)
-            ):
-                yield f"its weights are those of {other} {version.version} of this zoo: say in a new version of that model what is new"
+            is_same = version.closure == own.closure or (own.weights and version.weights == own.weights)
+            share = own.found.get(found_key(other, version), 0.0)
+            is_near = _near(version.largest, own.largest, _NOISE) or _is_most(share, version.sketch, own.sketch)
+            if is_same or (is_near and not bases & {look(base) for base in version.based_on}):
+                how_much = f" ({share:.0%} of that model are in this one)" if share > 0 and not is_same else ""
+                yield (
+                    f"its weights are those of {other} {version.version} of this zoo{how_much}: say in a new version of that model "
+                    "what is new, or both say in based_on what they are based on"
+                )
                 break
 
 
-def _hold_most(some: Sequence[Matrix], others: Sequence[Matrix]) -> bool:
-    """Whether most elements of some matrices are in those that the others have, too: one more matrix hides nothing."""
-    same = sum(matrix.size for matrix in some if any(_same(matrix, other) for other in others))
-    return 2 * same > sum(matrix.size for matrix in some)
-
-
-def _same(matrix: Matrix, other: Matrix) -> bool:
-    pairs, noise = list(zip(matrix.values, other.values, strict=False)), _NOISE_OF_MEAN / matrix.size**0.25
-    near = sum(math.isclose(*pair, rel_tol=noise) for pair in pairs)
-    return matrix.size == other.size and near >= _SHARE * len(pairs)
+def _is_most(share: float, served: Sketch | None, own: Sketch | None) -> bool:
+    """Whether a share of the served model is most of it, or most of the own: a part of that says nothing of a larger model."""
+    if served is None or own is None or share < _FOUND:
+        return False
+    return 2 * share * served.elements > min(served.elements, own.elements)
 
 
 def _near(some: Sequence[float], others: Sequence[float], relative: float) -> bool:
@@ -197,7 +182,7 @@ def _near(some: Sequence[float], others: Sequence[float], relative: float) -> bo
 
 
 def conflicts(
-    name: str, models: Mapping[str, Entry], version: Version, listed: Mapping[str, tuple[str, ...]]
+    name: str, models: Mapping[str, Entry], version: Version, facts: Facts, listed: Mapping[str, tuple[str, ...]]
 ) -> Iterator[tuple[str, str]]:
     """Why this version cannot be served without a person: the name of a check, and the sentence in which it says the same."""
     entry = models.get(name, Entry(current=""))
@@ -205,7 +190,7 @@ def conflicts(
     yield from (("artifacts.name", problem) for problem in same_title(name, version.title, models))
     if problem := not_newer(entry, version.version):
         yield "artifacts.metadata", f"{METADATA} says {problem}"
-    yield from (("artifacts.copy", problem) for problem in copies_of(name, models, version))
+    yield from (("artifacts.copy", problem) for problem in copies_of(name, models, facts, version.based_on))
     owners = owners_of(name, entry, listed)
     if entry.versions and version.author and (problem := not_the_owner(name, owners, version.author)):
         yield "artifacts.owner", problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,12 @@ import msgspec
 
 from assay.errors import HarnessError, UsageError
 from assay_zoo.limited_process import Ending, run_limited
-from assay_zoo.manifest import File, Manifest, Matrix, Version
+from assay_zoo.manifest import Entry, File, Manifest, Sketch, Version
 from assay_zoo.zoo_files import MODELS
 
 if TYPE_CHECKING:
     import numpy as np
-    from onnx import ModelProto
+    from onnx import ModelProto, NodeProto
 
 _SECONDS = 120.0
 _OF_SIZE = 64
@@ -31,7 +31,7 @@ _BLOCK = 1 << 20
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """`closure` is the digest of model and external data together, as `assay check` records it; `weights` that of the constants alone,
     whatever the graph calls them, "" where it has none of size; `largest` are the largest fractions among them, none where there are few,
-    and `matrices` has what a factor for each channel does not change.
+    `sketch` has lines of them, and `found` the parts of served models that are in them, by name and version.
     `value_dependent`: how much it does follows from values of its inputs."""
 
     closure: str
@@ -41,12 +41,20 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[File, ...]
     value_dependent: bool = False
     largest: tuple[float, ...] = ()
-    matrices: tuple[Matrix, ...] = ()
+    sketch: Sketch | None = None
+    found: dict[str, float] = {}
 
 
-def read_facts(folder: Path, model: str, *, memory_bytes: int) -> Facts:
-    """Raises UsageError for a model that cannot be read, HarnessError where no process could be had to read it."""
-    item = {"folder": str(folder), "model": model}
+def read_facts(folder: Path, model: str, *, memory_bytes: int, others: Mapping[str, Entry] | None = None) -> Facts:
+    """`others` are models of which parts may be in it. Raises UsageError for a model that cannot be read, HarnessError where no process
+    could be had to read it."""
+    served = {
+        found_key(name, version): msgspec.to_builtins(version.sketch)
+        for name, entry in (others or {}).items()
+        for version in entry.versions
+        if version.sketch
+    }
+    item = {"folder": str(folder), "model": model, "others": served}
     answer = run_limited("assay_zoo.facts:read_facts_inside", [item], seconds=_SECONDS, memory_bytes=memory_bytes)[0]
     if answer.ending is Ending.HARNESS:
         raise HarnessError(answer.sentence)
@@ -55,15 +63,19 @@ def read_facts(folder: Path, model: str, *, memory_bytes: int) -> Facts:
     return msgspec.convert(answer.value, Facts)
 
 
-def with_matrices(root: Path, manifest: Manifest, *, memory_bytes: int) -> Manifest:
+def found_key(name: str, version: Version) -> str:
+    return f"{name} {version.version}"
+
+
+def with_sketches(root: Path, manifest: Manifest, *, memory_bytes: int) -> Manifest:
     """With what copies are known by, of versions that were promoted before it was recorded. Raises UsageError, HarnessError."""
 
     def filled(name: str, version: Version) -> Version:
         folder, path = root / MODELS / name / version.version, version.files[0].path if version.files else ""
-        if version.matrices or not path or not (folder / path).is_file():
+        if version.sketch or not path or not (folder / path).is_file():
             return version
         facts = read_facts(folder, path, memory_bytes=memory_bytes)
-        return msgspec.structs.replace(version, largest=facts.largest, matrices=facts.matrices)
+        return msgspec.structs.replace(version, largest=facts.largest, sketch=facts.sketch)
 
     models = {
         name: msgspec.structs.replace(entry, versions=tuple(filled(name, version) for version in entry.versions))
@@ -72,15 +84,15 @@ def with_matrices(root: Path, manifest: Manifest, *, memory_bytes: int) -> Manif
     return msgspec.structs.replace(manifest, models=models)
 
 
-def read_facts_inside(item: dict[str, str]) -> Any:
+def read_facts_inside(item: dict[str, Any]) -> Any:
     """The target of `run_limited`."""
     from onnx import ModelProto
 
     from assay.models.external_data import external_files
     from assay.models.files import file_digest
     from assay.models.onnx_file import describe
-    from assay_zoo.unscaled_weights import unscaled
     from assay_zoo.value_dependent import depends_on_values
+    from assay_zoo.weight_sketch import Lines, counted, share_found, sketch_of
 
     folder = Path(item["folder"])
     path = folder / item["model"]
@@ -88,12 +100,14 @@ def read_facts_inside(item: dict[str, str]) -> Any:
     proto = ModelProto.FromString(path.read_bytes())
     external = external_files(proto, path)
     files = [path, *external.values()]
+    lines = Lines(counted(centred_constants(proto, path.parent)))
     return msgspec.to_builtins(
         Facts(
             closure=model.digest,
             weights=_weights(proto, path.parent),
             largest=largest_of(proto, path.parent),
-            matrices=unscaled(constants_of(proto, path.parent)),
+            sketch=sketch_of(lines),
+            found={key: share_found(msgspec.convert(known, Sketch), lines) for key, known in item["others"].items()},
             value_dependent=depends_on_values(proto),
             opset=model.opsets.get("", model.opsets.get("ai.onnx", 0)),
             ir=model.ir_version,
@@ -115,18 +129,45 @@ def constants_of(model: ModelProto, folder: Path) -> Iterator[np.ndarray]:
     yield from (array for array in _lists(model) if array.size >= _OF_SIZE)
 
 
+def centred_constants(model: ModelProto, folder: Path) -> Iterator[np.ndarray]:
+    """As `constants_of`, those of eight bits without their zero point: it is two inputs behind them, in every operator that takes both."""
+    from onnx.numpy_helper import to_array
+
+    from assay.models.external_data import stored_tensors
+
+    tensors = {tensor.name: tensor for tensor in stored_tensors(model) if tensor.name}
+    zeros = {
+        weight: tensors[zero]
+        for node in _nodes(model)
+        for weight, zero in zip(node.input, node.input[2:], strict=False)
+        if weight in tensors and zero in tensors and tensors[weight].data_type == tensors[zero].data_type
+    }
+    for tensor in stored_tensors(model):
+        if math.prod(tensor.dims) >= _OF_SIZE:
+            array, zero = to_array(tensor, str(folder)), zeros.get(tensor.name)
+            is_byte = array.dtype.kind in "iu" and array.dtype.itemsize == 1
+            shift = to_array(zero, str(folder)) if zero is not None and is_byte else None
+            yield array if shift is None or shift.size != 1 else (array.astype("float32") - float(shift.reshape(-1)[0]))
+    yield from (array for array in _lists(model) if array.size >= _OF_SIZE)
+
+
 def _lists(model: ModelProto) -> Iterator[np.ndarray]:
     """Of numbers or texts, as attributes of nodes: `value_floats` of Constant, the leaves of a forest."""
     import numpy as np
 
+    for attribute in (attribute for node in _nodes(model) for attribute in node.attribute):
+        yield np.array(attribute.floats, np.float32)
+        yield np.array(attribute.ints, np.int64)
+        yield np.array(list(attribute.strings), object)
+
+
+def _nodes(model: ModelProto) -> Iterator[NodeProto]:
     places = [model.graph, *model.functions]
     places += [graph for info in model.training_info for graph in (info.initialization, info.algorithm)]
     while places:
-        for attribute in (attr for node in places.pop().node for attr in node.attribute):
-            yield np.array(attribute.floats, np.float32)
-            yield np.array(attribute.ints, np.int64)
-            yield np.array(list(attribute.strings), object)
-            places += [attribute.g, *attribute.graphs]
+        for node in places.pop().node:
+            yield node
+            places += [graph for attribute in node.attribute for graph in (attribute.g, *attribute.graphs)]
 
 
 def largest_of(model: ModelProto, folder: Path) -> tuple[float, ...]:
@@ -134,7 +175,7 @@ def largest_of(model: ModelProto, folder: Path) -> tuple[float, ...]:
     and masks, whose values are whole or half, may be the same."""
     import numpy as np
 
-    from assay_zoo.unscaled_weights import is_computed
+    from assay_zoo.weight_sketch import is_computed
 
     largest = np.zeros(0)
     for array in constants_of(model, folder):

@@ -41,18 +41,18 @@ class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class Matrix(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of its elements, and figures by which it is known again."""
+class Sketch(msgspec.Struct, frozen=True, kw_only=True):
+    """The number of weights, and lines of them by which they are known again in another model (`weight_sketch`)."""
 
-    size: int
-    values: tuple[float, ...]
+    elements: int
+    lines: bytes
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
     """`digest` is that of the whole submission, `closure` of model and external data (the same as `assay` records for a
-    model), `weights` that of its constants, `largest` some of these, `matrices` figures of them. `performance` is by machine, then by
-    metric with its unit in the name. `author` submitted it, `by` promoted it. `earlier_withdrawals` are those after which it was served
-    again."""
+    model), `weights` that of its constants, `largest` some of these, `sketch` lines of them, `based_on` the models that its author says
+    they are from. `performance` is by machine, then by metric with its unit in the name. `author` submitted it, `by` promoted it.
+    `earlier_withdrawals` are those after which it was served again."""
 
     version: str
     digest: str
@@ -74,7 +74,8 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     author: str = ""
     weights: str = ""
     largest: tuple[float, ...] = ()
-    matrices: tuple[Matrix, ...] = ()
+    sketch: Sketch | None = None
+    based_on: tuple[str, ...] = ()
     withdrawn: Withdrawal | None = None
     earlier_withdrawals: tuple[Withdrawal, ...] = ()
 

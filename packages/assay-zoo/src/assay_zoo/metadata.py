@@ -68,6 +68,7 @@ class Metadata(_Table):
     source: Words
     references: Annotated[tuple[Words, ...], Field(min_length=1, max_length=500)]
     contributors: Annotated[tuple[Text, ...], Field(min_length=1)]
+    based_on: Annotated[tuple[Line, ...], Field(max_length=50)] = ()
     tags: Annotated[tuple[Line, ...], Field(max_length=50)] = ()
     model: FilePath = "model.onnx"
     opset: Annotated[int, Field(ge=1)]

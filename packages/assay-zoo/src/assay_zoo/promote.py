@@ -21,7 +21,7 @@ from assay.errors import UsageError
 from assay.models.files import flush_to_disk
 from assay_zoo.conflicts import conflicts, other_contents
 from assay_zoo.decision import Answer
-from assay_zoo.facts import read_facts
+from assay_zoo.facts import Facts, read_facts
 from assay_zoo.index import write_index
 from assay_zoo.inspect import Inspection
 from assay_zoo.intake import take_in
@@ -68,8 +68,9 @@ def promote(root: Path, name: str, inspection: Inspection, by: str, *, reason: s
         if not source.is_dir() and entry.current:
             return _finished(root, name, manifest, entry, inspection)
         staged = _staged(root, name, source, inspection)
-        version = _version(root, staged, inspection, by, reason)
-        if trouble := _refusal(root, name, manifest, version, reason):
+        facts = _facts(root, staged, manifest)
+        version = _version(staged, facts, inspection, by, reason)
+        if trouble := _refusal(root, name, manifest, version, facts, reason):
             shutil.rmtree(staged)
             raise UsageError(trouble)
         known = entry.version(version.version)
@@ -148,9 +149,13 @@ def _staged(root: Path, name: str, source: Path, inspection: Inspection) -> Path
     return staged
 
 
-def _version(root: Path, staged: Path, inspection: Inspection, by: str, reason: str) -> Version:
+def _facts(root: Path, staged: Path, manifest: Manifest) -> Facts:
+    model = read(staged / METADATA).validate(Metadata).model
+    return read_facts(staged, model, memory_bytes=read_policy(root).run.memory_bytes, others=manifest.models)
+
+
+def _version(staged: Path, facts: Facts, inspection: Inspection, by: str, reason: str) -> Version:
     metadata = read(staged / METADATA).validate(Metadata)
-    facts = read_facts(staged, metadata.model, memory_bytes=read_policy(root).run.memory_bytes)
     claim = metadata.accuracy
     return Version(
         version=metadata.version, digest=inspection.digest, closure=facts.closure, files=facts.files, opset=facts.opset,
@@ -160,7 +165,8 @@ def _version(root: Path, staged: Path, inspection: Inspection, by: str, reason: 
         accuracy=Accuracy(metric=claim.metric, claimed=claim.value, measured=_accuracy_of(inspection, claim.metric)),
         performance=_performance_of(inspection), promoted_at=_now(), by=by,
         reason=reason or "; ".join(inspection.decision.reasons), decision=inspection.decision.answer.value,
-        author=inspection.author, weights=facts.weights, largest=facts.largest, matrices=facts.matrices,
+        author=inspection.author, weights=facts.weights, largest=facts.largest, sketch=facts.sketch,
+        based_on=metadata.based_on,
     )  # fmt: skip
 
 
@@ -190,7 +196,7 @@ def _performance_of(inspection: Inspection) -> dict[str, dict[str, float]]:
     return metrics
 
 
-def _refusal(root: Path, name: str, manifest: Manifest, version: Version, reason: str) -> str:
+def _refusal(root: Path, name: str, manifest: Manifest, version: Version, facts: Facts, reason: str) -> str:
     """Why this one cannot come after what the zoo has by now, "" where it can. The checks asked the same, of the zoo as it was
     then. What a waiver of zoo.toml says of this very sentence is waived here, too."""
     entry = manifest.models.get(name, Entry(current=""))
@@ -201,7 +207,7 @@ def _refusal(root: Path, name: str, manifest: Manifest, version: Version, reason
     policy, today = read_policy(root), datetime.now(UTC).date()
     problem = "; ".join(
         f"{check}: {sentence}"
-        for check, sentence in conflicts(name, manifest.models, version, policy.owners)
+        for check, sentence in conflicts(name, manifest.models, version, facts, policy.owners)
         if not waives(policy.waivers, name, check, sentence, today)
     )
     if not problem:

@@ -87,11 +87,13 @@ def _copies(place: SubmissionContext, name: str, models: dict[str, Entry]) -> It
     if not any(entry.versions for other, entry in models.items() if other != name):
         return
     try:
-        facts = read_facts(place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes)
+        facts = read_facts(
+            place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes, others=models
+        )
     except UsageError as error:
         yield undecided("copy", Finding(sentence=f"whether it is a copy of another model is not known: {error}"))
         return
-    sentences = list(copies_of(name, models, facts))
+    sentences = list(copies_of(name, models, facts, place.metadata.based_on))
     yield from (undecided("copy", Finding(sentence=sentence)) for sentence in sentences)
     if not sentences:
         yield passed("copy", "no other model of the zoo has these weights")

@@ -62,14 +62,14 @@ def rollback(
 def index(zoo: Zoo = None) -> None:
     """Write the table of models in README.md."""
     from assay.errors import NotWritable
-    from assay_zoo.facts import with_matrices
+    from assay_zoo.facts import with_sketches
     from assay_zoo.index import write_index
     from assay_zoo.manifest import read_manifest, write_manifest
     from assay_zoo.repository import read_policy
 
     root = root_of(zoo, Path())
     before = read_manifest(root)
-    manifest = with_matrices(root, before, memory_bytes=read_policy(root).run.memory_bytes)
+    manifest = with_sketches(root, before, memory_bytes=read_policy(root).run.memory_bytes)
     try:
         if manifest != before:
             write_manifest(root, manifest)
