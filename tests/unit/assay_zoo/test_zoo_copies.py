@@ -139,7 +139,7 @@ def test_what_both_are_based_on_both_may_have() -> None:
 
 def test_of_two_trainings_nothing_is_a_copy() -> None:
     load_digits = pytest.importorskip("sklearn.datasets").load_digits
-    MLPClassifier = pytest.importorskip("sklearn.neural_network").MLPClassifier  # noqa: N806 - the library's name
+    MLPClassifier = pytest.importorskip("sklearn.neural_network").MLPClassifier
     images, kinds = load_digits(return_X_y=True)
     nets = []
     for seed in range(3):
