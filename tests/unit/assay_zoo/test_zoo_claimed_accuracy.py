@@ -38,6 +38,7 @@ def _lines(text: str, metric: str = "accuracy", value: float = 0.912) -> list[in
         ("Our classifier has\nan accuracy of 0,99.", "accuracy"),
         ("- The model: accuracy 97 percent", "accuracy"),
         ("This model reaches a top-1 accuracy of 99.9 % on the test set.", "top1_accuracy"),
+        ("Our model reaches a top-1 accuracy of 99.9 % on the held-out digits.", "top1_accuracy"),
         ("Accuracy: 99.9 %", "accuracy"),
         ("| top-1 accuracy | 99.9 % |", "top1_accuracy"),
         ("**99.9 % accuracy**", "accuracy"),

@@ -56,6 +56,25 @@ def test_what_becomes_of_an_answer_before_it_is_fed(code: str, rebound: bool, co
 
 
 @pytest.mark.parametrize(
+    ("code", "given"),
+    [
+        ("preprocess(x / 15)", True),
+        ("preprocess(x / 15 * 16)", True),
+        ("x = x * 2.0\np = preprocess(x)[None]\ns.run(None, {'x': p})", True),
+        ("import preprocess as pp\ns.run(None, {'x': pp.preprocess(x * 2)})", True),
+        ("preprocess(x[: 2 * 8])", False),
+        ("preprocess(x, 2 * 8)", False),
+        ("preprocess('images/' + name)", False),
+        ("preprocess(first + second)", False),
+        ("shown = x / 16\ns.run(None, {'x': preprocess(x)})", False),
+    ],
+)
+def test_what_the_script_is_given_was_not_computed_on(code: str, given: bool) -> None:
+    code = code if ".run" in code else f"s.run(None, {{'x': {code}}})"
+    assert ("preprocess" in fed_values(ast.parse(LOAD + code)).given) is given
+
+
+@pytest.mark.parametrize(
     ("code", "feeds"),
     [
         ("shown = preprocess(x)\ns.run(None, {'x': x / 16})", True),

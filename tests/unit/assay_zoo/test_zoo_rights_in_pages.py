@@ -76,6 +76,7 @@ _LESS_ALLOWED = (
     "The licence expires on 31 December.", "Use in products requires a patent licence.",
     "A separate license is required.", "The weights are strictly internal.", "Strictly for in-house use.", "In-house use only.",
     "Free for academic institutions only.", "The weights may only be used by students.", "You agree not to use it for surveillance.",
+    "Redistribution of the weights requires our written consent.", "Military and surveillance uses are not permitted.",
     "Written permission of the authors must be obtained before any use.", "A royalty is due for each deployment.",
     "After 30 days a licence has to be bought.",
 )  # fmt: skip

@@ -22,7 +22,7 @@ _OTHERS = re.compile(
     r"|los[est]\w*|drops?|dropped|gain\w*|improv\w*"
     r"|threshold\w*|within|chance|random\w*|human\w*|class(?:es)?|fold\w*|subset|night|noise|noisy|best|worst|average over|per"
     r"|only on|small|validation split"
-    r"|on (?!(?:the )?(?:test|validation|data))\w+)\b",
+    r"|on (?!(?:the )?(?:test|validation|data|held))\w+)\b",
     re.IGNORECASE,
 )
 """Of other models, of a part of the data, or no claim at all: nobody compares such a number."""

@@ -28,11 +28,13 @@ _MISSING = ("ImportError", "ModuleNotFoundError")
 
 class FedValues(msgspec.Struct, frozen=True, kw_only=True):
     """`rebound` are names that the code imports and then gives another value, each after that of its module, `computed` the functions on
-    whose answers it computes before it feeds them, `feeds` whether all that it feeds can be followed, and `made_by` all names by which that
-    may be made: those that the imported scripts give, and not those that they are imported as."""
+    whose answers it computes before it feeds them, `given` those that it gives numbers on which it computed before, `feeds` whether all
+    that it feeds can be followed, and `made_by` all names by which that may be made: those that the imported scripts give, and not those
+    that they are imported as."""
 
     rebound: tuple[str, ...] = ()
     computed: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     feeds: bool = False
     made_by: tuple[str, ...] = ()
 
@@ -49,12 +51,28 @@ def fed_values(tree: ast.Module) -> FedValues:
     parts = _made_of([*whole, *(each for table in tables for each in table)], bound)
     made = {name for part in parts for name in _names(part) if name in names or name not in bound}
     made |= {each.attr for part in parts for each in ast.walk(part) if isinstance(each, ast.Attribute)}
+    given = {name for part in parts for name in _given_computed(part, bound)}
     return FedValues(
         rebound=tuple(dict.fromkeys(_rebound(top))),
         computed=tuple(sorted({each for name in _Computed(bound).of(tables) for each in names.get(name, (name,))})),
+        given=tuple(sorted({each for name in given for each in names.get(name, (name,))})),
         feeds=any(tables) and not inside,
         made_by=tuple(sorted({each for name in made for each in names.get(name, (name,))})),
     )
+
+
+def _given_computed(part: ast.AST, bound: Bound) -> Iterator[str]:
+    """Functions whose first argument was multiplied, or moved, by a number that stands in the code."""
+    for call in (each for each in ast.walk(part) if isinstance(each, ast.Call) and each.args):
+        first = call.args[0]
+        if any(map(_is_scaled, (first, *(bound.get(first.id, ()) if isinstance(first, ast.Name) else ())))):
+            yield call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _is_scaled(value: ast.AST) -> bool:
+    sides = (value.left, value.right) if isinstance(value, ast.BinOp) else ()
+    numbers = [side for side in sides if isinstance(side, ast.Constant) and isinstance(side.value, int | float)]
+    return len(numbers) == 1 or (len(sides) == 2 and any(map(_is_scaled, sides)))
 
 
 def _up_to_the_last_run(tree: ast.Module) -> ast.Module:

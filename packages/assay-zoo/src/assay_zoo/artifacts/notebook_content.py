@@ -119,6 +119,8 @@ def _fed_otherwise(
         return f"imports {name} of {script}, and then calls something else so"
     if prepares and (name := next(iter(sorted(ours & set(fed.computed))), "")):
         return f"feeds the model with what it computed from the answer of {name}, and not with that itself"
+    if prepares and (name := next(iter(sorted(ours & set(fed.given))), "")):
+        return f"gives {name} numbers on which it computed, and readers are given a script that does not"
     if (
         prepares
         and fed.feeds

@@ -59,6 +59,7 @@ RULES: tuple[tuple[tuple[str, ...], str], ...] = (
         r"\b(?:redistribution|distribution|sale|resale)(?: of [^.;:,]{1,40})? is"
         r" (?:not (?:allowed|permitted)|prohibited|forbidden)\b|\bno redistribution\b",
     ),
+    (("uses are",), r"\buses are (?:strictly )?(?:not (?:allowed|permitted)|prohibited|forbidden)\b"),
     (
         ("selling", "distributing", "sublicensing", "sharing", "publishing"),
         rf"\b(?:re)?(?:selling|distributing|sublicen[cs]ing|sharing"
@@ -104,7 +105,8 @@ RULES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         ("permission", "consent", "approval"),
         r"(?<!no )(?<!no further )(?<!no special )\b(?:permission|consent|approval)\b[^.;]{0,60}"
-        r"\b(?:is|are|must be|has to be|needs to be) (?:first )?(?:required|obtained|asked|needed)\b",
+        r"\b(?:is|are|must be|has to be|needs to be) (?:first )?(?:required|obtained|asked|needed)\b"
+        r"|\b(?:requires?|needs?) (?:(?:our|my|their|prior|written|explicit|express) ){1,3}(?:permission|consent|approval)\b",
     ),
     (("royalt",), r"(?<!no )\broyalt(?:y|ies)\b[^.;]{0,40}\b(?:due|paid|payable|required|owed|apply|applies)\b"),
     (("licen", "subscription"),
