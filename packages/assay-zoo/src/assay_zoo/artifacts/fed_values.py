@@ -9,6 +9,7 @@ from typing import TypeGuard
 import msgspec
 
 from assay_zoo.artifacts.bound_names import Bound, bound_names, original_names, outside_functions
+from assay_zoo.artifacts.scaled_arguments import scaled_before
 
 _RUN = "run"
 _SHAPING = frozenset(
@@ -51,7 +52,7 @@ def fed_values(tree: ast.Module) -> FedValues:
     parts = _made_of([*whole, *(each for table in tables for each in table)], bound)
     made = {name for part in parts for name in _names(part) if name in names or name not in bound}
     made |= {each.attr for part in parts for each in ast.walk(part) if isinstance(each, ast.Attribute)}
-    given = {name for part in parts for name in _given_computed(part, bound)}
+    given = {name for part in parts for name in scaled_before(part, bound)}
     return FedValues(
         rebound=tuple(dict.fromkeys(_rebound(top))),
         computed=tuple(sorted({each for name in _Computed(bound).of(tables) for each in names.get(name, (name,))})),
@@ -59,20 +60,6 @@ def fed_values(tree: ast.Module) -> FedValues:
         feeds=any(tables) and not inside,
         made_by=tuple(sorted({each for name in made for each in names.get(name, (name,))})),
     )
-
-
-def _given_computed(part: ast.AST, bound: Bound) -> Iterator[str]:
-    """Functions whose first argument was multiplied, or moved, by a number that stands in the code."""
-    for call in (each for each in ast.walk(part) if isinstance(each, ast.Call) and each.args):
-        first = call.args[0]
-        if any(map(_is_scaled, (first, *(bound.get(first.id, ()) if isinstance(first, ast.Name) else ())))):
-            yield call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
-def _is_scaled(value: ast.AST) -> bool:
-    sides = (value.left, value.right) if isinstance(value, ast.BinOp) else ()
-    numbers = [side for side in sides if isinstance(side, ast.Constant) and isinstance(side.value, int | float)]
-    return len(numbers) == 1 or (len(sides) == 2 and any(map(_is_scaled, sides)))
 
 
 def _up_to_the_last_run(tree: ast.Module) -> ast.Module:
