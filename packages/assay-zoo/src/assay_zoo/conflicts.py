@@ -17,7 +17,7 @@ from assay_zoo.zoo_files import METADATA
 _NOISE, _SHARE = 0.001, 0.85
 _SPREAD = 0.01
 """Relative: numbers that are drawn up to the same limit are all near to it."""
-_FOUND = 0.2
+_FOUND = 0.15
 """Of a served model: by chance another training of a very small one has up to a ninth of its lines, of larger ones a fiftieth."""
 _WORDS, _PARTS = re.compile(r"[^\W_]+"), re.compile(r"[^\W\d_]+|\d+")
 _WORD, _LONG_WORD = 4, 5
