@@ -19,6 +19,7 @@ from assay.launch.prefork import Preforked, most_workers
 from assay.models.onnx_file import open_model
 from assay.ports import JobList
 from assay.testing.launcher_checks import check_launcher, faulty_job
+from assay.worker.process_ties import OUT_OF_MEMORY_SCORE
 
 FLOWS = ("faulty",)
 
@@ -54,6 +55,10 @@ def test_those_forked_from_it_do_the_work(linear: Path, golden: Path, children: 
         workers = _others(children) - {server}
         assert {psutil.Process(worker).ppid() for worker in workers} == {server}
         assert _soon(lambda: all(os.getpgid(worker) == worker for worker in workers))
+        scores = {Path(f"/proc/{process}/oom_score_adj").read_text().strip() for process in (server, *workers)}
+        assert scores == {OUT_OF_MEMORY_SCORE}, (
+            "where memory is short, a worker ends, and neither the driver nor another program"
+        )
         assert {first.outcome, *(result.outcome for result in results)} == {Outcome.OK}
 
 

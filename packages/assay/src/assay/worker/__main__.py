@@ -11,13 +11,14 @@ import sys
 
 from assay.errors import AssayError
 from assay.worker.guard import guard
-from assay.worker.process_ties import adopt_orphans, die_with_parent
+from assay.worker.process_ties import adopt_orphans, die_with_parent, end_before_others
 
 
 def main() -> None:
     AssayError.words = str
     driver, forking = int(sys.argv[2]), bool(sys.argv[3:])
     die_with_parent(driver)
+    end_before_others()
     if not forking:
         guard(driver)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
