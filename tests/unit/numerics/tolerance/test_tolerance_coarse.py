@@ -77,10 +77,11 @@ def test_elements_that_the_derivation_would_judge_apart_are_seen(few: int) -> No
     assert of_one_order(_two_noises(0, few))
 
 
-def test_noise_of_all_orders_without_a_gap_is_of_one() -> None:
+@pytest.mark.parametrize(("octaves", "one"), [(4, True), (30, False)])
+def test_noise_of_all_orders_without_a_gap_is_of_one_as_far_as_a_band_reaches(octaves: int, one: bool) -> None:
     random = np.random.default_rng(5)
-    levels = np.exp2(random.uniform(-30, 0, 4000))
-    assert of_one_order(np.square(random.standard_normal((2, 4000)) * levels).sum(axis=0))
+    levels = np.exp2(random.uniform(-octaves, 0, 4000))
+    assert of_one_order(np.square(random.standard_normal((2, 4000)) * levels).sum(axis=0)) is one
 
 
 def test_where_samples_are_too_many_both_take_as_many_and_the_others_are_judged_more_strictly(

@@ -69,3 +69,45 @@ def test_samples_are_slices_and_may_have_shapes_of_their_own() -> None:
     figures = statistics(errors, variances, floors, D)
     assert figures.slice > SLICE_LIMIT
     assert figures.slice_at == (0, 1)
+
+
+def _of_all_orders(
+    shape: tuple[int, ...], seed: int, octaves: float = 60.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Levels without a gap, as those of probabilities are; an error, and its variance as estimated."""
+    levels = np.exp2(np.random.default_rng(seed + 1000).uniform(-octaves, 0, shape))
+    error, variance = _drawn(shape, seed)
+    return levels, error * levels, variance * levels**2
+
+
+@pytest.mark.parametrize("shape", [(4, 16), (4, 500), (3000,), (8, 8, 64)])
+@pytest.mark.parametrize("seed", range(20))
+def test_noise_of_all_orders_passes(shape: tuple[int, ...], seed: int) -> None:
+    _, error, variance = _of_all_orders(shape, seed)
+    assert max(statistics([error], [variance], [np.zeros(shape)], D).budgets.values()) < 0.9
+
+
+@pytest.mark.parametrize("at", [0.02, 0.3, 0.6, 0.95])
+def test_a_quiet_element_that_is_wrong_is_seen_among_louder_ones(at: float) -> None:
+    levels, error, variance = _of_all_orders((4, 500), 4)
+    place = np.unravel_index(np.argsort(levels, axis=None)[int(at * levels.size)], levels.shape)
+    error[place] = 2.0**18 * levels[place]
+    figures = statistics([error], [variance], [np.zeros_like(error)], D)
+    assert figures.element > ELEMENT_LIMIT
+    assert figures.element_at == (0, *place)
+
+
+def test_what_has_no_noise_in_any_draw_may_be_off_as_the_loudest() -> None:
+    """A value that was clipped each time, and in an engine is not."""
+    _, error, variance = _of_all_orders((4, 500), 5)
+    variance[1, 7], error[1, 7] = 0.0, 1e-3
+    assert max(statistics([error], [variance], [np.zeros_like(error)], D).budgets.values()) < 1.0
+
+
+def test_where_values_jump_noise_of_all_orders_is_judged_together() -> None:
+    levels, error, variance = _of_all_orders((4, 500), 6)
+    quiet = np.unravel_index(np.argsort(levels, axis=None)[100], levels.shape)
+    error[quiet] = 2.0**-20
+    none = np.zeros_like(error)
+    assert statistics([error], [variance], [none], D).budgets["budget_used"] > 1.0
+    assert statistics([error], [variance], [none], D, jumps=[(none, none)]).budgets["budget_used"] < 1.0

@@ -21,7 +21,7 @@ import numpy as np
 
 from assay.errors import Lowering
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
-from assay.numerics.tolerance.judge.noise_clusters import FEW, GAP
+from assay.numerics.tolerance.judge.noise_clusters import BAND, FEW, GAP
 from assay.ports import Tensors
 
 if TYPE_CHECKING:
@@ -80,11 +80,13 @@ def _of_one_order(name: str, storage: float, profile: DerivedTolerance) -> bool:
 
 def of_one_order(allowed: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
     """Whether the derivation cannot see a gap in the noise of these elements (`statistics.clusters`), as one evaluation gives
-    it: no window of it is nearly empty, with enough elements on both of its sides."""
+    it, nor bands: no window of it is nearly empty, with enough elements on both of its sides, and all but a few lie within one band."""
     few = max(FEW, allowed.size // 100)
     levels = np.sort(np.log2(allowed) / 2)
     if levels.size < 2 * few or levels[-few] - levels[few - 1] <= WINDOW or np.ptp(levels) <= math.log2(GAP):
         return True
+    if levels[-few] - levels[few - 1] > BAND:
+        return False
     upper = np.searchsorted(levels, levels + WINDOW, side="right")
     below = np.arange(1, levels.size + 1)
     above = levels.size - upper

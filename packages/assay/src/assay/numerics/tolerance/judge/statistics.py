@@ -95,10 +95,13 @@ def statistics(
             tipped = _unflat(farthest, [np.shape(error) for error in errors])
             reached, step = (shaken > 0.0) | (_flat(tipped) > 0.0), least(shaken)
             allowed, noisy = level(allowed, shaken), noisy | (shaken > 0.0)
-        masks = clusters(allowed, noisy)
+        masks = clusters(allowed, noisy, smooth=jumps is None)
     if len(masks) == 1:
         return _statistics(errors, variances, floors, draws, kept, None, tipped, reached, step)
-    candidates = [_statistics(errors, variances, floors, draws, kept, mask, tipped, reached, step) for mask in masks]
+    candidates = []
+    for mask, margin in masks:
+        allowances = [floor + margin for floor in floors] if margin else floors
+        candidates.append(_statistics(errors, variances, allowances, draws, kept, mask, tipped, reached, step))
     worst = max(candidates, key=lambda statistic: statistic.budgets["budget_used"])
     return msgspec.structs.replace(
         worst,
