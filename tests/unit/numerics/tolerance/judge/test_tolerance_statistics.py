@@ -111,3 +111,22 @@ def test_where_values_jump_noise_of_all_orders_is_judged_together() -> None:
     none = np.zeros_like(error)
     assert statistics([error], [variance], [none], D).budgets["budget_used"] > 1.0
     assert statistics([error], [variance], [none], D, jumps=[(none, none)]).budgets["budget_used"] < 1.0
+    assert statistics([error], [variance], [none], D, smooth=False).budgets["budget_used"] < 1.0
+
+
+def test_beside_a_gap_noise_of_all_orders_is_judged_by_bands_as_well() -> None:
+    """Probabilities, a few of which were masked."""
+    levels, error, variance = _of_all_orders((4, 500), 7, octaves=30.0)
+    levels[:, :15], error[:, :15], variance[:, :15] = 2.0**-60, error[:, :15] * 2.0**-60, variance[:, :15] * 2.0**-120
+    none = np.zeros_like(error)
+    right = statistics([error], [variance], [none], D)
+    wrong = np.where((levels < 2.0**-22) & (levels > 2.0**-40), 2.0**10 * levels, error)
+    assert right.budgets["budget_used"] < 0.9
+    assert statistics([wrong], [variance], [none], D).budgets["budget_used"] > 1.0
+
+
+def test_what_is_told_of_noise_is_of_all_and_what_is_allowed_is_of_the_worst() -> None:
+    _, error, variance = _of_all_orders((4, 500), 8)
+    figures = statistics([error], [variance], [np.zeros_like(error)], D)
+    assert figures.noise == pytest.approx(np.sqrt(variance.mean()), rel=0.05)
+    assert abs(error[figures.element_at[1:]]) < figures.allowed <= figures.most

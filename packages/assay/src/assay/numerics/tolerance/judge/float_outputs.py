@@ -15,7 +15,7 @@ from assay.numerics.element_types import extremes
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement, worst_at
 from assay.numerics.tolerance.judge.rare_jumps import rare_jumps
-from assay.numerics.tolerance.judge.statistics import ELEMENT_LIMIT, Statistics, statistics
+from assay.numerics.tolerance.judge.statistics import Statistics, statistics
 from assay.numerics.tolerance.judge.systematic_error import Side, Systematic, shared, systematic
 from assay.ports import Tensor
 
@@ -81,7 +81,7 @@ def judge_float(
         degenerate=mistrust,
         notes=(*_odd(noise.name, judged, profile, telling), *_set_aside(noise.name, left_out, samples)),
         worst=tuple(worst_at(at, actual, expected) for at in judged.worst),
-        allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, judged.elements)) + 2) * judged.noise,
+        allowed=judged.allowed,
         statistics=judged,
         near=near,
     )
@@ -95,6 +95,7 @@ def _statistics(samples: Sequence[_Sample], profile: DerivedTolerance, worst: in
         profile.header.draws,
         worst,
         jumps=[pair for sample in samples for pair in sample.jumps] or None,
+        smooth=not profile.header.arithmetic.weight_levels,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -27,8 +28,9 @@ def clusters(allowed: Wide, noisy: Tensor, *, smooth: bool = True) -> list[tuple
     A gap is GAP in the standard deviation, with FEW elements at least on both sides; an element without noise of its own
     (a value that was clipped in every draw) belongs to the quietest.
 
-    Where there is no gap and yet a range of more than BAND and a half (probabilities, powers of a spectrum), each BAND is judged by
-    itself, from the loudest on; what has no noise of its own belongs to the loudest. Not where values jump (`smooth`).
+    Where noise without a gap has a range of more than BAND and a half (probabilities, powers of a spectrum), each BAND is
+    judged by itself, from the loudest on; what has no noise of its own belongs to the loudest of the quietest. Not where
+    values jump (`smooth`).
     """
     loud = allowed[noisy]
     few = max(FEW, allowed.size // 100)
@@ -36,16 +38,16 @@ def clusters(allowed: Wide, noisy: Tensor, *, smooth: bool = True) -> list[tuple
         return [(np.ones(allowed.size, bool), 0.0)]
     levels = np.log2(loud) / 2
     ordered = np.sort(levels)
-    edges = _gaps(ordered, few)
-    banded = smooth and not edges
-    if banded:
-        edges = _bands(ordered, few)
+    gaps = _gaps(ordered, few)
+    parts = np.split(ordered, np.searchsorted(ordered, gaps))
+    bands = [_bands(part, few) if smooth else [] for part in parts]
+    edges = sorted([*gaps, *itertools.chain(*bands)])
     if not edges:
         return [(np.ones(allowed.size, bool), 0.0)]
-    labels = np.full(allowed.size, len(edges) if banded else 0)
+    labels = np.full(allowed.size, len(bands[0]))
     labels[noisy] = np.searchsorted(edges, levels)
-    margins = [*(EDGE * 4.0**edge for edge in edges), 0.0] if banded else [0.0] * (len(edges) + 1)
-    return [(labels == label, margin) for label, margin in enumerate(margins)]
+    margins = [0.0 if edge in gaps else EDGE * 4.0**edge for edge in edges]
+    return [(labels == label, margin) for label, margin in enumerate([*margins, 0.0])]
 
 
 def _gaps(ordered: Wide, few: int) -> list[float]:

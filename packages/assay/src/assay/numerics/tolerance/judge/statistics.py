@@ -46,8 +46,8 @@ Wide = np.ndarray[Any, np.dtype[np.float64]]
 
 class Statistics(msgspec.Struct, frozen=True):
     """`element_at` is (sample, index ...) of the worst element, `slice_at` (axis, index) of the worst slice; axis 0 is the
-    sample. `out` counts elements beyond their limit; `noise` is the root mean square of what is allowed once, `most` the error allowed
-    to the noisiest element."""
+    sample. `out` counts elements beyond their limit; `noise` is the root mean square of what is allowed once, `allowed` the error of an
+    element as noisy as those that are judged with the worst, `most` that of the noisiest element."""
 
     norm: float
     element: float
@@ -57,6 +57,7 @@ class Statistics(msgspec.Struct, frozen=True):
     out: int = 0
     elements: int = 0
     noise: float = 0.0
+    allowed: float = 0.0
     most: float = 0.0
     worst: tuple[int, ...] = ()
 
@@ -78,9 +79,12 @@ def statistics(
     draws: int,
     kept: int = 10,
     jumps: Sequence[tuple[Tensor, Tensor]] | None = None,
+    *,
+    smooth: bool = True,
 ) -> Statistics:
     """Of each cluster of noise by itself; the one that uses most of its limits speaks for all. Arguments as for one;
-    `jumps` are the errors of tipped and of shaken evaluations, None where nothing is rounded to a grid."""
+    `jumps` are the errors of tipped and of shaken evaluations, None where nothing is rounded to a grid; `smooth`: nothing jumps
+    for another reason either."""
     variance = _flat(variances)
     if not variance.size:
         return _statistics(errors, variances, floors, draws, kept, None)
@@ -95,7 +99,7 @@ def statistics(
             tipped = _unflat(farthest, [np.shape(error) for error in errors])
             reached, step = (shaken > 0.0) | (_flat(tipped) > 0.0), least(shaken)
             allowed, noisy = level(allowed, shaken), noisy | (shaken > 0.0)
-        masks = clusters(allowed, noisy, smooth=jumps is None)
+        masks = clusters(allowed, noisy, smooth=smooth and jumps is None)
     if len(masks) == 1:
         return _statistics(errors, variances, floors, draws, kept, None, tipped, reached, step)
     candidates = []
@@ -107,7 +111,7 @@ def statistics(
         worst,
         out=sum(statistic.out for statistic in candidates),
         elements=sum(statistic.elements for statistic in candidates),
-        noise=min(statistic.noise for statistic in candidates),
+        noise=_ratio(sum(statistic.elements * statistic.noise**2 for statistic in candidates), float(variance.size)),
         most=max(statistic.most for statistic in candidates),
     )
 
@@ -147,6 +151,7 @@ def _statistics(
         used = np.abs(error) / scale
     used = np.where(error == 0, 0.0, np.where(np.isnan(used), np.inf, used))
     order = _largest_first(used, kept)
+    noise = math.sqrt(float(variance.mean() + floor.mean()))
     sliced = variances if tipped is None else _with_jumps(variances, tipped, draws, members)
     moved = None if reached is None else _unflat((_flat(variances) + TINY) * reached, shapes)
     ratio, where = _slices(errors, sliced, floors, draws, members, moved, carried)
@@ -158,8 +163,9 @@ def _statistics(
         slice_at=where,
         out=int(np.count_nonzero(used > ELEMENT_LIMIT)),
         elements=int(error.size),
+        allowed=ELEMENT_LIMIT * _growth(error.size) * noise,
         most=ELEMENT_LIMIT * float(scale.max()),
-        noise=math.sqrt(float(variance.mean() + floor.mean())),
+        noise=noise,
         worst=tuple(int(places[number]) for number in order),
     )
 
@@ -174,10 +180,15 @@ def _carried(variance: Wide, draws: int, jump: Wide, reached: Any, step: float) 
 
 def _scales(variance: Wide, floor: Wide, draws: int, carried: float, reached: Any) -> Wide:
     """What one element may be off, in units of ELEMENT_LIMIT: more the more there are, and more where a jump reaches."""
-    scale = np.sqrt(_shrunk(variance, draws) + floor) * math.sqrt(2 * math.log(2 * variance.size) + 2)
+    scale = np.sqrt(_shrunk(variance, draws) + floor) * _growth(variance.size)
     if not carried:
         return np.asarray(scale)
     return np.where(reached, np.hypot(scale, carried / ELEMENT_LIMIT), scale)
+
+
+def _growth(elements: int) -> float:
+    """Of the largest of so many errors."""
+    return math.sqrt(2 * math.log(2 * elements) + 2)
 
 
 def _largest_first(used: Wide, kept: int) -> Any:

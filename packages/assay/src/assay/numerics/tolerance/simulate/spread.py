@@ -90,7 +90,9 @@ class Spread:
             finite = np.isfinite(error)
             variance = np.where(finite, np.square(deviations[name].astype(np.float64)), 0.0)
             floor = np.zeros(error.shape)
-            statistic = statistics([np.where(finite, error, 0.0)], [variance], [floor], self._draws, kept=1)
+            statistic = statistics(
+                [np.where(finite, error, 0.0)], [variance], [floor], self._draws, kept=1, smooth=False
+            )
             if not statistic.budgets["budget_used"] <= 0.5:
                 return False
         return True
