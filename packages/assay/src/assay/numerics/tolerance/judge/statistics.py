@@ -148,8 +148,7 @@ def _statistics(
     norm = _ratio(float(np.square(error).sum()), float(variance.sum() + floor.sum()) + jumped)
     with np.errstate(all="ignore"):
         scale = _scales(variance, floor, draws, carried, None if reached is None else reached[places])
-        used = np.abs(error) / scale
-    used = np.where(error == 0, 0.0, np.where(np.isnan(used), np.inf, used))
+    used = _used(error, scale)
     order = _largest_first(used, kept)
     noise = math.sqrt(float(variance.mean() + floor.mean()))
     sliced = variances if tipped is None else _with_jumps(variances, tipped, draws, members)
@@ -184,6 +183,12 @@ def _scales(variance: Wide, floor: Wide, draws: int, carried: float, reached: An
     if not carried:
         return np.asarray(scale)
     return np.where(reached, np.hypot(scale, carried / ELEMENT_LIMIT), scale)
+
+
+def _used(error: Wide, scale: Wide) -> Wide:
+    with np.errstate(all="ignore"):
+        used = np.abs(error) / scale
+    return np.where(error == 0, 0.0, np.where(np.isnan(used), np.inf, used))
 
 
 def _growth(elements: int) -> float:
