@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.numerics.tolerance.judge.statistics import ELEMENT_LIMIT, NORM_LIMIT, SLICE_LIMIT, statistics
+from assay.numerics.tolerance.judge.slices import SLICE_LIMIT
+from assay.numerics.tolerance.judge.statistics import ELEMENT_LIMIT, NORM_LIMIT, statistics
 
 D = 8
 

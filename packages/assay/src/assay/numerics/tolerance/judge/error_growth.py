@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.numerics.tolerance.judge.statistics import ELEMENT_LIMIT, NORM_LIMIT, SLICE_LIMIT
+from assay.numerics.tolerance.judge.slices import SLICE_LIMIT
+from assay.numerics.tolerance.judge.statistics import ELEMENT_LIMIT, NORM_LIMIT
 
 GROWTH = 2.0
 WIDTHS = 1.5

@@ -25,23 +25,18 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from assay.numerics.tolerance.judge.noise_clusters import clusters
+from assay.numerics.tolerance.judge.noise_clusters import Wide, clusters
+from assay.numerics.tolerance.judge.slices import PSEUDO_DRAWS, SLICE_LIMIT, largest_slice
 from assay.numerics.tolerance.rules.rounding_steps import least, level, unseen
 from assay.ports import Tensor
 
 NORM_LIMIT = 4.0
 ELEMENT_LIMIT = 4.0
-SLICE_LIMIT = 6.0
-PSEUDO_DRAWS = 4.0
-FEWEST = 4
-"""Elements of a slice."""
 JUMPS = 2.0
 """Jumps for each that only a tipped evaluation has seen: ties that it did not tip lie beside those that it did."""
 _ROUNDED = 1 + 2.0**-8
 """Jumps by the same steps differ by how they are rounded."""
 TINY = float(np.finfo(np.float64).tiny)
-
-Wide = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Statistics(msgspec.Struct, frozen=True):
@@ -153,7 +148,7 @@ def _statistics(
     noise = math.sqrt(float(variance.mean() + floor.mean()))
     sliced = variances if tipped is None else _with_jumps(variances, tipped, draws, members)
     moved = None if reached is None else _unflat((_flat(variances) + TINY) * reached, shapes)
-    ratio, where = _slices(errors, sliced, floors, draws, members, moved, carried)
+    ratio, where = largest_slice(errors, sliced, floors, draws, members, moved, carried)
     return Statistics(
         norm=norm,
         element=float(used[order[0]]),
@@ -245,67 +240,3 @@ def _ratio(energy: float, allowed: float) -> float:
     if energy == 0.0:
         return 0.0
     return math.sqrt(energy / allowed) if allowed > 0.0 else math.inf
-
-
-def _slices(
-    errors: Sequence[Tensor],
-    variances: Sequence[Tensor],
-    floors: Sequence[Tensor],
-    draws: int,
-    members: Sequence[Wide] | None,
-    moved: Sequence[Wide] | None,
-    carried: float,
-) -> tuple[float, tuple[int, int]]:
-    """Samples of one shape are stacked; otherwise each is sliced by itself, and the samples against each other. `members`
-    are 1 where an element counts; None: all do. `moved` is the variance of elements that jumps can reach: one that tips
-    takes all along that follows from it, so that the liveliest slice says how far any may go, and `carried` how far at least."""
-    worst, where = 0.0, (0, 0)
-    parts = (errors, variances, floors, members, moved)
-    if len({array.shape for array in errors}) == 1:
-        blocks = [[None if part is None else _block(part) for part in parts]]
-        first = 0
-    else:
-        squared = ([np.square(array) for array in errors], *parts[1:])
-        sums = [None if part is None else np.array([float(np.sum(each)) for each in part]) for part in squared]
-        worst, place = _largest(sums, [float(array.size) for array in errors], draws, carried)
-        where = (0, place)
-        blocks = [[None if part is None else _block([part[at]]) for part in parts] for at in range(len(errors))]
-        first = 1
-    for error, *others in blocks:
-        assert error is not None
-        energy = np.square(error)
-        for axis in range(first, error.ndim):
-            length = error.shape[axis]
-            if length < 2 or error.size // length < FEWEST:
-                continue
-            across = tuple(other for other in range(error.ndim) if other != axis)
-            sums = [None if array is None else array.sum(axis=across) for array in (energy, *others)]
-            ratio, place = _largest(sums, [error.size / length] * length, draws, carried)
-            if ratio > worst:
-                worst, where = ratio, (axis, place)
-    return worst, where
-
-
-def _block(samples: Sequence[Tensor]) -> Wide:
-    """Samples of one shape along a new first axis."""
-    if len(samples) == 1:
-        return np.ascontiguousarray(samples[0], np.float64).reshape(1, *np.shape(samples[0]))
-    return np.stack([np.asarray(sample, np.float64) for sample in samples])
-
-
-def _largest(sums: Sequence[Wide | None], sizes: Sequence[float], draws: int, carried: float) -> tuple[float, int]:
-    """Of slices, by their sums of energy, variance, floor, members and what moved; of so many elements where all are members."""
-    energy, variance, floor = (np.zeros(1) if array is None else array for array in sums[:3])
-    members, moved = sums[3:]
-    counts = np.array(sizes) if members is None else members
-    with np.errstate(all="ignore"):
-        typical = counts * (variance.sum() / counts.sum())
-        shrunk = (draws * variance + PSEUDO_DRAWS * typical) / (draws + PSEUDO_DRAWS)
-        allowed = shrunk + floor
-        if moved is not None:
-            farthest = max(draws * moved.max(initial=0.0), carried**2)
-            allowed = allowed + np.where(moved > 0, farthest / SLICE_LIMIT**2, 0.0)
-        ratios = np.sqrt(energy / allowed)
-    ratios = np.where((energy == 0) | (counts < FEWEST), 0.0, np.where(np.isnan(ratios), np.inf, ratios))
-    place = int(np.argmax(ratios))
-    return float(ratios[place]), place

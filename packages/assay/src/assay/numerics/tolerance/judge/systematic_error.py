@@ -19,7 +19,8 @@ import numpy as np
 from assay.core.finding import Fact, FindingCode, facts
 from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
-from assay.numerics.tolerance.judge.statistics import ELEMENT_LIMIT, JUMPS, NORM_LIMIT, PSEUDO_DRAWS, SLICE_LIMIT
+from assay.numerics.tolerance.judge.slices import PSEUDO_DRAWS, SLICE_LIMIT
+from assay.numerics.tolerance.judge.statistics import ELEMENT_LIMIT, JUMPS, NORM_LIMIT
 from assay.numerics.tolerance.rules.rounding_steps import Exact, StepReplay, unseen
 from assay.ports import Tensor, Tensors
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.core.note import Note, NoteCode, noted
-from assay.numerics.tolerance.judge.statistics import PSEUDO_DRAWS, statistics
+from assay.numerics.tolerance.judge.slices import PSEUDO_DRAWS
+from assay.numerics.tolerance.judge.statistics import statistics
 from assay.ports import Tensor, Tensors
 
 MOST_LOST = 0.5
