@@ -139,10 +139,9 @@ def _statistics(
     jump = _flat(tipped)[places] if tipped is not None else np.zeros(1)
     with np.errstate(all="ignore"):
         carried = _carried(variance, draws, jump, None if reached is None else reached[places], step)
+        scale = _scales(variance, floor, draws, carried, None if reached is None else reached[places])
     jumped = max(JUMPS * float(np.square(jump).sum()), carried**2) / NORM_LIMIT**2
     norm = _ratio(float(np.square(error).sum()), float(variance.sum() + floor.sum()) + jumped)
-    with np.errstate(all="ignore"):
-        scale = _scales(variance, floor, draws, carried, None if reached is None else reached[places])
     used = _used(error, scale)
     order = _largest_first(used, kept)
     noise = math.sqrt(float(variance.mean() + floor.mean()))
