@@ -63,8 +63,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         or _kin_without_one_attribute(bucket, other)
         or _read_as_before(bucket, other)
         or _both_wrong_with_exp(bucket, other)
-        or _leave_a_domain(bucket, other, shared)
-        or (mine == theirs and shared - WEAK)
+        or (shared - WEAK and (mine == theirs or _leave_a_domain(bucket, other)))
     ):
         return Relation.SAME
     is_one_crash = families == {"crash"} and bucket.signal == other.signal
@@ -81,11 +80,13 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     if len(families) > 1:
         return _crossed(bucket, other) if mine == theirs and families - ANSWERS == {"crash"} else Relation.DIFFERENT
     nested = _within(mine, theirs) or _within(theirs, mine)
-    if (mine == theirs and shared) or _kin_in_one_use(bucket, other, shared):
+    is_kin_in_use = _kin_in_one_use(bucket, other)
+    if (mine == theirs and shared) or (is_kin_in_use and (shared - WEAK or _as_each_other(bucket, other))):
         return Relation.SAME
     if nested and (shared - WEAK or _executed(bucket) & _executed(other)):
         return Relation.SAME
-    if FILLED in shared and (is_one_crash or families <= ANSWERS):  # what is not there is read, or summed
+    is_filled = FILLED in shared and (is_one_crash or families <= ANSWERS)  # what is not there is read, or summed
+    if is_filled or (shared and (is_kin_in_use or (_leave_a_domain(bucket, other) and are_kin(mine[-1], theirs[-1])))):
         return Relation.UNDECIDED
     if not nested and not _one_end(mine, theirs):
         passes = {*bucket.brought} & {*other.brought}
@@ -104,11 +105,11 @@ def _in_use(first: Bucket, other: Bucket) -> Relation:
     return Relation.DIFFERENT if any(tried) else Relation.SAME
 
 
-def _kin_in_one_use(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
-    """One operator each, that are made alike, wrong in the same use: a family that is saved wrongly, say, is one defect."""
+def _kin_in_one_use(bucket: Bucket, other: Bucket) -> bool:
+    """One operator each, that are made alike, wrong in the same use: a family that is saved wrongly, say, may be one defect."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
     is_one_use = bucket.kind == other.kind and bucket.kind in {*Use} and len(mine) == len(theirs) == 1
-    return is_one_use and bool(shared) and are_kin(mine[0], theirs[0]) and _agree(bucket, other)
+    return is_one_use and are_kin(mine[0], theirs[0]) and _agree(bucket, other)
 
 
 def _fail_alike(bucket: Bucket, other: Bucket) -> bool:
@@ -147,21 +148,20 @@ def _both_wrong_with_exp(bucket: Bucket, other: Bucket) -> bool:
     return {bucket.ablated.get(WITH_EXP), other.ablated.get(WITH_EXP)} == {False}
 
 
-def _leave_a_domain(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
-    """No numbers behind the same operators: these leave the domain of the one behind, which is right alone (Asin, or Acos, of a Tanh)."""
+def _leave_a_domain(bucket: Bucket, other: Bucket) -> bool:
+    """No numbers behind the same operators: these may leave the domain of the one behind (Asin, or Acos, of a Tanh)."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
-    is_behind_one = {bucket.kind, other.kind} == {"range"} and len(mine) > 1 and mine[:-1] == theirs[:-1]
-    return is_behind_one and bool(shared) and _agree(bucket, other)
+    is_range = bucket.kind == other.kind == "range"
+    return is_range and len(mine) > 1 and mine[:-1] == theirs[:-1] and _agree(bucket, other)
 
 
 def _crossed(bucket: Bucket, other: Bucket) -> Relation:
     """Two causes where each cure of the one leaves the other wrong."""
-    relations = [
+    tried = {
         *(_leaves_wrong(name, other) for name in cures(bucket)),
         *(_leaves_wrong(name, bucket) for name in cures(other)),
-    ]
-    tried = [wrong for wrong in relations if wrong is not None]
-    return Relation.DIFFERENT if tried and all(tried) else Relation.UNDECIDED
+    } - {None}
+    return Relation.DIFFERENT if tried == {True} else Relation.UNDECIDED
 
 
 def _of_one_quantizer(mine: Sequence[str], theirs: Sequence[str], shared: set[str]) -> bool:
