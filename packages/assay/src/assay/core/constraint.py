@@ -42,6 +42,7 @@ class ConstraintCode(enum.StrEnum):
     SCALE_CHANNELS = "scale_channels"
     STATE_BATCHES = "state_batches"
     TOKEN_SIZES = "token_sizes"
+    UPDATE_RANKS = "update_ranks"
     UPDATE_SIZES = "update_sizes"
     WEIGHT_FEATURES = "weight_features"
     WEIGHT_RANKS = "weight_ranks"

@@ -70,6 +70,7 @@ _TEXTS = {
     ConstraintCode.TOKENS_IN_ONE_ROW: "{tokens} tokens follow earlier ones in {rows} rows: they may in one row alone",
     ConstraintCode.TOTAL_LENGTH: "{before} keys and {new} new ones are {sum}, and the total length is {total}",
     ConstraintCode.TWO_FREE_SIZES: "[{wanted}] has more than one -1",
+    ConstraintCode.UPDATE_RANKS: "the ranks of the updates and of what they are written to" + _EQUAL,
     ConstraintCode.UPDATE_SIZES: "a size of the updates and the size of what they are written to" + _EQUAL,
     ConstraintCode.WEIGHT_TAKES_CHANNELS: "the input has {size} channels, the weight takes {wanted}",
     ConstraintCode.WEIGHT_TAKES_FEATURES: "the input has {size} features, the weight takes {wanted}",

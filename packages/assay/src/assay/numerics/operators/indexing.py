@@ -73,6 +73,11 @@ def _gather_nd_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
 
 
 def _scatter_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    given, due = at(inputs, 2).shape, _written(node, inputs)
+    if given is not None and due is not None:
+        equal(len(given), len(due), ConstraintCode.UPDATE_RANKS)
+        for one, other in zip(given, due, strict=True):
+            equal(one, other, ConstraintCode.UPDATE_SIZES)
     if (
         node.op == "ScatterND"
         and all(value.data is not None for value in inputs)
@@ -84,9 +89,6 @@ def _scatter_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         for place in np.ndindex(indices.shape[:-1]):
             result[tuple(indices[place])] = inputs[2].data[place]  # type: ignore[index]
         return [of_data(result)]
-    due_shape = _written(node, inputs) or ()
-    for is_given, due in zip(at(inputs, 2).shape or (), due_shape, strict=False):
-        equal(is_given, due, ConstraintCode.UPDATE_SIZES)
     return plain(inputs[0].shape)
 
 
