@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shlex
@@ -50,6 +51,12 @@ def _make_repository() -> None:
         subprocess.run(words, check=True)
 
 
+def _branches() -> str:
+    """Of the origin, with the message of the last commit of each."""
+    command = ["git", "for-each-ref", "--format=%(refname:short) %(subject)", "refs/heads"]
+    return subprocess.run(command, cwd="origin.git", capture_output=True, text=True, check=True).stdout
+
+
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -66,12 +73,15 @@ def test_nothing_stale_is_one_sentence_and_stale_ones_become_a_change_for_review
     found = run_assay("golden", "refresh", "--change", "review", "--older-than", "30000")
     assert found.returncode == 1, found.stderr
     assert "stale: golden: made by reference 0.9.0, " in found.stdout
-    assert "for review: review/review.md; to make the change and open it: sh review/refresh.sh" in found.stdout
+    assert (
+        "for review: review/review.md; to make the change and open it: sh review/refresh.sh, then sh review/open.sh\n"
+        in found.stdout
+    )
     assert "what would change is not known" not in found.stdout, found.stdout
     assert Path("golden/golden.lock").read_bytes() == before, "a check writes no golden"
     script = Path("review/refresh.sh").read_text()
     assert "assay golden update golden m.onnx --flow reference --reason 'made by reference 0.9.0" in script
-    assert "git switch -c" in script
+    assert "git switch -C" in script
     assert "golden" in Path("review/review.md").read_text()
 
     written = next(line for line in script.splitlines() if line.startswith("assay golden update"))
@@ -96,16 +106,33 @@ def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -
     assert found.returncode == 1, found.stderr
     tools = Path("tools").resolve()
     tools.mkdir()
-    (tools / "gh").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tools}/asked\n')
+    answers = f'if [ "$2" = list ]; then cat {tools}/open; else printf "%s\\n" "$@" > {tools}/asked; exit "$(cat {tools}/code)"; fi'
+    (tools / "gh").write_text(f"#!/bin/sh\n{answers}\n")
     (tools / "gh").chmod(0o755)
+    (tools / "open").write_text("0\n")
+    (tools / "code").write_text("1\n")
     variables = {
         **os.environ, "PATH": f"{tools}:{Path(sys.executable).parent}:{os.environ['PATH']}", "GIT_AUTHOR_NAME": "ann",
         "GIT_AUTHOR_EMAIL": "ann@example.org", "GIT_COMMITTER_NAME": "ann", "GIT_COMMITTER_EMAIL": "ann@example.org",
     }  # fmt: skip
-    done = subprocess.run(["sh", "review/refresh.sh"], env=variables, capture_output=True, text=True, check=False)
+    script_of = functools.partial(subprocess.run, env=variables, capture_output=True, text=True, check=False)
+    done = script_of(["sh", "review/refresh.sh"])
     assert done.returncode == 0, done.stderr
-    asked = ["pr", "create", "--title", "Refresh goldens", "--body-file", "review/review.md"]
-    assert (tools / "asked").read_text().splitlines() == asked, "the change is opened for review"
+    assert "refresh-goldens" not in _branches(), "what records goldens needs no right to push"
+    assert script_of(["sh", "review/open.sh"]).returncode == 1, "it could not be opened, and the branch is there"
+    assert "refresh-goldens" in _branches()
+    subprocess.run(["git", "commit", "--quiet", "--amend", "--message=The next night"], env=variables, check=True)
+    (tools / "code").write_text("0\n")
+    done = script_of(["sh", "review/open.sh"])
+    assert done.returncode == 0, done.stderr
+    asked = "pr|create|--head|refresh-goldens|--title|Refresh goldens|--body-file|review/review.md"
+    assert "|".join((tools / "asked").read_text().splitlines()) == asked, "the change is opened for review"
+    (tools / "asked").unlink()
+    (tools / "open").write_text("1\n")
+    subprocess.run(["git", "commit", "--quiet", "--amend", "--message=One night more"], env=variables, check=True)
+    assert script_of(["sh", "review/open.sh"]).stdout == "a change is open already\n"
+    assert not (tools / "asked").exists()
+    assert "The next night" in _branches(), "what is under review stays as it is"
     pushed = subprocess.run(
         ["git", "log", "--all", "--name-only", "--format="],
         cwd="origin.git",
@@ -126,6 +153,8 @@ def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -
     found = run_assay("golden", "refresh", "--change", "engines", "--older-than", "0", *history)
     script = Path("engines/refresh.sh").read_text()
     assert "git" not in script.replace("golden refresh", ""), "no golden is stale: there is nothing to commit"
+    assert not Path("engines/open.sh").exists()
+    assert "to make the change: sh engines/refresh.sh\n" in found.stdout
     assert "assay baseline set m.onnx --option optimization=basic" in script
     assert script.rstrip().endswith("--history kept")
 

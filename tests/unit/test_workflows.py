@@ -141,8 +141,14 @@ def test_no_step_that_runs_models_holds_a_token_and_one_that_sends_may_fail() ->
     steps = [step for path in WORKFLOWS for step in _steps(path) if "run" in step]
     (fuzzing,) = [step for step in steps if "assay fuzz --flow" in step["run"]]
     (sending,) = [step for step in steps if "assay fuzz send" in step["run"]]
-    running = [step for step in steps if re.search(r"assay (run|check|fuzz --flow)", step["run"])]
+    (recording,) = [step for step in steps if "stale/refresh.sh" in step["run"]]
+    (opening,) = [step for step in steps if "gh auth" in step["run"]]
+    running = [step for step in steps if re.search(r"assay (run|check|fuzz --flow|golden)|refresh\.sh", step["run"])]
     assert fuzzing in running
+    assert recording in running
+    assert "github.token" in str(opening["env"])
+    assert "default_branch" in recording["if"]
+    assert f"steps.{recording['id']}." in opening["if"]
     for step in running:
         assert "token" not in str(step.get("env", {})), step
     assert "github.token" in str(sending["env"])

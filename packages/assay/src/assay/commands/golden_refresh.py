@@ -15,7 +15,7 @@ from assay.options.groups import DEFAULT_CONFIG, DEFAULT_HISTORY
 from assay.pipeline import refresh
 from assay.pipeline.progress import SILENT, Progress
 
-BODY, SCRIPT = "review.md", "refresh.sh"
+BODY, SCRIPT, OPENING = "review.md", "refresh.sh", "open.sh"
 
 
 def refresh_goldens(
@@ -29,7 +29,7 @@ def refresh_goldens(
     progress: Progress = SILENT,
 ) -> tuple[list[str], bool]:
     """Lines for the screen, and whether anything is stale. `folders` empty: all goldens that assay.toml names, where it is there, and all
-    baselines. With `change` a text for review and a script are written there. Raises UsageError; NothingSelected where there is neither."""
+    baselines. With `change` a text for review and scripts are written there. Raises UsageError; NothingSelected where there is neither."""
     if oracle:
         plugins.find_flow(oracle)
     file = config or (Path(DEFAULT_CONFIG) if Path(DEFAULT_CONFIG).exists() else None)
@@ -70,8 +70,13 @@ def _write(folder: Path, stale: Sequence[refresh.Stale]) -> list[str]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / BODY).write_text(refresh.as_review(stale), encoding="utf-8")
-        (folder / SCRIPT).write_text(refresh.as_script(stale, str(folder / BODY)), encoding="utf-8")
-        (folder / SCRIPT).chmod(0o755)
+        scripts = {SCRIPT: refresh.as_script(stale), OPENING: refresh.as_opening(stale, str(folder / BODY))}
+        for name, text in scripts.items():
+            (folder / name).unlink(missing_ok=True)
+            if text:
+                (folder / name).write_text(text, encoding="utf-8")
+                (folder / name).chmod(0o755)
     except OSError as error:
         raise NotWritable(f"{folder} cannot be written ({error.strerror}); give another with --change") from None
-    return [f"for review: {folder / BODY}; to make the change and open it: sh {folder / SCRIPT}"]
+    then = f", then sh {folder / OPENING}" if scripts[OPENING] else ""
+    return [f"for review: {folder / BODY}; to make the change{' and open it' * bool(then)}: sh {folder / SCRIPT}{then}"]

@@ -24,6 +24,8 @@ from assay.pipeline.baseline_history import damaged_baselines, kept_baselines
 Version = Callable[[Flow], str]
 """Of the backend of a flow as it is installed here; "" where it is not."""
 SHOWN = 20
+BRANCH = "refresh-goldens"
+"""One for all days: a rerun finds what the last run left, and replaces it."""
 _NO_RECIPE = "it was approved by an earlier version, which kept no inputs: add the --golden, --batch, --dim ... that it was approved with"
 
 
@@ -141,9 +143,10 @@ def as_review(stale: Sequence[Stale]) -> str:
     return "\n".join(lines)
 
 
-def as_script(stale: Sequence[Stale], body: str) -> str:
-    """Commands that make the change: of goldens on a branch of its own. Engines are kept in the history, not in the checkout."""
-    steps = [entry for entry in stale if entry.command and not entry.trouble]
+def as_script(stale: Sequence[Stale]) -> str:
+    """Commands that make the change: of goldens on a branch of its own, which stays here. Engines are kept in the history, not in the
+    checkout."""
+    steps = _steps(stale)
     goldens = [entry for entry in steps if entry.is_golden]
     engines = [entry.command for entry in steps if not entry.is_golden]
     lines = [
@@ -153,23 +156,45 @@ def as_script(stale: Sequence[Stale], body: str) -> str:
     ]
     if goldens:
         lines += [
-            'git switch -c "refresh-goldens-$(date +%Y-%m-%d)"',
+            f"git switch -C {BRANCH}",
             *(entry.command for entry in goldens),
             shlex.join(["git", "add", "--", *(entry.name for entry in goldens)]),
             'git commit -m "Goldens refreshed"',
-            "git push --set-upstream origin HEAD",
         ]
     lines += (
         ["# Engines are kept in the history: each is approved as soon as it is built.", *engines] if engines else []
     )
-    if goldens:
-        opened = f"gh pr create --title 'Refresh goldens' --body-file {shlex.quote(body)}"
-        lines += [
-            "# Elsewhere than on GitHub the branch waits for a person to open it.",
-            f"if command -v gh > /dev/null; then {opened}; fi",
-        ]
     lines += [] if steps else ["# Nothing of it can be done by a command alone: the text says what is to be done."]
     return "\n".join([*lines, ""])
+
+
+def as_opening(stale: Sequence[Stale], body: str) -> str:
+    """Commands that push that branch and open it for review, unless one is open: a reviewer may have added to it. "" where no golden
+    changes. They run no model, so that whoever runs them may hold a token."""
+    if not any(entry.is_golden for entry in _steps(stale)):
+        return ""
+    asked = f"gh pr list --head {BRANCH} --state open --limit 1000 --json isCrossRepository"
+    own = "map(select(.isCrossRepository == false)) | length"  # a fork may have a branch of that name
+    lines = [
+        "#!/bin/sh",
+        "# Pushes the branch that the script beside it made, and opens it. Elsewhere than on GitHub it waits for a person to open it.",
+        "set -eu",
+        "if command -v gh > /dev/null; then",
+        f"  opened=$({asked} --jq '{own}')",
+        '  if [ "$opened" != 0 ]; then echo "a change is open already"; exit 0; fi',
+        "fi",
+        "# What an earlier run left of the branch is replaced.",
+        f"before=$(git ls-remote origin refs/heads/{BRANCH} | cut -f 1)",
+        f'git push --force-with-lease="{BRANCH}:$before" --set-upstream origin {BRANCH}',
+        "if command -v gh > /dev/null; then",
+        f"  gh pr create --head {BRANCH} --title 'Refresh goldens' --body-file {shlex.quote(body)}",
+        "fi",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _steps(stale: Sequence[Stale]) -> list[Stale]:
+    return [entry for entry in stale if entry.command and not entry.trouble]
 
 
 def _changes(stale: Stale) -> list[str]:
