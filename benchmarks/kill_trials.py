@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -26,52 +26,82 @@ START = 0.3
 
 
 class Trials:
-    """`run` are the words of one run of `assay`. `whole` are the outcomes of one that nothing happened to, which takes `whole_s`."""
+    """`run` are the words of one run of `assay`. `whole` are the outcomes of one that nothing happened to, which takes `whole_s`, and
+    `start_s` until its first result is there."""
 
     def __init__(self, folder: Path, chance: random.Random, run: Sequence[str]) -> None:
         self.folder, self.chance, self.run = folder, chance, run
         self.whole: dict[str, str] = {}
         self.exit_code = 0
-        self.whole_s = 0.0
+        self.start_s = self.whole_s = 0.0
         self.begin_kind()
 
     def begin_kind(self) -> None:
         """All is counted from here on."""
-        self.moments = self.hit = self.lost = self.doubled = self.changed = 0
+        self.moments = self.hit = self.lost = self.doubled = self.changed = self.endless = 0
         self.longest_s = 0.0
 
     def measure(self, *where: str) -> None:
         """The second of two runs: the first makes what both have."""
         for history in ("warm", "whole"):
             began = time.perf_counter()
-            self.exit_code = self.assay(*self.run, *where, history=history)
+            with self._begun(*self.run, *where, history=history) as child:
+                self.start_s = self._wait_for(history, child, 1, began + MOST_S) - began
+                self.exit_code = child.wait(max(0.0, began + MOST_S - time.perf_counter()))
             self.whole_s = time.perf_counter() - began
         self.whole = self.outcomes("whole")[0]
-        print(f"{len(self.whole)} jobs, unharmed {self.whole_s:.1f} s, exit code {self.exit_code}", flush=True)
+        took = f"unharmed {self.whole_s:.1f} s, the first after {self.start_s:.1f} s"
+        print(f"{len(self.whole)} jobs, {took}, exit code {self.exit_code}", flush=True)
 
     def harm(self, history: str, kill: Callable[[subprocess.Popen[bytes]], bool], *where: str) -> int:
         """The exit code of a run at a random moment of which `kill` is called. That returns whether the run went on until then."""
         began = time.perf_counter()
-        with (self.folder / f"{history}.log").open("wb") as log:
-            words = self._words(*self.run, *where, history=history)
-            child = subprocess.Popen(words, cwd=self.folder, stdout=log, stderr=log, start_new_session=True)
-            self._wait(history, child, self.chance.uniform(-START, 1.0))
-            self.hit += kill(child)
+        with self._begun(*self.run, *where, history=history) as child:
+            is_late = self._wait(history, child, self.chance.uniform(-START, 1.0)) >= began + MOST_S
+            if is_late:
+                child.kill()
+            self.hit += kill(child) and not is_late  # it takes a node away in any case, which is started again
             try:
                 code = child.wait(MOST_S)
             except subprocess.TimeoutExpired:
+                is_late = True
                 child.kill()
                 code = child.wait()
-                print(f"{history}: it did not end in {MOST_S:.0f} s", flush=True)
+        if is_late:
+            self.endless += 1
+            print(f"{history}: it did not end in {MOST_S:.0f} s", flush=True)
         self.longest_s = max(self.longest_s, time.perf_counter() - began)
         return code
 
-    def _wait(self, history: str, child: subprocess.Popen[bytes], share: float) -> None:
-        """Until the run has so much of its results, or has ended; below zero, for that part of the time that the start takes. By the
-        clock alone, on a machine that other work slows down, most moments would come before the first result."""
-        time.sleep(0.3 + max(0.0, (share + START) / START if share < 0 else 0.0) * self.whole_s)
-        while share >= 0 and child.poll() is None and self._recorded(history) < share * len(self.whole):
+    @contextmanager
+    def _begun(self, *words: str, history: str) -> Iterator[subprocess.Popen[bytes]]:
+        """One that is still there at the end is killed. One that does not end is shown as far as it came."""
+        with (self.folder / f"{history}-{words[0]}.log").open("w+b") as log:
+            command = self._words(*words, history=history)
+            child = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, start_new_session=True)
+            try:
+                yield child
+            except subprocess.TimeoutExpired:
+                log.seek(0)
+                print(log.read()[-4000:].decode(errors="replace"), flush=True)
+                raise
+            finally:
+                child.kill()
+                child.wait()
+
+    def _wait(self, history: str, child: subprocess.Popen[bytes], share: float) -> float:
+        """Until the run has so much of its results, has ended, or is out of time; below zero, for that part of the time that the start
+        takes. By the clock alone, on a machine that other work slows down, most moments would come before the first result. Gives the
+        time when that is."""
+        if share >= 0:
+            return self._wait_for(history, child, share * len(self.whole), time.perf_counter() + MOST_S)
+        time.sleep((share + START) / START * self.start_s)
+        return time.perf_counter()
+
+    def _wait_for(self, history: str, child: subprocess.Popen[bytes], results: float, ends: float) -> float:
+        while child.poll() is None and self._recorded(history) < results and time.perf_counter() < ends:
             time.sleep(0.02)
+        return time.perf_counter()
 
     def _recorded(self, history: str) -> int:
         """Straight from the file: nothing is kept open in a history that is being written."""
@@ -91,13 +121,14 @@ class Trials:
         self.lost, self.doubled, self.changed = self.lost + lost, self.doubled + doubled, self.changed + changed
 
     def end_kind(self, kind: str) -> int:
-        """How much was lost, doubled or changed."""
+        """How much was lost, doubled or changed, or did not end."""
         print(
             f"{kind}: {self.moments} moments, {self.hit} while it ran; {self.lost} lost, {self.doubled} doubled, {self.changed} changed; "
-            f"the longest {self.longest_s:.0f} s; {len(_left(self.folder))} processes left, load {os.getloadavg()[0]:.1f}",
+            f"{self.endless} did not end; the longest {self.longest_s:.0f} s; {len(_left(self.folder))} processes left, "
+            f"load {os.getloadavg()[0]:.1f}",
             flush=True,
         )
-        return self.lost + self.doubled + self.changed
+        return self.lost + self.doubled + self.changed + self.endless
 
     def status(self, history: str) -> str:
         """Of its run; "" where there is none."""
@@ -115,17 +146,9 @@ class Trials:
         return {result.job_key: result.outcome.value for result in results}, counts
 
     def assay(self, *words: str, history: str) -> int:
-        """Its exit code. One that does not end is shown as far as it came."""
-        with (self.folder / f"{history}-{words[0]}.log").open("w+b") as log:
-            command = self._words(*words, history=history)
-            try:
-                return subprocess.run(
-                    command, cwd=self.folder, stdout=log, stderr=log, check=False, timeout=MOST_S
-                ).returncode
-            except subprocess.TimeoutExpired:
-                log.seek(0)
-                print(log.read()[-4000:].decode(errors="replace"), flush=True)
-                raise
+        """Its exit code."""
+        with self._begun(*words, history=history) as child:
+            return child.wait(MOST_S)
 
     def _words(self, *words: str, history: str) -> list[str]:
         return [sys.executable, "-m", "assay", *words, "--history", history]

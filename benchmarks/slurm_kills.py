@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
-from kill_trials import RUN, Trials, arguments_of, kill_driver, processes_in
+from kill_trials import MOST_S, RUN, Trials, arguments_of, kill_driver, processes_in
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from slurm_cluster import slurm_cluster
@@ -24,8 +24,9 @@ TASK = "assay.cli.slurm_task"
 
 def trial(trials: Trials, kind: str, history: str) -> None:
     def kill_task(child: subprocess.Popen[bytes]) -> bool:
-        """The first that there is from now on."""
-        while child.poll() is None:
+        """The first that there is from now on. `harm` counts a run that does not end."""
+        ends = time.perf_counter() + MOST_S
+        while child.poll() is None and time.perf_counter() < ends:
             for process in processes_in(trials.folder):
                 with suppress(psutil.Error):
                     if TASK in process.cmdline():
