@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -95,6 +96,22 @@ def test_nothing_stale_is_one_sentence_and_stale_ones_become_a_change_for_review
     )
 
 
+def _with_gh() -> Callable[[list[str]], subprocess.CompletedProcess[str]]:
+    """What runs a command where `tools/gh` says that `open` changes are open, keeps in `asked` what to open, and ends with `code`."""
+    tools = Path("tools").resolve()
+    tools.mkdir()
+    answers = f'if [ "$2" = list ]; then cat {tools}/open; else printf "%s\\n" "$@" > {tools}/asked; exit "$(cat {tools}/code)"; fi'
+    (tools / "gh").write_text(f"#!/bin/sh\n{answers}\n")
+    (tools / "gh").chmod(0o755)
+    (tools / "open").write_text("0\n")
+    (tools / "code").write_text("0\n")
+    variables = {
+        **os.environ, "PATH": f"{tools}:{Path(sys.executable).parent}:{os.environ['PATH']}", "GIT_AUTHOR_NAME": "ann",
+        "GIT_AUTHOR_EMAIL": "ann@example.org", "GIT_COMMITTER_NAME": "ann", "GIT_COMMITTER_EMAIL": "ann@example.org",
+    }  # fmt: skip
+    return functools.partial(subprocess.run, env=variables, capture_output=True, text=True, check=False)
+
+
 def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -> None:
     """Run as it is: engines are no part of the checkout, and new files of a golden are."""
     _make_repository()
@@ -104,35 +121,11 @@ def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -
     rewrite(producer="reference", producer_version="0.9.0", created_at="2020-01-01T00:00:00+00:00")
     found = run_assay("golden", "refresh", "--change", "review", "--older-than", "0", *history)
     assert found.returncode == 1, found.stderr
-    tools = Path("tools").resolve()
-    tools.mkdir()
-    answers = f'if [ "$2" = list ]; then cat {tools}/open; else printf "%s\\n" "$@" > {tools}/asked; exit "$(cat {tools}/code)"; fi'
-    (tools / "gh").write_text(f"#!/bin/sh\n{answers}\n")
-    (tools / "gh").chmod(0o755)
-    (tools / "open").write_text("0\n")
-    (tools / "code").write_text("1\n")
-    variables = {
-        **os.environ, "PATH": f"{tools}:{Path(sys.executable).parent}:{os.environ['PATH']}", "GIT_AUTHOR_NAME": "ann",
-        "GIT_AUTHOR_EMAIL": "ann@example.org", "GIT_COMMITTER_NAME": "ann", "GIT_COMMITTER_EMAIL": "ann@example.org",
-    }  # fmt: skip
-    script_of = functools.partial(subprocess.run, env=variables, capture_output=True, text=True, check=False)
+    script_of = _with_gh()
     done = script_of(["sh", "review/refresh.sh"])
     assert done.returncode == 0, done.stderr
     assert "refresh-goldens" not in _branches(), "what records goldens needs no right to push"
-    assert script_of(["sh", "review/open.sh"]).returncode == 1, "it could not be opened, and the branch is there"
-    assert "refresh-goldens" in _branches()
-    subprocess.run(["git", "commit", "--quiet", "--amend", "--message=The next night"], env=variables, check=True)
-    (tools / "code").write_text("0\n")
-    done = script_of(["sh", "review/open.sh"])
-    assert done.returncode == 0, done.stderr
-    asked = "pr|create|--head|refresh-goldens|--title|Refresh goldens|--body-file|review/review.md"
-    assert "|".join((tools / "asked").read_text().splitlines()) == asked, "the change is opened for review"
-    (tools / "asked").unlink()
-    (tools / "open").write_text("1\n")
-    subprocess.run(["git", "commit", "--quiet", "--amend", "--message=One night more"], env=variables, check=True)
-    assert script_of(["sh", "review/open.sh"]).stdout == "a change is open already\n"
-    assert not (tools / "asked").exists()
-    assert "The next night" in _branches(), "what is under review stays as it is"
+    assert script_of(["sh", "review/open.sh"]).returncode == 0
     pushed = subprocess.run(
         ["git", "log", "--all", "--name-only", "--format="],
         cwd="origin.git",
@@ -157,6 +150,29 @@ def test_the_script_makes_a_branch_of_goldens_and_approves_engines_beside_it() -
     assert "to make the change: sh engines/refresh.sh\n" in found.stdout
     assert "assay baseline set m.onnx --option optimization=basic" in script
     assert script.rstrip().endswith("--history kept")
+
+
+def test_what_could_not_be_opened_is_replaced_the_next_night_and_what_is_under_review_stays() -> None:
+    _make_repository()
+    rewrite(producer="reference", producer_version="0.9.0")
+    assert run_assay("golden", "refresh", "--change", "review").returncode == 1
+    script_of, tools = _with_gh(), Path("tools")
+    (tools / "code").write_text("1\n")
+    assert script_of(["sh", "review/refresh.sh"]).returncode == 0
+    assert script_of(["sh", "review/open.sh"]).returncode == 1, "it could not be opened, and the branch is there"
+    assert "refresh-goldens" in _branches()
+    script_of(["git", "commit", "--amend", "--message=The next night"])
+    (tools / "code").write_text("0\n")
+    done = script_of(["sh", "review/open.sh"])
+    assert done.returncode == 0, done.stderr
+    asked = "pr|create|--head|refresh-goldens|--title|Refresh goldens|--body-file|review/review.md"
+    assert "|".join((tools / "asked").read_text().splitlines()) == asked, "the change is opened for review"
+    (tools / "asked").unlink()
+    (tools / "open").write_text("1\n")
+    script_of(["git", "commit", "--amend", "--message=One night more"])
+    assert script_of(["sh", "review/open.sh"]).stdout == "a change is open already\n"
+    assert not (tools / "asked").exists()
+    assert "The next night" in _branches(), "what is under review stays as it is"
 
 
 @pytest.mark.parametrize("producer", ["given", "of-a-plug-in-that-is-gone"])
