@@ -59,6 +59,7 @@ _DENIED = re.compile(
     rf"(?<![\w-])(?:{_NOT}|not|never)(?: (?!{_AND} )\w{{1,5}}){{0,2}} "
     rf"(?:{FORBIDDEN}|\bverboten|\buntersagt|\bзапрещ|\bprohibited|\bforbidden)\w*|\byasak değil\w*|(?:निषिद्ध|वर्जित) नहीं"
     rf"|(?<![\w-]){_NOT} {_ONLY}"
+    r"|\b(?:no|none|neither)(?: (?!and |or )\w+){0,3} uses are (?:prohibited|forbidden)\b"
     r"|不(?:被)?禁止|禁止(?:されていません|されていない|ではありません)|금지(?:되지 않|하지 않)"
     r"|\b(?:(?:do|does) not|don['’]t|doesn['’]t|never|nobody) (?:needs?|have|has) to (?:obtain|buy|purchase|acquire)\b"
     r"|\bneed(?: not|n['’]t) (?:obtain|buy|purchase|acquire)\b|\b(?:nobody|nothing|never) requires?\b",
