@@ -55,16 +55,19 @@ def _facts(arrays: list[np.ndarray], others: dict[str, Entry]) -> Facts:
     )  # fmt: skip
 
 
-def _copies(
-    served: list[np.ndarray], submitted: list[np.ndarray], bases: tuple[str, ...] = (), own_bases: tuple[str, ...] = ()
-) -> list[str]:
+def _version(served: list[np.ndarray], bases: tuple[str, ...], number: str = "1.0") -> Version:
     facts = _facts(served, {})
-    version = Version(
-        version="1.0", digest="d", closure="c", title="t", license="MIT", scenario="s", promoted_at="", by="b",
+    return Version(
+        version=number, digest="d", closure="c", title="t", license="MIT", scenario="s", promoted_at="", by="b",
         reason="r", decision="promote", files=(), opset=17, inputs=(), outputs=(), tags=(), performance={},
         accuracy=Accuracy(metric="m", claimed=1.0), largest=facts.largest, sketch=facts.sketch, based_on=bases,
     )  # fmt: skip
-    others = {"other": Entry(current="1.0", versions=(version,))}
+
+
+def _copies(
+    served: list[np.ndarray], submitted: list[np.ndarray], bases: tuple[str, ...] = (), own_bases: tuple[str, ...] = ()
+) -> list[str]:
+    others = {"other": Entry(current="1.0", versions=(_version(served, bases),))}
     return list(copies_of("own", others, _facts(submitted, others), own_bases))
 
 
@@ -135,6 +138,14 @@ def test_what_both_are_based_on_both_may_have() -> None:
     assert _copies(served, own, ("resnet50",), ("ResNet-50",)) == []
     assert "% of that model are in this one" in _copies(served, own, ("resnet50",), ("bert",))[0]
     assert _copies(served, own, ("resnet50",)) != []
+
+
+def test_what_a_newer_version_is_based_on_an_older_one_is_based_on_too() -> None:
+    served, own = [FIRST, _weights(5, 10, 256)], [FIRST, _weights(6, 10, 256)]
+    versions = _version(served, ()), _version(served, ("resnet50",), "1.1")
+    others = {"other": Entry(current="1.1", versions=versions)}
+    assert list(copies_of("own", others, _facts(own, others), ("resnet50",))) == []
+    assert list(copies_of("own", others, _facts(own, others), ("bert",))) != []
 
 
 def test_of_two_trainings_nothing_is_a_copy() -> None:

@@ -151,14 +151,15 @@ def not_newer(entry: Entry, version: str) -> str:
 
 def copies_of(name: str, models: Mapping[str, Entry], own: Facts, based_on: Sequence[str] = ()) -> Iterator[str]:
     """One sentence for each other model whose weights these are, or nearly, or for the larger part: of that model, or of this one.
-    What both say that they are based on both may have, but for all of its weights as they are."""
+    What both say that they are based on, in any of its versions, both may have, but for all of its weights as they are."""
     bases = {look(base) for base in based_on}
     for other, entry in models.items():
+        is_shared = not bases.isdisjoint(look(base) for version in entry.versions for base in version.based_on)
         for version in entry.versions if other != name else ():
             is_same = version.closure == own.closure or (own.weights and version.weights == own.weights)
             share = own.found.get(found_key(other, version), 0.0)
             is_near = _near(version.largest, own.largest, _NOISE) or _is_most(share, version.sketch, own.sketch)
-            if is_same or (is_near and not bases & {look(base) for base in version.based_on}):
+            if is_same or (is_near and not is_shared):
                 how_much = f" ({share:.0%} of that model are in this one)" if share > 0 and not is_same else ""
                 yield (
                     f"its weights are those of {other} {version.version} of this zoo{how_much}: say in a new version of that model "
