@@ -14,7 +14,7 @@ from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer, Decision, decide
 from assay_zoo.index import index_trouble
 from assay_zoo.inspect import Inspection
-from assay_zoo.manifest import current_folder, read_manifest
+from assay_zoo.manifest import Entry, Sketch, current_folder, read_manifest, write_manifest
 from assay_zoo.policy import Rules, Waiver, ZooPolicy
 from assay_zoo.promote import promote, rollback
 from assay_zoo.records import decide_again, read_record, write_record
@@ -119,6 +119,20 @@ def test_of_two_with_the_same_weights_that_were_checked_at_once_one_is_served(zo
     waive(zoo, "plus", "artifacts.copy", "its weights are those of adder 1.0")
     promote(zoo, "plus", other, "me")
     assert set(read_manifest(zoo).models) == {"adder", "plus"}
+
+
+def test_a_comparison_that_fails_stops_nobody_who_has_a_reason(zoo: Path) -> None:
+    accepted(zoo, "1.0")
+    manifest = read_manifest(zoo)
+    (version,) = manifest.models["adder"].versions
+    broken = msgspec.structs.replace(version, sketch=Sketch(elements=1, lines=b"cut"))
+    models = {"adder": Entry(current="1.0", versions=(broken,))}
+    write_manifest(zoo, msgspec.structs.replace(manifest, models=models))
+    submitted(zoo, "1.1")
+    other = renamed(zoo, "plus")
+    with pytest.raises(UsageError, match=r"cannot be read"):
+        promote(zoo, "plus", other, "me")
+    assert promote(zoo, "plus", other, "me", reason="it is new").current == "1.0"
 
 
 def test_of_two_authors_who_want_one_name_at_once_one_gets_it(zoo: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,7 @@ DECOY = (np.exp(np.random.default_rng(7).standard_normal((8, 16)) * 9) * 1e3).as
     [
         ([FIRST], [FIRST, DECOY]),
         ([FIRST], [FIRST * SCALES, DECOY]),
+        ([_weights(1, 1024, 16)], [np.concatenate([_weights(2, 1024, 16), _weights(1, 1024, 16)])]),
         ([FIRST], [(FIRST * SCALES)[::-1, ::-1]]),
         ([FIRST], [(FIRST * SCALES).T]),
         ([FIRST], [(FIRST * SCALES).astype(np.float16)]),
@@ -124,6 +126,9 @@ def test_a_copy_of_many_weights_asks_a_person() -> None:
         ([], _weights(1, 256, 1, 3, 3), _weights(2, 256, 1, 3, 3)),
         ([_weights(3, 64, 64)], _weights(1, 128, 256), _weights(2, 128, 256)),
         ([], _weights(1, 1024, 1024), _weights(2, 1024, 1024)),
+        ([], _weights(1, 1024, 16), _weights(2, 16384, 16)),
+        ([], _weights(3, 1024, 16), _weights(4, 65536, 16)),
+        ([], _weights(1, 2048, 32), _weights(2, 65536, 32)),
         ([], *(_weights(seed, 128, 256) + (np.eye(128, 256) * 0.2).astype(np.float32) for seed in (1, 2))),
     ],
 )
@@ -146,6 +151,16 @@ def test_what_a_newer_version_is_based_on_an_older_one_is_based_on_too() -> None
     others = {"other": Entry(current="1.1", versions=versions)}
     assert list(copies_of("own", others, _facts(own, others), ("resnet50",))) == []
     assert list(copies_of("own", others, _facts(own, others), ("bert",))) != []
+
+
+def test_of_many_matrices_the_largest_are_held_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay_zoo.weight_sketch._ALL", 3 * 256 * 256)
+    tracemalloc.start()
+    kept = counted(_weights(seed, 256 + seed % 2, 256) for seed in range(40))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [len(array) for array in kept] == [257, 257]
+    assert most < 12 * 256 * 256 * 4
 
 
 def test_of_two_trainings_nothing_is_a_copy() -> None:

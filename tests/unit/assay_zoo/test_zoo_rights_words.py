@@ -31,7 +31,8 @@ def test_rights_words_that_are_of_something_else(text: str) -> None:
     [
         "The houses in the weights file are not for sale, and the weights are not for sale.", "Not for sale.", "It is not for sale.",
         "Only customers with a contract may use the model.", "The model is limited to personal users.",
-        "Please use it, but do not share.", "Do not share.", "It requires our permission.", "There are no warranties and military uses are prohibited.",
+        "Please use it, but do not share.", "Do not share.", "It requires our permission.",
+        "There are no warranties and military uses are prohibited.",
         "No uses of others are known; commercial uses are forbidden.", "The function is free; these weights: internal use only.",
         "This notebook is for internal use only.", "Strictly internal use only.", "The weights are non-commercial.",
         "It is for non-commercial research.", "Only non-commercial applications are allowed.",

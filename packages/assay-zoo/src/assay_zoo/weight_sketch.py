@@ -7,6 +7,7 @@ those of the same model show whether they do.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,10 @@ _MOST, _ALL = 1 << 22, 1 << 26
 """Elements: of a larger matrix its first rows, and of all matrices the largest, since a reader of a stranger's file has little memory."""
 _WIDTH = 1 + 2 * _RANKS + 1
 """Of a line: its length, its values, and how far one may be that is taken for it."""
+_DRAWN, _AT_ONCE = 1 << 13, 1 << 11
+"""Lines of one length: so many tell how far from each other they are; and those that are compared in one step."""
+_BY_CHANCE = 1
+"""So many places of mixed lines may be found."""
 _ROUNDS = 16
 _SMALL = 1e-6
 """Of the largest of a matrix: what is left of the sine of pi."""
@@ -39,16 +44,18 @@ def counted(constants: Iterable[np.ndarray]) -> list[np.ndarray]:
     """The largest of those that were trained, as fractions. What is computed, as a table of sines, two models may both have."""
     import numpy as np
 
-    kept = []
+    kept: list[np.ndarray] = []
+    elements = 0
     for array in constants:
         is_weight = array.dtype.kind in "fV" or (array.dtype.kind in "iu" and array.dtype.itemsize == 1)
         if is_weight and array.size >= _OF_SIZE and (len(array) > 1 or array.ndim > 1):
             rows = _first_rows(array).astype(np.float32)
             if rows.size and np.isfinite(rows).all() and not _is_mask(np.abs(rows)) and not is_computed(rows):
-                kept.append(rows)
-    kept.sort(key=lambda rows: (-rows.size, rows.shape))
-    ends = np.cumsum([rows.size for rows in kept])
-    return [rows for rows, end in zip(kept, ends, strict=True) if end <= max(_ALL, kept[0].size)]
+                insort(kept, rows, key=lambda rows: (-rows.size, rows.shape))
+                elements += rows.size
+                while elements > max(_ALL, kept[0].size):
+                    elements -= kept.pop().size
+    return kept
 
 
 class Lines:
@@ -64,14 +71,18 @@ def sketch_of(model: Lines) -> Sketch:
     """Lines drawn from it as its elements are spread."""
     import numpy as np
 
-    pools, generator, ends = model.pools, np.random.default_rng(0), np.cumsum(model.sizes)
+    generator, ends = np.random.default_rng(0), np.cumsum(model.sizes)
+    pools = [
+        {length: lines[generator.permutation(len(lines))[:_DRAWN]] for length, lines in pool.items()}
+        for pool in model.pools
+    ]
     drawn = np.searchsorted(ends, (np.arange(_PLACES) + 0.5) / _PLACES * ends[-1]) if len(ends) else []
     places = np.zeros((_PLACES, 2, 2, _WIDTH), np.int16)
     for place, tensor in zip(places, drawn, strict=False):
         for kept, side in zip(place, model.sides[tensor], strict=False):
             for kind, lines in enumerate(side):
                 tried = lines[generator.integers(len(lines), size=_TRIES)]
-                next_ones = [_OF_NEXT * _nearest(line, pools[kind], itself=True) for line in tried]
+                next_ones = [_OF_NEXT * _next(line, pools[kind]) for line in tried]
                 at = int(np.argmax(next_ones))
                 if next_ones[at] >= _TELLING:
                     kept[kind] = [*tried[at], min(next_ones[at], _NEAR) * _STEPS]
@@ -79,15 +90,62 @@ def sketch_of(model: Lines) -> Sketch:
 
 
 def share_found(known: Sketch, model: Lines) -> float:
-    """Of the elements of the model that is known, those that another one has, too."""
+    """Of the elements of the model that is known, those that another one has, too. So near are its lines that hardly one that is
+    made of two of them is found: among many short lines each has one that is like it."""
     import numpy as np
 
     places = np.frombuffer(known.lines, "<i2").reshape(_PLACES, -1, _WIDTH)
-    found = [
-        any(line[0] and _STEPS * _nearest(line[:-1], model.pools[at % 2]) <= line[-1] for at, line in enumerate(place))
-        for place in places
-    ]
-    return sum(found) / len(found)
+    found = _parts_of_limit(places, model)
+    if np.sum(found < 1) <= _BY_CHANCE:
+        return 0.0
+    by_chance = _parts_of_limit(_mixed(places), model)
+    return float(np.mean(found < min(1, np.sort(by_chance)[_BY_CHANCE])))
+
+
+def _parts_of_limit(places: np.ndarray, model: Lines) -> np.ndarray:
+    """For each place the least part of the way that one of its lines may be away, at which the model has a line like it."""
+    import numpy as np
+
+    parts = np.full(places.shape[:2], np.inf)
+    for kind, pool in enumerate(model.pools):
+        ours = places[:, kind::2]
+        for length in np.intersect1d(ours[..., 0], list(pool)):
+            is_it = ours[..., 0] == length
+            apart = _all_nearest(ours[is_it][:, 1:-1], pool[int(length)][:, 1:])
+            parts[:, kind::2][is_it] = apart / ours[is_it][:, -1]
+    return np.asarray(parts.min(axis=1))
+
+
+def _mixed(places: np.ndarray) -> np.ndarray:
+    """Each line with the smallest values of the next one of its length and kind."""
+    import numpy as np
+
+    mixed = places.astype(np.float32)
+    for at in range(places.shape[1]):
+        for length in np.unique(places[:, at, 0]):
+            (same,) = np.nonzero(places[:, at, 0] == length)
+            next_ones = np.roll(same, 1)
+            mixed[same, at, 1 + _RANKS : -1] = places[next_ones, at, 1 + _RANKS : -1]
+            is_one = (places[same, at] == places[next_ones, at]).all(axis=1)
+            mixed[same[is_one], at, 0] = 0
+    ends = mixed[..., 1:-1]
+    means = np.abs(ends).mean(axis=-1, keepdims=True)
+    mixed[..., 1:-1] = np.divide(ends * _STEPS, means, out=np.zeros_like(ends), where=means > 0)
+    return mixed
+
+
+def _all_nearest(lines: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """For each line the way, in steps, to the other one that is most like it, also with the other sign."""
+    import numpy as np
+
+    middle = others.mean(axis=0)
+    both = np.concatenate([lines, np.roll(lines, _RANKS, axis=1)]).astype(np.float32) - middle
+    least = np.full(len(both), np.inf, np.float32)
+    for start in range(0, len(others), _AT_ONCE):
+        block = others[start : start + _AT_ONCE] - middle
+        least = np.minimum(least, (np.square(block).sum(1) - 2 * both @ block.T).min(axis=1))
+    squares = np.maximum(least + np.square(both).sum(1), 0).reshape(2, -1).min(axis=0)
+    return np.asarray(np.sqrt(squares / lines.shape[1]))
 
 
 def _sides(array: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
@@ -144,13 +202,13 @@ def _pools(sides: Sequence[Sequence[tuple[np.ndarray, ...]]]) -> list[dict[int, 
     return [{length: np.concatenate(lines).astype(np.float32) for length, lines in pool.items()} for pool in pools]
 
 
-def _nearest(line: np.ndarray, pool: dict[int, np.ndarray], *, itself: bool = False) -> float:
-    """How far from it the line of a pool is that is most like it, also with the other sign; not `itself`, which the pool has."""
+def _next(line: np.ndarray, pool: dict[int, np.ndarray]) -> float:
+    """How far from it the line of its own pool is that is most like it, also with the other sign."""
     import numpy as np
 
-    others = pool.get(int(line[0]), np.zeros((0, len(line)), np.float32))[:, 1:]
+    others = pool[int(line[0])][:, 1:]
     apart = np.minimum(*(np.square(others - each).mean(1) for each in (line[1:], np.roll(line[1:], _RANKS))))
-    if itself and (apart == 0).sum() <= _TIED:
+    if (apart == 0).sum() <= _TIED:
         apart = apart[apart > 0]
     return float(np.sqrt(apart.min(initial=np.inf))) / _STEPS
 

@@ -84,11 +84,12 @@ def _copies(place: SubmissionContext, name: str, models: dict[str, Entry]) -> It
     """The weights of another model of the zoo under a new name."""
     if place.metadata is None or not (place.folder / place.metadata.model).is_file():
         return  # other checks say so
-    if not any(entry.versions for other, entry in models.items() if other != name):
+    others = {other: entry for other, entry in models.items() if other != name}
+    if not any(entry.versions for entry in others.values()):
         return
     try:
         facts = read_facts(
-            place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes, others=models
+            place.folder, place.metadata.model, memory_bytes=place.policy.run.memory_bytes, others=others
         )
     except UsageError as error:
         yield undecided("copy", Finding(sentence=f"whether it is a copy of another model is not known: {error}"))

@@ -106,7 +106,8 @@ RULES: tuple[tuple[tuple[str, ...], str], ...] = (
         ("permission", "consent", "approval"),
         r"(?<!no )(?<!no further )(?<!no special )\b(?:permission|consent|approval)\b[^.;]{0,60}"
         r"\b(?:is|are|must be|has to be|needs to be) (?:first )?(?:required|obtained|asked|needed)\b"
-        r"|(?<!\bnot )(?<!n['’]t )(?<!\bnever )\b(?:requires?|needs?) (?:(?:our|my|their|prior|written|explicit|express) ){1,3}(?:permission|consent|approval)\b",
+        r"|(?<!\bnot )(?<!n['’]t )(?<!\bnever )\b(?:requires?|needs?)"
+        r" (?:(?:our|my|their|prior|written|explicit|express) ){1,3}(?:permission|consent|approval)\b",
     ),
     (("royalt",), r"(?<!no )\broyalt(?:y|ies)\b[^.;]{0,40}\b(?:due|paid|payable|required|owed|apply|applies)\b"),
     (("licen", "subscription"),
