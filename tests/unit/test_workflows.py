@@ -148,7 +148,13 @@ def test_no_step_that_runs_models_holds_a_token_and_one_that_sends_may_fail() ->
     assert recording in running
     assert "github.token" in str(opening["env"])
     assert "default_branch" in recording["if"]
-    assert f"steps.{recording['id']}." in opening["if"]
+    jobs = yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text())["jobs"]
+    (sender,) = [job for job in jobs.values() if opening in job["steps"]]
+    (recorder,) = [job for job in jobs.values() if recording in job["steps"]]
+    assert sender["needs"] == "references"
+    assert f"steps.{recording['id']}." in recorder["outputs"]["made"]
+    assert "permissions" not in recorder, "models ran on its machine"
+    assert all(step == opening for step in sender["steps"] if "run" in step)
     for step in running:
         assert "token" not in str(step.get("env", {})), step
     assert "github.token" in str(sending["env"])
