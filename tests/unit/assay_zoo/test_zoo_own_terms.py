@@ -21,7 +21,8 @@ def _restricted(path: str, text: str, folder: Path) -> str:
 @pytest.mark.parametrize(
     ("path", "text", "words"),
     [
-        ("EULA.txt", "Companies need our permission.", "Companies need our permission."),
+        ("EULA.txt", "Companies need our permission.", "need our permission"),
+        ("EULA.txt", "Companies talk to us first.", "Companies talk to us first."),
         ("TERMS.md", "Ask us before you use it.", "Ask us before you use it."),
         ("README.md", _ABOVE + "## Terms of use\n\nStrictly for internal use.\n", "Strictly for internal use."),
         ("README.md", _ABOVE + "## Terms\n\n### Who\n\nFor in-house use only.\n", "For in-house use only."),
