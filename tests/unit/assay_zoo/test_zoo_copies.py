@@ -77,6 +77,13 @@ def _thinned(weights: np.ndarray, part: float) -> np.ndarray:
     return np.asarray(np.where(small, 0, weights), np.float32)
 
 
+def _with(weights: np.ndarray, row: int, value: float) -> np.ndarray:
+    """With a row that does nothing."""
+    changed = weights.copy()
+    changed[row] = value
+    return changed
+
+
 def _in_eight_bits(weights: np.ndarray, axis: int | None = None) -> np.ndarray:
     steps = np.abs(weights).max(axis=None if axis is None else 1 - axis, keepdims=True) / 127
     return np.asarray(np.round(weights / steps), np.int8)
@@ -96,6 +103,12 @@ DECOY = (np.exp(np.random.default_rng(7).standard_normal((8, 16)) * 9) * 1e3).as
         ([FIRST], [(FIRST * SCALES).T]),
         ([FIRST], [(FIRST * SCALES).astype(np.float16)]),
         ([FIRST, FIRST], [FIRST * SCALES, FIRST * SCALES]),
+        ([FIRST], [np.pad(FIRST, ((0, 1), (0, 8))), DECOY]),
+        ([FIRST], [_with(FIRST, 4, 20), DECOY]),
+        ([FIRST], [_with(FIRST, 5, np.inf), DECOY]),
+        ([FIRST], [_with(FIRST.T, 5, np.nan).T, DECOY]),
+        ([FIRST], [(FIRST * 5e5).astype(np.int16), DECOY]),
+        ([_weights(1, 4096, 16)], [_with(_weights(1, 4096, 16).T, 0, 1).T, DECOY]),
         ([FIRST], [_thinned(FIRST, 0.1)]),
         ([FIRST], [_thinned(FIRST, 0.5)]),
         ([FIRST], [_in_eight_bits(FIRST)]),
@@ -179,10 +192,17 @@ def test_of_two_trainings_nothing_is_a_copy() -> None:
     assert _copies(first, [_thinned(weights, 0.3).T for weights in first])
 
 
-def test_eight_bits_are_taken_without_their_zero_point() -> None:
-    weights, zero = np.random.default_rng(0).integers(0, 256, (16, 16)).astype(np.uint8), np.array(117, np.uint8)
-    node = helper.make_node("DequantizeLinear", ["w", "scale", "zero"], ["y"])
-    tensors = [numpy_helper.from_array(array, name) for name, array in (("w", weights), ("zero", zero))]
-    model = helper.make_model(helper.make_graph([node], "g", [], [], tensors))
+@pytest.mark.parametrize("in_a_node", [False, True])
+@pytest.mark.parametrize(("zero", "axis", "shape"), [(117, 1, ()), (range(16), 0, (16, 1)), (range(16), 1, 16)])
+def test_eight_bits_are_taken_without_their_zero_points(
+    zero: int | range, axis: int, shape: int | tuple[int, ...], in_a_node: bool
+) -> None:
+    weights, zeros = np.random.default_rng(0).integers(0, 256, (16, 16)).astype(np.uint8), np.array(zero, np.uint8)
+    nodes = [helper.make_node("DequantizeLinear", ["w", "scale", "zero"], ["y"], axis=axis)]
+    tensors = [numpy_helper.from_array(array, name) for name, array in (("w", weights), ("zero", zeros))]
+    if in_a_node:
+        nodes.insert(0, helper.make_node("Constant", [], ["zero"], value=numpy_helper.from_array(zeros)))
+        tensors.pop()
+    model = helper.make_model(helper.make_graph(nodes, "g", [], [], tensors))
     (array,) = centred_constants(model, Path())
-    assert (array == weights.astype(np.float32) - 117).all()
+    assert (array == weights.astype(np.float32) - zeros.astype(np.float32).reshape(shape)).all()

@@ -10,7 +10,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from assay_zoo.facts import read_facts, with_sketches
-from assay_zoo.manifest import Accuracy, Entry, File, Manifest, Version
+from assay_zoo.manifest import Accuracy, Entry, File, Manifest, Sketch, Version
 from zoo_submission import matmul
 
 MEMORY_BYTES = 2_000_000_000
@@ -57,7 +57,8 @@ def test_weights_beside_a_model_in_a_folder_are_read_there(tmp_path: Path) -> No
     assert [file.path for file in parts.files] == ["parts/model.onnx", "parts/w.bin"]
 
 
-def test_a_manifest_of_before_gets_what_copies_are_known_by(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sketch", [None, Sketch(elements=1, lines=b"")])
+def test_a_manifest_of_before_gets_what_copies_are_known_by(tmp_path: Path, sketch: Sketch | None) -> None:
     folder = tmp_path / "models" / "a" / "1.0"
     folder.mkdir(parents=True)
     matmul(folder / "model.onnx", 1, "first")
@@ -65,7 +66,7 @@ def test_a_manifest_of_before_gets_what_copies_are_known_by(tmp_path: Path) -> N
     version = Version(
         version="1.0", digest="d", closure="c", title="t", license="MIT", scenario="s", promoted_at="", by="b", reason="r",
         decision="promote", files=(File(path="model.onnx", sha256="", size=1),), opset=17, inputs=(), outputs=(), tags=(),
-        performance={}, accuracy=Accuracy(metric="m", claimed=1.0),
+        performance={}, accuracy=Accuracy(metric="m", claimed=1.0), sketch=sketch,
     )  # fmt: skip
     entries = {name: Entry(current="1.0", versions=(version,)) for name in ("a", "gone")}
     models = with_sketches(tmp_path, Manifest(models=entries), memory_bytes=MEMORY_BYTES).models

@@ -12,7 +12,7 @@ import msgspec
 
 from assay.errors import HarnessError, UsageError
 from assay_zoo.limited_process import Ending, run_limited
-from assay_zoo.manifest import Entry, File, Manifest, Sketch, Version
+from assay_zoo.manifest import SKETCH_FORM, Entry, File, Manifest, Sketch, Version
 from assay_zoo.zoo_files import MODELS
 
 if TYPE_CHECKING:
@@ -68,11 +68,12 @@ def found_key(name: str, version: Version) -> str:
 
 
 def with_sketches(root: Path, manifest: Manifest, *, memory_bytes: int) -> Manifest:
-    """With what copies are known by, of versions that were promoted before it was recorded. Raises UsageError, HarnessError."""
+    """What copies are known by is added for versions that were promoted before it was recorded as now. Raises UsageError, HarnessError."""
 
     def filled(name: str, version: Version) -> Version:
         folder, path = root / MODELS / name / version.version, version.files[0].path if version.files else ""
-        if version.sketch or not path or not (folder / path).is_file():
+        is_known = version.sketch is not None and version.sketch.form == SKETCH_FORM
+        if is_known or not path or not (folder / path).is_file():
             return version
         facts = read_facts(folder, path, memory_bytes=memory_bytes)
         return msgspec.structs.replace(version, largest=facts.largest, sketch=facts.sketch)
@@ -130,14 +131,17 @@ def constants_of(model: ModelProto, folder: Path) -> Iterator[np.ndarray]:
 
 
 def centred_constants(model: ModelProto, folder: Path) -> Iterator[np.ndarray]:
-    """As `constants_of`, those of eight bits without their zero point: it is two inputs behind them, in every operator that takes both."""
+    """As `constants_of`, those of eight bits without their zero points: they are two inputs behind them, in every operator that takes
+    both, one for all or one for each of the places along an axis."""
     from onnx.numpy_helper import to_array
 
     from assay.models.external_data import stored_tensors
 
     tensors = {tensor.name: tensor for tensor in stored_tensors(model) if tensor.name}
+    constants = (node for node in _nodes(model) if node.op_type == "Constant" and node.attribute)
+    tensors |= {node.output[0]: node.attribute[0].t for node in constants if node.attribute[0].HasField("t")}
     zeros = {
-        weight: tensors[zero]
+        weight: (tensors[zero], _axis_of(node))
         for node in _nodes(model)
         for weight, zero in zip(node.input, node.input[2:], strict=False)
         if weight in tensors and zero in tensors and tensors[weight].data_type == tensors[zero].data_type
@@ -146,9 +150,26 @@ def centred_constants(model: ModelProto, folder: Path) -> Iterator[np.ndarray]:
         if math.prod(tensor.dims) >= _OF_SIZE:
             array, zero = to_array(tensor, str(folder)), zeros.get(tensor.name)
             is_byte = array.dtype.kind in "iu" and array.dtype.itemsize == 1
-            shift = to_array(zero, str(folder)) if zero is not None and is_byte else None
-            yield array if shift is None or shift.size != 1 else (array.astype("float32") - float(shift.reshape(-1)[0]))
+            yield _without(to_array(zero[0], str(folder)), array, zero[1]) if zero is not None and is_byte else array
     yield from (array for array in _lists(model) if array.size >= _OF_SIZE)
+
+
+def _axis_of(node: NodeProto) -> int:
+    """That of the zero points of a weight: of what comes out, unless the node says another."""
+    usual = {"DequantizeLinear": 1, "ConvInteger": 0, "QLinearConv": 0}.get(node.op_type, -1)
+    return next((attribute.i for attribute in node.attribute if attribute.name == "axis"), usual)
+
+
+def _without(zeros: np.ndarray, array: np.ndarray, axis: int) -> np.ndarray:
+    """Where they are for an axis of the array, or one for all."""
+    if zeros.size == 1:
+        return array.astype("float32") - float(zeros.reshape(-1)[0])
+    if not -array.ndim <= axis < array.ndim or zeros.shape != (array.shape[axis],):
+        return array
+    shape = [1] * array.ndim
+    shape[axis] = -1
+    centred: np.ndarray = array.astype("float32") - zeros.astype("float32").reshape(shape)
+    return centred
 
 
 def _lists(model: ModelProto) -> Iterator[np.ndarray]:

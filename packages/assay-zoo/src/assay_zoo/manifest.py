@@ -41,11 +41,16 @@ class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+SKETCH_FORM = 2
+
+
 class Sketch(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of weights, and lines of them by which they are known again in another model (`weight_sketch`)."""
+    """The number of weights, and lines of them by which they are known again in another model (`weight_sketch`). `form` counts up when
+    they are taken otherwise."""
 
     elements: int
     lines: bytes
+    form: int = 1
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):

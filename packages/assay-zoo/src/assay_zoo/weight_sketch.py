@@ -7,11 +7,12 @@ those of the same model show whether they do.
 
 from __future__ import annotations
 
+import math
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from assay_zoo.manifest import Sketch
+from assay_zoo.manifest import SKETCH_FORM, Sketch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +38,9 @@ _SMALL = 1e-6
 """Of the largest of a matrix: what is left of the sine of pi."""
 _DIFFERENT, _LOOKED_AT = 16, 4096
 """Absolute values: those of a mask are few."""
-_LINES, _LONG, _UNFORESEEN = 64, 16, 0.02
+_LINES, _LONG, _UNFORESEEN, _AT_MOST = 64, 16, 0.02, 4
+_LARGEST_BYTES = 4
+"""Of a whole number that is a weight: those of eight bytes are places and sizes."""
 
 
 def counted(constants: Iterable[np.ndarray]) -> list[np.ndarray]:
@@ -47,15 +50,29 @@ def counted(constants: Iterable[np.ndarray]) -> list[np.ndarray]:
     kept: list[np.ndarray] = []
     elements = 0
     for array in constants:
-        is_weight = array.dtype.kind in "fV" or (array.dtype.kind in "iu" and array.dtype.itemsize == 1)
+        is_weight = array.dtype.kind in "fV" or (array.dtype.kind in "iu" and array.dtype.itemsize <= _LARGEST_BYTES)
         if is_weight and array.size >= _OF_SIZE and (len(array) > 1 or array.ndim > 1):
-            rows = _first_rows(array).astype(np.float32)
+            rows = _in_use(_first_rows(array).astype(np.float32))
             if rows.size and np.isfinite(rows).all() and not _is_mask(np.abs(rows)) and not is_computed(rows):
                 insort(kept, rows, key=lambda rows: (-rows.size, rows.shape))
                 elements += rows.size
                 while elements > max(_ALL, kept[0].size):
                     elements -= kept.pop().size
     return kept
+
+
+def _in_use(array: np.ndarray) -> np.ndarray:
+    """Without rows and columns that are nothing but zeros, or in which a value is not finite: nothing comes of them."""
+    import numpy as np
+
+    if array.ndim == 1:
+        return array
+    pairs = array.reshape(*array.shape[:2], -1)
+    is_broken = ~np.isfinite(pairs).all(axis=2)
+    rows, columns = is_broken.any(axis=1), is_broken.any(axis=0)
+    pairs = pairs[~rows] if rows.sum() <= columns.sum() else pairs[:, ~columns]
+    is_used = (pairs != 0).any(axis=2)
+    return np.asarray(pairs[is_used.any(axis=1)][:, is_used.any(axis=0)])
 
 
 class Lines:
@@ -86,7 +103,7 @@ def sketch_of(model: Lines) -> Sketch:
                 at = int(np.argmax(next_ones))
                 if next_ones[at] >= _TELLING:
                     kept[kind] = [*tried[at], min(next_ones[at], _NEAR) * _STEPS]
-    return Sketch(elements=sum(model.sizes), lines=places.astype("<i2").tobytes())
+    return Sketch(form=SKETCH_FORM, elements=sum(model.sizes), lines=places.astype("<i2").tobytes())
 
 
 def share_found(known: Sketch, model: Lines) -> float:
@@ -228,7 +245,10 @@ def _is_mask(sizes: np.ndarray) -> bool:
     import numpy as np
 
     flat = sizes.reshape(-1)
-    return len(np.unique(flat[:: max(flat.size // _LOOKED_AT, 1)])) < _DIFFERENT
+    step = max(flat.size // _LOOKED_AT, 1)
+    while math.gcd(step, flat.size) > 1:  # else all of them may be of one column
+        step += 1
+    return len(np.unique(flat[::step])) < _DIFFERENT
 
 
 def is_computed(array: np.ndarray) -> bool:
@@ -243,11 +263,12 @@ def is_computed(array: np.ndarray) -> bool:
 
 
 def _follows(lines: np.ndarray) -> bool:
-    """By the two factors that are best for each line."""
+    """By the two factors that are best for each line. No line counts for much more than the others."""
     import numpy as np
 
     lines = lines.astype(np.float64)
-    lines = lines / (np.abs(lines).max() or 1)
+    sizes = np.abs(lines).max(axis=1)
+    lines = lines[sizes > sizes.max(initial=0) * _SMALL] / (sizes.max(initial=0) or 1)
     first, second, third = lines[:, :-2], lines[:, 1:-1], lines[:, 2:]
     ff, fs, ss = ((a * b).sum(1) for a, b in ((first, first), (first, second), (second, second)))
     ft, st = (first * third).sum(1), (second * third).sum(1)
@@ -257,4 +278,6 @@ def _follows(lines: np.ndarray) -> bool:
     on_first = np.where(is_one, 0, (ft * ss - st * fs) / safe)
     on_second = np.where(is_one, st * _inverse(ss), (st * ff - ft * fs) / safe)
     left = third - on_first[:, None] * first - on_second[:, None] * second
-    return float(np.square(left).sum()) < _UNFORESEEN * float(np.square(third).sum())
+    energies = np.square(third).sum(1)
+    counts = np.minimum(energies, _AT_MOST * np.median(energies)) if len(energies) else energies
+    return float((np.square(left).sum(1) * _inverse(energies) * counts).sum()) < _UNFORESEEN * float(counts.sum())
