@@ -204,8 +204,8 @@ def largest_of(model: ModelProto, folder: Path) -> tuple[float, ...]:
             flat, top = array.reshape(-1), np.zeros(0)
             for start in range(0, flat.size, _BLOCK):
                 block = np.abs(flat[start : start + _BLOCK].astype(np.float64))
-                block = block[np.isfinite(block) & (2 * block % 1 != 0)]
-                top = np.concatenate([top, block])
+                block = block[np.isfinite(block)]
+                top = np.concatenate([top, block[2 * block % 1 != 0]])
                 top = np.partition(top, -_TAKEN)[-_TAKEN:] if top.size > _TAKEN else top
             largest = np.unique(np.concatenate([largest, top]))[-_KEPT:]
     return tuple(float(f"{value:.6g}") for value in largest) if len(largest) == _KEPT else ()
