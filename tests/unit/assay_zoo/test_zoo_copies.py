@@ -166,6 +166,13 @@ def test_what_a_newer_version_is_based_on_an_older_one_is_based_on_too() -> None
     assert list(copies_of("own", others, _facts(own, others), ("bert",))) != []
 
 
+def test_rows_that_are_too_long_or_do_nothing_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay_zoo.weight_sketch._MOST", 1000)
+    nothing = np.full((16, 16), np.nan, np.float32), np.zeros((16, 16), np.float32)
+    (kept,) = counted([_weights(1, 1, 1024), *nothing, np.pad(_weights(2, 16, 16), 1)])
+    assert kept.shape[:2] == (16, 16)
+
+
 def test_of_many_matrices_the_largest_are_held_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay_zoo.weight_sketch._ALL", 3 * 256 * 256)
     tracemalloc.start()

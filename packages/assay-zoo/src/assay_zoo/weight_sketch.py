@@ -65,7 +65,7 @@ def _in_use(array: np.ndarray) -> np.ndarray:
     """Without rows and columns that are nothing but zeros, or in which a value is not finite: nothing comes of them."""
     import numpy as np
 
-    if array.ndim == 1:
+    if array.ndim == 1 or not array.size:
         return array
     pairs = array.reshape(*array.shape[:2], -1)
     is_broken = ~np.isfinite(pairs).all(axis=2)
