@@ -106,7 +106,10 @@ def test_what_ends_alone_is_the_cause_and_not_what_triage_had_no_time_to_cut_dow
     assert look.bucket(Waiting("flow", parts), FLOW, "crash", wider).operators == ("Max",)
 
 
-def test_a_crash_is_cut_down_though_the_session_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("used", [False, True], ids=["alone", "in use"])
+def test_a_crash_is_cut_down_though_the_session_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, used: bool
+) -> None:
     suspect = Suspect(CaseId("sweep", 2, 7, 0), "crash", ("Max@13",), signal="SIGSEGV")
     job = VerifyJob(Case(str(suspect.case), Model("m", "m.onnx", "")), FLOW)
     result = replace(empty_result(job), outcome=Outcome.CRASH, signal="SIGSEGV")
@@ -118,6 +121,9 @@ def test_a_crash_is_cut_down_though_the_session_is_over(tmp_path: Path, monkeypa
     monkeypatch.setattr(assay.fuzz.look, "try_crash", lambda *_: MIN)
     look = Look(Corpus(tmp_path), cast(Services, None), lambda text: None)
     monkeypatch.setattr(look._again, "node_that_ends", lambda *_: True)
+    monkeypatch.setattr(look._again, "smallest", lambda *_: "again")
+    if used:
+        monkeypatch.setattr(assay.fuzz.look, "status_of", lambda *_, **__: "in_use")
     ((_, bucket),) = look.into([Waiting("flow", suspect)], {"flow": FLOW}, Session(seed=7), left=-1.0)
     assert (bucket.status, bucket.ablated) == ("crash", MIN)
 

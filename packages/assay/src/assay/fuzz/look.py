@@ -102,7 +102,9 @@ class Look:
             elif status in SEARCHED:
                 if time.monotonic() < deadline:
                     cause = self._cause(job, result, min(TRIAGE_S, max(LEAST_S, deadline - time.monotonic())))
-                # Without its experiments a crash is compared with no other one: it would be told as new.
+            if (
+                status in SEARCHED
+            ):  # without its experiments a crash is compared with no other one: it would be told as new
                 waiting = self._with_experiments(waiting, flows[waiting.flow], deadline)
             yield waiting, self.bucket(self._named(waiting), flows[waiting.flow], status, cause, result)
 
