@@ -99,12 +99,10 @@ class Look:
                 waiting = self._as_it_answers(waiting, flows[waiting.flow])
             if status == "in_use":
                 status, waiting = self._again_in_use(waiting, flows[waiting.flow])
-            elif status in SEARCHED:
-                if time.monotonic() < deadline:
-                    cause = self._cause(job, result, min(TRIAGE_S, max(LEAST_S, deadline - time.monotonic())))
-            if (
-                status in SEARCHED
-            ):  # without its experiments a crash is compared with no other one: it would be told as new
+            elif status in SEARCHED and time.monotonic() < deadline:
+                cause = self._cause(job, result, min(TRIAGE_S, max(LEAST_S, deadline - time.monotonic())))
+            # Without its experiments a crash is compared with no other one: it would be told as new.
+            if status in SEARCHED:
                 waiting = self._with_experiments(waiting, flows[waiting.flow], deadline)
             yield waiting, self.bucket(self._named(waiting), flows[waiting.flow], status, cause, result)
 
