@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,7 +99,8 @@ def _ready(
 
 def _kill_tree(process: subprocess.Popen[bytes]) -> None:
     for child in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
-        child.kill()
+        with suppress(psutil.NoSuchProcess):  # it has ended with another of them
+            child.kill()
     process.wait()
 
 
