@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from onnx import parser
 
 from assay.commands.composition import open_services
@@ -41,10 +42,10 @@ def test_a_backend_that_could_not_start_has_no_known_defects_yet(
     with monkeypatch.context() as broken:
         broken.setenv("ASSAY_FAULTY_IMPORT", "exit")
         with open_services(str(tmp_path / "history"), workers=1) as services:
-            assert refer(FLOW, _every, corpus, session, services) == 0
+            assert refer(FLOW, _every, corpus, session, services).found == 0
     assert (session.referred, session.buckets) == ({}, {})
     with open_services(str(tmp_path / "history"), workers=1) as services:
-        assert refer(FLOW, _every, corpus, session, services) == 0
+        assert refer(FLOW, _every, corpus, session, services).found == 0
         assert session.referred == {"faulty": {"one": True, "two": True}}
 
 
@@ -55,8 +56,10 @@ def test_each_release_of_a_backend_has_known_defects_of_its_own(tmp_path: Path) 
     (corpus.known / INDEX).write_bytes(msgspec.json.encode([KnownCase("one", "finding")]))
     bad = {"fault": "zeros"}
     with open_services(str(tmp_path / "history"), workers=1) as services:
-        assert refer(FLOW, _every, corpus, session, services) == 0
-        assert refer(Flow(name="faulty@old", backend="faulty", options=bad), _every, corpus, session, services) == 1
+        assert refer(FLOW, _every, corpus, session, services).found == 0
+        assert (
+            refer(Flow(name="faulty@old", backend="faulty", options=bad), _every, corpus, session, services).found == 1
+        )
     assert session.referred == {"faulty": {"one": True}, "faulty@old": {"one": False}}
     assert [bucket.flow for bucket in session.buckets.values()] == ["faulty@old"]
     assert session.absent == {"faulty": ["finding"], "faulty@old": []}
@@ -76,12 +79,14 @@ def test_what_there_was_no_time_for_is_asked_for_again(tmp_path: Path) -> None:
         fuzzing.run(0.0, 1)
         fuzzing.keep(waiting, bucket)
         assert session.referred == {}, "the session's time was over"
-        assert refer(FLOW, _every, corpus, session, services, 1e-6) == 0
+        assert not fuzzing.keep(waiting, replace(bucket, key="another", status="wrong"))
+        assert [*session.buckets] == ["key"], "nobody is told of what was not compared"
+        assert refer(FLOW, _every, corpus, session, services, 1e-6) == (0, False)
         left = {"one", "two"} - session.referred.get("faulty", {}).keys()
         assert left, "so short a slice ends after its first case at most"
         assert not session.absent.get("faulty"), "a finding whose cases were not all screened may be there"
         while session.referred.get("faulty", {}).keys() != {"one", "two"}:
-            assert refer(FLOW, _every, corpus, session, services) == 0
+            assert refer(FLOW, _every, corpus, session, services).found == 0
     assert session.absent == {"faulty": ["finding"]}
 
 
@@ -94,10 +99,10 @@ def test_only_what_a_suspect_may_be_is_screened_and_once(tmp_path: Path) -> None
     (corpus.known / INDEX).write_bytes(msgspec.json.encode(cases))
     bad = Flow(name="faulty", backend="faulty", options={"fault": "zeros"})
     with open_services(str(tmp_path / "history"), workers=1) as services:
-        assert refer(bad, lambda known_case: "Neg" in known_case.operators, corpus, session, services) == 1
+        assert refer(bad, lambda known_case: "Neg" in known_case.operators, corpus, session, services).found == 1
         assert session.referred == {"faulty": {"one": False}}
-        assert refer(bad, lambda known_case: "Neg" in known_case.operators, corpus, session, services) == 0
-        assert refer(bad, _every, corpus, session, services) == 1
+        assert refer(bad, lambda known_case: "Neg" in known_case.operators, corpus, session, services).found == 0
+        assert refer(bad, _every, corpus, session, services).found == 1
     assert {bucket.known for bucket in session.buckets.values()} == {"first", "second"}
 
 

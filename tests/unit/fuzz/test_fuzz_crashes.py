@@ -107,7 +107,7 @@ def test_what_ends_alone_is_the_cause_and_not_what_triage_had_no_time_to_cut_dow
 
 
 @pytest.mark.parametrize("used", [False, True], ids=["alone", "in use"])
-def test_a_crash_is_cut_down_though_the_session_is_over(
+def test_a_crash_whose_look_was_begun_is_cut_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, used: bool
 ) -> None:
     suspect = Suspect(CaseId("sweep", 2, 7, 0), "crash", ("Max@13",), signal="SIGSEGV")
@@ -116,16 +116,18 @@ def test_a_crash_is_cut_down_though_the_session_is_over(
     monkeypatch.setattr(
         assay.fuzz.look, "check", lambda *_: SimpleNamespace(run=SimpleNamespace(jobs=(job,)), results=(result,))
     )
-    monkeypatch.setattr(assay.fuzz.look, "made_again", lambda *_: True)
     monkeypatch.setattr(assay.fuzz.look, "with_parts", lambda cut, _: cut)
+    monkeypatch.setattr(assay.fuzz.look, "triage_verdict", lambda *_: [])
     monkeypatch.setattr(assay.fuzz.look, "try_crash", lambda *_: MIN)
     look = Look(Corpus(tmp_path), cast(Services, None), lambda text: None)
     monkeypatch.setattr(look._again, "node_that_ends", lambda *_: True)
     monkeypatch.setattr(look._again, "smallest", lambda *_: "again")
     if used:
         monkeypatch.setattr(assay.fuzz.look, "status_of", lambda *_, **__: "in_use")
-    ((_, bucket),) = look.into([Waiting("flow", suspect)], {"flow": FLOW}, Session(seed=7), left=-1.0)
+    waiting = Waiting("flow", suspect)
+    ((_, bucket),) = look.into([waiting], {"flow": FLOW}, left=9.0)
     assert (bucket.status, bucket.ablated) == ("crash", MIN)
+    assert [*look.into([waiting], {"flow": FLOW}, left=-1.0)] == [], "nothing is told of it"
 
 
 def test_what_ended_its_worker_has_the_parts_of_its_file(tmp_path: Path) -> None:
@@ -231,7 +233,6 @@ def test_what_ended_its_worker_and_answers_alone_is_a_wrong_answer(
     monkeypatch.setattr(
         assay.fuzz.look, "check", lambda *_: SimpleNamespace(run=SimpleNamespace(jobs=(job,)), results=(result,))
     )
-    monkeypatch.setattr(assay.fuzz.look, "made_again", lambda *_: True)
     monkeypatch.setattr(assay.fuzz.look, "status_of", lambda *_, **__: "disputed")
     seen = Suspect(CaseId("kept", 0, 0, 0), "values", ("Resize@19",), ablated={"Resize.antialias": True})
     asked: list[Path] = []
@@ -247,7 +248,7 @@ def test_what_ended_its_worker_and_answers_alone_is_a_wrong_answer(
     screen_result = empty_result(screen_job(Arm("sweep", 2, "flow"), FLOW, Corpus(tmp_path), Session(seed=7), 1.0))
     monkeypatch.setattr(assay.fuzz.screening, "screen_kept", screened)
     look = Look(Corpus(tmp_path), cast(Services, None), lambda text: None)
-    ((waiting, bucket),) = look.into([Waiting("flow", suspect)], {"flow": FLOW}, Session(seed=7), left=-1.0)
+    ((waiting, bucket),) = look.into([Waiting("flow", suspect)], {"flow": FLOW}, left=9.0)
     assert (bucket.kind, bucket.operators, bucket.ablated) == ("values", ("Resize",), {"Resize.antialias": True})
     assert (bucket.first, bucket.signal) == (str(suspect.case), "")
     assert asked == [tmp_path.absolute() / "suspects" / "flow" / str(suspect.case)]

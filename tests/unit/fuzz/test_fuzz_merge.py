@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+import assay.fuzz.session
 from assay.commands.composition import open_services
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
@@ -138,7 +139,7 @@ def test_what_fails_in_a_use_whatever_the_operator_is_one_bucket(services: Servi
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, UsageError])
 def test_what_an_interruption_leaves_waits_again(
-    services: Services, tmp_path: Path, error: type[BaseException]
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     """Of three that are looked into together the first is kept before it comes."""
     waiting = [
@@ -149,16 +150,57 @@ def test_what_an_interruption_leaves_waits_again(
     fuzzing = Fuzzing(Corpus(tmp_path), session, [FLOW], services, lambda text: None, set(), lambda: 9.0)
 
     def interrupted(chosen: Sequence[Waiting], *rest: object) -> Iterator[tuple[Waiting, Bucket]]:
-        assert [*chosen] == waiting
+        assert [*chosen] == _waiting_on_disk(tmp_path) == waiting
         yield replace(chosen[0], suspect=replace(chosen[0].suspect, ablated={"inputs": True})), _bucket("a", "wrong")
+        assert _waiting_on_disk(tmp_path) == waiting[1:], "whatever ends the process now"
         raise error
 
+    monkeypatch.setattr(assay.fuzz.session, "made_again", lambda *_: True)
     fuzzing.look.into = interrupted  # type: ignore[assignment,method-assign]
     with pytest.raises(error):
         fuzzing.run(30.0, 1)
     kept = Corpus(tmp_path).read()
     assert kept is not None
     assert (kept.waiting, [*kept.buckets]) == (waiting[1:], ["a"])
+
+
+def _waiting_on_disk(folder: Path) -> list[Waiting]:
+    kept = Corpus(folder).read()
+    assert kept is not None
+    return kept.waiting
+
+
+def test_what_no_look_was_begun_into_waits(services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fuzzing = Fuzzing(
+        Corpus(tmp_path), replace(_session(), waiting=[WAITING]), [FLOW], services, print, set(), lambda: 9.0
+    )
+    monkeypatch.setattr(assay.fuzz.session, "made_again", lambda *_: True)
+    monkeypatch.setattr(fuzzing.look, "into", lambda *_: iter(()))
+    fuzzing._look_into(-1.0)
+    assert (fuzzing.session.waiting, fuzzing.session.buckets) == ([WAITING], {})
+    monkeypatch.setattr(assay.fuzz.session, "made_again", lambda *_: False)  # nobody can look into it
+    fuzzing._look_into(-1.0)
+    assert fuzzing.session.waiting == []
+
+
+def test_a_session_that_is_killed_in_its_first_step_can_be_read(
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fuzzing = Fuzzing(Corpus(tmp_path), _session(), [FLOW], services, print, {ARM.name}, lambda: 9.0)
+
+    def screen(*_: object) -> None:
+        assert _waiting_on_disk(tmp_path) == []
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(fuzzing, "_screen", screen)
+    with pytest.raises(KeyboardInterrupt):
+        fuzzing.run(30.0, 1)
+
+
+def test_a_use_that_had_to_wait_is_not_asked_of_a_check(services: Services, tmp_path: Path) -> None:
+    waiting = replace(WAITING, suspect=replace(SUSPECT, kind=Use.AGAIN))
+    ((_, bucket),) = Look(Corpus(tmp_path), services, print).into([waiting], {FLOW.name: FLOW}, left=-1.0)
+    assert (bucket.status, bucket.kind) == ("in_use", "again")
 
 
 def test_where_all_are_counted_nothing_is_looked_into(services: Services, tmp_path: Path) -> None:

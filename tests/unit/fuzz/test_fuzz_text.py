@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay.fuzz.corpus import Arm, Bucket, Session
+from assay.core.screening import CaseId, Suspect
+from assay.fuzz.corpus import Arm, Bucket, Session, Waiting
 from assay.fuzz.fuzz_text import coverage_lines, curve_lines, lines, looking_text, screening_text
 
 
@@ -30,6 +31,17 @@ def test_known_causes_are_counted_and_not_shown() -> None:
     assert "known: 1 (found before; counted, not shown)\n  docs/findings/b.py, 3 cases" in text
     assert "engine: b" not in text
     assert "0 run, 1 cause" in text
+
+
+def test_what_waits_is_shown_and_is_no_cause() -> None:
+    suspect = Suspect(CaseId("sweep", 3, 7, 5), "values", ("Erf@13", "Neg@13"))
+    ended = Suspect(CaseId("sweep", 3, 7, 6), "crash")
+    session = Session(seed=7, waiting=[Waiting("flow", suspect), *[Waiting("flow", ended)] * 9])
+    text = "\n".join(lines(session, set()))
+    assert "waiting: 10 suspects (not compared yet; the next call goes on with them)" in text
+    assert "  flow: Erf+Neg, values (case sweep-3-7-5)\n  flow: crash (case sweep-3-7-6)" in text
+    assert "  and 2 more" in text
+    assert "0 causes" in text
 
 
 def test_what_goes_on_says_how_far_it_is() -> None:

@@ -41,3 +41,10 @@ def test_who_has_the_last_model_open_keeps_it(tmp_path: Path) -> None:
     with place.open("rb") as last:
         write_anew(place, b"second")
         assert (last.read(), place.read_bytes()) == (b"first", b"second")
+
+
+def test_a_case_whose_writing_was_interrupted_has_no_model(tmp_path: Path) -> None:
+    """A session that was killed there takes it for one that is not kept yet."""
+    with pytest.raises(ValueError, match="Object arrays"):
+        keep_case(GeneratedCase(b"", {"x": np.array([None])}), tmp_path, "case")
+    assert not (tmp_path / "case.onnx").exists()

@@ -34,4 +34,6 @@ def keep_known(corpus: Corpus) -> None:
         is_empty = any(not array.size for array in golden.inputs[0].values())
         operators = operators_of(corpus.known / f"{name}.onnx")
         known_cases.append(KnownCase(name, PLACE + golden.lock.who, operators, is_empty))
-    (corpus.known / INDEX).write_bytes(msgspec.json.encode(known_cases))
+    new = corpus.known / f"{INDEX}.new"
+    new.write_bytes(msgspec.json.encode(known_cases))
+    new.replace(corpus.known / INDEX)

@@ -26,3 +26,10 @@ def ended(arm: Arm, index: int) -> Arm:
         return replace(arm, ended=index)
     after = replace(arm, next=index + 1, cases=arm.cases + 1)
     return screened(after, after.next)
+
+
+def add_counts(whole: dict[str, dict[str, int]], name: str, part: dict[str, int]) -> None:
+    """To those of that arm, or of that flow."""
+    mine = whole.setdefault(name, {})
+    for key, count in part.items():
+        mine[str(key)] = mine.get(str(key), 0) + count

@@ -17,21 +17,19 @@ from assay.ports.generator import GeneratedCase
 MOST = 24
 """Processes: after so many no experiment begins. One has up to two."""
 LONGEST_S = 60.0
-"""After so long, or the session's time, no experiment begins: what is not tried by then is not known. None is cut short."""
+"""After so long no experiment begins: what is not tried by then is not known. None is cut short."""
 NEEDLESS = 0.5
 """The share of both in which it is tried without attributes."""
 
 
-def try_crash(
-    place: Path, flow: Flow, signal: str, folder: Path, services: Services, seconds: float = LONGEST_S
-) -> dict[str, bool]:
+def try_crash(place: Path, flow: Flow, signal: str, folder: Path, services: Services) -> dict[str, bool]:
     """By what was left out or replaced whether the process outlives it twice with a right answer; one that ends otherwise is not named."""
     from assay.generators.files import read_case
 
     ablated = dict[str, bool]()
     case = read_case(place)
     with TemporaryDirectory(prefix="crash-", dir=folder.absolute()) as name:
-        runs = _Runs(Path(name), flow, services, time.monotonic(), min(LONGEST_S, seconds))
+        runs = _Runs(Path(name), flow, services, time.monotonic())
         for parted in (_without_quantizers, _without_optional):
             fewer = next(parted(case), None)
             case = fewer if fewer is not None and _ends(runs.run(fewer), signal) else case
@@ -58,12 +56,11 @@ class _Runs:
     flow: Flow
     services: Services
     began: float
-    seconds: float
     number: int = 0
 
     def may_begin(self, share: float = 1.0) -> bool:
         """Another one, where they may take that share of the processes and of the time."""
-        return self.number < MOST * share and time.monotonic() - self.began <= self.seconds * share
+        return self.number < MOST * share and time.monotonic() - self.began <= LONGEST_S * share
 
     def run(self, case: GeneratedCase) -> Result:
         from assay.generators.files import keep_case

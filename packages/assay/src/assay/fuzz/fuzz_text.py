@@ -123,8 +123,20 @@ def _spent(session: Session) -> Iterator[str]:
             text = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in sorted(counts) if counts[name])
             yield f"  {arm.name}: {_many(arm.cases, 'case')}, {arm.cpu_s:.0f} s, {_many(arm.found, 'cause')} ({text})"
     yield from _idle_flows(session)
+    yield from _waiting(session)
+
+
+def _waiting(session: Session) -> Iterator[str]:
+    """Suspects that nobody looked into, or that were not compared with every known defect when the time was over."""
     if session.waiting:
-        yield f"  still to be looked into: {_many(len(session.waiting), 'suspect')}; the next call goes on with them"
+        yield f"waiting: {_many(len(session.waiting), 'suspect')} (not compared yet; the next call goes on with them)"
+    for waiting in session.waiting[:SHOWN]:
+        suspect = waiting.suspect
+        names = "+".join(operator.partition("@")[0] for operator in suspect.operators)
+        what = f"{names}, {suspect.kind}" if names else suspect.kind
+        yield f"  {waiting.flow}: {what} (case {suspect.case})"
+    if len(session.waiting) > SHOWN:
+        yield f"  and {len(session.waiting) - SHOWN} more"
 
 
 def _idle_flows(session: Session) -> Iterator[str]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -58,6 +59,13 @@ def may_be_of(case: KnownCase, subject: Suspect | Bucket) -> bool:
     return any(a == b or are_kin(a, b) for a in mine for b in theirs)
 
 
+class Referred(NamedTuple):
+    """How many known defects were found, and whether every one that was wanted has been screened by now."""
+
+    found: int
+    is_whole: bool
+
+
 def refer(
     flow: Flow,
     wanted: Callable[[KnownCase], bool],
@@ -65,15 +73,15 @@ def refer(
     session: Session,
     services: Services,
     seconds: float = LONGEST_S,
-) -> int:
-    """A bucket for each wanted defect that is there in this flow, counted once it is met; how many these are. Each case is screened once
-    in a session; what there was no time for, in so many seconds, is asked for again."""
+) -> Referred:
+    """A bucket for each wanted defect that is there in this flow, counted once it is met. Each case is screened once in a session; what
+    there was no time for, in so many seconds, is asked for again."""
     index = corpus.known / INDEX
     every = msgspec.json.decode(index.read_bytes(), type=list[KnownCase]) if index.exists() else []
     before = session.referred.get(flow.name, {})
     cases = [known_case for known_case in every if known_case.name not in before and wanted(known_case)]
     if not cases:
-        return 0
+        return Referred(0, is_whole=True)
     folder = corpus.known.absolute() / flow.name.replace("/", "-")
     screened = _screened([corpus.known.absolute() / case.name for case in cases], flow, folder, services, seconds)
     for suspect in screened.suspects:
@@ -84,7 +92,7 @@ def refer(
         session.referred[flow.name] = asked
         wrong_or_open = {known_case.finding for known_case in every if not asked.get(known_case.name)}
         session.absent[flow.name] = sorted({known_case.finding for known_case in every} - wrong_or_open)
-    return len(screened.suspects)
+    return Referred(len(screened.suspects), is_whole=screened.any_begun and screened.done >= len(cases))
 
 
 @dataclass

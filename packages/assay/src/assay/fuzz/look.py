@@ -36,8 +36,6 @@ from assay.triage.triage_text import title_of, workaround
 
 TRIAGE_S = 45.0
 LIMIT_S = 60.0
-LEAST_S = 5.0
-"""Of each search, though the session is over: what was begun is worth that."""
 _SIDES = {Side.REFERENCE: "wrong", Side.ENGINE: "disputed", Side.NOBODY: "one_witness", Side.UNASKED: "one_witness"}
 _SIDES[Side.READING] = "unspecified"
 _OUTCOMES = {
@@ -64,11 +62,15 @@ class Look:
         self._again = Rescreen(corpus, services)
 
     def into(
-        self, chosen: Sequence[Waiting], flows: Mapping[str, Flow], session: Session, left: float
+        self, chosen: Sequence[Waiting], flows: Mapping[str, Flow], left: float
     ) -> Iterator[tuple[Waiting, Bucket]]:
-        """A bucket for each, in their order."""
+        """A bucket for each, in their order; none for those that no look was begun into once the time was over. One that was begun is
+        whole: what was not compared by every experiment would be told as new."""
         deadline = time.monotonic() + left
-        known = [waiting for waiting in chosen if made_again(waiting, self._corpus, session)]
+        for waiting in chosen:
+            if waiting.suspect.kind in UNCHECKED:
+                yield waiting, self.unchecked(waiting, flows[waiting.flow])
+        known = [waiting for waiting in chosen if waiting.suspect.kind not in UNCHECKED]
         if not known:
             return
         requests = tuple(
@@ -90,6 +92,8 @@ class Look:
         jobs = {job.case.name: job for job in checked.run.jobs if isinstance(job, VerifyJob)}
         results = {checked_result.case: checked_result for checked_result in checked.results}
         for waiting in known:
+            if time.monotonic() >= deadline:
+                return
             name = str(waiting.suspect.case)
             job, result = jobs[name], results[name]
             used = self._path(waiting, ".uses").exists()
@@ -99,11 +103,10 @@ class Look:
                 waiting = self._as_it_answers(waiting, flows[waiting.flow])
             if status == "in_use":
                 status, waiting = self._again_in_use(waiting, flows[waiting.flow])
-            elif status in SEARCHED and time.monotonic() < deadline:
-                cause = self._cause(job, result, min(TRIAGE_S, max(LEAST_S, deadline - time.monotonic())))
-            # Without its experiments a crash is compared with no other one: it would be told as new.
+            elif status in SEARCHED:
+                cause = self._cause(job, result)
             if status in SEARCHED:
-                waiting = self._with_experiments(waiting, flows[waiting.flow], deadline)
+                waiting = self._with_experiments(waiting, flows[waiting.flow])
             yield waiting, self.bucket(self._named(waiting), flows[waiting.flow], status, cause, result)
 
     def asked_before(self, waiting: Waiting, flow: Flow, session: Session) -> Bucket | None:
@@ -136,23 +139,22 @@ class Look:
         suspect = self._again.as_it_answers(self._path(waiting, ""), flow)
         return waiting if suspect is None else replace(waiting, suspect=replace(suspect, case=waiting.suspect.case))
 
-    def _with_experiments(self, waiting: Waiting, flow: Flow, deadline: float) -> Waiting:
+    def _with_experiments(self, waiting: Waiting, flow: Flow) -> Waiting:
         """What ended its worker, cut down to the node that does so alone, and what was tried of that."""
         place, suspect = self._path(waiting, ""), waiting.suspect
         if suspect.kind != Outcome.CRASH.value or not self._again.node_that_ends(place, flow):
             return waiting
-        left = max(LEAST_S, deadline - time.monotonic())
-        ablated = try_crash(place, flow, suspect.signal, self._corpus.folder, self._services, left)
+        ablated = try_crash(place, flow, suspect.signal, self._corpus.folder, self._services)
         return replace(waiting, suspect=replace(suspect, ablated=ablated))
 
     def _named(self, waiting: Waiting) -> Waiting:
         return replace(waiting, suspect=with_parts(waiting.suspect, self._path(waiting, ".onnx")))
 
-    def _cause(self, job: VerifyJob, result: Result, seconds: float) -> Cause | None:
+    def _cause(self, job: VerifyJob, result: Result) -> Cause | None:
         folder = self._corpus.folder.absolute() / "causes" / job.case.name / job.flow.name.replace("/", "-")
         try:
             causes = triage_verdict(
-                RedVerdict(job, result), self._services, folder, time.monotonic() + seconds, lambda text: None
+                RedVerdict(job, result), self._services, folder, time.monotonic() + TRIAGE_S, lambda text: None
             )
         except AssayError as error:
             self._tell(f"triage of {job.case.name} ended: {error}")

@@ -21,13 +21,13 @@ from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result, ScreenResult
 from assay.core.screening import CaseId, Suspect
-from assay.errors import AssayError, UsageError
-from assay.fuzz.arm_progress import end_of, ended, screened
+from assay.errors import UsageError
+from assay.fuzz.arm_progress import add_counts, end_of, ended, screened
 from assay.fuzz.bandit import choose, paid, spent
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting, confirms, is_cause, is_compared
 from assay.fuzz.fuzz_text import looking_text, screening_text
 from assay.fuzz.known import is_believed, may_be_of, refer
-from assay.fuzz.look import UNCHECKED, Look
+from assay.fuzz.look import UNCHECKED, Look, made_again
 from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.suspect_signature import signature
 from assay.pipeline.adapters import Services
@@ -68,7 +68,7 @@ class Fuzzing:
         self.flows = {flow.name: flow for flow in flows}
         self.look = Look(corpus, services, tell)
         self.new: list[Bucket] = []
-        self._end = 0.0
+        self._end = self._wall_s = 0.0
 
     def run(self, seconds: float, workers: int, cases: int = 0) -> None:
         """Until so many seconds are over, or so many cases of each arm are done and their suspects looked into (0: any number). The
@@ -78,8 +78,8 @@ class Fuzzing:
         begin = time.monotonic()
         self._end = end = begin + seconds
         self.session.runs += 1
-        rested = begin
-        before, looked = self.session.wall_s, self.session.looking_s
+        self._wall_s, looked, rested = self.session.wall_s - begin, self.session.looking_s, begin
+        self._keep_state()  # one that is killed in its first step can be read, too
         try:
             while time.monotonic() < end:
                 left = end - time.monotonic()
@@ -95,12 +95,12 @@ class Fuzzing:
                     self._screen(choose(arms, workers), min(BATCH_S, max(left, 0.5)))
                 else:
                     break
-                self._keep_state(before + time.monotonic() - begin)
+                self._keep_state()
         finally:
-            self._keep_state(before + time.monotonic() - begin)
+            self._keep_state()
 
-    def _keep_state(self, wall_s: float) -> None:
-        self.session.wall_s, self.session.processor_s = wall_s, self.used_s()
+    def _keep_state(self) -> None:
+        self.session.wall_s, self.session.processor_s = self._wall_s + time.monotonic(), self.used_s()
         self.corpus.write(self.session)
 
     def _arms(self) -> list[Arm]:
@@ -132,7 +132,7 @@ class Fuzzing:
                 (self.session.refused, result.refused),
                 (self.session.fired, result.fired),
             ):
-                _add(whole, arm.name if whole is self.session.counts else arm.flow, part)
+                add_counts(whole, arm.name if whole is self.session.counts else arm.flow, part)
             for suspect in result.suspects:
                 self._meet(arm.flow, suspect)
             self.session.arms[arm.name] = screened(spent(arm, result.cpu_s), result.done)
@@ -146,7 +146,7 @@ class Fuzzing:
             self.tell(f"{case} on {arm.flow} cannot be judged: {result.detail}")
         else:
             raise UsageError(f"{arm.flow} cannot be fuzzed: {kind}, {result.detail}")
-        _add(self.session.counts, arm.name, {kind: 1})
+        add_counts(self.session.counts, arm.name, {kind: 1})
         self.session.arms[arm.name] = ended(spent(arm, result.seconds), index)
 
     def _meet(self, flow: str, suspect: Suspect) -> None:
@@ -160,15 +160,16 @@ class Fuzzing:
             self.session.looked[signature(flow, suspect)] = [seen.key] * LOOKS
             self._counted(seen.key)
         elif unchecked and not known:
-            self.keep(case_waiting, self.look.unchecked(case_waiting, self.flows[flow]))
+            if not self.keep(case_waiting, self.look.unchecked(case_waiting, self.flows[flow])):
+                self.session.waiting.append(case_waiting)
         elif not unchecked and (len(known) < LOOKS or suspect.kind in ("crash", "timeout")):
             self.session.waiting.append(case_waiting)
         else:
             self._counted(known[-1])
 
-    def _refer(self, flow: str, subject: Suspect | Bucket) -> None:
-        """Known defects that it may be are among the buckets then, as far as the session's time goes."""
-        known = refer(
+    def _refer(self, flow: str, subject: Suspect | Bucket) -> bool:
+        """Whether all known defects that it may be are among the buckets then: the session's time may be over."""
+        known, is_whole = refer(
             self.flows[flow],
             lambda case: may_be_of(case, subject),
             self.corpus,
@@ -178,6 +179,7 @@ class Fuzzing:
         )
         if known:
             self.tell(f"{known} known defects of {flow} are compared with")
+        return is_whole
 
     def _counted(self, key: str) -> None:
         bucket = self.session.buckets.get(key)
@@ -207,33 +209,36 @@ class Fuzzing:
                 taken[name] += 1
             else:
                 rest.append(waiting)
-        self.session.waiting = rest
+        self.session.waiting = [*rest, *chosen]
         if chosen:
             self._look_into_these(chosen, left)
         self.session.looking_s += time.monotonic() - begin
 
     def _look_into_these(self, chosen: Sequence[Waiting], left: float) -> None:
-        """Those that an interruption or a full disk leaves wait again, behind the others."""
+        """Each waits until it is kept, whatever ends the session before."""
         self._doing(looking_text(self.session, [waiting.flow for waiting in chosen]))
-        kept = set[CaseId]()
-        try:
-            for waiting, bucket in self.look.into(chosen, {**self.flows}, self.session, left):
-                self.keep(waiting, bucket)
-                kept.add(waiting.suspect.case)
-        except (KeyboardInterrupt, SystemExit, AssayError, OSError):
-            self.session.waiting += [waiting for waiting in chosen if waiting.suspect.case not in kept]
-            raise
+        made = [waiting for waiting in chosen if made_again(waiting, self.corpus, self.session)]
+        self.session.waiting = [waiting for waiting in self.session.waiting if waiting not in chosen or waiting in made]
+        for waiting, bucket in self.look.into(made, {**self.flows}, left):
+            if self.keep(waiting, bucket):
+                here = (waiting.flow, waiting.suspect.case)
+                self.session.waiting = [
+                    other for other in self.session.waiting if (other.flow, other.suspect.case) != here
+                ]
+                self._keep_state()
 
-    def keep(self, waiting: Waiting, bucket: Bucket) -> None:
-        """Counted where its cause is there already, in the place of one that it proves, or as a new one."""
+    def keep(self, waiting: Waiting, bucket: Bucket) -> bool:
+        """Counted where its cause is there already, in the place of one that it proves, or as a new one. False where it would be a cause
+        and the time was over before every known defect that it may be was screened: nothing is told of it then."""
         self.session.processor_s = self.used_s()
-        self._refer(waiting.flow, bucket)
+        if not self._refer(waiting.flow, bucket) and bucket.status in CAUSES:
+            return False
         bucket = self._compared(replace(bucket, at=self.session.processor_s))
         self.session.looked.setdefault(signature(waiting.flow, waiting.suspect), []).append(bucket.key)
         before = self.session.buckets.get(bucket.key)
         if before is not None and not confirms(bucket, before):
             self._counted(bucket.key)
-            return
+            return True
         if before is not None:
             bucket = replace(bucket, count=before.count, found_at=before.found_at, at=before.at)
         self.session.buckets[bucket.key] = bucket
@@ -242,11 +247,12 @@ class Fuzzing:
         name = f"{waiting.suspect.case.generator} on {waiting.flow}"
         if bucket.known:
             self.tell(f"known: {bucket.title} (case {bucket.first}): {bucket.known}")
-            return
+            return True
         if bucket.status in CAUSES and name in self.session.arms:
             self.session.arms[name] = paid(self.session.arms[name])
         self.new.append(bucket)
         self.tell(f"{bucket.status}: {bucket.title} (case {bucket.first})")
+        return True
 
     def _compared(self, bucket: Bucket) -> Bucket:
         """One that is there already, where it is the same cause, and itself in its place where it proves that one; else itself, not decided
@@ -284,12 +290,6 @@ def screen_job(arm: Arm, flow: Flow, corpus: Corpus, session: Session, seconds: 
         near=corpus.near_of(session),
         learned=corpus.learned_of(session),
     )
-
-
-def _add(whole: dict[str, dict[str, int]], name: str, part: dict[str, int]) -> None:
-    mine = whole.setdefault(name, {})
-    for key, count in part.items():
-        mine[str(key)] = mine.get(str(key), 0) + count
 
 
 def reached(job: ScreenJob) -> int:

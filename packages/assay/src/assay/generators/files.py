@@ -24,14 +24,14 @@ def keep_case(case: GeneratedCase, folder: Path, name: CaseId | str) -> Path:
     """`NAME.onnx`, and `NAME.npz` beside it; inputs of other sizes in `NAME.other-1.npz`, and so on. `NAME.uses` names what else is done
     with the engine, one a line, where anything is."""
     folder.mkdir(parents=True, exist_ok=True)
-    model = folder / f"{name}.onnx"
-    model.write_bytes(case.model)
     _keep(folder / f"{name}.npz", case.inputs)
     for place, other in enumerate(case.others, 1):
         _keep(folder / f"{name}.other-{place}.npz", other)
     uses = [*([Use.OTHER_SIZES] if case.others else []), *case.uses]
     if uses:
         (folder / f"{name}.uses").write_text("\n".join(uses) + "\n")
+    model = folder / f"{name}.onnx"
+    model.write_bytes(case.model)  # the last: where it lies, all lies
     return model
 
 
