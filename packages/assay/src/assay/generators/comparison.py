@@ -14,8 +14,10 @@ from assay.core.flow import Flow
 from assay.core.screening import Unspecified
 from assay.errors import Lowering, UsageError
 from assay.generators.case_values import CaseValues
+from assay.generators.lost_in_float32 import forgiven
 from assay.numerics.oracle.other_readings import readings_of
 from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.ports import Tensor
 
@@ -74,20 +76,25 @@ def judge(answers: dict[str, Tensor], values: CaseValues, far: Far, flow: Flow, 
         profile = derive_model(
             values.model, [values.case.inputs], flow.precision, seed=seed, allowances=tuple(flow.allowances)
         )
-        judgements = judge_outputs([answers], None, profile)
+        used = _used(answers, profile)
+        if far.kind == "range" or max(used.values(), default=0.0) > 1.0:
+            answers = forgiven(answers, values)
+            used = _used(answers, profile)
     except (Lowering, UsageError, ValueError, TypeError, KeyError, ArithmeticError):
         return far
-    used = {
-        name: output_judgement.metrics["budget_used"]
-        for name, output_judgement in judgements.items()
-        if "budget_used" in output_judgement.metrics
-    }
-    if far.kind == "range" or not used:
+    reals = [answer for name, answer in answers.items() if is_floating(values.outputs.get(name, ""))]
+    if not used or not all(np.isfinite(answer).all() for answer in reals):
         return far
     name = max(used, key=lambda operator: used[operator])
     if used[name] <= 1.0:
         return Far()
     return Far("values", name, distance(answers[name], values.wide[name]), used[name])
+
+
+def _used(answers: dict[str, Tensor], profile: DerivedTolerance) -> dict[str, float]:
+    """Of the budget of each output."""
+    judged = judge_outputs([answers], None, profile).items()
+    return {name: judgement.metrics["budget_used"] for name, judgement in judged if "budget_used" in judgement.metrics}
 
 
 def coarse_sum(answers: Mapping[str, Tensor], values: CaseValues, flow: Flow, seed: int) -> tuple[Unspecified, ...]:
