@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from assay.cli.main import main
-from assay.commands.baseline import list_baselines, remove_baseline, set_baselines
+from assay.commands.baseline import damaged_baselines, kept_baselines, remove_baseline, set_baselines
 from assay.commands.check import run_check
+from assay.core.baseline import Baseline
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.options.check import CheckOptions
@@ -55,6 +56,10 @@ def _speed_verdict(checked: Checked) -> tuple[VerdictStatus, str]:
     return found.word, found.reason
 
 
+def _current(history: str) -> list[Baseline]:
+    return [kept.baseline for kept in kept_baselines(history) if kept.id == "current"]
+
+
 def _file(options: CheckOptions) -> Path:
     (path,) = Path(options.history).glob("baselines/*/*/*/baseline.json")
     return path
@@ -64,7 +69,7 @@ def _file(options: CheckOptions) -> Path:
 def test_the_same_engine_is_not_slower_than_its_baseline(options: CheckOptions) -> None:
     (approved,) = set_baselines(options, "release 1")
     assert (approved.case, approved.flow.name, approved.reason) == ("m", FLOW, "release 1")
-    assert [baseline.reason for baseline in list_baselines(options.history)] == ["release 1"]
+    assert [baseline.reason for baseline in _current(options.history)] == ["release 1"]
     checked = run_check(options)
     word, reason = _speed_verdict(checked)
     assert word in (VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE)
@@ -84,7 +89,7 @@ def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckO
     with pytest.raises(SystemExit) as ended:
         main(shlex.split(command.rstrip("`"))[1:])
     assert ended.value.code == 0
-    assert [(baseline.case, baseline.flow.name) for baseline in list_baselines(options.history)] == [("m", FLOW)]
+    assert [(baseline.case, baseline.flow.name) for baseline in _current(options.history)] == [("m", FLOW)]
 
 
 @pytest.mark.slow
@@ -94,7 +99,7 @@ def test_the_command_that_is_proposed_approves_for_these_inputs_and_batches(opti
     with pytest.raises(SystemExit) as ended:
         main(shlex.split(command.rstrip("`"))[1:])
     assert ended.value.code == 0
-    (approved,) = list_baselines(options.history)
+    (approved,) = _current(options.history)
     assert [measurement.batch for measurement in approved.result.measurements] == [4]
     record = json.loads(_file(options).read_bytes())
     _gone(record)
@@ -210,14 +215,32 @@ def test_setting_needs_a_reason_and_an_engine(options: CheckOptions) -> None:
         set_baselines(options, " ")
     with pytest.raises(UsageError, match="cannot be approved, crash in"):
         set_baselines(CheckOptions(models=options.models, flows=("faulty-segfault",), history=options.history), "why")
-    assert list_baselines(options.history) == []
+    assert _current(options.history) == []
 
 
 def test_a_second_blessing_replaces_the_first_and_removing_forgets_it(released: CheckOptions) -> None:
     set_baselines(released, "release 2")
-    assert [baseline.reason for baseline in list_baselines(released.history)] == ["release 2"]
+    assert [baseline.reason for baseline in _current(released.history)] == ["release 2"]
     assert remove_baseline("m", FLOW, released.history) >= 1
-    assert list_baselines(released.history) == []
+    assert _current(released.history) == []
     with pytest.raises(UsageError, match="no baseline of 'm'"):
         remove_baseline("m", FLOW, released.history)
     assert "m has no baseline on onnxruntime" in _speed_verdict(run_check(replace(released, only_kind="measure")))[1]
+
+
+def test_a_baseline_that_was_approved_and_is_gone_is_named(
+    released: CheckOptions, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert damaged_baselines(released.history) == []
+    shutil.rmtree(_file(released).parent)
+    (sentence,) = damaged_baselines(released.history)
+    assert re.match(
+        r"the baseline of m on onnxruntime that \S+ approved on \S+ \(.*\) is gone from .*: restore it", sentence
+    )
+    assert _speed_verdict(run_check(replace(released, only_kind="measure"))) == (
+        VerdictStatus.INCONCLUSIVE,
+        f"not comparable: {sentence}",
+    )
+    with pytest.raises(SystemExit, match=r"\A0\Z"):
+        main(["baseline", "list", "--history", released.history])
+    assert capsys.readouterr().out == f"{sentence}\n"

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from assay.commands.baseline import audit_model, list_baselines
+from assay.commands.baseline import audit_model, kept_baselines
 from assay.web.actions import AUDIT
 from command_line import run_assay
 from openid_provider import CLIENT, SECRET, Provider, running
@@ -76,7 +76,7 @@ def test_who_signs_in_approves_an_engine(site: str, run: str) -> None:
         assert (approved.status_code, str(approved.url).startswith(f"{site}/result?")) == (200, True), approved.text
         browser.post(f"{site}/sign-out", data={"token": fields["token"]})
         assert browser.post(f"{site}/approve", data={**fields, "reason": "the third"}).status_code == 403
-    (current,) = list_baselines("h")
+    (current,) = [kept.baseline for kept in kept_baselines("h") if kept.id == "current"]
     assert (current.case, current.flow.name) == ("m", FLOW)
     assert (current.who, current.reason) == ("eve@example.org", "the second release")
     assert [(approval.who, approval.reason) for approval in audit_model("m", "h")][-1] == (

@@ -51,6 +51,11 @@ def test_a_history_that_nobody_may_write_to_is_read_and_not_changed(linear: Path
     for command in (["report"], ["runs"], ["rejudge", "last"]):
         code, out, error = _run(*command, "--history", str(read_only))
         assert (code, "1 passed" in out or "PASS" in out) == (0, True), error
+    assert _run("baseline", "list", "--history", str(read_only)) == (
+        0,
+        "no baseline yet: assay baseline set MODEL --flow FLOW --reason WHY\n",
+        "",
+    )
     assert sorted(read_only.iterdir()) == before
     code, _, error = _run("check", str(linear), "--flow", "onnxruntime", "--history", str(read_only))
     assert (code, error.splitlines()[-1]) == (

@@ -26,12 +26,6 @@ def set_baselines(options: CheckOptions, reason: str) -> list[Baseline]:
         return set_baseline(request, reason, services)
 
 
-def list_baselines(history: str) -> list[Baseline]:
-    """All that are current."""
-    with open_services(history) as services:
-        return list(find_baseline.baselines(services))
-
-
 def remove_baseline(case: str, flow: str, history: str) -> int:
     """Raises UsageError where there is none."""
     with open_services(history) as services:
@@ -54,13 +48,13 @@ def remove_baseline(case: str, flow: str, history: str) -> int:
 
 def kept_baselines(history: str, case: str = "", flow: str = "") -> list[Kept]:
     """Every engine that was ever approved."""
-    with open_services(history) as services:
+    with open_services(history, recorded=True) as services:
         return baseline_history.kept_baselines(services, case, flow)
 
 
 def damaged_baselines(history: str) -> list[str]:
     """A sentence for each that cannot be read."""
-    with open_services(history) as services:
+    with open_services(history, recorded=True) as services:
         return baseline_history.damaged_baselines(services)
 
 

@@ -37,6 +37,20 @@ def approvals(services: Services) -> list[Approval]:
     return sorted(entries, key=lambda approval: approval.at)
 
 
+def standing_approvals(services: Services) -> dict[tuple[str, str, str], Approval]:
+    """By case, flow and kind of machine: the last one, unless the baseline was removed on purpose."""
+    last = {(approval.case, approval.flow, approval.machine): approval for approval in approvals(services)}
+    return {cell: approval for cell, approval in last.items() if approval.action is not ApprovalAction.REMOVE}
+
+
+def gone_text(approval: Approval, services: Services) -> str:
+    """That a baseline was approved, and is there no more."""
+    return (
+        f"the baseline of {approval.case} on {approval.flow} that {approval.who} approved on {approval.at[:10]} ({approval.machine}) is "
+        f"gone from {services.folder / 'baselines'}: restore it, or approve a new one with assay baseline set"
+    )
+
+
 def record_approval(
     action: ApprovalAction, baseline: Baseline, reason: str, services: Services, *, who: str = ""
 ) -> None:

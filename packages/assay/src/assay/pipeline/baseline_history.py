@@ -23,7 +23,7 @@ from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.models.files import folder_digest
 from assay.pipeline.adapters import Services
-from assay.pipeline.approvals import record_approval
+from assay.pipeline.approvals import gone_text, record_approval, standing_approvals
 from assay.pipeline.find_baseline import ARTIFACT, FILE, FOLDER, baseline_folder, cell_name, read_baseline
 from assay.pipeline.fingerprint import fingerprint
 from assay.pipeline.open_run import Checked
@@ -59,14 +59,20 @@ def kept_baselines(services: Services, case: str = "", flow: str = "", *, curren
 
 
 def damaged_baselines(services: Services) -> list[str]:
-    """A sentence for each that cannot be read. It hides no other."""
-    sentences = []
+    """A sentence for each that cannot be read, or was approved and is there no more. It hides no other."""
+    sentences, unread, standing = [], set(), standing_approvals(services)
     for path in _files(services):
         try:
-            read_baseline(path)
+            baseline = read_baseline(path)
         except UsageError as error:
             sentences.append(str(error))
-    return sentences
+            unread.add(path.parents[1])
+            continue
+        if not path.parent.name.startswith(REPLACED):
+            standing.pop((baseline.case, baseline.flow.name, baseline.machine.kind), None)
+    folder = services.folder
+    gone = [approval for (case, flow, _), approval in standing.items() if folder / cell_name(case, flow) not in unread]
+    return sentences + [gone_text(approval, services) for approval in gone]
 
 
 def case_named(services: Services, model: str) -> str:

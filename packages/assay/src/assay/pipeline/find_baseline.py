@@ -21,6 +21,7 @@ from assay.core.speed import BaselineEngine
 from assay.errors import UsageError
 from assay.judge.missing_text import reason_text
 from assay.pipeline.adapters import Services
+from assay.pipeline.approvals import gone_text, standing_approvals
 from assay.pipeline.baseline_command import set_command
 from assay.pipeline.fingerprint import differs, fingerprint
 from assay.pipeline.provenance import new_run_id, this_machine
@@ -139,7 +140,8 @@ def _absent(case: Case, flow: Flow, measuring: Measuring, machine: Machine, serv
         with suppress(UsageError):
             there = read_baseline(path).machine
             return f"its baseline was approved on another machine ({there.kind}), this is {machine.kind}; {set_one}"
-    return f"{case.name} has no baseline on {flow.name}; {set_one}"
+    approval = standing_approvals(services).get((case.name, flow.name, machine.kind))
+    return gone_text(approval, services) if approval else f"{case.name} has no baseline on {flow.name}; {set_one}"
 
 
 def read_baseline(path: Path) -> Baseline:
