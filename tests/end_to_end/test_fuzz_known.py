@@ -15,6 +15,7 @@ from assay.core.flow import Flow
 from assay.core.screening import CaseId, Suspect
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
 from assay.fuzz.known import INDEX, KnownCase, may_be_of, refer
+from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.session import Fuzzing
 from assay.generators.files import keep_case
 from assay.ports.generator import GeneratedCase
@@ -104,6 +105,25 @@ def test_only_what_a_suspect_may_be_is_screened_and_once(tmp_path: Path) -> None
         assert refer(bad, lambda known_case: "Neg" in known_case.operators, corpus, session, services).found == 0
         assert refer(bad, _every, corpus, session, services).found == 1
     assert {bucket.known for bucket in session.buckets.values()} == {"first", "second"}
+
+
+def test_a_known_defect_that_cannot_be_judged_here_leaves_its_operators_open(tmp_path: Path) -> None:
+    """Mean of two is refused, and Mean of two whose sizes differ ends the process: that was told as new."""
+    corpus, session = Corpus(tmp_path / "corpus"), Session(seed=7)
+    no_number = parser.parse_model(GRAPH.replace("Neg", "Log")).SerializeToString()
+    cases = [KnownCase("faulty-one", "finding", ("Log",)), KnownCase("another-two", "finding", ("Log",))]
+    for known in cases:
+        keep_case(GeneratedCase(no_number, {"x": -np.ones(2, np.float32)}), corpus.known, known.name)
+    (corpus.known / INDEX).write_bytes(msgspec.json.encode(cases))
+    with open_services(str(tmp_path / "history"), workers=1) as services:
+        assert refer(FLOW, _every, corpus, session, services) == (1, True)
+    (bucket,) = session.buckets.values()
+    assert (bucket.first, bucket.known) == ("faulty-one", "finding"), (
+        "a defect of another backend says nothing of this one"
+    )
+    new = Bucket("key", "faulty", "faulty", "crash", "crash", ("Log",), signal="SIGSEGV", ablated={"inputs": False})
+    assert nearest(new, session.buckets.values()) == (Relation.UNDECIDED, bucket)
+    assert nearest(replace(new, operators=("Exp",)), session.buckets.values())[0] is Relation.DIFFERENT
 
 
 @pytest.mark.parametrize(

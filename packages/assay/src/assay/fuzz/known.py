@@ -21,7 +21,7 @@ from assay.fuzz.deciding_fact import ends_as
 from assay.fuzz.operator_forms import are_kin
 from assay.fuzz.same_cause import Relation, relation
 from assay.fuzz.screening import KEPT, KEPT_VERSION, reached, screen_kept
-from assay.fuzz.suspect_pattern import pattern
+from assay.fuzz.suspect_pattern import UNJUDGED, pattern
 from assay.pipeline.adapters import Services
 from assay.triage.findings import PLACE, findings
 
@@ -92,7 +92,21 @@ def refer(
         session.referred[flow.name] = asked
         wrong_or_open = {known_case.finding for known_case in every if not asked.get(known_case.name)}
         session.absent[flow.name] = sorted({known_case.finding for known_case in every} - wrong_or_open)
-    return Referred(len(screened.suspects), is_whole=screened.any_begun and screened.done >= len(cases))
+    unjudged = _unjudged(screened, cases, flow)
+    session.buckets |= {bucket.key: bucket for bucket in unjudged}
+    is_whole = screened.any_begun and screened.done >= len(cases)
+    return Referred(len(screened.suspects) + len(unjudged), is_whole)
+
+
+def _unjudged(screened: _Screened, cases: Sequence[KnownCase], flow: Flow) -> list[Bucket]:
+    """Of each defect of this backend whose case is neither right nor wrong here: refused, say, in this form, while a like one runs. What
+    has the same operators may be it."""
+    judged = screened.right | {suspect.case.index for suspect in screened.suspects}
+    return [
+        _bucket(Suspect(CaseId(KEPT, KEPT_VERSION, 0, place), UNJUDGED, operators=case.operators), case, flow)
+        for place, case in enumerate(cases[: screened.done])
+        if place not in judged and case.name.startswith(f"{flow.backend}-")
+    ]
 
 
 @dataclass

@@ -27,10 +27,8 @@ from assay.fuzz.corpus import CAUSES, Bucket, is_compared
 from assay.fuzz.deciding_fact import of_one_fact
 from assay.fuzz.old_reader import ignored_of, is_all_of_a_version
 from assay.fuzz.operator_forms import are_kin, is_input
-from assay.fuzz.suspect_pattern import ANSWERS, GRID, NEUTRAL, ON_A_GRID, family, pattern
+from assay.fuzz.suspect_pattern import ANSWERS, GRID, MOVERS, ON_A_GRID, UNJUDGED, family, pattern
 
-MOVERS = (NEUTRAL - {"Cast"}) | {"Slice", "Tile", "Concat", "Split", "Gather", "DepthToSpace", "SpaceToDepth"}
-"""Those whose results are numbers of their operands in other places."""
 ENDED = frozenset(("crash", "timeout", "out_of_memory"))
 """Those that their process did not outlive."""
 
@@ -51,9 +49,11 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     """Symmetrical."""
     if bucket.backend != other.backend:
         return Relation.DIFFERENT
+    mine, theirs = pattern(bucket.operators), pattern(other.operators)
+    if UNJUDGED in (bucket.kind, other.kind):
+        return Relation.UNDECIDED if mine == theirs else Relation.DIFFERENT
     if is_of_use(bucket.ablated) or is_of_use(other.ablated):
         return _in_use(bucket, other)
-    mine, theirs = pattern(bucket.operators), pattern(other.operators)
     shared = cures(bucket) & cures(other)
     families = {family(bucket.kind), family(other.kind)}
     if families <= ANSWERS and (

@@ -10,12 +10,17 @@ NEUTRAL = frozenset(
     ("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Constant", "Dropout", "Expand")
 )
 """Operators that move values; where they stand beside others they are no part of a pattern."""
+MOVERS = (NEUTRAL - {"Cast"}) | {"Slice", "Tile", "Concat", "Split", "Gather", "DepthToSpace", "SpaceToDepth"}
+"""Those whose results are numbers of their operands in other places."""
 GRID = frozenset(("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"))
 ON_A_GRID = "grid"
 ANSWERS = frozenset(("values", "shape"))
 """Kinds of failure that one cause may have, as sizes happen to be."""
 EXACT = frozenset(("shape", "type", "missing", "crash", "timeout", "out_of_memory", "failed", *Use))
 """Kinds that are never taken for one another; the rest is about values."""
+
+UNJUDGED = "unjudged"
+"""The kind of a known defect whose case the backend does not run here: nothing could be tried of it."""
 
 
 def family(kind: str) -> str:
