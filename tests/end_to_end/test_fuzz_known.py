@@ -142,6 +142,14 @@ def test_what_a_suspect_may_be(operators: tuple[str, ...], kind: str, known: str
     assert may_be_of(KnownCase("one", "finding", ("Neg",)), bucket) is due
 
 
+@pytest.mark.parametrize(("word", "due"), [("SAME_LOWER", True), ("SAME_UPPER", False)])
+def test_a_known_defect_with_the_same_word_is_asked_for(word: str, *, due: bool) -> None:
+    bucket = Bucket("key", "faulty", "faulty", "values", "wrong", ("Conv",), (f"Conv.auto_pad={word}",))
+    assert (
+        may_be_of(KnownCase("one", "finding", ("MaxPool",), attributes=("MaxPool.auto_pad=SAME_LOWER",)), bucket) is due
+    )
+
+
 @pytest.mark.parametrize(("is_empty", "tried", "due"), [(True, True, True), (True, False, False), (False, True, False)])
 def test_what_is_wrong_of_nothing_alone_may_be_any_known_defect_of_nothing(
     is_empty: bool, tried: bool, due: bool

@@ -37,6 +37,10 @@ def _bucket(
     )
 
 
+def _lower(operator: str, ablated: str, word: str = "SAME_LOWER") -> Bucket:
+    return _bucket(operator, ablated, attributes=f"{operator}.auto_pad={word}")
+
+
 SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERENT
 
 
@@ -187,6 +191,11 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("Pad Conv", brought="Pad_Fusion"), _bucket("Pad MaxPool", brought="Pad_Fusion"), UNDECIDED),
         (_bucket("Pad Conv", brought="Pad_Fusion"), _bucket("Pad MaxPool", brought="Other"), DIFFERENT),
         (_bucket("Pad MaxPool", brought="Pad_Fusion"), _bucket("Pad MaxPool", brought="Other"), DIFFERENT),
+        # SAME_LOWER of a convolution was told as new, though that of a pool was known
+        (_lower("Conv", "Conv.auto_pad"), _lower("MaxPool", "MaxPool.auto_pad"), UNDECIDED),
+        (_lower("Conv", "Conv.auto_pad"), _lower("MaxPool", "MaxPool.strides"), DIFFERENT),
+        (_lower("Conv", "Conv.auto_pad"), _lower("MaxPool", "MaxPool.auto_pad", word="VALID"), DIFFERENT),
+        (_lower("Conv", "Conv.auto_pad", word="1"), _lower("MaxPool", "MaxPool.auto_pad", word="1"), DIFFERENT),
     ],
 )  # fmt: skip
 def test_experiments_decide(bucket: Bucket, other: Bucket, due: Relation) -> None:

@@ -74,6 +74,16 @@ class _CoarseTanh:
         return {value.name: values[value.name] for value in self._model.graph.output}
 
 
+def test_updates_that_do_not_fit_are_no_case_at_the_first_sizes_either(tmp_path: Path) -> None:
+    """onnx's checker takes one number of each row where four are due, and an engine reads four."""
+    text = """<ir_version: 8, opset_import: ["" : 16]>
+    g (float[8, 4] x, int64[2, 1] i, float[2, 1] u) => (float[8, 4] y) { y = ScatterND (x, i, u) }"""
+    fed = {"x": np.ones((8, 4), np.float32), "i": np.array([[1], [2]]), "u": np.ones((2, 1), np.float32)}
+    screener = _Screener(screening_job(tmp_path), cast(Any, _CoarseTanh()), Sweep())
+    trial = screener._trial(GeneratedCase(parser.parse_model(text).SerializeToString(), fed))
+    assert trial.became is Screened.INVALID
+
+
 def test_a_part_that_is_nearer_than_the_screen_looks_is_blamed_by_its_tolerance(tmp_path: Path) -> None:
     """Tanh alone is what is wrong, and not Tanh and CumSum together."""
     text = """<ir_version: 8, opset_import: ["" : 14]>

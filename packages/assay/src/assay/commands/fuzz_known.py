@@ -20,6 +20,7 @@ def keep_known(corpus: Corpus) -> None:
     """Once for a corpus. Some are right until their engine is saved and loaded again."""
     if (corpus.known / INDEX).exists():
         return
+    from assay.generators.case_values import attributes_of
     from assay.generators.files import keep_case, operators_of
     from assay.models.goldens import read_golden
     from assay.ports.generator import GeneratedCase
@@ -32,8 +33,9 @@ def keep_known(corpus: Corpus) -> None:
         model = Path(case.model.source).read_bytes()
         keep_case(GeneratedCase(model, golden.inputs[0], uses=(Use.RELOADED,)), corpus.known, name)
         is_empty = any(not array.size for array in golden.inputs[0].values())
-        operators = operators_of(corpus.known / f"{name}.onnx")
-        known_cases.append(KnownCase(name, PLACE + golden.lock.who, operators, is_empty))
+        kept = corpus.known / f"{name}.onnx"
+        finding = PLACE + golden.lock.who
+        known_cases.append(KnownCase(name, finding, operators_of(kept), is_empty, attributes_of(kept)))
     new = corpus.known / f"{INDEX}.new"
     new.write_bytes(msgspec.json.encode(known_cases))
     new.replace(corpus.known / INDEX)

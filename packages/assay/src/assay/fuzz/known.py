@@ -21,6 +21,7 @@ from assay.fuzz.deciding_fact import ends_as
 from assay.fuzz.operator_forms import are_kin
 from assay.fuzz.same_cause import Relation, relation
 from assay.fuzz.screening import KEPT, KEPT_VERSION, reached, screen_kept
+from assay.fuzz.shared_word import words
 from assay.fuzz.suspect_pattern import UNJUDGED, pattern
 from assay.pipeline.adapters import Services
 from assay.triage.findings import PLACE, findings
@@ -38,13 +39,13 @@ class KnownCase(msgspec.Struct, frozen=True):
     finding: str
     operators: tuple[str, ...] = ()
     is_empty: bool = False
+    attributes: tuple[str, ...] = ()
 
 
 def may_be_of(case: KnownCase, subject: Suspect | Bucket) -> bool:
     """Whether the experiments could find that they are one cause: an operator of both, or two that are made alike, or one that ends the
-    process in its place; whatever the operators where the use of the engine alone may be it, and where both have inputs of no elements and
-    nothing is wrong with elements. What triage names is compared with all
-    cases of that name."""
+    process in its place, or the same word of an attribute; whatever the operators where the use of the engine alone may be it, and where
+    both have inputs of no elements and nothing is wrong with elements. What triage names is compared with all cases of that name."""
     if (
         subject.kind in {*Use}
         or is_of_use(subject.ablated)
@@ -52,6 +53,8 @@ def may_be_of(case: KnownCase, subject: Suspect | Bucket) -> bool:
     ):
         return True
     if case.is_empty and subject.ablated.get(FILLED):
+        return True
+    if words(subject.attributes) & words(case.attributes):
         return True
     mine, theirs = pattern(subject.operators), pattern(case.operators)
     if subject.kind == Outcome.CRASH.value:

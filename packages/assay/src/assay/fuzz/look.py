@@ -21,9 +21,10 @@ from assay.core.screening import Suspect, Unspecified, Use, is_of_use
 from assay.errors import AssayError
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
 from assay.fuzz.crash_experiments import try_crash
+from assay.fuzz.cures import cures, cures_of
 from assay.fuzz.deciding_fact import fact_of
 from assay.fuzz.known import with_parts
-from assay.fuzz.same_cause import Relation, cures, cures_of, nearest
+from assay.fuzz.same_cause import ENDED, Relation, nearest
 from assay.fuzz.screening import Rescreen
 from assay.fuzz.suspect_signature import bucket_key, signature
 from assay.judge.witnesses import Side, side_of
@@ -47,8 +48,6 @@ _OUTCOMES = {
 }
 UNCHECKED = {"failed": "failed", **{use.value: "in_use" for use in Use}}
 """The status of suspects that are not checked again."""
-ENDED = (Outcome.CRASH.value, Outcome.TIMEOUT.value, Outcome.OUT_OF_MEMORY.value)
-"""Kinds of suspects that the worker of the screen did not outlive."""
 BY_ORDER = frozenset((Unspecified.REPEATED_INDICES, Unspecified.EQUAL_KEYS))
 """Reasons for which one engine may answer differently each time, as its threads meet: two answers are else memory that is not its own."""
 SEARCHED = ("wrong", "one_witness", "crash", "unstable")

@@ -6,16 +6,14 @@ Where each cure of one leaves the other wrong they are two. Where nothing could 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from assay.core.screening import (
     ANY_OPERATOR,
     AS_KIN,
     EXECUTED,
     FILLED,
-    INPUT,
     INSTEAD,
-    NO_CURES,
     NOT_TYPE,
     SCALES,
     STATED,
@@ -24,9 +22,11 @@ from assay.core.screening import (
     is_of_use,
 )
 from assay.fuzz.corpus import CAUSES, Bucket, is_compared
+from assay.fuzz.cures import agree, cures, unsigned
 from assay.fuzz.deciding_fact import of_one_fact
 from assay.fuzz.old_reader import ignored_of, is_all_of_a_version
 from assay.fuzz.operator_forms import are_kin, is_input
+from assay.fuzz.shared_word import of_one_word
 from assay.fuzz.suspect_pattern import ANSWERS, GRID, MOVERS, ON_A_GRID, UNJUDGED, family, pattern
 
 ENDED = frozenset(("crash", "timeout", "out_of_memory"))
@@ -77,6 +77,8 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         return Relation.SAME if _fail_alike(bucket, other) else Relation.UNDECIDED
     if _may_read_one_memory(families, bucket, other):
         return Relation.UNDECIDED
+    if families <= ANSWERS and of_one_word(bucket, other):
+        return Relation.UNDECIDED
     if len(families) > 1:
         return _crossed(bucket, other) if mine == theirs and families - ANSWERS == {"crash"} else Relation.DIFFERENT
     nested = _within(mine, theirs) or _within(theirs, mine)
@@ -109,7 +111,7 @@ def _kin_in_one_use(bucket: Bucket, other: Bucket) -> bool:
     """One operator each, that are made alike, wrong in the same use: a family that is saved wrongly, say, may be one defect."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
     is_one_use = bucket.kind == other.kind and bucket.kind in {*Use} and len(mine) == len(theirs) == 1
-    return is_one_use and are_kin(mine[0], theirs[0]) and _agree(bucket, other)
+    return is_one_use and are_kin(mine[0], theirs[0]) and agree(bucket, other)
 
 
 def _fail_alike(bucket: Bucket, other: Bucket) -> bool:
@@ -119,7 +121,7 @@ def _fail_alike(bucket: Bucket, other: Bucket) -> bool:
         alike = family(bucket.kind) != "crash" or bucket.signal == other.signal
         cured = _has_what_is_cured(bucket, other) and _has_what_is_cured(other, bucket)
         return alike and cured and _that_matter(bucket, other) == _that_matter(other, bucket)
-    return not {*map(_unsigned, bucket.ablated)}.isdisjoint(map(_unsigned, other.ablated))
+    return not {*map(unsigned, bucket.ablated)}.isdisjoint(map(unsigned, other.ablated))
 
 
 def _has_what_is_cured(cured: Bucket, other: Bucket) -> bool:
@@ -152,7 +154,7 @@ def _leave_a_domain(bucket: Bucket, other: Bucket) -> bool:
     """No numbers behind the same operators: these may leave the domain of the one behind (Asin, or Acos, of a Tanh)."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
     is_range = bucket.kind == other.kind == "range"
-    return is_range and len(mine) > 1 and mine[:-1] == theirs[:-1] and _agree(bucket, other)
+    return is_range and len(mine) > 1 and mine[:-1] == theirs[:-1] and agree(bucket, other)
 
 
 def _crossed(bucket: Bucket, other: Bucket) -> Relation:
@@ -173,7 +175,7 @@ def _moved_on_a_grid(first: Bucket, other: Bucket, shared: set[str]) -> bool:
     """Both a grid and what only moves its values, however it does, and no experiment tells them apart."""
     both = [{name for name in pattern(bucket.operators) if name != ON_A_GRID} for bucket in (first, other)]
     grids = all(pattern(bucket.operators)[:1] == (ON_A_GRID,) for bucket in (first, other))
-    return grids and all(names and names <= MOVERS for names in both) and bool(shared - WEAK) and _agree(first, other)
+    return grids and all(names and names <= MOVERS for names in both) and bool(shared - WEAK) and agree(first, other)
 
 
 def _executed(bucket: Bucket) -> set[str]:
@@ -200,22 +202,16 @@ def _as_each_other(bucket: Bucket, other: Bucket) -> bool:
     if len(mine) != 1 or len(theirs) != 1 or family(bucket.kind) != family(other.kind):
         return False
     swapped = (bucket.ablated.get(f"{AS_KIN}{theirs[0]}"), other.ablated.get(f"{AS_KIN}{mine[0]}"))
-    return False in swapped and True not in swapped and _agree(bucket, other)
+    return False in swapped and True not in swapped and agree(bucket, other)
 
 
 def _scaled_alike(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
     """Both right with one scale for all, one of them as wrong with the operator of the other, and no experiment tells them apart."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
-    if SCALES not in shared or len(mine) != 2 or len(theirs) != 2 or not _agree(bucket, other):
+    if SCALES not in shared or len(mine) != 2 or len(theirs) != 2 or not agree(bucket, other):
         return False
     swapped = [_instead(bucket, theirs[-1]), _instead(other, mine[-1])]
     return mine == theirs or (False in swapped and True not in swapped)
-
-
-def _agree(first: Bucket, other: Bucket) -> bool:
-    """Whether what was tried of both came to the same."""
-    mine, theirs = ({_unsigned(name): right for name, right in bucket.ablated.items()} for bucket in (first, other))
-    return all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
 
 
 def _one_end(mine: Sequence[str], theirs: Sequence[str]) -> bool:
@@ -242,26 +238,11 @@ def nearest(bucket: Bucket, others: Iterable[Bucket]) -> tuple[Relation, Bucket 
     return Relation.DIFFERENT, None
 
 
-def cures(bucket: Bucket) -> set[str]:
-    """Names of what makes it right, a pass among them."""
-    return cures_of(bucket.ablated) | {f"pass {name}" for name in bucket.brought}
-
-
-def cures_of(ablated: Mapping[str, bool]) -> set[str]:
-    """Of what was tried of one case."""
-    return {_unsigned(name) for name, right in ablated.items() if right and not name.startswith(NO_CURES)}
-
-
-def _unsigned(name: str) -> str:
-    """With or without a sign, a quantizer has so many bits; an attribute that became an input is the same one ("ReduceSum input axes")."""
-    return name.replace("type uint", "type int").replace(INPUT, ".")
-
-
 def _leaves_wrong(name: str, other: Bucket) -> bool | None:
     """Whether the other is wrong still, once that is done to it; None where it was not tried."""
     if name.startswith("pass "):
         return None if not other.brought else True  # a shared one was looked for before
-    their_ablations = {_unsigned(ablation): right for ablation, right in other.ablated.items()}
+    their_ablations = {unsigned(ablation): right for ablation, right in other.ablated.items()}
     if name in their_ablations:
         return not their_ablations[name]
     if name.startswith(STATED):  # it may have stated it

@@ -134,7 +134,7 @@ class _Screener:
 
     def _trial(self, case: GeneratedCase, *, derive: bool = False, empty: bool = False, once: bool = False) -> Trial:
         values = CaseValues(case)
-        if not values.is_valid():
+        if not values.is_valid() or not values.fits():
             return Trial(case, values, Screened.INVALID)
         try:
             values.evaluate()

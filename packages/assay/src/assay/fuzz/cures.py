@@ -1,0 +1,29 @@
+"""What makes a suspect right, by the names of the experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.core.screening import INPUT, NO_CURES
+from assay.fuzz.corpus import Bucket
+
+
+def cures(bucket: Bucket) -> set[str]:
+    """Names of what makes it right, a pass among them."""
+    return cures_of(bucket.ablated) | {f"pass {name}" for name in bucket.brought}
+
+
+def cures_of(ablated: Mapping[str, bool]) -> set[str]:
+    """Of what was tried of one case."""
+    return {unsigned(name) for name, right in ablated.items() if right and not name.startswith(NO_CURES)}
+
+
+def unsigned(name: str) -> str:
+    """With or without a sign, a quantizer has so many bits; an attribute that became an input is the same one ("ReduceSum input axes")."""
+    return name.replace("type uint", "type int").replace(INPUT, ".")
+
+
+def agree(first: Bucket, other: Bucket) -> bool:
+    """Whether what was tried of both came to the same."""
+    mine, theirs = ({unsigned(name): right for name, right in bucket.ablated.items()} for bucket in (first, other))
+    return all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
