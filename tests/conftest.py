@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from unittest.mock import patch
 
@@ -43,6 +44,11 @@ gc.disable()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
+    with suppress(ImportError):  # it comes with scikit-learn
+        from threadpoolctl import threadpool_limits
+
+        # The processes that run tests take all cores: a second thread of one of them waits for its turn, and spins meanwhile.
+        threadpool_limits(1, "blas")
     put_imports_aside()
     gc.set_threshold(GARBAGE)
     gc.enable()

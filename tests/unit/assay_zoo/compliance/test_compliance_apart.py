@@ -68,8 +68,8 @@ def test_a_model_that_eats_the_memory_is_told(tmp_path: Path) -> None:
 @pytest.mark.heavy
 def test_a_model_that_takes_for_ever_is_told(tmp_path: Path) -> None:
     model = text("g (float[4] x) => (float[4] y) { [s] y = Relu(x) }")
-    node = helper.make_node("Relu", ["x"], ["v00000"]).SerializeToString()
-    nodes = (node.replace(b"v00000", b"v%05d" % number) for number in range(80_000))
+    node = helper.make_node("Relu", ["x"], ["v000000"]).SerializeToString()
+    nodes = (node.replace(b"v000000", b"v%06d" % number) for number in range(400_000))
     # As bytes, each with the tag of the graph's field and its length: to make them one by one takes seconds.
     model.graph.MergeFromString(b"".join(b"\n%c%b" % (len(node_bytes), node_bytes) for node_bytes in nodes))
     (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
