@@ -18,7 +18,7 @@ from assay.models.program import open_program
 from assay.ports.generator import GeneratedCase
 from assay.testing.faulty_backend import Faulty, FaultyEngine
 
-CASES = 60
+CASES = 30
 
 
 def screening_job(folder: Path, **options: Option) -> ScreenJob:
