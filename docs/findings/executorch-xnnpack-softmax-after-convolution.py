@@ -44,5 +44,7 @@ def error(channels_last: bool, dim: int) -> float:
 
 
 over_channels, over_last, after_permute = error(False, 1), error(False, -1), error(True, -1)
-print(f"over the channels: {over_channels:.1e}; over the last axis: {over_last:.1e}; after a permute: {after_permute:.1e}")
+print(
+    f"over the channels: {over_channels:.1e}; over the last axis: {over_last:.1e}; after a permute: {after_permute:.1e}"
+)
 sys.exit(int(max(over_last, after_permute) > 1e-4))
