@@ -80,6 +80,8 @@ class NoteCode(enum.StrEnum):
     TOOL_FAILED = "tool_failed"
     REFUSED = "refused"
     DISK_FULL = "disk_full"
+    MODEL_FILE_CHANGED = "model_file_changed"
+    MODEL_FILE_GONE = "model_file_gone"
     NOTHING_DELEGATED = "nothing_delegated"
     WRONG_USE_REFUSED = "wrong_use_refused"
     WRONG_USE_ALLOWED = "wrong_use_allowed"

@@ -164,6 +164,14 @@ NOTES: dict[str, str] = {
     NoteCode.TOOL_FAILED: "{program} {ending}{said}",
     NoteCode.REFUSED: "{error}",
     NoteCode.DISK_FULL: "the disk of {folder} is full ({left} bytes are left): free some space and check again",
+    NoteCode.MODEL_FILE_CHANGED: (
+        "{path} was written to while the run used it, by a backend or another program: put the model back and check again; "
+        "--workers 1 shows after which job"
+    ),
+    NoteCode.MODEL_FILE_GONE: (
+        "{path} was removed while the run used it, by a backend or another program: put the model back and check again; "
+        "--workers 1 shows after which job"
+    ),
     NoteCode.NOTHING_DELEGATED: "nothing was delegated: {why}",
     NoteCode.WRONG_USE_REFUSED: "refused: {error}",
     NoteCode.WRONG_USE_ALLOWED: "answered, which is allowed here",

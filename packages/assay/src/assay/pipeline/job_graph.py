@@ -20,6 +20,7 @@ from assay.core.result import Result
 from assay.errors import HarnessError
 from assay.judge.job_outcome import with_outcome
 from assay.pipeline.busy_machine import after_repeat_alone, is_doubtful
+from assay.pipeline.model_files import ModelFiles
 from assay.ports import Launcher
 
 AT_ONCE = 200
@@ -106,6 +107,7 @@ class JobGraph:
         self._can_go_on: deque[Route[Any]] = deque()
         self._locks: dict[Hashable, Later[None]] = {}
         self._before: dict[str, Result] = {}
+        self._model_files = ModelFiles()
 
     def expect(self, jobs: Iterable[Job]) -> None:
         """They will probably be asked for, once what they need is there."""
@@ -216,6 +218,7 @@ class JobGraph:
     def _ask(self, ended_ask: _Asked) -> None:
         """A result is known by its job's key: of two jobs of one key, the second waits for the first."""
         self._ready.coming.pop(ended_ask.job.subject, None)
+        self._model_files.watch(ended_ask.job)
         before = self._asked.setdefault(ended_ask.job.key, deque())
         if not before:
             self._ready.jobs.append(ended_ask.job)
@@ -223,6 +226,7 @@ class JobGraph:
 
     def _ask_together(self, jobs: Sequence[Job], receiver: _Ends) -> None:
         for job in jobs:
+            self._model_files.watch(job)
             self._asked.setdefault(job.key, deque()).append(_Asked(job, receiver, grouped=True))
         self._groups.waiting.append(deque(jobs))
 
@@ -243,7 +247,8 @@ class JobGraph:
         if first.grouped:
             self._groups.running -= 1
         # The worker observed; what its answers are worth is said here, before anybody looks.
-        self._can_go_on.extend(first.receiver.give(with_outcome(result, first.job)))
+        told = with_outcome(self._model_files.checked(result, first.job), first.job)
+        self._can_go_on.extend(first.receiver.give(told))
 
     def _start(self, route: Route[T]) -> Later[T]:
         end: Later[T] = Later()
