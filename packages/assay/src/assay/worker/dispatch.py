@@ -41,6 +41,7 @@ from assay.core.result_parts import FedResult
 from assay.core.wire import encodable
 from assay.errors import (
     AssayError,
+    BadGolden,
     BadModel,
     BrokenMetric,
     EndpointBroke,
@@ -175,6 +176,8 @@ def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
         error = missing
     try:
         outcome, cause = _classify(error, stages.reached)
+        if issubclass(type(error), BadGolden) and not job.case.inputs.golden:  # of our own making: whole when it was made
+            outcome, cause = Outcome.INFRASTRUCTURE, Cause.OTHER
     except BaseException:  # noqa: BLE001  what it says of itself is code of the backend
         outcome, cause = Outcome.ERROR, Cause.OTHER
     ended = _ending(error, stages)
