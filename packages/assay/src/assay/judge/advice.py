@@ -62,6 +62,8 @@ def advice(result: Result, configured: ConfiguredJob | None) -> str:
     """For a result that is mistrusted, by what made it so and by whose inputs it was fed."""
     if result.cause is Cause.NO_REFERENCE:
         return _without_answers(result, configured)
+    if result.cause is Cause.OUT_OF_MEMORY:
+        return "to decide it, state smaller sizes (--dim, --batch), or check on a larger machine"
     if any(map(is_drawn, comparisons_of(result))):
         return WITHOUT_DRAWS
     reference = result.reference if isinstance(result, ComparedResult) else Reference()

@@ -43,6 +43,10 @@ OTHERS_SHARE = 2 * SHARE_AFTER_TIMEOUT
 """Of the time limit for all of those together."""
 
 
+_SPENT = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY)
+"""How an oracle ends after which another of its library is not asked."""
+
+
 def shortened(limits: Limits) -> Limits:
     """For an answer that is there soon, or not worth to be waited for."""
     return msgspec.structs.replace(
@@ -173,9 +177,16 @@ def _wrong_inputs(job: Job, refusals: Sequence[Result]) -> str:
 
 def without_reference(jobs: Sequence[AnyJob], lacking: Sequence[Result]) -> tuple[list[AnyJob], list[Result]]:
     """The same jobs, and the results of those that nothing can be done for. Those that run an engine for which nobody has an answer
-    run all the same, and know why: whether it takes the model at all, and without a crash, is an answer, too."""
+    run all the same, and know why: whether it takes the model at all, and without a crash, is an answer, too. Not where memory is short:
+    that the engine runs out of it, too, is no answer."""
     running = {job.key for job in jobs if isinstance(job, AnsweredJob)}
-    open_results = [result for result in lacking if result.outcome is Outcome.MISTRUSTED and result.job_key in running]
+    open_results = [
+        result
+        for result in lacking
+        if result.outcome is Outcome.MISTRUSTED
+        and result.cause is not Cause.OUT_OF_MEMORY
+        and result.job_key in running
+    ]
     reasons = {result.job_key: result.detail for result in open_results}
     probes = [
         unanswered(job, reasons[job.key]) if isinstance(job, AnsweredJob) and job.key in reasons else job
@@ -197,10 +208,12 @@ def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | N
         return None
     if job.case.inputs.given and len(_refusing(refusals)) > 1:
         return None
+    if _needs_too_much(refusals):
+        return None
     refused = {refusal.flow for refusal in refusals}
-    late = {library_of(refusal.flow) for refusal in refusals if refusal.outcome is Outcome.TIMEOUT}
+    spent = {library_of(refusal.flow) for refusal in refusals if refusal.outcome in _SPENT}
     for name in ORACLES.get(job.case.model.format, ()):
-        if name not in refused and library_of(name) not in late:
+        if name not in refused and library_of(name) not in spent:
             return find_flow(name)
     libraries = {library_of(refusal.flow) for refusal in refusals}
     flows = (other.flow for other in jobs if isinstance(other, FlowJob) and other.case.name == job.case.name)
@@ -208,6 +221,12 @@ def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | N
     return next(
         (engine for engine in engines if engine.name not in refused and library_of(engine) not in libraries), None
     )
+
+
+def _needs_too_much(refusals: Sequence[Result]) -> bool:
+    """Whether two libraries ran out of memory: the evaluator, and a runtime, which needs half of what double takes and keeps no value
+    longer than it is read. Who is asked next needs as much."""
+    return len({library_of(refusal.flow) for refusal in refusals if refusal.outcome is Outcome.OUT_OF_MEMORY}) > 1
 
 
 def _there(folder: str) -> bool:
@@ -240,4 +259,10 @@ def _without(job: Job, refusals: Sequence[Result]) -> Result:
     why = "; ".join([f"{first}, {refusals[0].detail}" if refusals else first, *others])
     text = f"no reference outputs for '{job.case.name}' ({why})"
     blank = empty_result(job, Outcome.INFRASTRUCTURE if ours else Outcome.MISTRUSTED)
+    if (
+        _needs_too_much(refusals) and not job.limits.memory_bytes
+    ):  # a limit that is stated is a demand on the engine, too
+        needing = " and ".join(refusal.flow for refusal in refusals if refusal.outcome is Outcome.OUT_OF_MEMORY)
+        text = f"'{job.case.name}' needs more memory than there is: {needing} ran out of it ({refusals[0].detail})"
+        return msgspec.structs.replace(blank, detail=text, cause=Cause.OUT_OF_MEMORY)
     return msgspec.structs.replace(blank, detail=text, cause=Cause.NO_REFERENCE)

@@ -60,6 +60,7 @@ from assay.ports import ReadsWarnings
 from assay.worker.describe_exception import exception_text, type_name
 from assay.worker.engine.lower import backend_class
 from assay.worker.failed_tool import failed_tool
+from assay.worker.file_size import FileTooLarge, large_file_reported
 from assay.worker.native_log import warned_by
 from assay.worker.native_warnings import bounded, distinct, note_of, parted, read_warnings
 from assay.worker.scratch_dir import scratch_dir
@@ -87,7 +88,7 @@ def execute(job: Job, stages: Stages) -> AnyResult:
     begin = perf_counter()
     with warned_by() as caught:
         try:
-            with scratch_dir(job.scratch) as own, _full_disk_reported(own):
+            with scratch_dir(job.scratch) as own, _full_disk_reported(own), large_file_reported(own):
                 observed = _handler_of(type(job))(msgspec.structs.replace(job, scratch=own), stages)
         except BaseException as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
             observed = _failure(job, error, stages)
@@ -176,7 +177,9 @@ def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
         error = missing
     try:
         outcome, cause = _classify(error, stages.reached)
-        if issubclass(type(error), BadGolden) and not job.case.inputs.golden:  # of our own making: whole when it was made
+        if (
+            issubclass(type(error), BadGolden) and not job.case.inputs.golden
+        ):  # of our own making: whole when it was made
             outcome, cause = Outcome.INFRASTRUCTURE, Cause.OTHER
     except BaseException:  # noqa: BLE001  what it says of itself is code of the backend
         outcome, cause = Outcome.ERROR, Cause.OTHER
@@ -230,7 +233,7 @@ def _node_of(error: BaseException) -> str:
 
 def _classify(error: BaseException, stage: Stage) -> tuple[Outcome, Cause]:
     match error:
-        case _DiskFull() | BrokenMetric():
+        case _DiskFull() | FileTooLarge() | BrokenMetric():
             return Outcome.INFRASTRUCTURE, Cause.OTHER
         case EndpointFailed():
             return (Outcome.TIMEOUT, Cause.TIMEOUT) if error.late else (Outcome.INFRASTRUCTURE, Cause.OTHER)
