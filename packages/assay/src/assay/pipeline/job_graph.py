@@ -247,8 +247,8 @@ class JobGraph:
         if first.grouped:
             self._groups.running -= 1
         # The worker observed; what its answers are worth is said here, before anybody looks.
-        told = with_outcome(self._model_files.checked(result, first.job), first.job)
-        self._can_go_on.extend(first.receiver.give(told))
+        judged = with_outcome(self._model_files.checked(result, first.job), first.job)
+        self._can_go_on.extend(first.receiver.give(judged))
 
     def _start(self, route: Route[T]) -> Later[T]:
         end: Later[T] = Later()
