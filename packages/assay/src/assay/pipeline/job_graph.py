@@ -20,6 +20,7 @@ from assay.core.result import Result
 from assay.errors import HarnessError
 from assay.judge.job_outcome import with_outcome
 from assay.pipeline.busy_machine import after_repeat_alone, is_doubtful
+from assay.pipeline.job_sources import Groups, Ready
 from assay.pipeline.model_files import ModelFiles
 from assay.ports import Launcher
 
@@ -100,8 +101,8 @@ class JobGraph:
 
     def __init__(self, workers: Launcher, isolated: Launcher) -> None:
         self.workers, self.isolated = workers, isolated
-        self._ready = _Ready()
-        self._groups = _Groups()
+        self._ready = Ready()
+        self._groups = Groups()
         self._asked: dict[str, deque[_Asked]] = {}
         self._under_way: dict[Route[Any], Later[Any]] = {}
         self._can_go_on: deque[Route[Any]] = deque()
@@ -269,37 +270,3 @@ class JobGraph:
                 raise
             else:
                 later.waiting.append(route)
-
-
-class _Ready:
-    """See `ports.JobSource`."""
-
-    def __init__(self) -> None:
-        self.jobs: deque[Job] = deque()
-        self.coming: dict[str, Job] = {}
-
-    def next_ready(self) -> Job | None:
-        return self.jobs.popleft() if self.jobs else None
-
-    def expected(self) -> Iterable[Job]:
-        return self.coming.values()
-
-
-class _Groups:
-    """See `ports.JobSource`: the jobs of one group, and when they have ended those of the next."""
-
-    def __init__(self) -> None:
-        self.waiting: deque[deque[Job]] = deque()
-        self.running = 0
-        self._group: deque[Job] = deque()
-
-    def next_ready(self) -> Job | None:
-        if not self._group and not self.running and self.waiting:
-            self._group = self.waiting.popleft()
-        if not self._group:
-            return None
-        self.running += 1
-        return self._group.popleft()
-
-    def expected(self) -> Iterable[Job]:
-        return ()
