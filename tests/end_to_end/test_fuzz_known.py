@@ -150,6 +150,14 @@ def test_a_known_defect_with_the_same_word_is_asked_for(word: str, *, due: bool)
     )
 
 
+@pytest.mark.parametrize(("ties", "tried", "due"), [(True, True, True), (True, False, False), (False, True, False)])
+def test_what_is_wrong_of_equal_numbers_alone_may_be_any_known_defect_of_these(
+    ties: bool, tried: bool, due: bool
+) -> None:
+    bucket = Bucket("key", "faulty", "faulty", "values", "wrong", ("Hardmax",), ablated={"untied": tried})
+    assert may_be_of(KnownCase("one", "finding", ("TopK",), has_ties=ties), bucket) is due
+
+
 @pytest.mark.parametrize(("is_empty", "tried", "due"), [(True, True, True), (True, False, False), (False, True, False)])
 def test_what_is_wrong_of_nothing_alone_may_be_any_known_defect_of_nothing(
     is_empty: bool, tried: bool, due: bool

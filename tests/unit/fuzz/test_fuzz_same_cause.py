@@ -191,6 +191,10 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("Pad Conv", brought="Pad_Fusion"), _bucket("Pad MaxPool", brought="Pad_Fusion"), UNDECIDED),
         (_bucket("Pad Conv", brought="Pad_Fusion"), _bucket("Pad MaxPool", brought="Other"), DIFFERENT),
         (_bucket("Pad MaxPool", brought="Pad_Fusion"), _bucket("Pad MaxPool", brought="Other"), DIFFERENT),
+        # the place of one of several equal numbers: Hardmax was told beside TopK, which it becomes
+        (_bucket("Hardmax", "untied inputs"), _bucket("TopK", "untied inputs"), UNDECIDED),
+        (_bucket("Hardmax", "-untied inputs"), _bucket("TopK", "untied inputs"), DIFFERENT),
+        (_bucket("TopK", "untied"), _bucket("TopK", "untied"), SAME),
         # SAME_LOWER of a convolution was told as new, though that of a pool was known
         (_lower("Conv", "Conv.auto_pad"), _lower("MaxPool", "MaxPool.auto_pad"), UNDECIDED),
         (_lower("Conv", "Conv.auto_pad"), _lower("MaxPool", "MaxPool.strides"), DIFFERENT),

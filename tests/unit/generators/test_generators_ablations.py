@@ -26,7 +26,7 @@ def _case() -> GeneratedCase:
 
 def test_each_replacement_is_a_valid_case() -> None:
     by_name = dict(ablations(_case()))
-    assert [*by_name] == ["inputs", "stored", "type float16", "opset"]
+    assert [*by_name] == ["inputs", "stored", "untied", "type float16", "opset"]
     for case in by_name.values():
         values = CaseValues(case)
         assert values.is_valid()

@@ -22,6 +22,7 @@ def keep_known(corpus: Corpus) -> None:
         return
     from assay.generators.case_values import attributes_of
     from assay.generators.files import keep_case, operators_of
+    from assay.generators.untied import has_ties
     from assay.models.goldens import read_golden
     from assay.ports.generator import GeneratedCase
 
@@ -33,9 +34,10 @@ def keep_known(corpus: Corpus) -> None:
         model = Path(case.model.source).read_bytes()
         keep_case(GeneratedCase(model, golden.inputs[0], uses=(Use.RELOADED,)), corpus.known, name)
         is_empty = any(not array.size for array in golden.inputs[0].values())
+        are_equal = any(map(has_ties, golden.inputs[0].values()))
         kept = corpus.known / f"{name}.onnx"
         finding = PLACE + golden.lock.who
-        known_cases.append(KnownCase(name, finding, operators_of(kept), is_empty, attributes_of(kept)))
+        known_cases.append(KnownCase(name, finding, operators_of(kept), is_empty, attributes_of(kept), are_equal))
     new = corpus.known / f"{INDEX}.new"
     new.write_bytes(msgspec.json.encode(known_cases))
     new.replace(corpus.known / INDEX)

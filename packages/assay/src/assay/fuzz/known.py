@@ -15,7 +15,7 @@ from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.core.result import Result, ScreenResult
-from assay.core.screening import FILLED, CaseId, Suspect, Use, is_of_use
+from assay.core.screening import FILLED, UNTIED, CaseId, Suspect, Use, is_of_use
 from assay.fuzz.corpus import Bucket, Corpus, Session
 from assay.fuzz.deciding_fact import ends_as
 from assay.fuzz.operator_forms import are_kin
@@ -33,13 +33,14 @@ REFER_S, LONGEST_S, SLICE_S = 120.0, 600.0, 60.0
 
 class KnownCase(msgspec.Struct, frozen=True):
     """`name` is that of its files, `finding` the script that shows it, `operators` those of its model; `is_empty`: an input has no
-    elements."""
+    elements; `has_ties`: two numbers of an input are equal."""
 
     name: str
     finding: str
     operators: tuple[str, ...] = ()
     is_empty: bool = False
     attributes: tuple[str, ...] = ()
+    has_ties: bool = False
 
 
 def may_be_of(case: KnownCase, subject: Suspect | Bucket) -> bool:
@@ -54,7 +55,7 @@ def may_be_of(case: KnownCase, subject: Suspect | Bucket) -> bool:
         return True
     if case.is_empty and subject.ablated.get(FILLED):
         return True
-    if words(subject.attributes) & words(case.attributes):
+    if (case.has_ties and subject.ablated.get(UNTIED)) or words(subject.attributes) & words(case.attributes):
         return True
     mine, theirs = pattern(subject.operators), pattern(case.operators)
     if subject.kind == Outcome.CRASH.value:

@@ -17,6 +17,7 @@ from assay.core.screening import (
     NOT_TYPE,
     SCALES,
     STATED,
+    UNTIED,
     WITH_EXP,
     Use,
     is_of_use,
@@ -87,8 +88,8 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         return Relation.SAME
     if nested and (shared - WEAK or _executed(bucket) & _executed(other)):
         return Relation.SAME
-    is_filled = FILLED in shared and (is_one_crash or families <= ANSWERS)  # what is not there is read, or summed
-    if is_filled or (shared and (is_kin_in_use or (_leave_a_domain(bucket, other) and are_kin(mine[-1], theirs[-1])))):
+    is_kin_out = shared and (is_kin_in_use or (_leave_a_domain(bucket, other) and are_kin(mine[-1], theirs[-1])))
+    if is_kin_out or _of_no_numbers_or_equal_ones(shared, families, is_one_crash=is_one_crash):
         return Relation.UNDECIDED
     if not nested and not _one_end(mine, theirs):
         passes = {*bucket.brought} & {*other.brought}
@@ -105,6 +106,12 @@ def _in_use(first: Bucket, other: Bucket) -> Relation:
     if None in tried:
         return Relation.UNDECIDED
     return Relation.DIFFERENT if any(tried) else Relation.SAME
+
+
+def _of_no_numbers_or_equal_ones(shared: set[str], families: set[str], *, is_one_crash: bool) -> bool:
+    """What is not there is read, or summed, or one of several equal numbers is picked: by one piece of code or by two."""
+    is_answer = families <= ANSWERS
+    return (FILLED in shared and (is_one_crash or is_answer)) or (UNTIED in shared and is_answer)
 
 
 def _kin_in_one_use(bucket: Bucket, other: Bucket) -> bool:

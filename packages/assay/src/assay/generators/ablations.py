@@ -18,6 +18,7 @@ from assay.generators.operators import forms
 from assay.generators.other_operators import in_place_of, with_one_scale
 from assay.generators.schemas import LATEST, NotMade, schema_at
 from assay.generators.stated_defaults import with_defaults
+from assay.generators.untied import untied
 from assay.ports import Tensor
 from assay.ports.generator import GeneratedCase
 
@@ -71,6 +72,7 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     if model.graph.initializer:
         yield "stored", _fed(case)
     yield from filled(case)
+    yield from untied(case)
     yield from without_optional(case)
     yield from with_defaults(case)
     yield from as_kin(case)
