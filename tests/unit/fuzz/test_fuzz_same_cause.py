@@ -37,6 +37,10 @@ def _bucket(
     )
 
 
+def _kernel(operator: str, ablated: str) -> Bucket:
+    return _bucket(f"DequantizeLinear {operator}", f"stored -executed~MatMulNBits {ablated}")
+
+
 def _lower(operator: str, ablated: str, word: str = "SAME_LOWER") -> Bucket:
     return _bucket(operator, ablated, attributes=f"{operator}.auto_pad={word}")
 
@@ -195,6 +199,14 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("Hardmax", "untied inputs"), _bucket("TopK", "untied inputs"), UNDECIDED),
         (_bucket("Hardmax", "-untied inputs"), _bucket("TopK", "untied inputs"), DIFFERENT),
         (_bucket("TopK", "untied"), _bucket("TopK", "untied"), SAME),
+        # an alpha of 0 was told beside a gamma of 0 of the same operator
+        (_bucket("Selu", "Selu.alpha no~zero"), _bucket("Selu", "Selu.gamma no~zero"), SAME),
+        (_bucket("Selu", "Selu.alpha no~zero"), _bucket("Selu", "Selu.gamma -Selu.alpha"), DIFFERENT),
+        (_bucket("Selu", "Selu.alpha no~zero"), _bucket("HardSigmoid", "HardSigmoid.beta no~zero"), UNDECIDED),
+        # a Gemm that rounds its inputs was told beside a MatMul that becomes the same kernel
+        (_kernel("Gemm", "-instead~MatMul"), _kernel("MatMul", "-inputs"), SAME),
+        (_kernel("Gemm", "instead~MatMul"), _kernel("MatMul", "-inputs"), DIFFERENT),
+        (_kernel("Gemm", "-instead~MatMul"), _bucket("DequantizeLinear MatMul", "stored"), DIFFERENT),
         # SAME_LOWER of a convolution was told as new, though that of a pool was known
         (_lower("Conv", "Conv.auto_pad"), _lower("MaxPool", "MaxPool.auto_pad"), UNDECIDED),
         (_lower("Conv", "Conv.auto_pad"), _lower("MaxPool", "MaxPool.strides"), DIFFERENT),

@@ -110,3 +110,10 @@ def test_what_is_read_and_computed_wrongly_is_a_cause_of_its_own(tmp_path: Path)
     assert late.ablated["ignored Shape.start"] is False
     ignored = _suspect(_Without("end"), END, tmp_path / "ignored")
     assert relation(_bucket(late, "late"), _bucket(ignored, "ignored")) is Relation.DIFFERENT
+
+
+def test_a_zero_that_is_taken_for_what_was_left_out_is_seen(tmp_path: Path) -> None:
+    zero = "(float[3] x) => (float[3] y) { y = Elu <alpha = 0.0> (x) }"
+    one = zero.replace("0.0", "3.0")
+    assert _suspect(_Without("alpha"), zero, tmp_path / "zero").ablated["no zero"]
+    assert "no zero" not in _suspect(_Without("alpha"), one, tmp_path / "one").ablated

@@ -14,6 +14,7 @@ from assay.core.screening import (
     EXECUTED,
     FILLED,
     INSTEAD,
+    NO_ZERO,
     NOT_TYPE,
     SCALES,
     STATED,
@@ -63,6 +64,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         or _as_each_other(bucket, other)
         or _kin_without_one_attribute(bucket, other)
         or _read_as_before(bucket, other)
+        or (mine == theirs and _leave_out_zeros(bucket, other))
         or _both_wrong_with_exp(bucket, other)
         or (shared - WEAK and (mine == theirs or _leave_a_domain(bucket, other)))
     ):
@@ -78,7 +80,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         return Relation.SAME if _fail_alike(bucket, other) else Relation.UNDECIDED
     if _may_read_one_memory(families, bucket, other):
         return Relation.UNDECIDED
-    if families <= ANSWERS and of_one_word(bucket, other):
+    if families <= ANSWERS and (of_one_word(bucket, other) or _leave_out_zeros(bucket, other)):
         return Relation.UNDECIDED
     if len(families) > 1:
         return _crossed(bucket, other) if mine == theirs and families - ANSWERS == {"crash"} else Relation.DIFFERENT
@@ -213,9 +215,11 @@ def _as_each_other(bucket: Bucket, other: Bucket) -> bool:
 
 
 def _scaled_alike(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
-    """Both right with one scale for all, one of them as wrong with the operator of the other, and no experiment tells them apart."""
+    """Both right with one scale for all, or wrong with one kernel, one of them as wrong with the operator of the other, and no experiment
+    tells them apart."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
-    if SCALES not in shared or len(mine) != 2 or len(theirs) != 2 or not agree(bucket, other):
+    is_one = SCALES in shared or bool(_executed(bucket) & _executed(other))
+    if not is_one or len(mine) != 2 or len(theirs) != 2 or not agree(bucket, other):
         return False
     swapped = [_instead(bucket, theirs[-1]), _instead(other, mine[-1])]
     return mine == theirs or (False in swapped and True not in swapped)
@@ -268,6 +272,11 @@ def _kin_without_one_attribute(bucket: Bucket, other: Bucket) -> bool:
     if len(mine) != 1 or len(theirs) != 1 or not are_kin(mine[0], theirs[0]):
         return False
     return bool(_attributes_of(cures(bucket)) & _attributes_of(cures(other)))
+
+
+def _leave_out_zeros(bucket: Bucket, other: Bucket) -> bool:
+    """Both take an attribute of 0 for one that was left out."""
+    return bool(bucket.ablated.get(NO_ZERO) and other.ablated.get(NO_ZERO))
 
 
 def _read_as_before(bucket: Bucket, other: Bucket) -> bool:

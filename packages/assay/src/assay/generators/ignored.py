@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import onnx
 
-from assay.core.screening import IGNORED, INPUT, Screened
+from assay.core.screening import IGNORED, INPUT, NO_ZERO, Screened
 from assay.errors import Lowering
 from assay.generators.ablations import ablate, without_optional
 from assay.generators.case_values import CaseValues
@@ -29,7 +30,15 @@ def ablate_fully(trial: Trial, ablated: Mapping[str, bool], run: Run) -> dict[st
         due = CaseValues(case)
         if due.is_valid() and _is_evaluated(due):
             tried[IGNORED + name] = tried.get(IGNORED + name, False) or not compare(dict(trial.answers), due).kind
+            if tried[IGNORED + name] and name.partition(".")[2] in _zeros(nodes[0]):
+                tried[NO_ZERO] = True
     return tried
+
+
+def _zeros(node: Any) -> set[str]:
+    """Attributes of one number, which is 0."""
+    values = {attribute.name: onnx.helper.get_attribute_value(attribute) for attribute in node.attribute}
+    return {name for name, value in values.items() if isinstance(value, int | float) and not value}
 
 
 def _in_other_words(case: GeneratedCase, run: Run) -> dict[str, bool]:
