@@ -24,7 +24,6 @@ TARGETS = (
     "assay_zoo.functionality_golden",
     "assay_zoo.functionality_inputs",
     "assay_zoo.facts",
-    "bandit.core.manager",
     "detect_secrets",
     "nbformat",
     "nh3",

@@ -45,7 +45,6 @@ for name, code in {
     "script-executes-encoded": "import base64\nexec(base64.b64decode('cGFzcw=='))\n",
     "script-unpickles": "import pickle\n",
     "script-loads-native": "import ctypes\n",
-    "script-hides-call": "import os\nrun = getattr(os, 'sys' + 'tem')\n",
     "script-loads-pickled-array": "import numpy as np\nDATA = lambda: np.load('images.npy', allow_pickle=True)\n",
 }.items():
     broken(

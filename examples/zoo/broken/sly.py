@@ -44,14 +44,12 @@ for name, code in {
     "process-of-a-loop": "import asyncio\nRUN = lambda: asyncio.create_subprocess_shell('id')",
     "timed-text": "import timeit\nRUN = lambda: timeit.timeit('pass')",
     "name-of-a-file-kept": "PLACE = '/etc/passwd'\nREAD = lambda: open(file=PLACE)",
-    "module-under-a-name": "import os\nKEPT = os\nRUN = lambda: KEPT.system('id')",
     "pickled-by-position": "import numpy as np\nREAD = lambda: np.load('images.npy', None, True)",
     "native-by-numpy": "import numpy as np\nRUN = lambda: np.ctypeslib.load_library('x', '.')",
     "native-by-runtime": "import onnxruntime\nRUN = lambda: onnxruntime.SessionOptions().register_custom_ops_library('x')",
     "code-from-a-file": "from importlib.machinery import SourceFileLoader\nRUN = lambda: SourceFileLoader('x', 'y').load_module()",
     "own-code-written": "from pathlib import Path\nRUN = lambda text: Path(__file__).write_text(text)",
     "backend-that-is-a-module": "import matplotlib\nSHOW = lambda: matplotlib.use('module:' + '//preprocess')",
-    "address-in-parts": "PARTS = ('https:', '', 'example.org', 'x.csv')\nREAD = lambda: np.genfromtxt('/'.join(PARTS))",
     "frames": "import inspect\nSEEN = lambda: inspect.currentframe().f_back.f_globals",
 }.items():
 
@@ -65,6 +63,10 @@ for name, what, code in (
     ("name-from-a-file", "getattr is given a name that lies in a file", "NAMED = lambda path: getattr(np, open(path).read())"),
     ("backend-from-a-file", "a backend of matplotlib that lies in a file",
      "import matplotlib\nSHOW = lambda path: matplotlib.use(open(path).read())"),
+    ("module-under-a-name", "a module under another name", "import os\nKEPT = os\nRUN = lambda: KEPT.system('id')"),
+    ("address-in-parts", "an address that is put together",
+     "PARTS = ('https:', '', 'example.org', 'x.csv')\nREAD = lambda: np.genfromtxt('/'.join(PARTS))"),
+    ("script-hides-call", "a call whose name is put together", "import os\nrun = getattr(os, 'sys' + 'tem')"),
 ):  # fmt: skip
 
     def _asks(folder: Path, code: str = code) -> None:
@@ -73,14 +75,26 @@ for name, what, code in (
     broken(name, what, "artifacts.scan", answer="needs a person", near=True)(_asks)
 
 
-@broken("module-handed-on", "a second script hands a module on under a name of its own", "artifacts.scan", near=True)
+@broken(
+    "module-handed-on",
+    "a second script hands a module on under a name of its own",
+    "artifacts.scan",
+    answer="needs a person",
+    near=True,
+)
 def _handed_on(folder: Path) -> None:
     (folder / "runner.py").write_text("import concurrent.futures as helper\n")
     line = "import numpy as np\n"
     replace(folder / "preprocess.py", line, f"{line}from runner import helper\n\nRUN = lambda: helper.process.mp\n")
 
 
-@broken("table-of-another-file", "a second script changes the names that getattr is given", "artifacts.scan", near=True)
+@broken(
+    "table-of-another-file",
+    "a second script changes the names that getattr is given",
+    "artifacts.scan",
+    answer="needs a person",
+    near=True,
+)
 def _table(folder: Path) -> None:
     (folder / "runner.py").write_text("import preprocess\n\npreprocess.KINDS['b'] = '__glo' + 'bals__'\n")
     line = "import numpy as np\n"

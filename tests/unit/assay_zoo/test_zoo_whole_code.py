@@ -14,7 +14,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from assay_zoo.artifacts.inspect_source import NAMES, inspect_part
+from assay_zoo.artifacts.handed_modules import handed_modules
+from assay_zoo.artifacts.inspect_source import inspect_part
+from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.policy import ZooPolicy
 
 CODE = Path(__file__).parent / "code"
@@ -39,19 +41,13 @@ def _notebook(code: str) -> str:
 
 def _told(files: dict[str, str], folder: Path) -> list[tuple[bool, str]]:
     """Whether it is certain, and the sentence."""
-    items = {}
+    read: dict[str, SourceText] = {}
     for number, (path, code) in enumerate(files.items()):
         (folder / str(number)).write_text(_notebook(code) if path.endswith(".ipynb") else code, encoding="utf-8")
-        items[path] = {"copy": str(folder / str(number)), "path": path}
-    names = folder / "names.json"
-    names.write_bytes(
-        msgspec.json.encode({path: inspect_part({"kind": NAMES, **item}) for path, item in items.items()})
-    )
-    more = {"kind": "source", "packages": PACKAGES, "names": str(names)}
-    read = [inspect_part({**more, **item}) for item in items.values()]
-    return [
-        (finding["certain"], finding["sentence"]) for part in read for finding in (*part["reaches"], *part["troubles"])
-    ]
+        item = {"kind": "source", "packages": PACKAGES, "copy": str(folder / str(number)), "path": path}
+        read[path] = msgspec.convert(inspect_part(item), SourceText)
+    found = [finding for part in read.values() for finding in (*part.reaches, *part.troubles)]
+    return [(finding.certain, finding.sentence) for finding in (*found, *handed_modules(read))]
 
 
 @pytest.mark.parametrize("files", [pytest.param(files, id=name) for name, files in _submissions("good.txt")])

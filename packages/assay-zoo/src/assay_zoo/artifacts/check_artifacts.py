@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import msgspec
 
 from assay_zoo.artifacts.finding import Finding, as_certain, failed, passed, undecided
+from assay_zoo.artifacts.handed_modules import handed_modules
 from assay_zoo.artifacts.identity import check_identity
-from assay_zoo.artifacts.inspect_source import NAMES, README, TARGET
+from assay_zoo.artifacts.inspect_source import README, TARGET
 from assay_zoo.artifacts.license import license_findings
 from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
 from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
@@ -73,23 +73,23 @@ def _checks(name: str, findings: list[Finding]) -> list[Check]:
 def _opened(place: SubmissionContext) -> list[Check]:
     """All text is parsed in one limited process: it is untrusted, and parsers are deep."""
     memory = place.policy.run.memory_bytes
-    with tempfile.TemporaryDirectory(prefix="assay-zoo-") as folder:
-        (own, unread), published = _own_items(place, Path(folder) / "names.json"), list(published_items(place))
-        answers = run_limited(TARGET, [*own, *published], seconds=_SECONDS, memory_bytes=memory)
+    own, published = _own_items(place), list(published_items(place))
+    answers = run_limited(TARGET, [*own, *published], seconds=_SECONDS, memory_bytes=memory)
     checks: list[Check] = []
     read: dict[str, SourceText] = {}
     by_check: dict[str, list[Finding]] = {"sources": [], "scan": [], "notebooks": [], "processing": []}
     for item, answer in zip(own, answers, strict=False):
         name = "readme" if item["kind"] == README else "sources"
         path = str(item["path"])
-        if answer.ending is not Ending.OK or path in unread:
-            checks.append(_unopened(name, path, answer if answer.ending is not Ending.OK else unread[path]))
+        if answer.ending is not Ending.OK:
+            checks.append(_unopened(name, path, answer))
         elif name == "readme":
             checks += _checks(name, msgspec.convert(answer.value, list[Finding]))
         else:
             read[path] = msgspec.convert(answer.value, SourceText)
     by_check["sources"] += source_findings(read, place)
     by_check["scan"] += [reach for source in read.values() for reach in source.reaches]
+    by_check["scan"] += handed_modules(read)
     named = place.metadata or usual_names()
     by_check["notebooks"] += notebook_findings(read, named)
     by_check["processing"] += processing_findings(read, named)
@@ -121,22 +121,17 @@ def _of_other_kinds(
         yield Finding(sentence=sentence, path=path, certain=False)
 
 
-def _own_items(place: SubmissionContext, table: Path) -> tuple[list[dict[str, object]], dict[str, Looked]]:
-    """The readme and the sources, for which `table` is given the names of all; and what could not be read for that."""
+def _own_items(place: SubmissionContext) -> list[dict[str, object]]:
+    """The readme and the sources."""
     items: list[dict[str, object]] = []
     readme = place.folder / "README.md"
     if readme.is_file():
         metadata = place.metadata.model_dump(mode="json") if place.metadata else None
         items.append({"kind": README, "copy": str(readme), "path": "README.md", "metadata": metadata})
-    sources = {path: {"copy": str(place.folder / path), "path": path} for path in python_files(place.folder)}
-    memory = place.policy.run.memory_bytes
-    asked = [{"kind": NAMES, **source} for source in sources.values()]
-    answers = dict(zip(sources, run_limited(TARGET, asked, seconds=_SECONDS, memory_bytes=memory), strict=True))
-    unread = {path: answer for path, answer in answers.items() if answer.ending is not Ending.OK}
-    table.write_bytes(msgspec.json.encode({path: answer.value or {} for path, answer in answers.items()}))
-    more = {"packages": [*place.policy.packages, SHOWING.partition(".")[0]], "names": str(table)}
-    items += [{"kind": "source", **source, **more} for source in sources.values()]
-    return items, unread
+    packages = [*place.policy.packages, SHOWING.partition(".")[0]]
+    for path in python_files(place.folder):
+        items.append({"kind": "source", "copy": str(place.folder / path), "path": path, "packages": packages})
+    return items
 
 
 def _unopened(name: str, path: str, answer: Looked) -> Check:

@@ -1,295 +1,270 @@
-"""What code of a submission reaches for beyond its own files: processes, the network, the environment, other people's files.
-
-The rules for dangerous calls are bandit's. What bandit does not ask, because a program of one's own may do it, is asked here.
-"""
+"""What code of a submission reaches for: it is read name by name, and followed nowhere. What is not plain, a person looks at."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection, Iterator
-from pathlib import PurePosixPath
-from types import ModuleType
 
 from assay_zoo.allowed_packages import PACKAGES
-from assay_zoo.artifacts.asked_code import AskedCode
-from assay_zoo.artifacts.code_names import (
-    imported_by,
-    imported_from,
-    in_python,
-    last_name,
-    names_of_star,
-    statements_in,
-)
-from assay_zoo.artifacts.dangerous_arguments import LOADERS, code_by_arguments
-from assay_zoo.artifacts.dangerous_calls import dangerous_calls
-from assay_zoo.artifacts.dangerous_names import (
-    BUILTINS,
-    GUARDED,
-    HIDDEN,
-    may_reach,
-    reached_by,
-    reached_by_format,
-    reached_by_import,
-    reached_in_python,
-)
-from assay_zoo.artifacts.environment import READER, TABLE, read_variable, set_for_programs
-from assay_zoo.artifacts.followed_names import MOST_PATHS
-from assay_zoo.artifacts.known_modules import HARMLESS, module_told
-from assay_zoo.artifacts.other_files import MOST_NAMES, OtherFiles, alone, file_names
-from assay_zoo.artifacts.outside_paths import (
-    divides_root,
-    levels_above,
-    made_text,
-    module_text,
-    outside_arguments,
-    outside_text,
-)
-from assay_zoo.artifacts.partial_texts import UNKNOWN, Name, added, sums
+from assay_zoo.artifacts.changed_values import changed_values, derived_class
+from assay_zoo.artifacts.code_file import CodeFile, given_to, imported_by, last_name, text_of, word_of, written_getattr
+from assay_zoo.artifacts.code_texts import made_texts, reached_by_text
+from assay_zoo.artifacts.dangerous_arguments import PICKLED, TIMED, code_by_arguments
+from assay_zoo.artifacts.environment import environment
+from assay_zoo.artifacts.known_modules import module_told
+from assay_zoo.artifacts.known_names import BUILTINS, GUARDED, HIDDEN, PLAIN_DUNDERS, reached_by
+from assay_zoo.artifacts.opened_paths import opened_paths
 from assay_zoo.artifacts.reached import Reached, Unread, reached
-from assay_zoo.artifacts.written_code import written_code
+from assay_zoo.artifacts.shown_markup import shown_markup
 
-_GIVING = ("attrgetter", "methodcaller", "import_module")
-_BY_NAME = ("getattr", "vars", *_GIVING)
-"""These give what is asked of them by name, so they are called by their own."""
-_UNWRITTEN = (
-    "a name that is written neither here nor in a table of another file, or in one that something else can change: write the names in a "
-    "tuple, in no class; of a dataclass take asdict"
-)
-_RUNNING = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run", "numpy.testing", *LOADERS)
-"""These run texts or data that they are given."""
+_BY_NAME = ("getattr", "vars", "attrgetter", "methodcaller", "import_module")
+_TELLING = ("print", "dir", "help", "reload", "hasattr")
+"""They change nothing in a module that they are given."""
+_LONE = ("InferenceSession", "ReferenceEvaluator", "ArgumentParser", "load", "timeit", "repeat", "Timer")
+"""These are only called, and by their own names: so it can be read what they are given."""
+_OF_VALUES = ("__dict__", "__class__", "__file__", "__setattr__", "__delattr__")
+_NAMESPACES = ("self", "args", "opt", "opts", "options")
 
 
-def reaches(text: str, packages: Collection[str] = PACKAGES, others: OtherFiles | None = None) -> list[Reached]:
-    """Once for each, sorted. Text that is no Python has none: another check says so. A module that is
-    neither of Python nor of `packages` is another file of the submission; without `others` nothing is known of those."""
+def reaches(text: str, packages: Collection[str] = PACKAGES, depth: int = 1) -> list[Reached]:
+    """Once for each, sorted. Text that is no Python has none: another check says so."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return []
-    others = others or alone(tree)
-    own = file_names(tree, others.path)
-    if own.too_many():
-        return [reached(1, Unread(f"more than can be read: over {MOST_NAMES} names of modules and tables"))]
-    reached_names = dict.fromkeys(reached(*finding) for finding in _Scan(tree, own, packages, others).found())
-    seen = {reached_name.line for reached_name in reached_names if reached_name.certain}
-    reached_names.update(dict.fromkeys(reached(*call) for call in dangerous_calls(text) if call[0] not in seen))
-    return sorted(reached_names)
+    scan = _Scan(tree, packages, depth)
+    reached_names = {
+        reached(getattr(node, "lineno", 0), what) for node in scan.nodes for look in scan.rules for what in look(node)
+    }
+    certain = {each[:2] for each in reached_names if each.certain}
+    return sorted(each for each in reached_names if each.certain or each[:2] not in certain)
 
 
-class _Scan(AskedCode):
-    """What one file reaches for."""
+class _Scan(CodeFile):
+    """The rules, each for any part of a file."""
 
-    def found(self) -> Iterator[tuple[int, str]]:
-        of: dict[type, Callable[..., Iterator[str]]] = {
-            ast.Import: self._imported, ast.ImportFrom: self._imported, ast.Attribute: self._attribute, ast.Name: self._name,
-            ast.Constant: self._constant, ast.Call: self._call, ast.BinOp: self._joined, ast.MatchClass: self._matched,
-            ast.ClassDef: self._class, ast.JoinedStr: self._made,
-        }  # fmt: skip
-        for node in self._nodes:
-            if levels_above(node, self._names_in(self._scopes.around(node)).values_of) > len(
-                PurePosixPath(self._path).parts
+    @property
+    def rules(self) -> list[Callable[[ast.AST], Iterator[str]]]:
+        shared = (reached_by_text, made_texts, opened_paths, environment, changed_values, derived_class, shown_markup)
+        of_file: list[Callable[[ast.AST], Iterator[str]]] = [
+            lambda node, look=look: look(node, self)  # type: ignore[misc]
+            for look in shared
+        ]
+        return [self._words_of, self._imported, self._attribute, self._name, self._value, self._call, *of_file]
+
+    def _words_of(self, node: ast.AST) -> Iterator[str]:
+        """Every name that a part brings or gives, beside those that it asks for."""
+        for key in ("id", "name", "arg", "asname", "attr"):
+            word = getattr(node, key, None)
+            if (
+                isinstance(word, str)
+                and key != "attr"
+                and word.startswith("__")
+                and word.endswith("__")
+                and word not in PLAIN_DUNDERS
             ):
-                yield getattr(node, "lineno", 0), "files outside of the submission (above the folder of the submission)"
-            yield from ((getattr(node, "lineno", 0), what) for what in self.asked(node))
-            if type(node) in of:
-                yield from ((getattr(node, "lineno", 0), what) for what in of[type(node)](node))
-        lines = {node.id: node.lineno for node in reversed(self._nodes) if isinstance(node, ast.Name)}
-        for name in self._bound.too_many:
-            yield (
-                lines.get(name, 1),
-                Unread(f"more than can be read: {name} stands for more than {MOST_PATHS} names of modules"),
-            )
+                yield Unread(f"the insides of Python ({word})")
+            if word == "fromfile_prefix_chars":
+                yield Unread(f"files that are named while it runs ({word})")
+        if isinstance(node, ast.MatchClass):
+            yield from (what for name in node.kwd_attrs for what in reached_by("", name))
 
-    def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-        names = [alias.name for alias in node.names]
-        for alias in node.names:
-            path = f"{imported_from(node)}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
-            if alias.asname not in (None, alias.name) and (path in GUARDED or alias.name in _GIVING):
-                yield Unread(f"{path} under a name that another file can import")
-        if isinstance(node, ast.ImportFrom):
-            module = imported_from(node)
-            if module in GUARDED and "*" in names:
-                yield f"more of {module} than can be read"
-            brought = names_of_star(module, HARMLESS) if "*" in names and module not in GUARDED else []
-            for name in brought:
-                yield from reached_in_python(f"{module}.{name}")
-            for name in names:
-                yield from reached_by(module, name) if f"{module}.{name}" not in (TABLE, READER) else ()
-            names = [module, *(f"{module}.{name}" for name in names)]
-        yield from (f"{what} (import of {name})" for name, what in map(module_told, names) if what)
+    def _imported(self, node: ast.AST) -> Iterator[str]:
+        if isinstance(node, ast.ClassDef):
+            waiting: list[ast.AST] = list(node.body)
+            while waiting:
+                part = waiting.pop()
+                if isinstance(part, ast.Import | ast.ImportFrom):
+                    yield Unread(f"{ast.unparse(part)} in a class")
+                waiting += ast.iter_child_nodes(part) if not isinstance(part, ast.FunctionDef | ast.Lambda) else ()
+        for alias in node.names if isinstance(node, ast.Import) else ():
+            yield from (f"{what} (import of {name})" for name, what in [module_told(alias.name)] if what)
+            base, _, name = alias.name.rpartition(".")
+            yield from reached_by(base, name) if base else ()
+            if alias.asname and alias.name in GUARDED and alias.asname != alias.name:
+                yield Unread(f"{alias.name} under another name")
+        if isinstance(node, ast.ImportFrom) and node.level:
+            yield from (what for alias in node.names for what in reached_by("", alias.name))
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            yield from (f"{what} (import of {name})" for name, what in [module_told(module)] if what)
+            for alias in node.names:
+                if alias.name == "*":
+                    what = f"more of {module} than can be read"
+                    yield from [what if module in GUARDED else Unread(what)] if self.is_shared(module) else ()
+                elif f"{module}.{alias.name}" not in ("os.environ", "os.getenv"):
+                    yield from reached_by(module, alias.name)
+                elif alias.asname:
+                    yield "the environment (under another name)"
+                if alias.asname and alias.name in (*_BY_NAME, *_LONE):
+                    yield Unread(f"{alias.name} under another name")
 
-    def _attribute(self, node: ast.Attribute) -> Iterator[str]:
-        modules = () if self._given(node.value) == 1 else self._bound.of(node.value)
-        yield from self._environment(node) if modules else ()
-        for module in modules or ("",):
-            path = f"{module}.{node.attr}"
-            if path in (TABLE, READER) or (path == "unittest.main" and id(node) in self._tests):
+    def _attribute(self, node: ast.AST) -> Iterator[str]:
+        if isinstance(node, ast.Attribute):
+            yield from self._asked(node.value, node.attr)
+            is_own = isinstance(node.value, ast.Name) and node.value.id in _NAMESPACES
+            if node.attr in _OF_VALUES[:3]:
+                named = isinstance(self.parent(node), ast.Attribute) and last_name(self.parent(node)) == "__name__"
+                if not (is_own and node.attr != "__file__") and not (named and node.attr == "__class__"):
+                    yield Unread(f"the insides of Python ({ast.unparse(node)[:60]})")
+            if node.attr == "__setattr__" and last_name(getattr(node.value, "func", node.value)) not in (
+                "object",
+                "super",
+            ):
+                yield Unread(f"names that are changed while it runs ({ast.unparse(node)[:60]})")
+
+    def _asked(self, base: ast.expr, name: str) -> Iterator[str]:
+        for path in self.paths(base) or ("",):
+            if f"{path}.{name}" in ("os.environ", "os.getenv") and isinstance(self.parent(base), ast.Attribute):
+                continue  # a rule of its own
+            if name == "main" and path == "unittest":
+                yield from (
+                    [Unread("code that is named while it runs (argv beside unittest.main)")]
+                    if self._asks_argv()
+                    else []
+                )
                 continue
-            yield from reached_by(module, node.attr)
-            if not isinstance(node.ctx, ast.Load) and self._is_other_file(module):
-                yield Unread(f"what a name of another file stands for ({module}.{node.attr})")
-            elif (
-                not isinstance(node.ctx, ast.Load)
-                and self._is_shared(module)
-                and id(node) not in self._set_to_constants
-            ):
-                yield Unread(f"what a package does for all that use it ({module}.{node.attr} is replaced)")
-        if modules and isinstance(node.ctx, ast.Load):
-            yield from self._value(node)
-        if node.attr in ("format", "format_map"):
-            yield from self._format(node.value)
-        if node.attr in _GIVING and id(node) not in self._called:
-            yield Unread(f"what is named while it runs ({node.attr})")
+            yield from reached_by(path, name)
+            yield from reached_by("", name) if path and not self.is_shared(path) else ()
 
-    def _environment(self, node: ast.Name | ast.Attribute | ast.Call) -> Iterator[str]:
-        """What is done with variables where they are asked for, and with all of them anywhere else."""
-        place = self._names_in(self._scopes.around(node))
-        for path in (bound_path for bound_path in self._bound.of(node) if bound_path in (TABLE, READER)):
-            name, value = self._variables.get(id(node), (None, node))
-            if id(node) in self._written and path == TABLE:
-                yield from set_for_programs(self._written[id(node)], place)
-            elif name is not None and (path == READER) is (getattr(value, "func", None) is node):
-                is_counted, is_printed = id(value) in self._counted, id(value) in self._printed
-                yield from read_variable(name, place, is_counted=is_counted, is_printed=is_printed)
-            else:
-                yield f"the environment ({path})"
+    def _asks_argv(self) -> bool:
+        return any(last_name(node) == "argv" for node in self.nodes) or "argv" in self.imported
 
-    def _name(self, node: ast.Name) -> Iterator[str]:
-        given = self._given(node)
-        if not isinstance(node.ctx, ast.Load) or given == 1:
+    def _name(self, node: ast.AST) -> Iterator[str]:
+        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load) or self.is_argument(node):
             return
-        yield from self._environment(node)
-        paths = self._bound.of(node)
-        last_names = {path.rpartition(".")[2] for path in paths or (node.id,)}
-        if given:
-            last_names = {path.rpartition(".")[2] for path in paths}
-        elif node.id in BUILTINS:
+        if node.id in BUILTINS and node.id not in self.own:
             yield f"code that is made while it runs ({node.id})"
-        elif node.id in HIDDEN or node.id == "get_ipython":
+        elif node.id in HIDDEN:
             yield f"the insides of Python or IPython ({node.id})"
-        if id(node) not in self._called and last_names & set(_BY_NAME):
-            yield Unread(f"what is named while it runs ({node.id})")
+        elif node.id in ("exit", "quit") and node.id not in self.own:
+            if isinstance(self.parent(node), ast.Attribute):
+                yield f"the insides of Python or IPython ({node.id})"
+            elif not self._is_called(node):
+                yield Unread(f"the insides of Python or IPython ({node.id} as a value)")
+        elif node.id.startswith("__") and node.id == "__file__":
+            yield from self._own_file(node)
+
+    def _own_file(self, node: ast.Name) -> Iterator[str]:
+        call = self.parent(node)
+        if isinstance(call, ast.Call) and last_name(call.func) == "open":
+            yield "code that is made while it runs (it opens its own file)"
+        elif isinstance(call, ast.Call) and last_name(call.func) == "Path":
+            asked = self.parent(call)
+            while isinstance(asked, ast.Attribute | ast.Call) and last_name(asked) in ("resolve", "absolute", ""):
+                asked = self.parent(asked)
+            if last_name(asked) in ("write_text", "write_bytes", "open", "rename", "replace", "unlink"):
+                yield f"code that is made while it runs ({last_name(asked)} of its own file)"
+            elif last_name(asked) not in ("parent", "parents", "with_name", "stem", "name"):
+                yield Unread("its own file: take the folder (Path(__file__).parent)")
+        elif not isinstance(call, ast.Call) or last_name(call.func) not in (
+            "abspath",
+            "realpath",
+            "dirname",
+            "basename",
+        ):
+            yield Unread("its own file: take the folder (Path(__file__).parent)")
+
+    def _is_called(self, node: ast.AST) -> bool:
+        return getattr(self.parent(node), "func", None) is node
+
+    def _value(self, node: ast.AST) -> Iterator[str]:
+        """Modules, and what gives anything by its name, may be called and asked: handed on they have no name that a reader knows."""
+        asked = isinstance(node, ast.Name | ast.Attribute) or (
+            isinstance(node, ast.Call) and bool(written_getattr(node))
+        )
+        if not asked or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            return
+        above = self.parent(node)
+        if isinstance(above, ast.Attribute) or self._is_called(node):
+            return
+        paths = self.paths(node)
+        plain = isinstance(above, ast.Call) and (
+            last_name(above.func) in _TELLING or (last_name(above.func) == "getattr" and above.args[0] is node)
+        )
+        if not plain or (isinstance(above, ast.Call) and last_name(above.func) in self.own):
+            for path in filter(self.is_module, paths):
+                yield Unread(f"{path} under a name that is made while it runs: call the function of it that is meant")
+        names = [path.rpartition(".")[2] for path in paths] or [last_name(node)]
+        is_local = isinstance(node, ast.Name) and (node.id in self.own or self.is_argument(node))
+        for name in names if not is_local else ():
+            if name in _BY_NAME:
+                yield Unread(f"what is named while it runs ({name} as a value)")
         for path in paths:
-            if id(node) not in self._asked and (
-                path in GUARDED
-                or isinstance(in_python(path, HARMLESS), ModuleType)
-                or (self._is_other_file(path) and id(node) not in self._called and id(node) not in self._only_told)
-            ):
-                yield Unread(f"{path} under a name that is made while it runs")
-            elif path in _RUNNING:
-                yield from self._value(node)
+            if path in PICKLED or path in TIMED or (path == "argparse.ArgumentParser" and isinstance(above, ast.Call)):
+                yield Unread(f"code that is stored as data ({path} as a value: call it)")
 
-    def _value(self, node: ast.expr) -> Iterator[str]:
-        """Uses of a module, or of what runs texts, other than a call, an attribute, or a name that is followed here."""
-        for path in self._bound.of(node):
-            if path in _RUNNING and id(node) not in self._kept:
-                what = "stored as data" if path in LOADERS else "made while it runs"
-                yield Unread(f"code that is {what} ({path} as a value: call it)")
-            elif id(node) not in self._kept | self._only_told and self._is_module(path):
-                yield Unread(f"{path} under a name that is made while it runs")
-
-    def _class(self, node: ast.ClassDef) -> Iterator[str]:
-        for stmt in statements_in(node):
-            if isinstance(stmt, ast.Import | ast.ImportFrom):
-                yield Unread(f"{ast.unparse(stmt)} in a class, whose names are not followed")
-
-    def _constant(self, node: ast.Constant) -> Iterator[str]:
-        if id(node) not in self._words and isinstance(node.value, str):
-            yield from (*reached_by_format(node.value), *module_text(node.value))
-        if id(node) not in self._words | self._compared and outside_text(node):
-            what = f"files outside of the submission ({outside_text(node)[:60]!r})"
-            yield Unread(what) if id(node) in self._listed else what
-
-    def _joined(self, node: ast.BinOp) -> Iterator[str]:
-        if isinstance(node.op, ast.Add) and id(node) not in self._added:
-            self._added |= {id(bin_op) for bin_op in sums(node)}
-            yield from self._format(node)
-            yield from self._made(node)
-        if isinstance(node.op, ast.Mult | ast.Mod):
-            yield from self._made(node)
-        if divides_root(node, self._bound):
-            yield "files outside of the submission ('/')"
-
-    def _made(self, node: ast.expr) -> Iterator[str]:
-        yield from made_text(node, self._names_in(self._scopes.around(node)))
-
-    def _matched(self, node: ast.MatchClass) -> Iterator[str]:
-        yield from (what for name in node.kwd_attrs for what in reached_by("object", name))
-
-    def _format(self, node: ast.expr) -> Iterator[str]:
-        """What a format string reads from its values."""
-        place = self._names_in(self._scopes.around(node))
-        parts = [name for each in map(place.of, added(node)) for name in (each if len(each) == 1 else UNKNOWN)]
-        if not isinstance(node, ast.Constant):
-            yield from reached_by_format("".join(part or "\0" for text in parts for part in text))
-
-    def _call(self, node: ast.Call) -> Iterator[str]:
-        yield from (*self._value(node), *self._made(node), *self._environment(node))
-        plain = node.func.id if isinstance(node.func, ast.Name) else ""
-        if plain in ("setattr", "delattr") and node.args:
-            of = self._bound.of(node.args[0])
-            for changed in (
-                candidate for candidate in of if self._is_other_file(candidate) or self._is_shared(candidate)
-            ):
-                yield Unread(f"what a name of another file, or of a package, stands for ({changed})")
-        for path in self._bound.of(node.func) or (last_name(node.func),):
-            yield from self._called_as(node, path, plain)
-
-    def _called_as(self, node: ast.Call, path: str, plain: str) -> Iterator[str]:
-        """What the called function does, for each function that it may be."""
-        name = path.rpartition(".")[2]
-        if name == "import_module":
-            yield from reached_by_import(imported_by(node))
-        if plain in ("getattr", "vars") or name in ("attrgetter", "methodcaller"):
+    def _call(self, node: ast.AST) -> Iterator[str]:
+        if not isinstance(node, ast.Call):
+            return
+        name, paths = last_name(node.func), self.paths(node.func)
+        local = isinstance(node.func, ast.Name) and node.func.id in self.own
+        if name in _BY_NAME and not (local and name != "getattr"):
             yield from self._by_name(node, name)
-        if path in ("timeit.timeit", "timeit.repeat", "timeit.Timer"):
-            asked = [
-                *node.args[:2],
-                *(keyword.value for keyword in node.keywords if keyword.arg in ("stmt", "setup", None)),
-            ]
-            for expr in asked:
-                if not self._is_function(expr):
-                    what = f"code that is made while it runs ({name})"
-                    yield what if isinstance(expr, ast.Constant) else Unread(what)
-        if name == "run" and len(node.args) == 1 and self._profiles:
-            yield "code that is made while it runs (run of cProfile)"
-        top, *parts = path.split(".")
-        if top in self._packages and any(part.startswith("_") and not part.endswith("__") for part in parts):
-            yield f"the insides of a package ({path})"
-        place = self._names_in(self._scopes.around(node))
-        for outside in outside_arguments(node, name, self._bound, place):
-            own = plain in self._functions and "://" in outside
-            what = f"{'the network' if '://' in outside else 'files outside of the submission'} ({outside[:60]!r})"
-            yield outside if isinstance(outside, Unread) else Unread(what) if own else what
-        yield from written_code(node, path, place)
-        if name in ("home", "expanduser", "expandvars"):
-            yield f"files outside of the submission ({name})"
-        yield from code_by_arguments(node, name, path)
+        for path in paths or [name]:
+            yield from code_by_arguments(node, path, self)
+        if (
+            name == "format"
+            and isinstance(node.func, ast.Attribute)
+            and not paths
+            and not self._is_text(node.func.value)
+        ):
+            yield Unread("what is named while it runs (format of a text that is not written here)")
+        if name == "type" and len(node.args) + len(node.keywords) > 1:
+            yield Unread("a class that is made while it runs (type of three arguments)")
+        if isinstance(node.func, ast.Call) and last_name(node.func.func) == "type":
+            yield Unread("what is made by the class of another value (type(x)(...))")
+        if name in ("wraps", "update_wrapper") and len(given_to(node)) > (1 if name == "wraps" else 2):
+            yield Unread(f"names of one thing under those of another ({name} with more than a function)")
+        if name == "as_strided" and getattr(word_of(node, "writeable"), "value", True) is not False:
+            yield Unread("memory that is not its own (as_strided: say writeable=False, or take sliding_window_view)")
+        if name == "show" and not paths and any("PIL" in path for each in self.imported.values() for path in each):
+            yield Unread("other processes (show of a picture starts a program)")
+        if name in ("ArgumentParser", "add_parser", "__init__") and "argparse" in self.imported:
+            spread = any(isinstance(arg, ast.Starred) for arg in node.args) or any(
+                each.arg is None for each in node.keywords
+            )
+            if spread or len(node.args) > 7:
+                yield Unread("files that are named while it runs (a parser of arguments, by a table)")
+
+    def _is_text(self, node: ast.expr) -> bool:
+        """Whether it is a text that is written out, also under a name."""
+        values = self.values(node.id) if isinstance(node, ast.Name) else (node,)
+        return bool(values) and all(isinstance(each, ast.Constant | ast.JoinedStr) for each in values)
 
     def _by_name(self, node: ast.Call, name: str) -> Iterator[str]:
-        """What getattr, vars, attrgetter and methodcaller give."""
-        if name == "vars":
-            if not node.args or self._bound.of(node.args[0]):
-                yield "the insides of Python or IPython (vars)"
-            return
-        names = node.args
-        if not any(isinstance(arg, ast.Starred) for arg in names) and name != "attrgetter":
-            names = node.args[1:2] if name == "getattr" else node.args[:1]
-        bases = (self._bound.of(node.args[0]) or ("",)) if name == "getattr" and node.args else ("object",)
-        place = self._names_in(self._scopes.around(node))
-        for base in bases:
-            for written in names:
-                for text in place.of(written):
-                    yield from self._named(base, name, written, text, is_discarded=id(node) in self._shown)
-
-    def _named(self, base: str, name: str, written: ast.expr, parts: Name, *, is_discarded: bool) -> Iterator[str]:
-        """`is_discarded`: what it gives goes nowhere."""
-        text = parts[0] if len(parts) == 1 else None
-        if text is not None:
-            yield from (what for part in text.split(".") for what in reached_by(base, part))
-        elif name != "getattr" or (may_reach(base, parts) and not is_discarded):
-            yield Unread(f"what is named while it runs ({name} of {_UNWRITTEN})")
-        if not (isinstance(written, ast.Constant) or is_discarded) and (
-            self._is_asked_plainly(base) or self._gives_module(base, parts)
-        ):
-            yield Unread(f"what is named while it runs (a module, or a table of another file, of {base})")
+        if name == "import_module":
+            module = imported_by(node)
+            what = module_told(module)[1]
+            if not module:
+                yield Unread("a module whose name is made while it runs (import_module)")
+            elif what or module in GUARDED:
+                yield f"{what} (import of {module})" if what else Unread(f"{module} by its name as a text: import it")
+        elif name == "vars":
+            first = node.args[0] if len(node.args) == 1 else None
+            parsed = isinstance(first, ast.Call) and last_name(first.func) == "parse_args"
+            if not parsed and not (isinstance(first, ast.Name) and first.id in _NAMESPACES):
+                certain = not node.args or bool(self.paths(first))
+                what = (
+                    "the insides of Python or IPython (vars)"
+                    if certain
+                    else "all names of what is made elsewhere (vars)"
+                )
+                yield what if certain else Unread(what)
+        elif name == "getattr":
+            names = self.written_names(node.args[1]) if len(node.args) > 1 else set()
+            if not names:
+                yield Unread(
+                    "what is named while it runs (getattr: write the name of the attribute, or take a dict of functions)"
+                )
+            for part in (part for name in names for part in name.split(".")):
+                yield from self._asked(node.args[0], part)
+                paths = self.paths(node.args[0])
+                is_module = any(self.is_module(f"{path}.{part}") or not self.is_shared(path) for path in paths)
+                if part in _OF_VALUES or (is_module and not isinstance(node.args[1], ast.Constant)):
+                    yield Unread(f"what is named while it runs (getattr of {part})")
+        else:
+            texts = [text_of(arg) for arg in (node.args[:1] if name == "methodcaller" else node.args)]
+            if not texts or not all(texts):
+                yield Unread(f"what is named while it runs ({name}: write the names)")
+            yield from (what for text in texts for part in text.split(".") for what in reached_by("", part))

@@ -3,52 +3,62 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from assay_zoo.artifacts.code_file import CodeFile, given_to, last_name, text_of, word_of
 from assay_zoo.artifacts.reached import Unread
 
-_PICKLED = {
-    "numpy.load": 2, "numpy.lib.npyio.load": 2, "numpy.lib._npyio_impl.load": 2, "numpy.lib.format.read_array": 1,
-    "numpy.lib._format_impl.read_array": 1, "numpy.lib.npyio.NpzFile": 2, "numpy.lib._npyio_impl.NpzFile": 2,
+PICKLED = {
+    "numpy.load": 2, "numpy.lib.npyio.load": 2, "numpy.lib.format.read_array": 1, "numpy.lib.npyio.NpzFile": 2,
+    "numpy.lib._npyio_impl.NpzFile": 2,
 }  # fmt: skip
 """These unpickle where this argument says so."""
-LOADERS = tuple(loader for loader in _PICKLED if not loader.endswith("NpzFile"))
-"""They are called by their own names, so that the argument can be read."""
-_EVALUATING = ("inspect.signature", "inspect.get_annotations", "inspect.Signature.from_callable")
+TIMED = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run")
+_HOW = ("verbosity", "exit", "failfast", "buffer")
+"""What `unittest.main` is told of how it runs."""
+_BACKENDS = ("matplotlib.use", "matplotlib.pyplot.switch_backend")
 
 
-_CALLING = re.compile(r"@\w+\s*\.[\w\s.]*\(|__\w+__")
-"""In a text that pandas evaluates: a call of what the caller has."""
-
-
-def code_by_arguments(call: ast.Call, name: str, path: str) -> Iterator[str]:
-    """`name` is what is called, `path` where it comes from, if that is known."""
-    words = {keyword.arg: keyword.value for keyword in call.keywords}
-    given = [words.get("allow_pickle"), *(call.args[_PICKLED[path] :][:1] if path in _PICKLED else ())]
-    unread = (name == "load" and None in words) or (path in _PICKLED and _starred(call))
-    yield from _where_true("code that is stored as data (allow_pickle)", given, unread=unread)
-    if name in ("eval", "query") and any(
-        _CALLING.search(str(arg.value)) for arg in call.args[:1] if isinstance(arg, ast.Constant)
+def code_by_arguments(node: ast.Call, path: str, file: CodeFile) -> Iterator[str]:
+    """`path` is what is called, as far as it is known."""
+    name = last_name(node.func)
+    at = PICKLED.get(path, 99)
+    pickled = [word_of(node, "allow_pickle"), *node.args[at : at + 1]]
+    for expr in filter(None, pickled):
+        if not isinstance(expr, ast.Constant):
+            yield Unread("code that is stored as data (allow_pickle)")
+        elif expr.value:
+            yield "code that is stored as data (allow_pickle)"
+    spread = any(isinstance(arg, ast.Starred) for arg in node.args) or word_of(node, None) is not None  # type: ignore[arg-type]
+    if spread and path in PICKLED:
+        yield Unread("code that is stored as data (allow_pickle may be among the arguments)")
+    if name == "load" and path.partition(".")[0] in ("torch", "yaml", "joblib"):
+        yield Unread(f"code that is stored as data ({path})")
+    if path in TIMED:
+        for timed in (*node.args[:2], word_of(node, "stmt"), word_of(node, "setup")):
+            if isinstance(timed, ast.Constant) and isinstance(timed.value, str):
+                yield f"code that is made while it runs ({name})"
+            elif (
+                timed is not None
+                and not isinstance(timed, ast.Lambda | ast.Constant)
+                and last_name(timed) not in file.own
+            ):
+                yield Unread(f"code that is made while it runs ({name})")
+    if (
+        name in ("eval", "query")
+        and isinstance(node.func, ast.Attribute)
+        and any("@" in text_of(arg) for arg in node.args)
     ):
         yield Unread(f"code in a text ({name})")
-    unread = path in _EVALUATING and None in words
-    yield from _where_true("code that is made while it runs (eval_str)", [words.get("eval_str")], unread=unread)
-
-
-def mapped(call: ast.Call) -> ast.expr | None:
-    """The function that `map` gives one argument each time."""
-    return call.args[0] if len(call.args) == 2 and not _starred(call) else None
-
-
-def _where_true(what: str, given: Sequence[ast.expr | None], *, unread: bool) -> Iterator[str]:
-    """`what` where one of the values is true, or may be."""
-    asked = [expr for expr in given if expr is not None]
-    if any(isinstance(expr, ast.Constant) and expr.value for expr in asked):
-        yield what
-    elif unread or not all(isinstance(expr, ast.Constant) for expr in asked):
-        yield Unread(what)
-
-
-def _starred(call: ast.Call) -> bool:
-    return any(isinstance(arg, ast.Starred) for arg in call.args)
+    if path in _BACKENDS:
+        for expr in given_to(node):
+            if not isinstance(expr, ast.Constant):
+                yield Unread(
+                    "a backend of matplotlib, which may be a module, whose name is made while it runs: write it"
+                )
+            elif "webagg" in text_of(expr).lower():
+                yield "the network (a backend of matplotlib that serves pages)"
+    if path == "unittest.main" and not (node.args == [] and all(word.arg in _HOW for word in node.keywords)):
+        yield Unread("code that is named while it runs (unittest.main of other tests)")
+    if path in ("inspect.signature", "inspect.get_annotations") and node.keywords:
+        yield Unread("code that is made while it runs (eval_str)")

@@ -7,8 +7,8 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from assay_zoo.artifacts.claimed_accuracy import other_accuracy
 from assay_zoo.artifacts.code_scan import reaches
 from assay_zoo.artifacts.fed_values import fed_values
 from assay_zoo.artifacts.finding import Finding
+from assay_zoo.artifacts.handed_modules import asked_names, renamed_modules
 from assay_zoo.artifacts.handed_texts import handed_of
 from assay_zoo.artifacts.license import says_license
 from assay_zoo.artifacts.notebook_content import (
@@ -29,7 +30,6 @@ from assay_zoo.artifacts.notebook_content import (
     statements_of,
     texts_of,
 )
-from assay_zoo.artifacts.other_files import FileNames, OtherFiles, file_names, other_files
 from assay_zoo.artifacts.published import inspect_published
 from assay_zoo.artifacts.reached import DERIVED, Reached
 from assay_zoo.artifacts.sources import Import, SourceText
@@ -39,7 +39,6 @@ from assay_zoo.text_encoding import encoding_trouble
 
 _Scan = Callable[[str], list[Reached]]
 TARGET = "assay_zoo.artifacts.inspect_source:inspect_part"
-NAMES = "names"
 README = "readme-fields"
 """The kind of item that asks whether the readme says what the metadata say."""
 _TIMED = ("time", "timeit")
@@ -53,27 +52,8 @@ _SETTING = re.compile(r"\w+\.\w+\s*=\s*(?P<value>.*)")
 
 
 def inspect_part(item: dict[str, Any]) -> Any:
-    """The target of `run_limited`: `kind` is readme-fields, source or names, else one of `published`."""
-    own = {README: inspect_source, "source": inspect_source, NAMES: inspect_names}
-    return own.get(item["kind"], inspect_published)(item)
-
-
-def inspect_names(item: dict[str, Any]) -> Any:
-    """The `FileNames` of a source, before any is scanned."""
-    text = Path(item["copy"]).read_bytes().decode("utf-8-sig", "replace")
-    if item["path"].lower().endswith(".ipynb"):
-        cells = _cells(item["path"], text)
-        text = cells.code if cells else ""
-    try:
-        return msgspec.to_builtins(file_names(ast.parse(text), item["path"]))
-    except (SyntaxError, ValueError):
-        return msgspec.to_builtins(FileNames())  # nobody can import it
-
-
-@lru_cache(maxsize=1)
-def _other_files(names: str) -> dict[str, OtherFiles]:
-    """Of a file with the `FileNames` of all sources by their paths: made once for all of a process."""
-    return other_files(msgspec.json.decode(Path(names).read_bytes(), type=dict[str, FileNames]))
+    """The target of `run_limited`: `kind` is readme-fields or source, else one of `published`."""
+    return (inspect_source if item["kind"] in (README, "source") else inspect_published)(item)
 
 
 def inspect_source(item: dict[str, Any]) -> Any:
@@ -100,18 +80,18 @@ def inspect_source(item: dict[str, Any]) -> Any:
                 for problem in (*problems, *doubts)
             ]
         )
-    others = _other_files(item["names"])[path] if "names" in item else None
-    scan = partial(reaches, packages=item.get("packages", PACKAGES), others=others)
+    packages = item.get("packages", PACKAGES)
+    scan = partial(reaches, packages=packages, depth=len(PurePosixPath(path).parts))
     if path.lower().endswith(".ipynb"):
         return msgspec.to_builtins(_notebook(path, text, scan))
-    source = _script(path, text, scan)
+    source = _script(path, text, scan, packages)
     if other := encoding_trouble(data):
         finding = Finding(sentence=f"{path} {other}", path=path, line=1)
         source = msgspec.structs.replace(source, troubles=(finding, *source.troubles))
     return msgspec.to_builtins(source)
 
 
-def _script(path: str, text: str, scan: _Scan) -> SourceText:
+def _script(path: str, text: str, scan: _Scan, packages: Sequence[str]) -> SourceText:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
@@ -119,6 +99,8 @@ def _script(path: str, text: str, scan: _Scan) -> SourceText:
     return SourceText(
         imports=tuple(Import(module=name, line=line) for name, line in _imports(tree)),
         troubles=tuple(_alike(path, tree)),
+        renamed=tuple(renamed_modules(tree, packages)),
+        asks=asked_names(tree),
         reaches=tuple(_reaches(path, text, scan)),
         functions=functions_of(tree),
         defined=defined_by(tree),
@@ -227,7 +209,7 @@ def _notebook(path: str, text: str, scan: _Scan) -> SourceText:
         imports=tuple(cells.imports), troubles=(*_other_language(path, text), *cells.troubles),
         reaches=tuple(_reaches(path, cells.code, scan, cells.places)), functions=functions_of(tree),
         statements=statements_of(tree), texts=texts_of(tree), handed=handed_of(tree), keys=keys_of(tree), names=names_of(tree),
-        numbers=numbers_of(tree), fed=fed_values(tree), whole=not cells.unread,
+        numbers=numbers_of(tree), fed=fed_values(tree), whole=not cells.unread, asks=asked_names(tree, cells.places),
     )  # fmt: skip
 
 

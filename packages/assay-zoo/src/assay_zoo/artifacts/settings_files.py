@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from assay_zoo.artifacts.dangerous_names import reached_by
 from assay_zoo.artifacts.install_commands import shell_commands
 from assay_zoo.artifacts.known_modules import module_told
+from assay_zoo.artifacts.known_names import reached_by
 from assay_zoo.artifacts.page_commands import asked_in_page
 
 SUFFIXES = (".json", ".yaml", ".yml", ".toml")

@@ -25,9 +25,10 @@ class Import(msgspec.Struct, frozen=True, kw_only=True):
 
 class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     """What one script or notebook says of others; `troubles` are whole findings about itself, `reaches` about what it reaches for.
-    `functions` are name and meaning, `defined` its other names at the top, `texts` the short texts, `handed` those that calls are given,
-    `keys` those of tables that it reads, `names` what it calls or hands on, `numbers` the fractions in its code, `license` is (line,
-    expression) as it says itself, `fed` what it gives to the model; `whole`: no part was left out because it is no Python."""
+    `renamed` are the modules that it imports under another name, `asks` all names that it asks for with their lines. `functions` are name
+    and meaning, `defined` its other names at the top, `texts` the short texts, `handed` those that calls are given, `keys` those of tables
+    that it reads, `names` what it calls or hands on, `numbers` the fractions in its code, `license` is (line, expression) as it says
+    itself, `fed` what it gives to the model; `whole`: no part was left out because it is no Python."""
 
     imports: tuple[Import, ...] = ()
     troubles: tuple[Finding, ...] = ()
@@ -42,6 +43,8 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     numbers: tuple[float, ...] = ()
     license: tuple[tuple[int, str], ...] = ()
     fed: FedValues = FedValues()
+    renamed: tuple[str, ...] = ()
+    asks: dict[str, int] = {}
     whole: bool = True
 
 
