@@ -21,7 +21,7 @@ def _restricted(path: str, text: str, folder: Path) -> str:
 @pytest.mark.parametrize(
     ("path", "text", "words"),
     [
-        ("EULA.txt", "Companies need our permission.", "need our permission"),
+        ("EULA.txt", "Companies need our permission.", "our permission"),
         ("EULA.txt", "Companies talk to us first.", "Companies talk to us first."),
         ("TERMS.md", "Ask us before you use it.", "Ask us before you use it."),
         ("README.md", _ABOVE + "## Terms of use\n\nStrictly for internal use.\n", "Strictly for internal use."),

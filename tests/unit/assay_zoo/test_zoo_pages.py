@@ -131,9 +131,7 @@ def test_data_that_not_everybody_may_use(license: str, is_restricted: bool) -> N
 def test_words_in_the_metadata_that_allow_less_ask_a_person() -> None:
     table = tomllib.loads(METADATA)
     assert not list(use_findings(Metadata.model_validate(table), MetadataText()))
-    table["description"] = (
-        "Classifies documents: public, internal, confidential. Free for commercial and non-commercial use."
-    )
+    table["description"] = "Classifies documents: public, internal or secret. Free for all."
     assert not list(use_findings(Metadata.model_validate(table), MetadataText()))
     table["description"] += " Only for research."
     (finding,) = use_findings(Metadata.model_validate(table), MetadataText())

@@ -11,18 +11,6 @@ from assay_zoo.artifacts.restricted_use import rights_in_page
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "No permission is needed to use it.", "No royalty is due.", "It is royalty-free.", "Do you agree with the labels?",
-        "It is only for images of companies' logos.", "The model is under the Apache License, Version 2.0.",
-        "Reported by the National Weather Service Agreement Office.", "The model was trained under the Horizon Agreement of Grants.",
-    ],
-)  # fmt: skip
-def test_sentences_that_keep_nothing_to_some(text: str) -> None:
-    assert not any(is_less for *_, is_less in rights_in_page(f"# Model\n\nIt reads digits.\n\n{text}\n"))
-
-
-@pytest.mark.parametrize(
     ("text", "name"),
     [
         ("This model is licensed under the Llama 3 Community License.", "Llama 3 Community License"),

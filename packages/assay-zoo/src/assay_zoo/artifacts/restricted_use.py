@@ -8,15 +8,11 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from assay_zoo.artifacts.finding import Finding
-from assay_zoo.artifacts.license import NONCOMMERCIAL, RESTRICTED, license_of, restricted_by, same_license
+from assay_zoo.artifacts.license import NONCOMMERCIAL, license_of, restricted_by, same_license
 from assay_zoo.artifacts.lines_with import lines_with
-from assay_zoo.artifacts.restricted_abroad import RESERVED, WORDS_OF_RESERVED, is_said_without_spaces
-from assay_zoo.artifacts.restricted_abroad import RULES as ABROAD
-from assay_zoo.artifacts.restricted_words import RULES as _RULES
-from assay_zoo.artifacts.restricted_words import THING
+from assay_zoo.artifacts.rights_words import KEPT, NAMED, WORDS, is_said_without_spaces
 from assay_zoo.artifacts.shown_text import shown_text
 from assay_zoo.artifacts.table_rows import table_rows
-from assay_zoo.artifacts.trade_words import without_denials
 from assay_zoo.license_families import FAMILY, families_of
 from assay_zoo.zoo_files import METADATA
 
@@ -28,15 +24,12 @@ NOTICES = re.compile(r"^(notice|copyright|terms|eula|disclaimer|legal)s?([-_. ].
 """Files that say what a reader may do, beside the licence."""
 _FREE = ("Permissive", "Public Domain", "Copyleft", "Copyleft Limited")
 """Categories of licences under which anybody may use a thing for anything."""
-_TERMS = re.compile(r"\bcc[- ]by(?:[- ]sa)?[- ]n[cd]\b", re.IGNORECASE)
-_EVERYWHERE = (*_RULES, *ABROAD, (WORDS_OF_RESERVED, RESERVED))
-_LESS = re.compile("|".join(pattern for _, pattern in _EVERYWHERE), re.IGNORECASE)
-_SOUGHT = (
-    (("commons clause", "commercial", "used for", "only", "confidential"), RESTRICTED),
-    *((words, re.compile(pattern, re.IGNORECASE)) for words, pattern in _EVERYWHERE),
-    (("cc-by", "cc by"), _TERMS),
+_TERMS = re.compile(NAMED, re.IGNORECASE)
+_ALL = re.compile(
+    r"\ball rights reserved\b|alle rechte vorbehalten|tous droits réservés|todos (?:los derechos|os direitos) reservados"
+    r"|tutti i diritti riservati|alle rechten voorbehouden|все права защищены|保留所有权利|版权所有|版權所有|無断転載を禁ず",
+    re.IGNORECASE,
 )
-_ALL = re.compile(rf"\ball rights reserved\b|{RESERVED}", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n\s*\n")
 _OF_CODE = re.compile(r"\bintern(?:al|[eo]\w*)?\b|внутренн|[内內]部|社内|내부", re.IGNORECASE)
 """Of a function, in code."""
@@ -46,23 +39,15 @@ _IN_CODE = re.compile(
     re.IGNORECASE,
 )
 """What a comment for which a use is kept speaks of."""
-_UNCLEAR = re.compile(r"proprietary|confidential|not be used for", re.IGNORECASE)
-"""Words that can be of something else than a licence."""
 _OF_A_SPLIT = re.compile(r"(?:only )?(?:for )?evaluation(?: only)?", re.IGNORECASE)
 _OF_THE_THING = re.compile(
     r"\b(?:weights?|models?|software|use|licen\w*)\b|^\W*(?:for )?evaluation only\W*$", re.IGNORECASE
 )
 """A set of samples is for evaluation only, in good submissions, too."""
-_OF_RIGHTS = re.compile(
-    r"\blicen[sc](?:es?|ed|ing)\b(?! plates?| numbers?)|\bcopyright|©|\bcommercial|\bmay not be used for"
-    r"|\bproprietary and confidential|\bconfidential and proprietary"
-    rf"|\b(?:this|these)(?: [\w ]{{1,20}})? {THING} (?:is|are) (?:proprietary|confidential)",
-    re.IGNORECASE,
-)
-"""In a sentence that says who may use the thing itself: "confidential" is what a model may find in others' papers, too."""
 _LICENSING = re.compile(r"\blicen[cs](?:es?|ed|ing)\b|\b(?:released|available|distributed) under\b", re.IGNORECASE)
+_THING = r"\b(?:weights?|models?|networks?|checkpoints?|parameters|files?|data(?:sets?)?|software|code|copies|work|it|them|they|these)\b"
 _NAMED = re.compile(
-    rf"(?:{THING}|\b(?:this|everything|all)\b)(?: [\w-]+){{0,3}} (?:is|are)(?: under)?(?: (?:the|a|an))?(?: gnu)? [*_`]*"
+    rf"(?:{_THING}|\b(?:this|everything|all)\b)(?: [\w-]+){{0,3}} (?:is|are)(?: under)?(?: (?:the|a|an))?(?: gnu)? [*_`]*"
     r"(?:[al]?gpl|cc[- ]by|cc0|unlicense|apache[- ]2|bsd-|mit[*_`]*(?=[.,;(]|$))",
     re.IGNORECASE,
 )
@@ -79,20 +64,10 @@ _OF_ITS_OWN = re.compile(
     r" (?:the terms of )?(?:the |an? )?((?:[A-Z0-9][\w.-]* ){1,5}(?:Licen[cs]e|Agreement|EULA|Terms of Use)\b|\w*Rail\w*|\w*RAIL\w*)"
 )
 """A licence by a name that is none of a family."""
-_OF_LICENSES = tuple(
-    dict.fromkeys(
-        (
-            *(word for words, _ in _SOUGHT for word in words), "licen", "released under", "available under", "distributed under",
-            "gpl", "cc0", "apache", "bsd-", " mit", "*mit", "`mit", "agreement", "openrail",
-        )
-    )
+_OF_LICENSES = (
+    *WORDS, "released under", "available under", "distributed under", "gpl", "cc0", "apache", "bsd-", " mit", "*mit", "`mit", "agreement",
+    "openrail",
 )  # fmt: skip
-_REFUSED_IN_ROW = re.compile(
-    r"\b(?:commercial|redistribut\w+|resale|selling|sublicens\w+)\b[^:]{0,40}:"
-    r" (?:no|not (?:allowed|permitted|granted)|never|forbidden|prohibited|denied|[✗✘❌✖×])(?=\W*$|[ ,;(])",
-    re.IGNORECASE,
-)
-"""A use in a table that is not given."""
 _FEWEST, _MOST = 3, 100
 _SENTENCE = re.compile(r"\w\W+\w.*[.!]\W*$|\w only$", re.IGNORECASE)
 _SAYS_MORE = re.compile(r"[:=#]|[.!?。]\s*$|\blicen", re.IGNORECASE)
@@ -103,39 +78,30 @@ _UNSTATED = re.compile(
 
 
 def less_allowed(text: str) -> str:
-    """Words that keep a use to some, "" for none."""
-    match = _LESS.search(without_denials(" ".join(shown_text(text).split())))
-    return match[0].strip() if match else ""
+    """Words that keep a use to some, or may; "" for none."""
+    matches = (match[0].strip() for match in KEPT.finditer(" ".join(shown_text(text).split())))
+    return next((words for words in matches if not _TERMS.fullmatch(words)), "")
 
 
 def restricted_in_description(text: str) -> str:
-    """Words of a description that keep a use to some: only where its clause speaks of a licence, "" for none."""
+    """The first such words of a description; "" for none."""
     return next(_restrictions(shown_text(text)), "")
 
 
 def _restrictions(text: str) -> Iterator[str]:
-    """The first of each clause."""
+    """All of each clause; that rights are reserved says nothing where a licence gives them."""
     is_given = _ALL.search(text) is not None and bool(license_of(text))
     for part in _SENTENCE_END.split(text):
         clause = " ".join(part.split())
-        if is_given:
-            clause = _ALL.sub("", clause)
-        less = _less_in(clause)
-        if less and not _OF_THE_THING.search(clause):
-            less = tuple(words for words in less if not _OF_A_SPLIT.fullmatch(words))
-        if less and _OF_RIGHTS.search(clause):
-            yield less[0]
-        elif clear := [words for words in less if not _UNCLEAR.fullmatch(words)]:
-            yield clear[0]
+        for words in _less_in(_ALL.sub("", clause) if is_given else clause):
+            if not _OF_A_SPLIT.fullmatch(words) or _OF_THE_THING.search(clause):
+                yield words
 
 
 @lru_cache(maxsize=64)
 def _less_in(clause: str) -> tuple[str, ...]:
     """Lines that follow each other have the same clauses about them."""
-    clause = without_denials(clause)
-    small = clause.lower()
-    rules = (pattern for words, pattern in _SOUGHT if any(word in small for word in words))
-    return tuple(match[0].strip() for pattern in rules for match in pattern.finditer(clause))
+    return tuple(match[0].strip() for match in KEPT.finditer(clause))
 
 
 def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str, bool]]:
@@ -173,12 +139,7 @@ def rights_in_page(text: str, *, code: bool = False) -> Iterator[tuple[int, str,
                 yield number, clause, False
     for number, sentence in rows:
         plain = " ".join(shown_text(sentence).split())
-        less = next(_restrictions(plain), "") or (_REFUSED_IN_ROW.search(plain) or [""])[0]
-        if less and not any(less in words for words in kept):
-            yield number, less, True
-        elif (
-            not less and plain not in seen and families_of(plain) and (_LICENSING.search(plain) or _HELD.search(plain))
-        ):
+        if plain not in seen and families_of(plain) and (_LICENSING.search(plain) or _HELD.search(plain)):
             yield number, plain, False
 
 
