@@ -10,7 +10,7 @@ from onnx import numpy_helper
 
 from assay.generators.arithmetic import Arithmetic
 
-CASES = 6000
+CASES = 1000
 
 
 def _rules(graph: Any) -> set[str]:
