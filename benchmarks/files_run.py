@@ -4,7 +4,8 @@
     python benchmarks/files_run.py --flow onnxruntime --flow openvino-f32 --names
 
 Every process of the command is watched from its start (`sys.setprofile`), so nothing is missed. The bodies of modules and classes,
-which run when they are imported, do not count. Also counted: launches of the launcher, and processes of workers.
+with what they build tables by, run when they are imported, and do not
+count. Also counted: launches of the launcher, and processes of workers.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ if folder:
     log = open(os.path.join(folder, str(os.getpid())), "a", buffering=1)
     log.write(f"= {{' '.join(sys.orig_argv)}}\\n")
     seen = set()
+    inside = {{"<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>"}}
     def called(frame, event, argument):
         code = frame.f_code
         if event == "call" and code.co_name == "launch" and code.co_filename.endswith("launch/pool.py"):
             log.write("= launch\\n")
-        if event == "call" and code.co_filename not in seen and code.co_flags & 2:
+        if event == "call" and code.co_filename not in seen and code.co_flags & 2 and code.co_name not in inside:
             seen.add(code.co_filename)
             if code.co_filename.startswith({str(ROOT)!r}):
                 log.write(f"{{code.co_filename}} {{code.co_name}}\\n")

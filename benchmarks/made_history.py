@@ -14,7 +14,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import AnyResult
 from assay.core.run import Run
 from assay.judge.verdicts import judge
-from assay.stores.payload import pack
+from assay.stores.encoded_result import pack
 from assay.stores.sql import SqlStore
 from assay.stores.statements import chunks
 from assay.testing.builders import make_comparison, make_job, make_measurement, make_result, make_run

@@ -22,7 +22,7 @@ from assay.core.run import Run
 from assay.pipeline.check import record_run
 from assay.pipeline.job_graph import JobGraph
 from assay.ports import JobSource
-from assay.stores.payload import pack, unpack
+from assay.stores.encoded_result import pack, unpack
 from assay.stores.sql import SqlStore
 
 LIMIT_MB = 300

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SAYING = "from assay.cli.broken_pipe import ignore_broken_pipe; import sys; ignore_broken_pipe(); "
+SAYING = "from assay.cli.main import ignore_broken_pipe; import sys; ignore_broken_pipe(); "
 
 
 def _unread(*arguments: str, unbuffered: bool = False, both: bool = False) -> tuple[int, str]:

@@ -13,7 +13,7 @@ import pytest
 
 from assay.core.environment import Interpreter
 from assay.core.outcome import Outcome
-from assay.launch import staff, stillness
+from assay.launch import lane, staff
 from assay.launch.pool import Pool
 from assay.launch.prefork import Preforked, most_workers
 from assay.models.onnx_file import open_model
@@ -122,7 +122,7 @@ def test_one_that_hangs_costs_no_job_and_no_two_minutes(
     linear: Path, golden: Path, children: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hangs: str
 ) -> None:
     """Whoever is to be forked, or forks, and does nothing is not waited for as one that imports is."""
-    monkeypatch.setattr(stillness, "STILL_S", 2.0)
+    monkeypatch.setattr(lane, "STILL_S", 2.0)
     if hangs == "worker":
         (tmp_path / "sitecustomize.py").write_text(
             "import os, signal, sys\n"

@@ -20,9 +20,9 @@ from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import StoreError
 from assay.judge.named_metrics import metrics
 from assay.stores.connect import ALONE, connect
+from assay.stores.encoded_result import unpack
 from assay.stores.history_tables import VERSION_TABLE, metadata
 from assay.stores.metric_values import FIRST, Names
-from assay.stores.payload import unpack
 from assay.stores.run_names import RunNames
 from assay.stores.schema import MIGRATIONS, _migrate
 from assay.stores.sql import SqlStore

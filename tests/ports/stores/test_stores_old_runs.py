@@ -13,7 +13,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import OtherRun, RunNotFound
-from assay.stores import run_numbers, run_pairs
+from assay.stores import run_pairs, sql_browsing
 from assay.stores.copy_history import copy_history
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_result, make_run
@@ -200,7 +200,7 @@ def test_a_run_without_a_command_is_told_without_one(location: str, tmp_path: Pa
 def test_the_number_of_a_run_is_known_for_a_second(
     location: str, monkeypatch: pytest.MonkeyPatch, seconds: float, asked_again: bool
 ) -> None:
-    monkeypatch.setattr(run_numbers, "FRESH_S", seconds)
+    monkeypatch.setattr(sql_browsing, "FRESH_S", seconds)
     with closing(SqlStore(location)) as store:
         _run(store, "20260101", make_result("a"))
         store.run_facts("20260101")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from assay.config.stated_inputs import check_stated
+from assay.config.option_values import check_stated
 from assay.config.validate_cases import check_dims
 from assay.core.case import Case, Inputs
 from assay.core.input_plan import InputRange, RangeSource

@@ -17,12 +17,11 @@ from assay.core.outcome import Outcome
 from assay.core.result import AnyResult, Result, VerifyResult
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
-from assay.stores.encoded_result import encode
+from assay.stores.encoded_result import encode, pack, unpack
 from assay.stores.errors import describe
 from assay.stores.history_tables import case_state, metadata, runs
 from assay.stores.ingest import add_results, statuses_by_job
 from assay.stores.metric_values import constant_numbers
-from assay.stores.payload import pack, unpack
 from assay.testing.builders import make_result
 from assay.testing.standard_run import standard_run
 

@@ -6,16 +6,17 @@ import atexit
 import contextlib
 import errno
 import gc
+import io
 import os
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from assay.cli.broken_pipe import ignore_broken_pipe
 from assay.cli.lazy_group import LazyGroup
 from assay.errors import BrokenGuard, HarnessError, NothingSelected, UsageError
 
@@ -55,6 +56,35 @@ def be_command() -> None:
     # And a fifth of a second at its end: through all that ends with the process anyway.
     atexit.register(gc.freeze)
     ignore_broken_pipe()
+
+
+class _UntilUnread(io.FileIO):
+    """A descriptor that leads nowhere from the moment when its pipe has no reader."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
+            return super().write(data)
+
+
+def ignore_broken_pipe() -> None:
+    """From here on neither standard output nor standard error raises BrokenPipeError: a command goes on to its end, and ends with
+    its own exit code. Streams that are not the process's own (a test's) stay as they are, as do terminals."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is not getattr(sys, f"__{name}__") or not isinstance(stream, io.TextIOWrapper) or stream.isatty():
+            continue
+        stream.flush()
+        raw = _UntilUnread(stream.fileno(), "wb", closefd=False)
+        again = io.TextIOWrapper(
+            raw if stream.write_through else io.BufferedWriter(raw), stream.encoding, stream.errors,
+            line_buffering=stream.line_buffering, write_through=stream.write_through,
+        )  # fmt: skip
+        setattr(sys, name, again)
 
 
 def exits(command: Callable[[], None]) -> None:

@@ -10,8 +10,7 @@ from assay import plugins
 from assay.commands.composition import open_services
 from assay.commands.data_locations import source_of
 from assay.commands.sources import NamedModels
-from assay.config.data_options import data_of
-from assay.config.option_values import with_stated
+from assay.config.option_values import data_of, with_stated
 from assay.core.case import Inputs
 from assay.core.golden import IDS, SKETCH, WHOLE, GoldenLock
 from assay.core.limits import Limits

@@ -18,7 +18,7 @@ from assay.commands.recycling import SUITE_RECYCLE
 from assay.commands.reporting import destinations
 from assay.commands.run import find_flows, find_suites
 from assay.config.assay_toml import load_policy
-from assay.config.stated_inputs import check_stated
+from assay.config.option_values import check_stated
 from assay.config.validate_cases import check_dims
 from assay.core.case import Case, Tolerance
 from assay.core.flow import Flow

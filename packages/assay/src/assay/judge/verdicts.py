@@ -6,16 +6,18 @@ import datetime
 from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.core.job_base import Job
+from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.core.result import PerNodeResult, Result, VerifyResult
-from assay.core.verdict import RunVerdict
+from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.advice import ConfiguredJob
 from assay.judge.apply_goals import with_goals
-from assay.judge.combination import with_combinations
 from assay.judge.coverage import absent_shards, too_few, total
 from assay.judge.doubted_inputs import with_doubtful_inputs
+from assay.judge.draft_verdict import DraftVerdict
 from assay.judge.expectations import with_expectations
 from assay.judge.goal_rules import needs_baseline
 from assay.judge.invalid import with_invalid
@@ -72,3 +74,28 @@ def first_verdict(result: Result, policy: Policy, today: datetime.date) -> str:
     own = msgspec.structs.replace(policy, goals=(), minimum_cases={})
     run_verdict = judge([result], own, planned=[result.job_key], today=today, narrowed=True, alone=True)
     return run_verdict.verdicts[0].word.value
+
+
+COMBINATION = (
+    "each node that was judged is right on its own inputs: a combination of nodes is at fault, such as a fusion, which ends where "
+    "a node is observed"
+)
+
+
+def with_combinations(opinions: Sequence[DraftVerdict]) -> list[DraftVerdict]:
+    """The failing verify opinions of cells whose per-node job blames no node, with that sentence behind their reason."""
+    innocent = {
+        opinion.cell
+        for opinion in opinions
+        if opinion.kind == "per_node" and opinion.outcome is Outcome.OK and opinion.result is not None
+    }
+    return [
+        replace(opinion, reason=f"{opinion.reason}; {COMBINATION}")
+        if opinion.cell in innocent and _is_wrong(opinion)
+        else opinion
+        for opinion in opinions
+    ]
+
+
+def _is_wrong(opinion: DraftVerdict) -> bool:
+    return opinion.kind == "verify" and opinion.word is VerdictStatus.FAIL and opinion.outcome is Outcome.MISMATCH

@@ -10,7 +10,6 @@ from assay.core.result import Result, VerifyResult
 from assay.core.result_parts import comparisons_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
-from assay.numerics.tolerance.judge.error_growth import increased
 from assay.pipeline.adapters import Services
 
 COARSE = "coarse_tolerance"
@@ -50,6 +49,8 @@ def _earlier(run: Run, compared: dict[str, VerifyResult], services: Services) ->
 
 
 def _described(verdict: Verdict, result: VerifyResult, former: tuple[str, dict[str, Result]]) -> Verdict:
+    from assay.numerics.tolerance.judge.error_growth import increased
+
     identity, results = former
     before = results.get(result.job_key)
     if before is None or verdict.word is not VerdictStatus.PASS:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.config.stated_inputs import check_stated
+from assay.config.option_values import check_stated
 from assay.config.validate_cases import check_dims
 from assay.core.case import Case, Inputs
 from assay.core.data import Data

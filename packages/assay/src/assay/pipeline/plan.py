@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import msgspec
 
-from assay.config.stated_inputs import check_stated
+from assay.config.option_values import check_stated
 from assay.config.validate_cases import check_dims, check_goals
 from assay.core.case import Case, Inputs
 from assay.core.job import (

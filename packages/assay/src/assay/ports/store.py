@@ -39,7 +39,7 @@ class RunSummary(msgspec.Struct, frozen=True):
 
 class RunSearch(msgspec.Struct, frozen=True):
     """Which runs are asked for; "" asks nothing. `commit` and `model` are the beginning of a commit and of a model's digest, `model` may
-    be a model's name; `machine` is a part of the kind of machine, in any case; `code` one that a result has (`assay.core.codes`);
+    be a model's name; `machine` is a part of the kind of machine, in any case; `code` one that a result has;
     `branch` is whole; `before` the id of a run that began later."""
 
     commit: str = ""

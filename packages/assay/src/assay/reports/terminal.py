@@ -40,9 +40,8 @@ from assay.reports.node_errors import node_tables
 from assay.reports.recorded_jobs import recorded
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, counts, group_identical, headline, rows, run_verdicts
 from assay.reports.sanitize import one_line
-from assay.reports.terminal_losses import print_losses
+from assay.reports.terminal_remarks import print_losses, print_traces
 from assay.reports.terminal_table import STYLES, print_table
-from assay.reports.terminal_traces import print_traces
 from assay.reports.upgrades import HEADER as UPGRADE
 from assay.reports.upgrades import upgrades
 from assay.reports.used_inputs import built_for, used_inputs

@@ -2,14 +2,53 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from assay.core.codes import codes_of
-from assay.core.result import Result
+import msgspec
+
+from assay.core.finding import Finding, FindingCode
+from assay.core.model_part import part_text
+from assay.core.outcome import Cause, Outcome
+from assay.core.result import InspectResult, Result
+from assay.core.result_parts import ComparedResult, native_warnings_of
 from assay.stores.metric_values import EncodedMetrics, encode_metrics
-from assay.stores.payload import pack
+
+Value = TypeVar("Value")
+
+
+def pack(value: msgspec.Struct | Sequence[msgspec.Struct]) -> bytes:
+    """Lossless. Level 1: a result is mostly field names and samples, and thousands are written in one transaction."""
+    return zlib.compress(msgspec.msgpack.encode(value), 1)
+
+
+def unpack(payload: bytes, decoder: msgspec.msgpack.Decoder[Value]) -> Value:
+    """Raises msgspec.DecodeError or zlib.error where the bytes are not those of such a value."""
+    return decoder.decode(zlib.decompress(payload))
+
+
+def codes_of(result: Result) -> tuple[tuple[str, str], ...]:
+    """(code, about), each once: the outcome where it is not ok, its cause and signal with the node that the backend names; findings of
+    the comparison with their output; the library's warnings with their node; what is wrong with the model."""
+    codes: list[tuple[str, str]] = []
+    if result.outcome is not Outcome.OK:
+        codes.append((result.outcome.value, result.node))
+    if result.cause is not Cause.NONE:
+        codes.append((result.cause.value, result.node))
+    if result.signal:
+        codes.append((result.signal, result.node))
+    if isinstance(result, ComparedResult):
+        codes += [(_code_of(finding), finding.output) for finding in result.findings]
+    if isinstance(result, InspectResult):
+        codes += [(finding.code, part_text(finding.about)) for finding in result.findings]
+    codes += [(native_warning.code.value, native_warning.node) for native_warning in native_warnings_of(result)]
+    return tuple(dict.fromkeys(codes))
+
+
+def _code_of(finding: Finding) -> str:
+    return finding.kind if finding.code is FindingCode.BARE else finding.code.value
 
 
 @dataclass(frozen=True)

@@ -210,7 +210,7 @@ result_codes = Table(
     Column("about", String, primary_key=True),
     sqlite_with_rowid=False,
 )
-"""What went wrong in a result: outcome, cause, signal, findings and warnings, as `assay.core.codes` names them."""
+"""What went wrong in a result: outcome, cause, signal, findings and warnings, as `assay.stores.encoded_result.codes_of` names them."""
 
 run_summary = Table(
     "run_summary",

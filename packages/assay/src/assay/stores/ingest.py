@@ -26,7 +26,7 @@ from assay.core.outcome import Outcome
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.errors import OtherRun
-from assay.stores.encoded_result import EncodedResult
+from assay.stores.encoded_result import EncodedResult, pack
 from assay.stores.history_tables import (
     case_state,
     metric_values,
@@ -38,7 +38,6 @@ from assay.stores.history_tables import (
     run_summary,
     runs,
 )
-from assay.stores.payload import pack
 from assay.stores.run_names import keep_run_names
 from assay.stores.state_counts import add_up
 from assay.stores.statements import add_many, as_arrays, chunks, insert_for, next_numbers

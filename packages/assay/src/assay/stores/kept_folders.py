@@ -8,8 +8,8 @@ import msgspec
 from sqlalchemy import Connection, delete, insert, select
 
 from assay.core.kept_folder import KeptFolder
+from assay.stores.encoded_result import pack, unpack
 from assay.stores.history_tables import kept_folders
-from assay.stores.payload import pack, unpack
 from assay.stores.statements import chunks
 
 _FOLDERS: msgspec.msgpack.Decoder[KeptFolder] = msgspec.msgpack.Decoder(KeptFolder)

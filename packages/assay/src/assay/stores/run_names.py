@@ -12,8 +12,8 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
+from assay.stores.encoded_result import pack, unpack
 from assay.stores.history_tables import case_state, results, run_cells, run_summary
-from assay.stores.payload import pack, unpack
 
 Kind = tuple[str, str]
 """An outcome, and the word of the verdict on it."""

@@ -23,7 +23,7 @@ from assay.ports import PastResult, RunSearch, RunSummary
 from assay.ports.browsing import JobState
 from assay.stores import dashboard_queries
 from assay.stores.annotations import add_annotation, read_annotations
-from assay.stores.encoded_result import encode
+from assay.stores.encoded_result import encode, pack, unpack
 from assay.stores.errors import translate_errors
 from assay.stores.find_run import exact_run, find_run
 from assay.stores.history_tables import alerts as alert_rows
@@ -31,7 +31,6 @@ from assay.stores.history_tables import case_state, result_payloads, results, ru
 from assay.stores.ingest import add_results, add_run, judge_run
 from assay.stores.kept_folders import change_folders, read_folders
 from assay.stores.metric_values import constant_numbers
-from assay.stores.payload import pack, unpack
 from assay.stores.retention import roll_up
 from assay.stores.search import cell_rows, jobs_of, run_before, searched
 from assay.stores.sql_browsing import SqlBrowsing

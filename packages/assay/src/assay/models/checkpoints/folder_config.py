@@ -15,6 +15,7 @@ import msgspec
 from assay.errors import BadModel
 
 CONFIG = "config.json"
+INDEX, WHOLE = "model.safetensors.index.json", "model.safetensors"
 KNOWN = ("LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM")
 BASE = 10000.0
 """Of rotary positions, where none is said."""

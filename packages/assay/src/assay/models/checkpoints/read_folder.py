@@ -15,10 +15,9 @@ import numpy as np
 from assay.errors import BadModel
 from assay.models.checkpoints.decoder_shapes import ATTENTION, GATED, Parts, Shape, graph_bytes, misfit, without_effect
 from assay.models.checkpoints.decoder_weights import EMBEDDING, HEAD, Decoder
-from assay.models.checkpoints.folder_config import CONFIG, FolderConfig, read_config, read_json
+from assay.models.checkpoints.folder_config import INDEX, WHOLE, FolderConfig, read_config, read_json
 from assay.ports import Tensor
 
-INDEX, WHOLE = "model.safetensors.index.json", "model.safetensors"
 _FLOATING = ("F16", "BF16", "F32", "F64")
 MOST_BYTES = 2**31 - 2**24
 """Of an ONNX file without external data."""
@@ -26,11 +25,6 @@ MOST_BYTES = 2**31 - 2**24
 
 class _Index(msgspec.Struct):
     weight_map: dict[str, str]
-
-
-def is_folder(source: Path) -> bool:
-    """Whether it is a checkpoint of transformers."""
-    return (source / CONFIG).is_file() and any((source / name).is_file() for name in (INDEX, WHOLE))
 
 
 def read_folder(folder: Path) -> Decoder:

@@ -42,11 +42,6 @@ _PARTS = {
 }
 
 
-def is_gguf(source: Path) -> bool:
-    """By its suffix."""
-    return source.suffix.lower() == ".gguf"
-
-
 def read_gguf(path: Path) -> Decoder:
     """Raises BadModel for what is none, or one that is built otherwise."""
     try:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from assay.models.checkpoints.folder_config import CONFIG
-from assay.models.checkpoints.read_folder import INDEX
+from assay.models.checkpoints.folder_config import CONFIG, INDEX
 from assay.models.files import file_digest, user_cache
 
 if TYPE_CHECKING:

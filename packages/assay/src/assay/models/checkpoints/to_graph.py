@@ -8,20 +8,28 @@ from pathlib import Path
 
 from assay.errors import BadModel
 from assay.models.cache_eviction import used_now
-from assay.models.checkpoints.read_folder import is_folder, read_folder
-from assay.models.checkpoints.read_gguf import is_gguf, read_gguf
+from assay.models.checkpoints.folder_config import CONFIG, INDEX, WHOLE
 from assay.models.checkpoints.source_record import checkpoint_digest, graphs, write_provenance
 
 
 def is_checkpoint(source: Path) -> bool:
     """Whether it is one that is read as it is."""
-    return is_gguf(source) or is_folder(source)
+    return _is_gguf(source) or _is_folder(source)
+
+
+def _is_gguf(source: Path) -> bool:
+    return source.suffix.lower() == ".gguf"
+
+
+def _is_folder(source: Path) -> bool:
+    """Whether it is a checkpoint of transformers."""
+    return (source / CONFIG).is_file() and any((source / name).is_file() for name in (INDEX, WHOLE))
 
 
 def to_graph(source: Path) -> tuple[Path, str]:
     """The graph, and the digest of the checkpoint. It lies among models that are named by where they come from, and is written once for
     each content and place. Raises BadModel."""
-    kind = "gguf" if is_gguf(source) else "folder"
+    kind = "gguf" if _is_gguf(source) else "folder"
     try:
         digest = checkpoint_digest(source)
         place = hashlib.sha256(f"{_FORM} {source.resolve()} {digest}".encode()).hexdigest()[:32]
@@ -44,6 +52,8 @@ def _write(source: Path, kind: str, digest: str, path: Path) -> None:
     from google.protobuf.message import EncodeError  # type: ignore[import-untyped]
 
     from assay.models.checkpoints.decoder_graph import decoder_graph
+    from assay.models.checkpoints.read_folder import read_folder
+    from assay.models.checkpoints.read_gguf import read_gguf
 
     decoder = read_gguf(source) if kind == "gguf" else read_folder(source)
     path.parent.mkdir(parents=True, exist_ok=True)

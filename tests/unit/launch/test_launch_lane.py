@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from assay.launch import stillness
-from assay.launch.stillness import STILL_S, Stillness
+from assay.launch import lane
+from assay.launch.lane import STILL_S, Stillness
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_only_who_does_nothing_is_stuck(
         looks.append(work[len(looks) % len(work)])
         return looks[-1]
 
-    monkeypatch.setattr(stillness, "_work", next_work)
+    monkeypatch.setattr(lane, "_work", next_work)
     still, now = Stillness(0.0), 0.0
     said = False
     while now < 2 * STILL_S + 2:
@@ -40,13 +40,13 @@ def test_only_who_does_nothing_is_stuck(
 
 
 def test_time_in_which_nobody_looked_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stillness, "_work", lambda _pid: "a")
+    monkeypatch.setattr(lane, "_work", lambda _pid: "a")
     still = Stillness(0.0)
     assert [still.is_stuck(7, now) for now in (1.0, 361.0, 721.0)] == [False] * 3
 
 
 def test_another_process_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server has forked it: what is waited for is the worker now."""
-    monkeypatch.setattr(stillness, "_work", lambda _pid: "a")
+    monkeypatch.setattr(lane, "_work", lambda _pid: "a")
     still = Stillness(0.0)
     assert not any(still.is_stuck(int(now / 10), now) for now in range(1, 100))

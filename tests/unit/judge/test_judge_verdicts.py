@@ -10,7 +10,7 @@ from assay.core.finding import Finding
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.judge import judge
-from assay.judge.combination import COMBINATION
+from assay.judge.verdicts import COMBINATION
 from assay.testing.builders import make_comparison, make_result
 
 WRONG = make_result(
