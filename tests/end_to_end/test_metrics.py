@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -36,17 +37,25 @@ peak_error.metrics = {"peak_agreement": ("points", "down")}
 Installed = Callable[[str], None]
 
 
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what says of a package that it has a metric. One for all: workers in the same environment start from one process."""
+    folder = tmp_path_factory.mktemp("plug")
+    info = folder / "strangers_metric-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: strangers-metric\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[assay.metrics]\npeak = strangers_metric:peak_error\n")
+    return folder
+
+
 @pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
-    """Writes a package with one metric where every process of ours looks."""
+def installed(package: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
+    """Writes its source where every process of ours looks."""
 
     def install(source: str) -> None:
-        info = tmp_path / "plug" / "strangers_metric-1.0.dist-info"
-        info.mkdir(parents=True)
-        (info / "METADATA").write_text("Name: strangers-metric\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text("[assay.metrics]\npeak = strangers_metric:peak_error\n")
-        (info.parent / "strangers_metric.py").write_text(source)
-        monkeypatch.setenv("PYTHONPATH", str(info.parent))
+        rmtree(package / "__pycache__", ignore_errors=True)
+        (package / "strangers_metric.py").write_text(source)
+        monkeypatch.setenv("PYTHONPATH", str(package))
 
     return install
 
