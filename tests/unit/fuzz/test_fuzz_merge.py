@@ -203,6 +203,16 @@ def test_a_use_that_had_to_wait_is_not_asked_of_a_check(services: Services, tmp_
     assert (bucket.status, bucket.kind) == ("in_use", "again")
 
 
+@pytest.mark.parametrize(("others", "due"), [(True, "not_repeated"), (False, "crash")])
+def test_a_process_that_ends_only_after_other_jobs_says_nothing_of_this_case(
+    tmp_path: Path, due: str, *, others: bool
+) -> None:
+    """A Softmax was told as a crash that a case before it had brought."""
+    job = screen_job(ARM, FLOW, Corpus(tmp_path), Session(seed=7), 1.0)
+    result = replace(empty_result(job), outcome=Outcome.CRASH, only_after_other_jobs=others)
+    assert status_of(WAITING, result) == due
+
+
 def test_where_all_are_counted_nothing_is_looked_into(services: Services, tmp_path: Path) -> None:
     session = replace(_session(_bucket("old", "wrong")), waiting=[WAITING])
     session.looked[signature(FLOW.name, SUSPECT)] = ["old"] * LOOKS

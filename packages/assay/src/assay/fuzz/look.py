@@ -290,7 +290,7 @@ def status_of(waiting: Waiting, result: Result, *, used: bool = False) -> str:
         return "unspecified"
     if waiting.suspect.kind in ENDED and result.outcome is Outcome.UNSUPPORTED:
         return "refused"  # in a process of its own, and it ends none
-    if result.outcome in _OUTCOMES:
+    if result.outcome in _OUTCOMES and not result.only_after_other_jobs:  # whose memory that was, nobody knows
         return _OUTCOMES[result.outcome]
     if waiting.suspect.kind == "shape" and result.outcome is Outcome.MISMATCH:
         return "wrong"  # onnx's inference of shapes, which the case declares, is the second witness
