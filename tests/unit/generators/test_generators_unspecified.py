@@ -71,6 +71,8 @@ def _int8(*numbers: int) -> Any:
         ("Erf", {"a": np.float32([1])}, np.float32([0.8]), {}, None),
         ("QuantizeLinear", {"a": np.float32([1.25]), "s": np.float32(0.5)}, _int8(2), {}, Unspecified.ROUNDED_STEP),
         ("QuantizeLinear", {"a": np.float32([1.3]), "s": np.float32(0.5)}, _int8(3), {}, None),
+        # an axis that was left out, beyond those that there are
+        ("QuantizeLinear", {"a": np.float32([1.3]), "s": np.float32([0.5])}, _int8(3), {"block_size": 1}, None),
         (
             "ScatterND",
             {"a": np.zeros(3), "i": np.int64([[1], [-2]]), "u": np.zeros(2)},

@@ -214,6 +214,8 @@ def _on_the_edge(node: Any, reads: list[Tensor]) -> bool:
     """Whether any quotient lies between two steps."""
     x, scale = reads[0].astype(np.float64), reads[1].astype(np.float64)
     axis, block = int(_number(node, "axis", 1)), int(_number(node, "block_size"))
+    if block and not -x.ndim <= axis < x.ndim:  # the axis that was left out is none of these
+        return False
     if block and scale.ndim == x.ndim:
         scale = np.repeat(scale, block, axis).take(range(x.shape[axis]), axis)
     elif scale.ndim == 1 and scale.size > 1:
