@@ -203,6 +203,17 @@ def test_a_use_that_had_to_wait_is_not_asked_of_a_check(services: Services, tmp_
     assert (bucket.status, bucket.kind) == ("in_use", "again")
 
 
+@pytest.mark.parametrize(
+    ("kind", "due"), [(Use.OTHER_SIZES, "unspecified"), (Use.AGAIN, "unspecified"), ("failed", "failed")]
+)
+def test_what_the_standard_leaves_open_is_no_cause_in_use_either(
+    services: Services, tmp_path: Path, kind: str, due: str
+) -> None:
+    """At another size a sum of whole numbers is beyond its type: that is open, as it is at the first sizes."""
+    suspect = replace(SUSPECT, kind=kind, unspecified=(Unspecified.INTEGER_OVERFLOW,))
+    assert Look(Corpus(tmp_path), services, print).unchecked(replace(WAITING, suspect=suspect), FLOW).status == due
+
+
 @pytest.mark.parametrize(("others", "due"), [(True, "not_repeated"), (False, "crash")])
 def test_a_process_that_ends_only_after_other_jobs_says_nothing_of_this_case(
     tmp_path: Path, due: str, *, others: bool

@@ -135,3 +135,16 @@ def test_whole_numbers_become_different_ones_where_their_type_holds_so_many() ->
         by_name = dict(ablations(GeneratedCase(model.SerializeToString(), {"x": np.ones(160, np.dtype(dtype))})))
         assert ("inputs" in by_name) is is_held
         assert not is_held or len(np.unique(by_name["inputs"].inputs["x"])) == 160
+
+
+def test_plain_inputs_are_not_alike() -> None:
+    """What takes the last of a sequence for another one was right with them, and told apart from a case with other sizes."""
+    text = (
+        "(float[3] a, float[3] b, int64[2] i, int64[2] j) => (float[3] y, int64[2] z) { y = Max(a, b) z = Max(i, j) }"
+    )
+    model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 13]> g {text}').SerializeToString()
+    fed = {name: np.zeros(3, np.float32) for name in "ab"} | {name: np.zeros(2, np.int64) for name in "ij"}
+    plain = dict(ablations(GeneratedCase(model, fed)))["inputs"].inputs
+    for first, second in ("ab", "ij"):
+        assert not np.array_equal(plain[first], plain[second])
+    assert all(0.5 <= number <= 1.5 for name in "ab" for number in plain[name])

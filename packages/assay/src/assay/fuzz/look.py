@@ -117,7 +117,8 @@ class Look:
     def unchecked(self, waiting: Waiting, flow: Flow) -> Bucket:
         """Of one that was compiled and does not run, whose words say all that a check would, and of one that the screen saw wrong in use,
         twice: a check asks an engine in one way only."""
-        return self.bucket(waiting, flow, UNCHECKED[waiting.suspect.kind], None)
+        silent = waiting.suspect.unspecified and waiting.suspect.kind != "failed"
+        return self.bucket(waiting, flow, "unspecified" if silent else UNCHECKED[waiting.suspect.kind], None)
 
     def _path(self, waiting: Waiting, ending: str) -> Path:
         return self._corpus.suspects(waiting.flow).absolute() / f"{waiting.suspect.case}{ending}"

@@ -4,7 +4,7 @@ the same replacement makes right have one cause as far as anybody can tell; that
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -60,14 +60,17 @@ def ablate(trial: Trial, run: Run) -> dict[str, bool]:
 
 def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
     """Those that change something."""
-    inputs = {name: _distinct(array) for name, array in case.inputs.items()}
-    if any(array is not case.inputs[name] for name, array in inputs.items()):
+    fed = case.inputs
+    places = _places(fed.values())
+    inputs = {name: _distinct(array, place, len(fed)) for place, (name, array) in zip(places, fed.items(), strict=True)}
+    if any(array is not fed[name] for name, array in inputs.items()):
         yield "inputs", dataclasses.replace(case, inputs=inputs)
     model = onnx.load_from_string(case.model)
     floats = [tensor for tensor in model.graph.initializer if tensor.data_type == TensorProto.FLOAT]
     if floats:
-        for tensor in floats:
-            tensor.CopyFrom(numpy_helper.from_array(_distinct(numpy_helper.to_array(tensor)), tensor.name))
+        for place, tensor in enumerate(floats):
+            plain = _distinct(numpy_helper.to_array(tensor), place, len(floats))
+            tensor.CopyFrom(numpy_helper.from_array(plain, tensor.name))
         yield "constants", dataclasses.replace(case, model=_bytes(model))
     if model.graph.initializer:
         yield "stored", _fed(case)
@@ -90,14 +93,20 @@ def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
             yield "opset", dataclasses.replace(case, model=_bytes(model))
 
 
-def _distinct(array: Tensor) -> Tensor:
-    """From 0.5 to 1.5 and no two alike, or from 1 on where their type holds so many whole numbers; else as they are, as truth values."""
+def _places(arrays: Iterable[Tensor]) -> list[int]:
+    """How many of the same type are before each."""
+    types = [array.dtype for array in arrays]
+    return [types[:at].count(dtype) for at, dtype in enumerate(types)]
+
+
+def _distinct(array: Tensor, place: int = 0, of: int = 1) -> Tensor:
+    """From 0.5 to 1.5 and no two alike, or from 1 on where their type holds so many whole numbers; else as they are, as truth values. The
+    one at that `place` of so many has other numbers than those before: what takes one for another is wrong still."""
     if array.dtype.kind == "f":
-        return (
-            0.5 + (np.arange(array.size) * 7 % max(array.size, 1)).reshape(array.shape) / max(array.size, 1)
-        ).astype(array.dtype)
-    if array.dtype.kind in "iu" and 1 < array.size <= np.iinfo(array.dtype).max:
-        return np.asarray(np.arange(1, array.size + 1).reshape(array.shape).astype(array.dtype))
+        order = (np.arange(array.size) * 7 % max(array.size, 1)).reshape(array.shape)
+        return (0.5 + (order + place / of) / max(array.size, 1)).astype(array.dtype)
+    if array.dtype.kind in "iu" and 1 < array.size <= np.iinfo(array.dtype).max - place:
+        return np.asarray(np.arange(1 + place, array.size + 1 + place).reshape(array.shape).astype(array.dtype))
     return array
 
 
