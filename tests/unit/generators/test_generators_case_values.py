@@ -114,3 +114,19 @@ def test_updates_of_another_shape_than_what_they_are_written_to_are_no_case() ->
     assert not fits(text, 1)
     assert fits(elements, 1)
     assert not fits(elements, 5)
+
+
+def test_a_model_whose_outputs_have_other_axes_at_other_sizes_is_no_case() -> None:
+    """The length of what a Squeeze gives was folded into what the model declares of it, and that was told as wrong."""
+    text = '<ir_version: 8, opset_import: ["" : 13]> g (float[N, 3] x) => (float[M] y) { y = Squeeze(x) }'
+    for rows, due in ((1, True), (2, False)):
+        case = GeneratedCase(parser.parse_model(text).SerializeToString(), {"x": np.ones((rows, 3), np.float32)})
+        values = CaseValues(case)
+        values.evaluate()
+        assert values.is_as_declared() is values.has_numbers() is due
+    fixed = text.replace("N, 3", "1, 3").replace("M", "4")  # the checker has a word of this one
+    values = CaseValues(
+        GeneratedCase(parser.parse_model(fixed).SerializeToString(), {"x": np.ones((1, 3), np.float32)})
+    )
+    values.evaluate()
+    assert values.is_as_declared()

@@ -36,7 +36,9 @@ class CaseValues:
 
     def __init__(self, case: GeneratedCase) -> None:
         self.case = case
-        self.model: Any = as_fed(onnx.load_from_string(case.model), case.inputs)
+        given = onnx.load_from_string(case.model)
+        self.model: Any = as_fed(given, case.inputs)
+        self._promised = given.graph.output if self.model is not given else ()
         self.wide: dict[str, Tensor] = {}
         self.outputs = {
             value.name: dtype_name(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)))
@@ -99,7 +101,10 @@ class CaseValues:
             raise Lowering(noted(NoteCode.OUTPUT_NO_NUMBERS))
 
     def has_numbers(self, *, empty: bool = False) -> bool:
-        """Whether all is finite and of a size in which differences show; an output of no elements shows none (`empty`: its shape)."""
+        """Whether all is finite and of a size in which differences show, and as it is declared; an output of no elements shows none
+        (`empty`: its shape)."""
+        if not self.is_as_declared():
+            return False
         real = [array for array in self.wide.values() if array.dtype.kind == "f"]
         if not all(bool(np.isfinite(array).all()) and float(np.abs(array).max(initial=0.0)) <= LARGE for array in real):
             return False
@@ -116,6 +121,22 @@ class CaseValues:
             return True
         dtype = dtype_name(np.dtype(onnx.helper.tensor_dtype_to_np_dtype(self.types().get(name, 1))))
         return SMALL.get(dtype, 0.0) < most < (LARGE_HALF if dtype == "float16" else LARGE)
+
+    def is_as_declared(self) -> bool:
+        """Whether the outputs of a model of free sizes have the axes that it declares. A Squeeze of (1, 3) and of (2, 3) has one axis
+        and two: an engine may believe what was declared for the first."""
+        shapes = [
+            (value.type.tensor_type.shape.dim, self.wide[value.name].shape)
+            for value in self._promised
+            if value.type.tensor_type.HasField("shape")
+        ]
+        return all(
+            len(axes) == len(sizes)
+            and all(
+                not axis.HasField("dim_value") or axis.dim_value == size for axis, size in zip(axes, sizes, strict=True)
+            )
+            for axes, sizes in shapes
+        )
 
     def is_doubtful(self) -> bool:
         """Whether the evaluation gives another shape than onnx's inference: one of the two is wrong, and nobody can be judged by it."""
