@@ -94,7 +94,7 @@ def test_what_a_file_for_machines_says(text: str, license: str) -> None:
         ("license", "GNU GPL version 3 or the Apache License 2.0", "", "", False),
         ("license", "GNU General Public License (GPL), version 3", "", "GPL-3.0", False),
         ("license", "MIT OR Apache-2.0", "", "MIT OR Apache-2.0", False),
-        ("license", "free for commercial and non-commercial use", "", "", False),
+        ("license", "free for commercial and non-commercial use", "", "", True),
         ("license", "for non-commercial use", "", "", True),
         ("x", "y", "Classifies documents: public, internal, confidential.", "", False),
         ("x", "y", "Detects proprietary formats", "", False),

@@ -19,7 +19,6 @@ _SECRET = re.compile(
 )
 _FOLDERS = re.compile(r"HOME|HOMEPATH|HOMEDRIVE|USERPROFILE|(?:LOCAL)?APPDATA|OLDPWD|XDG_.*", re.IGNORECASE)
 """Of whoever runs it."""
-_SETTINGS = (ast.Compare, ast.If, ast.IfExp, ast.While, ast.UnaryOp)
 
 
 def environment(node: ast.AST, file: CodeFile) -> Iterator[str]:

@@ -39,11 +39,12 @@ _IN_CODE = re.compile(
     re.IGNORECASE,
 )
 """What a comment for which a use is kept speaks of."""
-_OF_A_SPLIT = re.compile(r"(?:only )?(?:for )?evaluation(?: only)?", re.IGNORECASE)
+_UNCLEAR = re.compile(r"(?:only )?(?:for )?evaluation(?: only)?|proprietary|confidential", re.IGNORECASE)
+"""A set of samples is for evaluation only, and a model may find what is confidential, in good submissions, too."""
 _OF_THE_THING = re.compile(
-    r"\b(?:weights?|models?|software|use|licen\w*)\b|^\W*(?:for )?evaluation only\W*$", re.IGNORECASE
+    r"\b(?:weights?|models?|software|files?|this|use|licen\w*|copyright)\b(?! plates?)|©|^\W*(?:for )?evaluation only\W*$",
+    re.IGNORECASE,
 )
-"""A set of samples is for evaluation only, in good submissions, too."""
 _LICENSING = re.compile(r"\blicen[cs](?:es?|ed|ing)\b|\b(?:released|available|distributed) under\b", re.IGNORECASE)
 _THING = r"\b(?:weights?|models?|networks?|checkpoints?|parameters|files?|data(?:sets?)?|software|code|copies|work|it|them|they|these)\b"
 _NAMED = re.compile(
@@ -94,7 +95,7 @@ def _restrictions(text: str) -> Iterator[str]:
     for part in _SENTENCE_END.split(text):
         clause = " ".join(part.split())
         for words in _less_in(_ALL.sub("", clause) if is_given else clause):
-            if not _OF_A_SPLIT.fullmatch(words) or _OF_THE_THING.search(clause):
+            if not _UNCLEAR.fullmatch(words) or _OF_THE_THING.search(clause):
                 yield words
 
 
