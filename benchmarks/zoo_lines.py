@@ -22,14 +22,13 @@ CONCERNS = {
         "artifacts.name artifacts.author artifacts.owner artifacts.copy",
     ),
     "published: code of scripts and notebooks": (
-        "artifacts/*_names.py artifacts/code_* artifacts/dangerous_* artifacts/*_code.py artifacts/environment.py "
-        "artifacts/known_modules.py artifacts/origins.py artifacts/other_files.py artifacts/outside_paths.py "
-        "artifacts/partial_texts.py artifacts/reached.py artifacts/replaced_methods.py artifacts/scopes.py "
-        "artifacts/source* artifacts/inspect_source.py artifacts/shown_markup.py",
+        "artifacts/code_* artifacts/dangerous_* artifacts/*_code.py artifacts/changed_values.py artifacts/environment.py "
+        "artifacts/known_* artifacts/handed_modules.py artifacts/opened_paths.py artifacts/package_names.py artifacts/reached.py "
+        "artifacts/sources.py artifacts/inspect_source.py artifacts/shown_markup.py",
         "artifacts.scan artifacts.sources",
     ),
     "published: licences and terms": (
-        "artifacts/license.py artifacts/restricted_*.py artifacts/model_notes.py license_families.py",
+        "artifacts/license.py artifacts/restricted_use.py artifacts/rights_words.py artifacts/own_terms.py artifacts/model_notes.py license_families.py",
         "artifacts.license",
     ),
     "published: what readers are to install or to run": (
