@@ -64,6 +64,8 @@ class _Scan(CodeFile):
                 and word not in PLAIN_DUNDERS
             ):
                 yield Unread(f"the insides of Python ({word})")
+            if word == "usetex":
+                yield Unread("other processes (usetex starts TeX)")
             if word == "fromfile_prefix_chars":
                 yield Unread(f"files that are named while it runs ({word})")
         if isinstance(node, ast.MatchClass):

@@ -17,7 +17,7 @@ _TENSOR = re.compile(r"(?:/[\w.]+)*/[A-Z][A-Za-z0-9]*(?:_\d+)?_output_\d+")
 """As the exporter of PyTorch names what a node gives."""
 _CODE = re.compile(r"\S*\.(?:py|pyw|pyc|pyd|pyi|pyx|pth|so|sh|ipynb)", re.IGNORECASE)
 _DRAWN = re.compile(r"\S*\.e?ps", re.IGNORECASE)
-ADDRESS = re.compile(r"\s*(?:https?|ftps?|file|s3|gs):(?://|$)", re.IGNORECASE)
+ADDRESS = re.compile(r"\s*(?:https?|ftps?|file|s3|gs|rt[sm]p):(?://|$)", re.IGNORECASE)
 _DUNDER = re.compile(r"__\w+__")
 _COMPARING = (
     "replace", "split", "rsplit", "partition", "rpartition", "startswith", "endswith", "count", "strip", "lstrip", "rstrip", "sub",

@@ -44,6 +44,9 @@ def code_by_arguments(node: ast.Call, path: str, file: CodeFile) -> Iterator[str
                 and last_name(timed) not in file.own
             ):
                 yield Unread(f"code that is made while it runs ({name})")
+    fetched = [word.value for word in node.keywords if word.arg in ("download", "pretrained")]
+    if path == "pandas.eval" or any(getattr(value, "value", True) is not False for value in fetched):
+        yield Unread(f"the network, or code in a text ({name})")
     if (
         name in ("eval", "query")
         and isinstance(node.func, ast.Attribute)

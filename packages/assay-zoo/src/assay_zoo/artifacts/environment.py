@@ -11,7 +11,10 @@ from assay_zoo.artifacts.code_file import CodeFile, last_name, text_of, word_of
 from assay_zoo.artifacts.reached import Unread
 
 _TABLE, _READER = "os.environ", "os.getenv"
-_PROGRAMS = re.compile(r".*(?:PAGER|BROWSER|EDITOR|BREAKPOINT)")
+_PROGRAMS = re.compile(
+    r".*(?:PAGER|BROWSER|EDITOR|BREAKPOINT)|(?:LD|DYLD)_.*|PYTHON(?!HASHSEED|WARNINGS|UNBUFFERED|DONTWRITEBYTECODE).*|PATH|SHELL|(?:BASH_)?ENV"
+)
+"""They name a program, or what one loads."""
 _SECRET = re.compile(
     r".*(?:TOKEN(?!S|IZ|_?(?:ID|LEN|LENGTH|COUNT|LIMIT|NUM)(?:_|$))|SECRET|PASSW|PASSPHRASE|CREDENTIAL|API_?KEY|COOKIE).*"
     r"|(?:.*_)?(?:PWD|KEYS?|CREDS?|O?AUTH|BEARER|PRIVATE|CERT|LOGIN|ACCOUNT|JWT|DSN|WEBHOOK)(?:_.*)?|(?:.*_)?PAT|.*_PASS",

@@ -127,7 +127,9 @@ def reached_by(module: str, name: str) -> Iterator[str]:
     named, what = module_told(path) if module else ("", "")
     if of_os and module in ("os", "posix", ""):
         yield f"{of_os} (os.{name})" if module else Unread(f"{of_os} ({name})")
-    elif name in HIDDEN or path in _INSIDES or (module == "IPython" and name != "display"):
+    elif (
+        name in HIDDEN or path in _INSIDES or (module.startswith("IPython") and not path.startswith("IPython.display"))
+    ):
         yield f"the insides of Python or IPython ({name})"
     elif name in _NATIVE:
         yield f"other processes or native code ({name})"

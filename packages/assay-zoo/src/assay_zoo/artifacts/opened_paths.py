@@ -50,7 +50,7 @@ def opened_paths(node: ast.AST, file: CodeFile) -> Iterator[str]:
             yield "files outside of the submission (above the folder of the submission)"
     if not isinstance(node, ast.Call):
         return
-    name = last_name(node.func)
+    name = next((path.rpartition(".")[2] for path in file.paths(node.func)), last_name(node.func))
     if name in ("home", "expanduser", "expandvars"):
         yield f"files outside of the submission ({name})"
     joins = name == "join" and len(node.args) > 1
