@@ -28,7 +28,8 @@ CONCERNS = {
         "artifacts.scan artifacts.sources",
     ),
     "published: licences and terms": (
-        "artifacts/license.py artifacts/restricted_use.py artifacts/rights_words.py artifacts/own_terms.py artifacts/model_notes.py license_families.py",
+        "artifacts/license.py artifacts/restricted_use.py artifacts/rights_words.py artifacts/own_terms.py artifacts/model_notes.py "
+        "license_families.py",
         "artifacts.license",
     ),
     "published: what readers are to install or to run": (
