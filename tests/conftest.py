@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from shutil import rmtree
 from unittest.mock import patch
 
 import pytest
@@ -104,6 +105,15 @@ def _process_as_before() -> Iterator[None]:
     if cell < CELL:
         csv.field_size_limit(CELL)
     assert cell >= CELL, f"the test leaves a CSV file cells of {cell} characters"
+
+
+@pytest.fixture
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's cache with nothing in it, in one place for all tests: warm workers start from one process for each environment."""
+    cache = tmp_path_factory.getbasetemp() / "own-cache"
+    rmtree(cache, ignore_errors=True)
+    monkeypatch.setenv("ASSAY_CACHE", str(cache))
+    return cache
 
 
 @pytest.fixture(scope="module")

@@ -153,9 +153,8 @@ def test_answers_of_the_old_file_are_confirmed_by_another_engine(here: Path) -> 
 
 
 def test_a_revision_of_the_file_is_its_reference_and_every_report_says_which(
-    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, own_cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
     for words in (["init", "--quiet", "-b", "main"], ["add", "linear.onnx"], ["commit", "--quiet", "-m", "first"]):
         subprocess.run([*git, *words], check=True)

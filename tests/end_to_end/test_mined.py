@@ -19,8 +19,8 @@ from command_line import run_assay
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+def cache(own_cache: Path) -> None:
+    pass
 
 
 def _model(path: Path, kinds: Sequence[str] = ("Relu", "Relu", "Mul", "Mul")) -> Path:

@@ -56,10 +56,7 @@ def test_a_model_of_which_nothing_is_warned_passes(tmp_path: Path) -> None:
     assert code == 0, output
 
 
-def test_an_engine_from_the_cache_keeps_what_was_said_when_it_was_built(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+def test_an_engine_from_the_cache_keeps_what_was_said_when_it_was_built(tmp_path: Path, own_cache: Path) -> None:
     model = _model(tmp_path / "spare.onnx", "left_over")
     inputs = [{"x": np.ones((1, 3), "f")}]
     outputs = [{"y": np.full((1, 3), 2, "f")}]

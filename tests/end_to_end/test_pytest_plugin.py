@@ -22,8 +22,7 @@ PLAIN = ("-p", "no:cacheprovider", "-p", "no:randomly", "-rA")
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+def here(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "zoo").mkdir()
     for name in ("one", "two", "other"):
