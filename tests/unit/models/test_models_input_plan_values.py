@@ -19,6 +19,7 @@ from assay.models.input_plan.evaluate_shapes import evaluate
 from assay.models.input_plan.graph import read_graph
 from assay.models.input_plan.sizes import solve
 from assay.models.onnx_file import open_model
+from assay.models.random_inputs import random_inputs
 from assay.worker.inputs.input_choice import Samples, chosen
 
 
@@ -94,3 +95,18 @@ def test_a_stated_size_is_not_searched(tmp_path: Path) -> None:
         chosen(VerifyJob(Case("m", model, recipe), Flow("f", "reference")), _answer(21))
     plan = plan_of(model, batch=1, fixed={"S": 16}, stated={})
     assert {name for sizes in other_sizes(plan, model, fixed=recipe.dims) for name in sizes} == {"N"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_index_comes_to_both_ends_of_its_table(seed: int, tmp_path: Path) -> None:
+    model = _model(tmp_path, "g (int64[1, 4] x, float[1000, 2] table) => (float[1, 4, 2] y) { y = Gather(table, x) }")
+    plan = plan_of(model, batch=1, fixed={}, stated={})
+    drawn = [sample["x"] for sample in random_inputs(model, seed=seed, samples=4, batch=1, plan=plan)]
+    assert drawn[1][0, :2].tolist() == [999, 0]
+    assert all(0 <= values.min() <= values.max() < 1000 for values in drawn)
+
+
+def test_a_single_index_is_drawn_as_before(tmp_path: Path) -> None:
+    model = _model(tmp_path, "g (int64[2] x, float[1000, 2] table) => (float[2, 2] y) { y = Gather(table, x) }")
+    plan = plan_of(model, batch=1, fixed={}, stated={})
+    assert random_inputs(model, seed=0, samples=2, batch=1, plan=plan)[1]["x"].tolist() != [999, 0]

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.core.dtype import is_floating, numpy_dtype
 from assay.core.input_plan import InputRange
-from assay.numerics.shapes.needed_values import ASCENDING, COUNT, LENGTH, MAGNITUDE, MASK, UNIQUE
+from assay.numerics.shapes.needed_values import ASCENDING, COUNT, INDEX, LENGTH, MAGNITUDE, MASK, UNIQUE
 
 Array = np.ndarray[Any, Any]
 SPAN = 9
@@ -58,7 +58,10 @@ def draw_in_range(
         return np.asarray(stream.integers(least, last, shape, endpoint=True)).astype(kind)
     if input_range.kind == COUNT:
         last = min(last, first + 2 * SPAN)
-    return np.asarray(stream.integers(first, last, shape, endpoint=True)).astype(kind)
+    drawn = np.asarray(stream.integers(first, last, shape, endpoint=True)).astype(kind)
+    if input_range.kind == INDEX and sample == 1 and drawn.size > 2:
+        drawn.reshape(-1)[:2] = last, first  # the ends of the table, where no padding hides them
+    return drawn
 
 
 def _by_column(dtype: str, shape: tuple[int, ...], input_range: InputRange, stream: np.random.Generator) -> Array:
