@@ -1,4 +1,5 @@
-"""A worker cannot end, stop, trace or slow down its driver; what it has started itself it can. It takes no rules of Landlock."""
+"""A worker cannot end, stop, trace or slow down its driver, nor set a clock; what it has started itself it can end. It takes no rules
+of Landlock."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import pytest
 from assay.testing.acts_on_rights import landlock_abi
 
 _TRY = """
-import ctypes, os, resource, signal, subprocess, sys
+import ctypes, os, resource, signal, subprocess, sys, time
 from assay.worker.guard import guard
 driver = os.getppid()
 if sys.argv[1] == "guarded":
@@ -24,7 +25,14 @@ def refused(act):
 def be_traced():
     if ctypes.CDLL(None, use_errno=True).ptrace(0, 0, None, None):
         raise OSError(ctypes.get_errno(), "refused")
+def set_clock():
+    try:
+        time.clock_settime(1000, 0.0)
+    except OSError as error:  # no machine has that clock
+        if isinstance(error, PermissionError):
+            raise
 acts = [
+    set_clock,
     lambda: os.kill(driver, signal.SIGCONT),
     lambda: os.killpg(os.getpgid(driver), signal.SIGCONT),
     lambda: os.close(os.pidfd_open(driver)),
@@ -48,7 +56,7 @@ def test_its_driver_is_out_of_reach(guarded: bool) -> None:
         check=True,
         start_new_session=True,
     )
-    assert done.stdout.decode().split() == ["True", *[str(guarded)] * 7], done.stderr
+    assert done.stdout.decode().split() == ["True", *[str(guarded)] * 8], done.stderr
 
 
 def test_in_a_container_whose_driver_has_its_group_from_outside_a_worker_can_name_itself() -> None:

@@ -115,6 +115,7 @@ ACTS: dict[str, Act] = {
     "traces_driver": _raises(_o.traces_driver, "PermissionError"),
     "limits_driver": _raises(_o.limits_driver, "PermissionError"),
     "slows_driver": _raises(_o.slows_driver, "PermissionError"),
+    "sets_clock": _raises(_o.sets_clock, "PermissionError"),
     # It does not end
     "child_stops_it": _hangs(_k.child_stops_it),
     "stops_itself": _hangs(_p.stops_itself),

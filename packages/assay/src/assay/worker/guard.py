@@ -1,4 +1,5 @@
-"""What a worker and all that descends from it may not do to the processes around it: stop, kill, trace or slow down its driver.
+"""What a worker and all that descends from it may not do to the processes around it: stop, kill, trace or slow down its driver, and set
+the clock of the machine.
 
 Landlock scopes signals to the worker's own tree (Linux 6.12: its siblings are safe, too). A filter of system calls refuses what names the
 driver, on any kernel. Neither needs root or a namespace. Where the system has none of both, nothing is refused.
@@ -27,6 +28,8 @@ _REFUSED = (
 """By the place of the argument that names a process, on x86_64 and on aarch64: kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo,
 pidfd_open, prlimit64, sched_setaffinity, sched_setscheduler, sched_setparam, sched_setattr, process_vm_readv, process_vm_writev; and
 setpriority, ptrace, ioprio_set."""
+_SETS_CLOCK = ((227, 112), (164, 170))
+"""clock_settime and settimeofday: every limit and measurement beside it would go wrong. To an ordinary user the system refuses them."""
 _PTRACE, _TRACE_ME = (101, 117), 0
 """It makes the parent its tracer, which is the driver: each signal would stop it, and look there like its end."""
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
@@ -87,6 +90,8 @@ def seccomp_program(column: int, architecture: int, processes: Iterable[int]) ->
         _line(_EQUAL, _LANDLOCK_RESTRICT, 0, 1),
         _line(_RETURN, _ERRNO | _NOT_HERE),
     ]
+    for call in _SETS_CLOCK:
+        lines += [_line(_EQUAL, call[column], 0, 1), _line(_RETURN, _ERRNO | errno.EPERM)]
     for argument, numbers, values in (*refused, (0, [_PTRACE[column]], [_TRACE_ME])):
         lines += [_line(_EQUAL, number, len(numbers) - place, 0) for place, number in enumerate(numbers)]
         lines.append(_line(_EQUAL, 0xFFFFFFFF, 0, len(values) + 4))  # none of these calls: the next group
