@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 from msgspec.structs import replace
+from onnx import parser
 
-from assay.core.case import Inputs
+from assay.core.case import Case, Inputs
+from assay.core.data import Data
+from assay.core.job import InspectJob
+from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.judge.note_text import note_text
 from assay.testing.builders import make_job
@@ -22,3 +27,17 @@ def test_a_reference_of_our_own_that_is_gone_blames_nobody(tmp_path: Path, golde
     result = execute(job, Stages(lambda stage: None))
     assert result.outcome is outcome
     assert "is no folder" in note_text(result.ended)
+
+
+def test_data_of_the_user_that_cannot_be_read_are_wrong_and_no_fault_of_the_machine(tmp_path: Path) -> None:
+    data = tmp_path / "x.npz"
+    data.write_bytes(b"no archive")
+    model = tmp_path / "m.onnx"
+    onnx.save(
+        parser.parse_model('<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) { y = Relu(x) }'),
+        model,
+    )
+    case = Case("m", Model("m", str(model), ""), Inputs(data=Data(str(data))))
+    result = execute(InspectJob(case, data_dir=str(tmp_path / "data")), Stages(lambda stage: None))
+    assert result.outcome is Outcome.ERROR
+    assert "is no file of numpy" in note_text(result.ended)

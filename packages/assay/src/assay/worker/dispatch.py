@@ -21,6 +21,7 @@ from assay import plugins
 from assay.core.empty_result import empty_result
 from assay.core.job import (
     AlternateJob,
+    AnsweredJob,
     ChangeJob,
     CompareSpeedJob,
     DeriveToleranceJob,
@@ -177,9 +178,7 @@ def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
         error = missing
     try:
         outcome, cause = _classify(error, stages.reached)
-        if (
-            issubclass(type(error), BadGolden) and not job.case.inputs.golden
-        ):  # of our own making: whole when it was made
+        if issubclass(type(error), BadGolden) and _has_reference(job):
             outcome, cause = Outcome.INFRASTRUCTURE, Cause.OTHER
     except BaseException:  # noqa: BLE001  what it says of itself is code of the backend
         outcome, cause = Outcome.ERROR, Cause.OTHER
@@ -188,6 +187,11 @@ def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
     if isinstance(failed, EngineResult):
         failed = msgspec.structs.replace(failed, facts=stages.built)
     return msgspec.structs.replace(failed, inputs=stages.inputs) if isinstance(failed, FedResult) else failed
+
+
+def _has_reference(job: Job) -> bool:
+    """Answers of our own making, which were whole when they were made; a golden and data that are given are the user's."""
+    return isinstance(job, AnsweredJob) and bool(job.reference_dir) and not job.case.inputs.golden
 
 
 def _not_installed(job: Job, error: BaseException) -> Unavailable | None:
