@@ -42,7 +42,8 @@ _IN_CODE = re.compile(
 _UNCLEAR = re.compile(r"(?:only )?(?:for )?evaluation(?: only)?|proprietary|confidential", re.IGNORECASE)
 """A set of samples is for evaluation only, and a model may find what is confidential, in good submissions, too."""
 _OF_THE_THING = re.compile(
-    r"\b(?:weights?|models?|software|files?|this|use|licen\w*|copyright)\b(?! plates?)|©|^\W*(?:for )?evaluation only\W*$",
+    r"\b(?:weights?|models?|software|files?|this|use|licen\w*|copyright)\b(?! plates?)|©|^\W*(?:for )?evaluation only\W*$"
+    r"|\bconfidential and proprietary\b|\bproprietary and confidential\b|^\W*(?:strictly )?(?:confidential|proprietary)\W*$",
     re.IGNORECASE,
 )
 _LICENSING = re.compile(r"\blicen[cs](?:es?|ed|ing)\b|\b(?:released|available|distributed) under\b", re.IGNORECASE)
