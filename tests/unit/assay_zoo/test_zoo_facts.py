@@ -13,6 +13,8 @@ from assay_zoo.facts import read_facts, with_sketches
 from assay_zoo.manifest import Accuracy, Entry, File, Manifest, Sketch, Version
 from zoo_submission import matmul
 
+pytestmark = pytest.mark.heavy  # each starts processes that read
+
 MEMORY_BYTES = 2_000_000_000
 
 
@@ -33,7 +35,6 @@ def _in_a_list(path: Path, seed: int) -> None:
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
 
 
-@pytest.mark.heavy
 def test_weights_as_a_list_are_weights(tmp_path: Path) -> None:
     facts = []
     for seed in (1, 2):
@@ -85,7 +86,6 @@ def _texts(path: Path, texts: list[str], *, node: bool, listed: bool = False) ->
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path / "model.onnx")
 
 
-@pytest.mark.heavy
 def test_constants_of_texts_are_known_by_their_words_and_by_nothing_else(tmp_path: Path) -> None:
     words = [f"word {number}" for number in range(100)]
     digests = []
@@ -103,7 +103,6 @@ def test_constants_of_texts_are_known_by_their_words_and_by_nothing_else(tmp_pat
     assert len(set(digests)) == 3
 
 
-@pytest.mark.heavy
 def test_the_largest_weights_are_found_in_little_memory(tmp_path: Path) -> None:
     values = np.zeros((1 << 14, 1 << 11), np.float32)
     places = np.linspace(0, values.size - 1, 40).astype(int)

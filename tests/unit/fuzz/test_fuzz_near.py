@@ -16,6 +16,8 @@ from assay.fuzz.corpus import Arm, Corpus, Session
 from assay.generators.mined import decode
 from assay.generators.open_generator import open_generator
 
+pytestmark = pytest.mark.heavy  # each starts a process that reads
+
 TEXT = '<ir_version: 8, opset_import: ["" : 17]> g (float[2, 3] x) => (float[2, 3] y) { a = OPERATOR (x)  y = Neg (a) }'
 
 
@@ -25,7 +27,6 @@ def _folder(path: Path, operator: str) -> Path:
     return path
 
 
-@pytest.mark.heavy
 def test_patterns_of_a_folder_are_kept_and_belong_to_the_session(tmp_path: Path) -> None:
     corpus, session = Corpus(tmp_path / "corpus"), Session(seed=7)
     take_models(_folder(tmp_path / "one", "Tanh"), corpus, session)

@@ -22,6 +22,8 @@ from assay.generators.schemas import LATEST, NotMade, changes_of, schema_at
 from assay.generators.sweep import Sweep
 from assay.testing.generator_checks import check_generator
 
+pytestmark = pytest.mark.heavy  # hundreds of cases of each generator
+
 DIGESTS = {
     "arithmetic": (3, "686a4f2978f941a4"),
     "equal-models": (1, "a57ceccd8f110769"),
@@ -85,7 +87,6 @@ PROCESSES = (
 )
 
 
-@pytest.mark.heavy
 def test_cases_do_not_depend_on_the_process_that_makes_them() -> None:
     """Two fresh processes: another order of sets, another locale and time zone, other threads, other vector instructions of numpy and of
     its BLAS."""

@@ -18,7 +18,7 @@ from assay_zoo.policy import ZooPolicy
 from assay_zoo.services import open_tools
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 
-pytestmark = pytest.mark.usefixtures("warm_workers")
+pytestmark = [pytest.mark.usefixtures("warm_workers"), pytest.mark.heavy]  # real backends answer
 
 WEIGHT = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
 MODEL = "g (float[N,3] x) => (float[N,4] y) { [m] h = MatMul(x, w)  [r] y = Relu(h) }"
@@ -68,7 +68,6 @@ def outcomes(by_name: dict[str, list[Check]]) -> dict[str, str]:
     return {name: "/".join(dict.fromkeys(check.outcome.value for check in checks)) for name, checks in by_name.items()}
 
 
-@pytest.mark.heavy
 def test_a_sound_submission_on_two_runtimes(tmp_path: Path, tools: SubmissionServices) -> None:
     folder = submission(tmp_path / "s", model_of(), [pair(2), pair(5, 2)])
     by_name = checked(folder, tools, "onnxruntime", "openvino-f32")
@@ -139,7 +138,6 @@ WRONG_VALUES = {
 }
 
 
-@pytest.mark.heavy
 def test_expected_outputs_of_another_structure_are_the_submitters_fault(
     tmp_path: Path, tools: SubmissionServices
 ) -> None:
@@ -154,7 +152,6 @@ def test_expected_outputs_of_another_structure_are_the_submitters_fault(
     assert all(f"test_data_set_{number}:" in sentence for number in range(1, 6)), sentence
 
 
-@pytest.mark.heavy
 def test_a_declared_shape_that_only_a_run_can_refute(tmp_path: Path, tools: SubmissionServices) -> None:
     """NonZero: the number of its columns is not inferred. A name stands for one size in inputs and outputs."""
     model = text("g (float[N] x) => (int64[1,N] y) { [a] y = NonZero(x) }")
@@ -167,7 +164,6 @@ def test_a_declared_shape_that_only_a_run_can_refute(tmp_path: Path, tools: Subm
     assert sentence in check.sentence
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     "trap",
     [next(iter(WRONG_VALUES)), *(pytest.param(value, marks=pytest.mark.slow) for value in list(WRONG_VALUES)[1:])],
@@ -179,7 +175,6 @@ def test_wrong_expected_values_are_the_submitters_fault(trap: str, tmp_path: Pat
     assert by_name["golden"][0].path == "test_data_set_1"
 
 
-@pytest.mark.heavy
 def test_nan_at_the_same_place_is_an_answer(tmp_path: Path, tools: SubmissionServices) -> None:
     model = text("g (float[2,3] x) => (float[2,3] y) { [r] y = Sqrt(x) }")
     given = np.array([[1, -1, 4], [9, 16, 2]], np.float32)
@@ -193,7 +188,6 @@ def test_nothing_to_run_never_passes(tmp_path: Path, tools: SubmissionServices) 
     assert outcomes(checked(submission(tmp_path / "s", model_of(), []), tools)) == {"data": "failed"}
 
 
-@pytest.mark.heavy
 def test_incomplete_sets_fail_and_the_others_are_run(tmp_path: Path, tools: SubmissionServices) -> None:
     folder = submission(tmp_path / "s", model_of(), [pair(2, seed) for seed in range(5)])
     (folder / "test_data_set_1" / "output_0.pb").unlink()
@@ -211,7 +205,6 @@ def test_incomplete_sets_fail_and_the_others_are_run(tmp_path: Path, tools: Subm
     assert by_name["onnxruntime"][0].executed == 1
 
 
-@pytest.mark.heavy
 def test_a_batch_that_is_not_free_after_all(tmp_path: Path, tools: SubmissionServices) -> None:
     """Declared free, and built for two rows."""
     body = "g (float[N,3] x) => (float[N,4] y) <int64[2] s = {2, 4}> { [m] h = MatMul(x, w) [k] k = Reshape(h, s) [r] y = Relu(k) }"

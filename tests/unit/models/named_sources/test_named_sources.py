@@ -19,10 +19,11 @@ from assay.pipeline.originals import OriginalRequest
 from assay.pipeline.request import ModelRequest, Request
 from http_server import serving
 
+pytestmark = pytest.mark.heavy  # each starts git several times
+
 OLD = b"old, with weights/net.data"
 
 
-@pytest.mark.heavy
 @pytest.mark.usefixtures("repository")
 def test_a_revision_is_a_file_with_the_weights_that_it_names(repository: Path) -> None:
     named_file = fetched("git:base:net.onnx")
@@ -41,7 +42,6 @@ def _request(*models: str) -> Request:
     return Request(models=tuple(ModelRequest(path=Path(model), flows=()) for model in models))
 
 
-@pytest.mark.heavy
 @pytest.mark.usefixtures("repository")
 def test_a_revision_of_a_file_that_is_given_is_what_it_is_compared_with() -> None:
     request = with_files(_request("git:base:net.onnx", "net.onnx", "git:base:other.onnx"))
@@ -56,7 +56,6 @@ def test_a_revision_of_a_file_that_is_given_is_what_it_is_compared_with() -> Non
         with_files(Request(models=(given, replace(plain, original=other))))
 
 
-@pytest.mark.heavy
 def test_another_repository_by_its_address(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_git(repository, "config", "uploadpack.allowFilter", "true")
     handler = type("Handler", (GitServer,), {"folder": repository})
@@ -199,7 +198,6 @@ def test_a_tree_that_leads_out_of_its_folder_is_refused(repository: Path, name: 
     assert {path.name for path in left} == {"cache", "sources"}
 
 
-@pytest.mark.heavy
 def test_a_server_cannot_send_such_a_tree(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_git(repository, "config", "uploadpack.allowFilter", "true")
     (repository / ".gitmodules").write_text('[submodule "a"]\n\tpath = a\n\turl = https://host.invalid/a\n')
