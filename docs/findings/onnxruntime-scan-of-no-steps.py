@@ -1,7 +1,8 @@
 """ONNX Runtime 1.31.1, CPU: a Scan along the second axis, which has no elements, kills the process (SIGFPE).
 
 Expected: no step, so that the state is the initial one and the scanned output has no elements. Got: SIGFPE. Along the first axis it is an
-error ("Invalid dim0_offset of 0"). Found by `assay fuzz --flow onnxruntime --seed 291931` (generator used-engines: an axis of none in a second call).
+error ("Invalid dim0_offset of 0"). Found by `assay fuzz --flow onnxruntime --seed 291931` (generator used-engines, an axis of none in a
+second call).
 """
 
 from __future__ import annotations

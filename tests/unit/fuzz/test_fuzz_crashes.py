@@ -106,6 +106,20 @@ def test_what_ends_alone_is_the_cause_and_not_what_triage_had_no_time_to_cut_dow
     assert look.bucket(Waiting("flow", parts), FLOW, "crash", wider).operators == ("Max",)
 
 
+@pytest.mark.parametrize(("repeats", "due"), [(True, MIN), (False, {})])
+def test_what_ends_only_as_a_whole_is_tried_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, due: dict[str, bool], *, repeats: bool
+) -> None:
+    """No node of it ends its process alone; of one that does not end again nothing that is tried says anything."""
+    look = Look(Corpus(tmp_path), cast(Services, None), lambda text: None)
+    monkeypatch.setattr(look._again, "node_that_ends", lambda *_: False)
+    ended = SimpleNamespace(outcome=Outcome.CRASH if repeats else Outcome.OK)
+    monkeypatch.setattr(assay.fuzz.screening, "screen_kept", lambda *_: ended)
+    monkeypatch.setattr(assay.fuzz.look, "try_crash", lambda *_: MIN)
+    suspect = Suspect(CaseId("sweep", 2, 7, 0), "crash", ("Pad@22", "Clip@13"), signal="SIGSEGV")
+    assert look._with_experiments(Waiting("flow", suspect), FLOW).suspect.ablated == due
+
+
 @pytest.mark.parametrize("used", [False, True], ids=["alone", "in use"])
 def test_a_crash_whose_look_was_begun_is_cut_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, used: bool

@@ -207,6 +207,9 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_kernel("Gemm", "-instead~MatMul"), _kernel("MatMul", "-inputs"), SAME),
         (_kernel("Gemm", "instead~MatMul"), _kernel("MatMul", "-inputs"), DIFFERENT),
         (_kernel("Gemm", "-instead~MatMul"), _bucket("DequantizeLinear MatMul", "stored"), DIFFERENT),
+        # with a scale for each row: right with other weights, though not both where these are inputs
+        (_bucket("DequantizeLinear Gemm", "scales stored"), _bucket("DequantizeLinear MatMul", "scales -stored -instead~Gemm"), UNDECIDED),
+        (_bucket("DequantizeLinear Gemm", "scales stored"), _bucket("DequantizeLinear MatMul", "scales -stored instead~Gemm"), DIFFERENT),
         # SAME_LOWER of a convolution was told as new, though that of a pool was known
         (_lower("Conv", "Conv.auto_pad"), _lower("MaxPool", "MaxPool.auto_pad"), UNDECIDED),
         (_lower("Conv", "Conv.auto_pad"), _lower("MaxPool", "MaxPool.strides"), DIFFERENT),

@@ -140,9 +140,9 @@ class Look:
         return waiting if suspect is None else replace(waiting, suspect=replace(suspect, case=waiting.suspect.case))
 
     def _with_experiments(self, waiting: Waiting, flow: Flow) -> Waiting:
-        """What ended its worker, cut down to the node that does so alone, and what was tried of that."""
+        """What ended its worker, cut down to the node that does so alone where one does, and what was tried of that."""
         place, suspect = self._path(waiting, ""), waiting.suspect
-        if suspect.kind != Outcome.CRASH.value or not self._again.node_that_ends(place, flow):
+        if suspect.kind != Outcome.CRASH.value or not self._again.node_or_whole(place, flow):
             return waiting
         ablated = try_crash(place, flow, suspect.signal, self._corpus.folder, self._services)
         return replace(waiting, suspect=replace(suspect, ablated=ablated))

@@ -91,7 +91,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     if nested and (shared - WEAK or _executed(bucket) & _executed(other)):
         return Relation.SAME
     is_kin_out = shared and (is_kin_in_use or (_leave_a_domain(bucket, other) and are_kin(mine[-1], theirs[-1])))
-    if is_kin_out or _of_no_numbers_or_equal_ones(shared, families, is_one_crash=is_one_crash):
+    if is_kin_out or (is_one_crash and FILLED in shared) or (families <= ANSWERS and _is_open(bucket, other, shared)):
         return Relation.UNDECIDED
     if not nested and not _one_end(mine, theirs):
         passes = {*bucket.brought} & {*other.brought}
@@ -110,10 +110,13 @@ def _in_use(first: Bucket, other: Bucket) -> Relation:
     return Relation.DIFFERENT if any(tried) else Relation.SAME
 
 
-def _of_no_numbers_or_equal_ones(shared: set[str], families: set[str], *, is_one_crash: bool) -> bool:
-    """What is not there is read, or summed, or one of several equal numbers is picked: by one piece of code or by two."""
-    is_answer = families <= ANSWERS
-    return (FILLED in shared and (is_one_crash or is_answer)) or (UNTIED in shared and is_answer)
+def _is_open(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
+    """What is not there is read, or summed, or one of several equal numbers is picked, by one piece of code or by two; or the operator of
+    the one fails in the place of the other, though other experiments tell them apart."""
+    mine, theirs = pattern(bucket.operators), pattern(other.operators)
+    swapped = (_instead(bucket, theirs[-1]), _instead(other, mine[-1])) if mine and theirs else ()
+    is_swapped = False in swapped and True not in swapped and bool(shared - WEAK)
+    return is_swapped or not shared.isdisjoint((FILLED, UNTIED))
 
 
 def _kin_in_one_use(bucket: Bucket, other: Bucket) -> bool:

@@ -72,6 +72,14 @@ class Rescreen:
         with TemporaryDirectory(prefix="again-", dir=self._corpus.folder.absolute()) as folder:
             return self._first_that_ends([*parts, whole], place, flow, Path(folder))
 
+    def node_or_whole(self, place: Path, flow: Flow) -> bool:
+        """Whether a node of the case ends a process alone, to which it is cut down then, or the case itself: what is tried of one that does
+        not would all come out right."""
+        if self.node_that_ends(place, flow):
+            return True
+        with TemporaryDirectory(prefix="alone-", dir=self._corpus.folder.absolute()) as name:
+            return screen_kept([place], 0, flow, Path(name), self._services).outcome in ENDED
+
     def as_it_answers(self, place: Path, flow: Flow) -> Suspect | None:
         """The case alone, in a fresh worker, where that answers wrongly: its files are then those of what the screen cut it down to."""
         from assay.generators.files import read_case
