@@ -210,6 +210,9 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         # with a scale for each row: right with other weights, though not both where these are inputs
         (_bucket("DequantizeLinear Gemm", "scales stored"), _bucket("DequantizeLinear MatMul", "scales -stored -instead~Gemm"), UNDECIDED),
         (_bucket("DequantizeLinear Gemm", "scales stored"), _bucket("DequantizeLinear MatMul", "scales -stored instead~Gemm"), DIFFERENT),
+        # the last of a sequence is taken: of parts of two lengths that is a wrong shape
+        (_bucket("SplitToSequence SequenceAt", "-inputs", kind="shape"), _bucket("SequenceConstruct SequenceAt", "-inputs"), UNDECIDED),
+        (_bucket("SplitToSequence SequenceAt", "opset", kind="shape"), _bucket("SequenceConstruct SequenceAt", "-opset"), DIFFERENT),
         # SAME_LOWER of a convolution was told as new, though that of a pool was known
         (_lower("Conv", "Conv.auto_pad"), _lower("MaxPool", "MaxPool.auto_pad"), UNDECIDED),
         (_lower("Conv", "Conv.auto_pad"), _lower("MaxPool", "MaxPool.strides"), DIFFERENT),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.core.screening import INPUT, NO_CURES
+from assay.core.screening import EXECUTED, INPUT, NO_CURES
 from assay.fuzz.corpus import Bucket
 
 
@@ -27,3 +27,8 @@ def agree(first: Bucket, other: Bucket) -> bool:
     """Whether what was tried of both came to the same."""
     mine, theirs = ({unsigned(name): right for name, right in bucket.ablated.items()} for bucket in (first, other))
     return all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
+
+
+def executed(bucket: Bucket) -> set[str]:
+    """Kernels that it is wrong with, and that none of its operators alone becomes."""
+    return {name for name in bucket.ablated if name.startswith(EXECUTED)}

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from assay.core.screening import (
     ANY_OPERATOR,
     AS_KIN,
-    EXECUTED,
     FILLED,
     INSTEAD,
     NO_ZERO,
@@ -24,7 +23,7 @@ from assay.core.screening import (
     is_of_use,
 )
 from assay.fuzz.corpus import CAUSES, Bucket, is_compared
-from assay.fuzz.cures import agree, cures, unsigned
+from assay.fuzz.cures import agree, cures, executed, unsigned
 from assay.fuzz.deciding_fact import of_one_fact
 from assay.fuzz.old_reader import ignored_of, is_all_of_a_version
 from assay.fuzz.operator_forms import are_kin, is_input
@@ -83,12 +82,12 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     if families <= ANSWERS and (of_one_word(bucket, other) or _leave_out_zeros(bucket, other)):
         return Relation.UNDECIDED
     if len(families) > 1:
-        return _crossed(bucket, other) if mine == theirs and families - ANSWERS == {"crash"} else Relation.DIFFERENT
+        return _of_two_kinds(bucket, other, families)
     nested = _within(mine, theirs) or _within(theirs, mine)
     is_kin_in_use = _kin_in_one_use(bucket, other)
     if (mine == theirs and shared) or (is_kin_in_use and (shared - WEAK or _as_each_other(bucket, other))):
         return Relation.SAME
-    if nested and (shared - WEAK or _executed(bucket) & _executed(other)):
+    if nested and (shared - WEAK or executed(bucket) & executed(other)):
         return Relation.SAME
     is_kin_out = shared and (is_kin_in_use or (_leave_a_domain(bucket, other) and are_kin(mine[-1], theirs[-1])))
     if is_kin_out or (is_one_crash and FILLED in shared) or (families <= ANSWERS and _is_open(bucket, other, shared)):
@@ -111,8 +110,7 @@ def _in_use(first: Bucket, other: Bucket) -> Relation:
 
 
 def _is_open(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
-    """What is not there is read, or summed, or one of several equal numbers is picked, by one piece of code or by two; or the operator of
-    the one fails in the place of the other, though other experiments tell them apart."""
+    """What is not there is read, or one of equal numbers is picked, by one piece of code or two; or one fails in the place of the other."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
     swapped = (_instead(bucket, theirs[-1]), _instead(other, mine[-1])) if mine and theirs else ()
     is_swapped = False in swapped and True not in swapped and bool(shared - WEAK)
@@ -178,6 +176,13 @@ def _crossed(bucket: Bucket, other: Bucket) -> Relation:
     return Relation.DIFFERENT if tried == {True} else Relation.UNDECIDED
 
 
+def _of_two_kinds(bucket: Bucket, other: Bucket, families: set[str]) -> Relation:
+    """A wrong shape and wrong values of one operator at the end, or a crash and a wrong answer of the same."""
+    mine, theirs = pattern(bucket.operators), pattern(other.operators)
+    is_near = _one_end(mine, theirs) if families <= ANSWERS else mine == theirs and families - ANSWERS == {"crash"}
+    return _crossed(bucket, other) if is_near else Relation.DIFFERENT
+
+
 def _of_one_quantizer(mine: Sequence[str], theirs: Sequence[str], shared: set[str]) -> bool:
     """Both right with quantizers of other bits: what stands beside these does not matter."""
     return mine[:1] == theirs[:1] == (ON_A_GRID,) and not shared.isdisjoint(("type int16", "type int4"))
@@ -188,11 +193,6 @@ def _moved_on_a_grid(first: Bucket, other: Bucket, shared: set[str]) -> bool:
     both = [{name for name in pattern(bucket.operators) if name != ON_A_GRID} for bucket in (first, other)]
     grids = all(pattern(bucket.operators)[:1] == (ON_A_GRID,) for bucket in (first, other))
     return grids and all(names and names <= MOVERS for names in both) and bool(shared - WEAK) and agree(first, other)
-
-
-def _executed(bucket: Bucket) -> set[str]:
-    """Kernels that it is wrong with, and that none of its operators alone becomes."""
-    return {name for name in bucket.ablated if name.startswith(EXECUTED)}
 
 
 def _may_read_one_memory(families: set[str], bucket: Bucket, other: Bucket) -> bool:
@@ -221,7 +221,7 @@ def _scaled_alike(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
     """Both right with one scale for all, or wrong with one kernel, one of them as wrong with the operator of the other, and no experiment
     tells them apart."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
-    is_one = SCALES in shared or bool(_executed(bucket) & _executed(other))
+    is_one = SCALES in shared or bool(executed(bucket) & executed(other))
     if not is_one or len(mine) != 2 or len(theirs) != 2 or not agree(bucket, other):
         return False
     swapped = [_instead(bucket, theirs[-1]), _instead(other, mine[-1])]
