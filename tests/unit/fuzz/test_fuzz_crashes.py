@@ -21,7 +21,7 @@ from assay.core.flow import Flow
 from assay.core.job import VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome
-from assay.core.screening import CaseId, Suspect
+from assay.core.screening import CaseId, Suspect, Unspecified
 from assay.fuzz.corpus import Arm, Bucket, Corpus, Session, Waiting
 from assay.fuzz.crash_experiments import experiments, try_crash
 from assay.fuzz.deciding_fact import fact_of
@@ -247,8 +247,10 @@ def test_what_ended_its_worker_and_answers_alone_is_a_wrong_answer(
     monkeypatch.setattr(
         assay.fuzz.look, "check", lambda *_: SimpleNamespace(run=SimpleNamespace(jobs=(job,)), results=(result,))
     )
-    monkeypatch.setattr(assay.fuzz.look, "status_of", lambda *_, **__: "disputed")
-    seen = Suspect(CaseId("kept", 0, 0, 0), "values", ("Resize@19",), ablated={"Resize.antialias": True})
+    open_ = (Unspecified.ROUNDED_PLACE,)
+    seen = Suspect(
+        CaseId("kept", 0, 0, 0), "values", ("Resize@19",), ablated={"Resize.antialias": True}, unspecified=open_
+    )
     asked: list[Path] = []
 
     def screened(places: list[Path], *_: Any) -> Any:
@@ -265,6 +267,7 @@ def test_what_ended_its_worker_and_answers_alone_is_a_wrong_answer(
     ((waiting, bucket),) = look.into([Waiting("flow", suspect)], {"flow": FLOW}, left=9.0)
     assert (bucket.kind, bucket.operators, bucket.ablated) == ("values", ("Resize",), {"Resize.antialias": True})
     assert (bucket.first, bucket.signal) == (str(suspect.case), "")
+    assert bucket.status == "unspecified", "what the standard leaves open of that answer"
     assert asked == [tmp_path.absolute() / "suspects" / "flow" / str(suspect.case)]
     assert asked[0].with_name(f"{suspect.case}.onnx").exists()
     assert waiting.suspect.case == suspect.case

@@ -96,10 +96,10 @@ class Look:
             name = str(waiting.suspect.case)
             job, result = jobs[name], results[name]
             used = self._path(waiting, ".uses").exists()
-            status = status_of(waiting, result, used=used)
             cause = None
             if waiting.suspect.kind in ENDED and result.outcome is Outcome.MISMATCH:
                 waiting = self._as_it_answers(waiting, flows[waiting.flow])
+            status = status_of(waiting, result, used=used)
             if status == "in_use":
                 status, waiting = self._again_in_use(waiting, flows[waiting.flow])
             elif status in SEARCHED:
