@@ -120,6 +120,6 @@ def test_a_sequence_for_which_no_values_can_be_drawn_is_refused_in_one_sentence(
     refused = run_assay("mutate", "items.onnx", cwd=tmp_path)
     assert refused.returncode == 2
     assert refused.stderr.strip().splitlines()[-1] == (
-        "assay: items.onnx takes a sequence as input 'x', for which no values can be generated; "
+        "assay: items.onnx has an input 'x' of type sequence, for which no values can be generated; "
         "give your own with --golden DATA (docs/own-data.md)"
     )

@@ -94,7 +94,7 @@ def test_what_cannot_be_drawn_is_refused(kind: str) -> None:
         random_inputs(model(("x", *REFUSED[kind])), seed=1, samples=1, batch=1)
     assert (
         str(caught.value)
-        == f"net.onnx takes a {kind} as input 'x', for which no values can be generated; give your own with "
+        == f"net.onnx has an input 'x' of type {kind}, for which no values can be generated; give your own with "
         "--golden DATA (docs/own-data.md)"
     )
 

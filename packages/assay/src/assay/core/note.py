@@ -80,7 +80,6 @@ class NoteCode(enum.StrEnum):
     TOOL_FAILED = "tool_failed"
     REFUSED = "refused"
     DISK_FULL = "disk_full"
-    FILE_TOO_LARGE = "file_too_large"
     MODEL_FILE_CHANGED = "model_file_changed"
     MODEL_FILE_GONE = "model_file_gone"
     NOTHING_DELEGATED = "nothing_delegated"

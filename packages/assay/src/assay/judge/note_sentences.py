@@ -164,10 +164,6 @@ NOTES: dict[str, str] = {
     NoteCode.TOOL_FAILED: "{program} {ending}{said}",
     NoteCode.REFUSED: "{error}",
     NoteCode.DISK_FULL: "the disk of {folder} is full ({left} bytes are left): free some space and check again",
-    NoteCode.FILE_TOO_LARGE: (
-        "it wrote a file of {most:,} bytes or more, which is most of what the disk of its temporary files has free: free some space, or "
-        "set TMPDIR to a larger disk, and check again"
-    ),
     NoteCode.MODEL_FILE_CHANGED: (
         "{path} was written to while the run used it, by a backend or another program: put the model back and check again; "
         "--workers 1 shows after which job"

@@ -223,7 +223,7 @@ ACTS: dict[str, Act] = {
     # What the kernel gives
     "many_files": Act(_q.many_files),
     "closed_folders": Act(_q.closed_folders),
-    "sparse_file": Act(_q.sparse_file, Outcome.INFRASTRUCTURE, Cause.OTHER, "most of what the disk"),
+    "sparse_file": Act(_q.sparse_file),
     "sockets_in_folder": Act(_q.sockets_in_folder),
     "no_large_file": _leaves(_q.no_large_file, "resource"),
     "lowest_limits": _leaves(_q.lowest_limits, "resource"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import platform
-import shutil
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module, metadata
+from pathlib import Path
 from time import perf_counter
 from typing import cast
 
@@ -21,7 +21,6 @@ from assay import plugins
 from assay.core.empty_result import empty_result
 from assay.core.job import (
     AlternateJob,
-    AnsweredJob,
     ChangeJob,
     CompareSpeedJob,
     DeriveToleranceJob,
@@ -33,7 +32,7 @@ from assay.core.job import (
     ValuesJob,
     VerifyJob,
 )
-from assay.core.job_base import FlowJob, Job
+from assay.core.job_base import FlowJob, InputsJob, Job
 from assay.core.note import LONGEST, Note, NoteCode, noted
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.refusals.backend_codes import BackendCode
@@ -47,7 +46,6 @@ from assay.errors import (
     BrokenMetric,
     EndpointBroke,
     EndpointFailed,
-    HarnessError,
     InvalidModel,
     Lowering,
     NotRunnable,
@@ -61,7 +59,7 @@ from assay.ports import ReadsWarnings
 from assay.worker.describe_exception import exception_text, type_name
 from assay.worker.engine.lower import backend_class
 from assay.worker.failed_tool import failed_tool
-from assay.worker.file_size import FileTooLarge, large_file_reported
+from assay.worker.full_disk import DiskFull, full_disk_reported
 from assay.worker.native_log import warned_by
 from assay.worker.native_warnings import bounded, distinct, note_of, parted, read_warnings
 from assay.worker.scratch_dir import scratch_dir
@@ -89,7 +87,7 @@ def execute(job: Job, stages: Stages) -> AnyResult:
     begin = perf_counter()
     with warned_by() as caught:
         try:
-            with scratch_dir(job.scratch) as own, _full_disk_reported(own), large_file_reported(own):
+            with scratch_dir(job.scratch) as own, full_disk_reported(own):
                 observed = _handler_of(type(job))(msgspec.structs.replace(job, scratch=own), stages)
         except BaseException as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
             observed = _failure(job, error, stages)
@@ -134,31 +132,6 @@ def _versions(backend: str) -> dict[str, str]:
     return {}
 
 
-FULL_BYTES = 1 << 20
-"""Less than this is left where a job writes: what fails there fails for want of room, whatever the backend calls it."""
-
-
-class _DiskFull(HarnessError):
-    """Where, and how much is left."""
-
-    def __init__(self, folder: str, left: int) -> None:
-        super().__init__(folder)
-        self.folder, self.left = folder, left
-
-
-@contextmanager
-def _full_disk_reported(folder: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        left = FULL_BYTES
-        with suppress(OSError):  # a backend may have removed it
-            left = shutil.disk_usage(folder).free
-        if left < FULL_BYTES:
-            raise _DiskFull(folder, left) from error
-        raise
-
-
 @cache
 def _handler_of(kind: type[Job]) -> Callable[[Job, Stages], AnyResult]:
     """Ours, or one that lives above the worker and comes in by its entry point, under the tag of the type."""
@@ -178,7 +151,7 @@ def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
         error = missing
     try:
         outcome, cause = _classify(error, stages.reached)
-        if issubclass(type(error), BadGolden) and _has_reference(job):
+        if issubclass(type(error), BadGolden) and _is_ours(job, cast(BadGolden, error)):
             outcome, cause = Outcome.INFRASTRUCTURE, Cause.OTHER
     except BaseException:  # noqa: BLE001  what it says of itself is code of the backend
         outcome, cause = Outcome.ERROR, Cause.OTHER
@@ -189,9 +162,16 @@ def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
     return msgspec.structs.replace(failed, inputs=stages.inputs) if isinstance(failed, FedResult) else failed
 
 
-def _has_reference(job: Job) -> bool:
-    """Answers of our own making, which were whole when they were made; a golden and data that are given are the user's."""
-    return isinstance(job, AnsweredJob) and bool(job.reference_dir) and not job.case.inputs.golden
+def _is_ours(job: Job, error: BadGolden) -> bool:
+    """What cannot be read is answers of our own making, which were whole when they were made; a golden and data that are given are the
+    user's."""
+    if error.note is None or not isinstance(job, InputsJob):
+        return False
+    original = job.case.original
+    read = "" if job.case.inputs.golden or isinstance(job, ReferenceJob) else job.reference_dir
+    ours = [read, job.original_dir if original is not None and not original.golden else ""]
+    about = [Path(fact) for fact in error.note.facts.values() if isinstance(fact, str)]
+    return any(path.is_relative_to(folder) for folder in ours if folder for path in about)
 
 
 def _not_installed(job: Job, error: BaseException) -> Unavailable | None:
@@ -213,9 +193,7 @@ def _not_installed(job: Job, error: BaseException) -> Unavailable | None:
 
 def _ending(error: BaseException, stages: Stages) -> Note:
     """The words of an error that is raised for a reader are all there is to say; of any other its type and stage are, too."""
-    if issubclass(type(error), _DiskFull):  # `isinstance` asks the error itself, which may fail
-        full = cast(_DiskFull, error)
-        return noted(NoteCode.DISK_FULL, folder=full.folder, left=full.left)
+    # `isinstance` asks the error itself, which may fail
     if issubclass(type(error), AssayError) and (note := cast(AssayError, error).note) is not None:
         return bounded(note)
     name = type_name(error)
@@ -237,7 +215,7 @@ def _node_of(error: BaseException) -> str:
 
 def _classify(error: BaseException, stage: Stage) -> tuple[Outcome, Cause]:
     match error:
-        case _DiskFull() | FileTooLarge() | BrokenMetric():
+        case DiskFull() | BrokenMetric():
             return Outcome.INFRASTRUCTURE, Cause.OTHER
         case EndpointFailed():
             return (Outcome.TIMEOUT, Cause.TIMEOUT) if error.late else (Outcome.INFRASTRUCTURE, Cause.OTHER)

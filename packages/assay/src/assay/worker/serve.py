@@ -27,7 +27,6 @@ from assay.numerics.steps import listening
 from assay.worker.describe_exception import describe_exception
 from assay.worker.dispatch import execute
 from assay.worker.driver_connection import DriverConnection
-from assay.worker.file_size import limit_file_size
 from assay.worker.process_state import ProcessState
 from assay.worker.stages import Stages
 
@@ -43,7 +42,6 @@ def serve(connection: socket.socket) -> None:
     """Until the driver closes its end."""
     shared, token = _greeted(connection)
     driver = DriverConnection(connection, token)
-    limit_file_size()
     state = ProcessState()
     driver.send(Hello(VERSION))
     first, imported = True, 0

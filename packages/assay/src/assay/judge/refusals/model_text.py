@@ -109,7 +109,7 @@ MODELS: dict[str, str] = {
         "function that builds it as package.module:factory"
     ),
     ModelCode.NO_VALUES_FOR: (
-        "{source} takes a {dtype} as input {input!r}, for which no values can be generated; give your own with --golden DATA "
+        "{source} has an input {input!r} of type {dtype}, for which no values can be generated; give your own with --golden DATA "
         "(docs/own-data.md)"
     ),
     ModelCode.NO_RANK_OF: (
