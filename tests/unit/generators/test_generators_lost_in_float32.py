@@ -49,3 +49,13 @@ def test_a_sum_that_is_not_finite_and_need_not_be_is_wrong() -> None:
     x = np.full((1, 2), 100, np.float32)
     values = _values("(float[1, 2] x) => (float[1, 1] y) { y = ReduceLogSumExp<axes = [1]>(x) }", x)
     assert far_of({"y": np.full((1, 1), np.inf, np.float32)}, values, FLOW, 7).kind == "range"
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"), [(0.0, ""), (8.0, ""), (-1e6, "values"), (np.nan, "range"), (np.inf, "range")]
+)
+def test_what_float32_loses_by_rounding_may_be_as_far_off_and_no_further(given: float, kind: str) -> None:
+    """x + 1e8 - 1e8: in float32 0 or 8."""
+    text = "(float[4] x) => (float[4] y) <float big = {1e8}> { a = Add(x, big) y = Sub(a, big) }"
+    values = _values(text, np.float32([1, 2, 3, 4]))
+    assert far_of({"y": np.full(4, given, np.float32)}, values, FLOW, 7).kind == kind
