@@ -38,6 +38,13 @@ def test_a_case_of_the_finding_that_is_wrong_by_another_cause_denies_it(case: Bu
     assert is_believed(CLAIMED, _session(case)) is due
 
 
+def test_a_case_of_the_finding_that_is_not_run_here_says_neither() -> None:
+    judged = replace(CASE, ablated={"opset": False, "inputs": True})
+    unjudged = replace(CASE, key="unjudged", kind="unjudged", ablated={})
+    assert not is_believed(CLAIMED, _session(judged, unjudged))
+    assert is_believed(CLAIMED, _session(unjudged))
+
+
 @pytest.mark.parametrize(
     ("version", "absent", "due"),
     [(SEEN, FINDING, True), ("2024.6.0", FINDING, False), ("2024.6.0", "docs/findings/other.py", True)],

@@ -27,8 +27,8 @@ from assay.fuzz.crash_experiments import experiments, try_crash
 from assay.fuzz.deciding_fact import fact_of
 from assay.fuzz.known import KnownCase, may_be_of, with_parts
 from assay.fuzz.look import Look
+from assay.fuzz.next_cases import screen_job
 from assay.fuzz.same_cause import Relation, relation
-from assay.fuzz.session import screen_job
 from assay.generators.files import keep_case
 from assay.generators.other_operators import with_one_scale
 from assay.generators.schemas import schema_at

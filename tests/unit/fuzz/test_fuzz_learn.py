@@ -16,7 +16,7 @@ from assay.core.result import Result
 from assay.core.screening import CaseId, Suspect
 from assay.fuzz.corpus import Arm, Corpus, Session, Waiting
 from assay.fuzz.learn import PAIRS, learn
-from assay.fuzz.look import made_again
+from assay.fuzz.made_again import made_again
 from assay.generators.near_misses import NearMisses
 from assay.pipeline.adapters import Services
 

@@ -17,7 +17,8 @@ from assay.core.screening import ANY_OPERATOR, CaseId, Suspect, Unspecified, Use
 from assay.errors import UsageError
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting
 from assay.fuzz.look import Look, status_of
-from assay.fuzz.session import LOOKS, Fuzzing, screen_job
+from assay.fuzz.next_cases import screen_job
+from assay.fuzz.session import LOOKS, Fuzzing
 from assay.fuzz.suspect_signature import signature
 from assay.pipeline.adapters import Services
 
@@ -181,6 +182,31 @@ def test_what_no_look_was_begun_into_waits(services: Services, tmp_path: Path, m
     monkeypatch.setattr(assay.fuzz.session, "made_again", lambda *_: False)  # nobody can look into it
     fuzzing._look_into(-1.0)
     assert fuzzing.session.waiting == []
+
+
+def test_what_a_look_came_to_waits_and_is_not_looked_into_again(
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time was over before known defects were screened: a short call would repeat its look for ever."""
+    looks = 0
+
+    def looked(chosen: Sequence[Waiting], *_: object) -> Iterator[tuple[Waiting, Bucket]]:
+        nonlocal looks
+        looks += len(chosen)
+        yield from ((waiting, _bucket("new", "wrong")) for waiting in chosen)
+
+    monkeypatch.setattr(assay.fuzz.session, "made_again", lambda *_: True)
+    session = replace(_session(), waiting=[WAITING])
+    for is_whole in (False, True):
+        fuzzing = Fuzzing(Corpus(tmp_path), session, [FLOW], services, print, set(), lambda: 9.0)
+        monkeypatch.setattr(fuzzing.look, "into", looked)
+        monkeypatch.setattr(fuzzing, "_refer", lambda *_, whole=is_whole: whole)
+        fuzzing._look_into(9.0)
+        read = Corpus(tmp_path).read()
+        assert read is not None
+        session = read
+        assert (len(session.waiting), [*session.buckets]) == ((0, ["new"]) if is_whole else (1, []))
+    assert looks == 1
 
 
 def test_a_session_that_is_killed_in_its_first_step_can_be_read(

@@ -199,6 +199,8 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_bucket("Hardmax", "untied inputs"), _bucket("TopK", "untied inputs"), UNDECIDED),
         (_bucket("Hardmax", "-untied inputs"), _bucket("TopK", "untied inputs"), DIFFERENT),
         (_bucket("TopK", "untied"), _bucket("TopK", "untied"), SAME),
+        (_bucket("TopK", "untied"), _bucket("Sign TopK", "untied"), SAME),
+        (_bucket("TopK", "untied inputs"), _bucket("Sign TopK", "untied inputs"), UNDECIDED),  # any other numbers do
         # an alpha of 0 was told beside a gamma of 0 of the same operator
         (_bucket("Selu", "Selu.alpha no~zero"), _bucket("Selu", "Selu.gamma no~zero"), SAME),
         (_bucket("Selu", "Selu.alpha no~zero"), _bucket("Selu", "Selu.gamma -Selu.alpha"), DIFFERENT),

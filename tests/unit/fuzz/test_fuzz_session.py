@@ -13,7 +13,8 @@ from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.errors import UsageError
 from assay.fuzz.corpus import Arm, Corpus, Session
-from assay.fuzz.session import Fuzzing, screen_job
+from assay.fuzz.next_cases import screen_job
+from assay.fuzz.session import Fuzzing
 
 FLOW = Flow(name="flow", backend="engine")
 

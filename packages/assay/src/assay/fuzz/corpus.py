@@ -84,10 +84,11 @@ class Bucket(msgspec.Struct, frozen=True):
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """A suspect that was not looked into yet."""
+    """A suspect that was not looked into yet, or `bucket`: what a look came to, where the time was over before that was compared."""
 
     flow: str
     suspect: Suspect
+    bucket: Bucket | None = None
 
 
 def is_cause(bucket: Bucket) -> bool:

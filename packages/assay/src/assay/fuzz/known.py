@@ -22,7 +22,8 @@ from assay.fuzz.operator_forms import are_kin
 from assay.fuzz.same_cause import Relation, relation
 from assay.fuzz.screening import KEPT, KEPT_VERSION, reached, screen_kept
 from assay.fuzz.shared_word import words
-from assay.fuzz.suspect_pattern import UNJUDGED, pattern
+from assay.fuzz.suspect_pattern import pattern
+from assay.fuzz.unjudged import UNJUDGED, recorded
 from assay.pipeline.adapters import Services
 from assay.triage.findings import PLACE, findings
 
@@ -104,13 +105,17 @@ def refer(
 
 def _unjudged(screened: _Screened, cases: Sequence[KnownCase], flow: Flow) -> list[Bucket]:
     """Of each defect of this backend whose case is neither right nor wrong here: refused, say, in this form, while a like one runs. What
-    has the same operators may be it."""
+    has the same operators and fails as it is recorded to may be it."""
     judged = screened.right | {suspect.case.index for suspect in screened.suspects}
-    return [
-        _bucket(Suspect(CaseId(KEPT, KEPT_VERSION, 0, place), UNJUDGED, operators=case.operators), case, flow)
-        for place, case in enumerate(cases[: screened.done])
-        if place not in judged and case.name.startswith(f"{flow.backend}-")
-    ]
+    places = [place for place in range(min(screened.done, len(cases))) if place not in judged]
+    return [_not_run(place, cases[place], flow) for place in places if cases[place].name.startswith(f"{flow.backend}-")]
+
+
+def _not_run(place: int, case: KnownCase, flow: Flow) -> Bucket:
+    how = recorded(case.finding, case.operators)
+    name = CaseId(KEPT, KEPT_VERSION, 0, place)
+    suspect = Suspect(name, UNJUDGED, operators=case.operators, detail=how, signal=how.partition(" ")[2])
+    return _bucket(suspect, case, flow)
 
 
 @dataclass
@@ -162,6 +167,7 @@ def is_believed(bucket: Bucket, session: Session) -> bool:
     if bucket.known in session.absent.get(bucket.flow, ()) and seen.isdisjoint(bucket.versions.values()):
         return False
     cases = [other for other in session.buckets.values() if other.known == bucket.known and not other.generator]
+    cases = [case for case in cases if case.kind != UNJUDGED]  # that one says neither
     alike = [other for other in cases if pattern(other.operators) == pattern(bucket.operators)]
     return not alike or any(relation(bucket, other) is not Relation.DIFFERENT for other in alike)
 

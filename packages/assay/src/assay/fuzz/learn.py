@@ -14,7 +14,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import ScreenResult
 from assay.errors import UsageError
 from assay.fuzz.corpus import Arm, Corpus, Session
-from assay.fuzz.session import reached, screen_job
+from assay.fuzz.next_cases import reached, screen_job
 from assay.pipeline.adapters import Services
 
 PAIRS = "operator-pairs"

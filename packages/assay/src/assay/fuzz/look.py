@@ -24,8 +24,9 @@ from assay.fuzz.crash_experiments import try_crash
 from assay.fuzz.cures import cures, cures_of
 from assay.fuzz.deciding_fact import fact_of
 from assay.fuzz.known import with_parts
-from assay.fuzz.same_cause import ENDED, Relation, nearest
+from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.screening import Rescreen
+from assay.fuzz.suspect_pattern import ENDED
 from assay.fuzz.suspect_signature import bucket_key, signature
 from assay.judge.witnesses import Side, side_of
 from assay.pipeline.adapters import Services
@@ -261,22 +262,6 @@ def _named(suspect: Suspect, operators: Sequence[str], attributes: Sequence[str]
     if is_of_use(suspect.ablated):
         return ", ".join(("any operator", *dict.fromkeys((suspect.kind, *attributes))))
     return f"{'+'.join(operators)}, {suspect.kind}"
-
-
-def made_again(waiting: Waiting, corpus: Corpus, session: Session) -> bool:
-    """Whether its files are there: those of one that ended its worker are made from its numbers and what the session draws from."""
-    case, folder = waiting.suspect.case, corpus.suspects(waiting.flow)
-    if (folder / f"{case}.onnx").exists():
-        return True
-    from assay.generators.files import keep_case
-    from assay.generators.open_generator import open_generator
-
-    generator = open_generator(case.generator, corpus.near_of(session), corpus.learned_of(session))
-    made = generator.make(case.seed, case.index) if generator.version == case.version else None
-    if made is None:
-        return False
-    keep_case(made, folder, case)
-    return True
 
 
 def status_of(waiting: Waiting, result: Result, *, used: bool = False) -> str:

@@ -14,7 +14,6 @@ from assay.core.screening import (
     FILLED,
     INSTEAD,
     NO_ZERO,
-    NOT_TYPE,
     SCALES,
     STATED,
     UNTIED,
@@ -28,10 +27,9 @@ from assay.fuzz.deciding_fact import of_one_fact
 from assay.fuzz.old_reader import ignored_of, is_all_of_a_version
 from assay.fuzz.operator_forms import are_kin, is_input
 from assay.fuzz.shared_word import of_one_word
-from assay.fuzz.suspect_pattern import ANSWERS, GRID, MOVERS, ON_A_GRID, UNJUDGED, family, pattern
-
-ENDED = frozenset(("crash", "timeout", "out_of_memory"))
-"""Those that their process did not outlive."""
+from assay.fuzz.suspect_pattern import ANSWERS, ENDED, MOVERS, ON_A_GRID, family, pattern
+from assay.fuzz.uncured import fail_alike
+from assay.fuzz.unjudged import UNJUDGED, may_be_as_recorded
 
 
 class Relation(enum.StrEnum):
@@ -52,7 +50,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         return Relation.DIFFERENT
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
     if UNJUDGED in (bucket.kind, other.kind):
-        return Relation.UNDECIDED if mine == theirs else Relation.DIFFERENT
+        return Relation.UNDECIDED if mine == theirs and may_be_as_recorded(bucket, other) else Relation.DIFFERENT
     if is_of_use(bucket.ablated) or is_of_use(other.ablated):
         return _in_use(bucket, other)
     shared = cures(bucket) & cures(other)
@@ -65,7 +63,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         or _read_as_before(bucket, other)
         or (mine == theirs and _leave_out_zeros(bucket, other))
         or _both_wrong_with_exp(bucket, other)
-        or (shared - WEAK and (mine == theirs or _leave_a_domain(bucket, other)))
+        or (_strong(shared) and (mine == theirs or _leave_a_domain(bucket, other)))
     ):
         return Relation.SAME
     is_one_crash = families == {"crash"} and bucket.signal == other.signal
@@ -76,7 +74,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     is_untried = families <= ENDED and not (bucket.ablated and other.ablated)
     uncured = mine == theirs and (is_untried or not (cures(bucket) or cures(other)))
     if uncured and (len(families) == 1 or families <= ANSWERS):
-        return Relation.SAME if _fail_alike(bucket, other) else Relation.UNDECIDED
+        return Relation.SAME if fail_alike(bucket, other) else Relation.UNDECIDED
     if _may_read_one_memory(families, bucket, other):
         return Relation.UNDECIDED
     if families <= ANSWERS and (of_one_word(bucket, other) or _leave_out_zeros(bucket, other)):
@@ -85,9 +83,9 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         return _of_two_kinds(bucket, other, families)
     nested = _within(mine, theirs) or _within(theirs, mine)
     is_kin_in_use = _kin_in_one_use(bucket, other)
-    if (mine == theirs and shared) or (is_kin_in_use and (shared - WEAK or _as_each_other(bucket, other))):
+    if (mine == theirs and shared) or (is_kin_in_use and (_strong(shared) or _as_each_other(bucket, other))):
         return Relation.SAME
-    if nested and (shared - WEAK or executed(bucket) & executed(other)):
+    if nested and (_strong(shared) or executed(bucket) & executed(other)):
         return Relation.SAME
     is_kin_out = shared and (is_kin_in_use or (_leave_a_domain(bucket, other) and are_kin(mine[-1], theirs[-1])))
     if is_kin_out or (is_one_crash and FILLED in shared) or (families <= ANSWERS and _is_open(bucket, other, shared)):
@@ -96,6 +94,11 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         passes = {*bucket.brought} & {*other.brought}
         return Relation.UNDECIDED if passes and {*mine} & {*theirs} else Relation.DIFFERENT
     return _crossed(bucket, other)
+
+
+def _strong(shared: set[str]) -> set[str]:
+    """Those that do not make much right: equal numbers made different do where any other numbers make both right as well."""
+    return shared - WEAK - ({UNTIED} if "inputs" in shared else set())
 
 
 def _in_use(first: Bucket, other: Bucket) -> Relation:
@@ -113,7 +116,7 @@ def _is_open(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
     """What is not there is read, or one of equal numbers is picked, by one piece of code or two; or one fails in the place of the other."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
     swapped = (_instead(bucket, theirs[-1]), _instead(other, mine[-1])) if mine and theirs else ()
-    is_swapped = False in swapped and True not in swapped and bool(shared - WEAK)
+    is_swapped = False in swapped and True not in swapped and bool(_strong(shared))
     return is_swapped or not shared.isdisjoint((FILLED, UNTIED))
 
 
@@ -122,38 +125,6 @@ def _kin_in_one_use(bucket: Bucket, other: Bucket) -> bool:
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
     is_one_use = bucket.kind == other.kind and bucket.kind in {*Use} and len(mine) == len(theirs) == 1
     return is_one_use and are_kin(mine[0], theirs[0]) and agree(bucket, other)
-
-
-def _fail_alike(bucket: Bucket, other: Bucket) -> bool:
-    """Of two that nothing makes right: whether one experiment at least left both wrong. Where none was made of one that ended its process,
-    the signal and the attributes have to be the same, and what the other is cured of has to be there."""
-    if family(bucket.kind) in ENDED:
-        alike = family(bucket.kind) != "crash" or bucket.signal == other.signal
-        cured = _has_what_is_cured(bucket, other) and _has_what_is_cured(other, bucket)
-        return alike and cured and _that_matter(bucket, other) == _that_matter(other, bucket)
-    return not {*map(unsigned, bucket.ablated)}.isdisjoint(map(unsigned, other.ablated))
-
-
-def _has_what_is_cured(cured: Bucket, other: Bucket) -> bool:
-    """Whether the other has all that the one is right without: a type, quantizers, an attribute. Of inputs nobody knows."""
-    types = {dtype.removeprefix("u") for dtype in other.dtypes}
-    stated = {name.partition("=")[0] for name in other.attributes}
-    for name in cures(cured):
-        if name.startswith((NOT_TYPE, "type ")):
-            is_there = name.split()[-1].removeprefix("u") in types
-        elif name == SCALES:
-            is_there = not GRID.isdisjoint(operator.partition("@")[0] for operator in other.operators)
-        else:
-            is_there = name in stated or name.startswith("pass ")
-        if not is_there:
-            return False
-    return True
-
-
-def _that_matter(bucket: Bucket, other: Bucket) -> set[str]:
-    """Attributes of the first, less those without which one of the two is as wrong."""
-    needless = {name for tried in (bucket, other) for name, right in tried.ablated.items() if not right}
-    return {name for name in bucket.attributes if name.partition("=")[0] not in needless}
 
 
 def _both_wrong_with_exp(bucket: Bucket, other: Bucket) -> bool:
@@ -192,14 +163,14 @@ def _moved_on_a_grid(first: Bucket, other: Bucket, shared: set[str]) -> bool:
     """Both a grid and what only moves its values, however it does, and no experiment tells them apart."""
     both = [{name for name in pattern(bucket.operators) if name != ON_A_GRID} for bucket in (first, other)]
     grids = all(pattern(bucket.operators)[:1] == (ON_A_GRID,) for bucket in (first, other))
-    return grids and all(names and names <= MOVERS for names in both) and bool(shared - WEAK) and agree(first, other)
+    return grids and all(names and names <= MOVERS for names in both) and bool(_strong(shared)) and agree(first, other)
 
 
 def _may_read_one_memory(families: set[str], bucket: Bucket, other: Bucket) -> bool:
     """A wrong answer and a process that ends, of one operator or of two of which one fails in the place of the other, and right without
     the same: memory that is not theirs ends a process one time and not the next."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
-    if not ("crash" in families and families & ANSWERS and (cures(bucket) & cures(other)) - WEAK and mine and theirs):
+    if not ("crash" in families and families & ANSWERS and _strong(cures(bucket) & cures(other)) and mine and theirs):
         return False
     return mine == theirs or False in (_instead(bucket, theirs[-1]), _instead(other, mine[-1]))
 

@@ -9,15 +9,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import ScreenJob
-from assay.core.limits import Limits
-from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result, ScreenResult
 from assay.core.screening import CaseId, Suspect
@@ -27,16 +25,15 @@ from assay.fuzz.bandit import choose, paid, spent
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting, confirms, is_cause, is_compared
 from assay.fuzz.fuzz_text import looking_text, screening_text
 from assay.fuzz.known import is_believed, may_be_of, refer
-from assay.fuzz.look import UNCHECKED, Look, made_again
+from assay.fuzz.look import UNCHECKED, Look
+from assay.fuzz.made_again import made_again
+from assay.fuzz.next_cases import MOST, reached, screen_job
 from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.suspect_signature import signature
 from assay.pipeline.adapters import Services
 
 BATCH_S = 4.0
 """Of one job of screening."""
-MOST = 100_000
-HANG_S = 60.0
-"""A case that takes longer is taken for one that does not end."""
 LOOKS = 2
 """Suspects of one signature that are looked into; the rest is counted."""
 SHARE = 0.6
@@ -219,13 +216,14 @@ class Fuzzing:
         self._doing(looking_text(self.session, [waiting.flow for waiting in chosen]))
         made = [waiting for waiting in chosen if made_again(waiting, self.corpus, self.session)]
         self.session.waiting = [waiting for waiting in self.session.waiting if waiting not in chosen or waiting in made]
-        for waiting, bucket in self.look.into(made, {**self.flows}, left):
-            if self.keep(waiting, bucket):
-                here = (waiting.flow, waiting.suspect.case)
-                self.session.waiting = [
-                    other for other in self.session.waiting if (other.flow, other.suspect.case) != here
-                ]
-                self._keep_state()
+        looked = [(waiting, waiting.bucket) for waiting in made if waiting.bucket is not None]
+        fresh = [waiting for waiting in made if waiting.bucket is None]
+        for waiting, bucket in chain(looked, self.look.into(fresh, {**self.flows}, left)):
+            here = (waiting.flow, waiting.suspect.case)
+            is_kept = self.keep(waiting, bucket)
+            rest = [other for other in self.session.waiting if (other.flow, other.suspect.case) != here]
+            self.session.waiting = rest if is_kept else [*rest, replace(waiting, bucket=bucket)]
+            self._keep_state()
 
     def keep(self, waiting: Waiting, bucket: Bucket) -> bool:
         """Counted where its cause is there already, in the place of one that it proves, or as a new one. False where it would be a cause
@@ -269,32 +267,3 @@ class Fuzzing:
         if came is Relation.SAME:
             return other
         return replace(bucket, status="undecided", like=other.title)
-
-
-def screen_job(arm: Arm, flow: Flow, corpus: Corpus, session: Session, seconds: float) -> ScreenJob:
-    """The next cases of that arm."""
-    place = corpus.folder.absolute() / "progress"
-    place.mkdir(parents=True, exist_ok=True)
-    return ScreenJob(
-        case=Case("fuzz", Model(name="fuzz", source="", digest="")),
-        flow=flow,
-        limits=Limits(timeout_s=HANG_S + seconds),
-        generator=arm.generator,
-        version=arm.version,
-        seed=session.seed,
-        first=arm.next,
-        count=MOST,
-        seconds=seconds,
-        corpus=str(corpus.suspects(flow.name).absolute()),
-        progress=str(place / f"{arm.generator}-{arm.flow}".replace("/", "-")),
-        near=corpus.near_of(session),
-        learned=corpus.learned_of(session),
-    )
-
-
-def reached(job: ScreenJob) -> int:
-    """The index that was under way when the worker ended."""
-    try:
-        return int(Path(job.progress).read_text())
-    except (OSError, ValueError):
-        return job.first

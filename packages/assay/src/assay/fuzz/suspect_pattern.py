@@ -14,13 +14,12 @@ MOVERS = (NEUTRAL - {"Cast"}) | {"Slice", "Tile", "Concat", "Split", "Gather", "
 """Those whose results are numbers of their operands in other places."""
 GRID = frozenset(("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"))
 ON_A_GRID = "grid"
+ENDED = frozenset(("crash", "timeout", "out_of_memory"))
+"""Kinds of failure that the process did not outlive."""
 ANSWERS = frozenset(("values", "shape"))
 """Kinds of failure that one cause may have, as sizes happen to be."""
 EXACT = frozenset(("shape", "type", "missing", "crash", "timeout", "out_of_memory", "failed", *Use))
 """Kinds that are never taken for one another; the rest is about values."""
-
-UNJUDGED = "unjudged"
-"""The kind of a known defect whose case the backend does not run here: nothing could be tried of it."""
 
 
 def family(kind: str) -> str:
