@@ -7,17 +7,21 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from assay.core.case import Case
 from assay.core.digest import sha256_bytes
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import VerifyJob
+from assay.core.job import InspectJob, VerifyJob
 from assay.core.job_base import Job
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result
+from assay.models.files import file_digest
+from assay.pipeline import model_files
 from assay.pipeline.job_graph import JobGraph
+from assay.pipeline.model_files import ModelFiles
 from assay.ports import JobSource
 
 BYTES = b"a model"
@@ -80,3 +84,54 @@ def test_what_a_library_keeps_in_a_folder_of_weights_is_no_change_of_the_model(t
 def test_a_file_that_was_never_looked_at_is_not_watched(tmp_path: Path) -> None:
     results = _outcomes(tmp_path / "none.onnx", lambda: (tmp_path / "none.onnx").write_bytes(b""))
     assert {result.outcome for result in results} == {Outcome.OK}
+
+
+WEIGHTS = b"weights"
+
+
+def _inspected(folder: Path) -> Callable[[], Result]:
+    """What comes of a result now, of a graph whose weights lie in another file."""
+    graph, weights = folder / "m.onnx", folder / "m.data"
+    graph.write_bytes(BYTES)
+    weights.write_bytes(WEIGHTS)
+    model = Model("m", str(graph), "the digest of a list")
+    job, looked_at = VerifyJob(Case("m", model), Flow("f", "noop")), InspectJob(Case("m", Model("m", str(graph), "")))
+    files = {str(graph): sha256_bytes(BYTES), str(weights): sha256_bytes(WEIGHTS)}
+    watched = ModelFiles()
+    watched.checked(replace(empty_result(looked_at), model=model, files=files), looked_at)
+    watched.watch(job)
+    return lambda: watched.checked(empty_result(job), job)
+
+
+@pytest.mark.parametrize(("name", "says"), [("altered", "was written to"), ("removed", "was removed")])
+def test_weights_in_another_file_are_watched_too(name: str, says: str, tmp_path: Path) -> None:
+    checked = _inspected(tmp_path)
+    weights = tmp_path / "m.data"
+    assert checked().outcome is Outcome.OK
+    if name == "altered":
+        weights.write_bytes(WEIGHTS[::-1])
+    else:
+        weights.unlink()
+    assert checked().outcome is Outcome.INFRASTRUCTURE
+    assert f"{weights} {says}" in checked().detail
+
+
+def test_a_graph_with_weights_elsewhere_that_is_touched_is_the_same_model(tmp_path: Path) -> None:
+    checked = _inspected(tmp_path)
+    for name in ("m.onnx", "m.data"):
+        os.utime(tmp_path / name, (1, 1))
+        assert checked().outcome is Outcome.OK
+
+
+def test_what_was_refused_is_not_read_again_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Path] = []
+    monkeypatch.setattr(model_files, "file_digest", lambda path: (read.append(path), file_digest(path))[1])
+    checked = _inspected(tmp_path)
+    graph = tmp_path / "m.onnx"
+    graph.write_bytes(BYTES[::-1])
+    assert [checked().outcome for _ in range(3)] == [Outcome.INFRASTRUCTURE] * 3
+    assert read == [graph]
+    graph.write_bytes(BYTES)
+    os.utime(graph, (2, 2))
+    assert [checked().outcome for _ in range(3)] == [Outcome.OK] * 3
+    assert read == [graph, graph]

@@ -97,9 +97,11 @@ class NoopResult(Result, frozen=True, tag="noop"):
 
 
 class InspectResult(Result, frozen=True, kw_only=True, tag="inspect"):
-    """`model` describes the file; None where it cannot be opened: then `findings` are what is wrong with it, or `detail` says it."""
+    """`model` describes the file; None where it cannot be opened: then `findings` are what is wrong with it, or `detail` says it.
+    `files` are all that it is read from, each with its sha256, where its digest is not that of its one file."""
 
     model: Model | None = None
+    files: dict[str, str] = {}
     findings: tuple[ModelFinding, ...] = ()
 
 

@@ -10,7 +10,7 @@ from assay.core.model import Model
 from assay.core.note import NoteCode, noted
 from assay.core.refusals.model_codes import ModelCode
 from assay.errors import BadModel, Lowering
-from assay.models.files import check_model_file
+from assay.models.files import check_model_file, file_digest
 
 _FACTORY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _FILE_OF_FACTORY = re.compile(r"(?P<file>.+)\.py:(?P<name>[A-Za-z_]\w*(\.[A-Za-z_]\w*)*)", re.IGNORECASE)
@@ -73,6 +73,21 @@ def open_source(source: Path) -> Model:
         raise BadModel(
             error.reason if named else noted(NoteCode.FAILED_IN, place=str(source), error=error.reason)
         ) from error
+
+
+def source_files(model: Model) -> dict[str, str]:
+    """Each file that the model is read from with its sha256, where its digest is not that of its one file: a program of torch, a graph
+    whose weights lie in other files. For worker processes only. Raises BadModel and OSError."""
+    source = Path(model.source)
+    if not source.is_file() or (model.format == "onnx" and model.size_bytes == source.stat().st_size):
+        return {}
+    files = [source]
+    if model.format == "onnx":
+        from assay.models.examination.parse import read_model
+        from assay.models.external_data import external_files
+
+        files += external_files(read_model(source), source).values()
+    return {str(file): file_digest(file) for file in files}
 
 
 def _torch_model(source: Path) -> Model:

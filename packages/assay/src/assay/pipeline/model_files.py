@@ -1,48 +1,56 @@
-"""Whether a model's file is still what the run looked at: a backend may write over what it is given, and the jobs after it would pay."""
+"""Whether a model's files are still what the run looked at: a backend may write over what it is given, and the jobs after it would pay."""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
 from assay.core.job_base import Job
+from assay.core.model import Model
 from assay.core.note import NoteCode, noted
 from assay.core.outcome import Outcome
-from assay.core.result import Result
+from assay.core.result import InspectResult, Result
 from assay.judge.note_text import note_text
 from assay.models.files import file_digest
 
+_Key = tuple[str, str]
 _State = tuple[int, int, int] | None
 
 
 class ModelFiles:
-    """Files of models, as they were when the first job of each was asked for."""
+    """Files of models, as they were when a model was looked at, or when the first job of it was asked for."""
 
     def __init__(self) -> None:
-        self._state_of: dict[tuple[str, str], _State] = {}
+        self._digests: dict[_Key, dict[str, str]] = {}
+        self._states: dict[_Key, dict[str, _State]] = {}
+        self._refused: dict[str, _State] = {}
 
     def watch(self, job: Job) -> None:
         """From here on. What is no file (a factory) and what was not looked at yet is not watched."""
-        model = job.case.model
-        if model.digest and (model.source, model.digest) not in self._state_of:
-            self._state_of[model.source, model.digest] = _state(model.source)
+        self._begin(job.case.model, {})
+
+    def _begin(self, model: Model, files: Mapping[str, str]) -> None:
+        key = model.source, model.digest
+        if model.digest and key not in self._states:
+            self._digests[key] = {**files} or {model.source: model.digest}
+            self._states[key] = {path: _state(path) for path in self._digests[key]}
 
     def checked(self, result: Result, job: Job) -> Result:
-        """The result; where the file was changed before it came, one that blames nobody: which job did it is not known, and the
+        """The result; where a file was changed before it came, one that blames nobody: which job did it is not known, and the
         answers may be those of another model."""
-        source, digest = job.case.model.source, job.case.model.digest
-        before = self._state_of.get((source, digest))
-        if before is None or (now := _state(source)) == before:
-            return result
-        if now is not None and _has(source, digest):
-            self._state_of[source, digest] = now
+        if isinstance(result, InspectResult) and result.model is not None:
+            self._begin(result.model, result.files)
+        key = job.case.model.source, job.case.model.digest
+        changed = next((path for path in self._states.get(key, {}) if self._is_changed(key, path)), None)
+        if changed is None:
             return result
         blank = empty_result(job, Outcome.INFRASTRUCTURE)
-        ended = noted(NoteCode.MODEL_FILE_CHANGED if now else NoteCode.MODEL_FILE_GONE, path=source)
+        ended = noted(NoteCode.MODEL_FILE_CHANGED if self._refused[changed] else NoteCode.MODEL_FILE_GONE, path=changed)
         return replace(
             blank,
             ended=ended,
@@ -51,6 +59,17 @@ class ModelFiles:
             seconds=result.seconds,
             started_at=result.started_at,
         )
+
+    def _is_changed(self, key: _Key, path: str) -> bool:
+        """The file is read where its state is one that was not seen before: written again with the same bytes it is no change."""
+        before = self._states[key][path]
+        if before is None or (now := _state(path)) == before:
+            return False
+        if now is not None and now != self._refused.get(path) and _has(path, self._digests[key][path]):
+            self._states[key][path] = now
+            return False
+        self._refused[path] = now
+        return True
 
 
 def _state(source: str) -> _State:
@@ -64,9 +83,8 @@ def _state(source: str) -> _State:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _has(source: str, digest: str) -> bool:
-    """Written again with the same bytes."""
+def _has(path: str, digest: str) -> bool:
     try:
-        return file_digest(Path(source)) == digest
+        return file_digest(Path(path)) == digest
     except OSError:
         return False
