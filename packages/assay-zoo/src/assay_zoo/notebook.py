@@ -114,7 +114,7 @@ def _trouble(cells: _Cells, folder: Path) -> Trouble | None:
 
     client = NotebookClient(
         cells.notebook, timeout=None, startup_timeout=_ANY_TIME_S, kernel_name="python3",
-        resources={"metadata": {"path": str(folder)}},
+        resources={"metadata": {"path": str(folder)}}, extra_arguments=["--no-automagic"],
     )  # fmt: skip
     process: Any = None
     cells.say_running()

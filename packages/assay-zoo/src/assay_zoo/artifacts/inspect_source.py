@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,6 +20,7 @@ from assay_zoo.artifacts.finding import Finding
 from assay_zoo.artifacts.handed_modules import asked_names, renamed_modules
 from assay_zoo.artifacts.handed_texts import handed_of
 from assay_zoo.artifacts.license import says_license
+from assay_zoo.artifacts.magics import bound_at_top, without_magics
 from assay_zoo.artifacts.notebook_content import (
     defined_by,
     functions_of,
@@ -39,16 +39,10 @@ from assay_zoo.text_encoding import encoding_trouble
 
 _Scan = Callable[[str], list[Reached]]
 TARGET = "assay_zoo.artifacts.inspect_source:inspect_part"
+_FORMAT = 4
+"""Of notebooks: those before have their cells elsewhere."""
 README = "readme-fields"
 """The kind of item that asks whether the readme says what the metadata say."""
-_TIMED = ("time", "timeit")
-"""Magics whose words are code."""
-_FLAGS = re.compile(r"^(?:-[a-z]+\s*\d*(?:\s+|$))*")
-_HARMLESS = ("matplotlib", "capture", "precision", "pprint", "autoreload")
-"""Magics of IPython that neither install nor start anything, whatever plain words they are given."""
-_PLAIN = re.compile(r"[\w\s.%-]*")
-"""IPython runs what stands in braces, and `module://` names a module that is imported."""
-_SETTING = re.compile(r"\w+\.\w+\s*=\s*(?P<value>.*)")
 
 
 def inspect_part(item: dict[str, Any]) -> Any:
@@ -168,22 +162,31 @@ class _Cells(msgspec.Struct, kw_only=True):
 def _cells(path: str, text: str) -> _Cells | None:
     """None for a file that is no notebook."""
     try:
-        cells = json.loads(text).get("cells", [])
+        notebook = json.loads(text)
+        cells = notebook.get("cells", [])
     except (ValueError, AttributeError):
         return None
     if not isinstance(cells, list):
         return None
     gathered = _Cells(code="", places=[], imports=[], troubles=[], unread=0)
     whole: list[str] = []
+    known: set[str] = set()
     lines = CellLines(text)
+    if notebook.get("nbformat") != _FORMAT or "worksheets" in notebook:  # its cells may be others than these
+        sentence = f"{path} is a notebook of another format than {_FORMAT}, whose cells are not read: save it again with Jupyter"
+        gathered.troubles.append(Finding(sentence=sentence, path=path, line=1))
+        gathered.unread += 1
     for number, cell in enumerate(cells):
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         raw = cell.get("source", "")
         code = (raw if isinstance(raw, str) else "".join(map(str, raw))).splitlines() or [""]  # as IPython has lines
         where = [lines.of(line) for line in code]
-        plain, magics = _without_magics(path, number, code, where)
-        gathered.troubles += magics
+        plain, asked = without_magics(code, known)
+        for at, words, certain in asked:
+            what = f"asks a shell or IPython for {words[:60]!r} in cell {number}"
+            sentence = f"{path} {what}: a submission runs as it was handed in, without that"
+            gathered.troubles.append(Finding(sentence=sentence, path=path, line=where[at], certain=certain))
         try:
             tree = ast.parse("\n".join(plain))
         except (SyntaxError, ValueError) as error:
@@ -192,6 +195,8 @@ def _cells(path: str, text: str) -> _Cells | None:
             gathered.troubles.append(Finding(sentence=sentence, path=path, line=line))
             gathered.unread += 1
             continue
+        known |= set(bound_at_top(tree))
+        known -= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)}
         gathered.imports += [Import(module=name, line=where[line - 1]) for name, line in _imports(tree)]
         gathered.troubles += _alike(path, tree, where)
         whole += plain[: len(where)]
@@ -223,47 +228,10 @@ def _other_language(path: str, text: str) -> Iterator[Finding]:
             sentence = f"{path} says that it is written in {language[:40]!r}: notebooks are run as Python"
             yield Finding(sentence=sentence, path=path)
             return
-
-
-def _without_magics(path: str, cell: int, code: list[str], where: list[int]) -> tuple[list[str], list[Finding]]:
-    """The cell as plain Python, line for line, and what it asks of a shell or of IPython."""
-    plain: list[str] = []
-    findings: list[Finding] = []
-    for line, number in zip(code, where, strict=True):
-        asked = line.strip()
-        if not asked.startswith(("%", "!")):
-            plain.append(line)
-            continue
-        words = asked.lstrip("%").split()
-        timed = words[0] in _TIMED if words and asked.startswith("%") else False
-        code_of = _FLAGS.sub("", asked.lstrip("%").removeprefix(words[0]).strip()) if timed else ""
-        code_of = "from contextlib import redirect_stdout" if words[:1] == ["capture"] else code_of
-        plain.append(line[: len(line) - len(line.lstrip())] + (code_of or "pass"))
-        if asked.startswith("!") or not words or not (timed or _is_harmless(asked)):
-            what = f"asks a shell or IPython for {asked[:60]!r} in cell {cell}"
-            sentence = f"{path} {what}: a submission runs as it was handed in, without that"
-            findings.append(Finding(sentence=sentence, path=path, line=number))
-        if asked.startswith("%%") and words and not (timed or _is_harmless(asked)):
-            plain += ["pass"] * (len(code) - len(plain))
-            break
-    return plain, findings
-
-
-def _is_harmless(magic: str) -> bool:
-    name, _, rest = magic.lstrip("%").strip().partition(" ")
-    rest = rest.strip()
-    if name == "load_ext":
-        return rest == "autoreload"
-    return _is_setting(rest) if name == "config" else name in _HARMLESS and bool(_PLAIN.fullmatch(rest))
-
-
-def _is_setting(words: str) -> bool:
-    """Whether `%config` is given a value that is written out: it runs what it is given as code."""
-    setting = _SETTING.fullmatch(words)
-    try:
-        tree = ast.parse(setting["value"] if setting else "", mode="eval")
-        ast.literal_eval(tree)
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        return False
-    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    return not any(set(text) & set("{}$") for text in texts)
+        name = table.get("name") if isinstance(table, dict) else None
+        if isinstance(name, str) and not name.lower().startswith(("python", "ipython")):
+            sentence = (
+                f"{path} says that it is run by {name[:40]!r}: choose the kernel python3, by which it is run here"
+            )
+            yield Finding(sentence=sentence, path=path, certain=False)
+            return
