@@ -34,6 +34,11 @@ _NO_BASES = ("argparse.ArgumentParser", "string.Formatter", "unittest.IsolatedAs
 _MADE = ("namedtuple", "NamedTuple", "TypedDict")
 _METACLASSES = ("ABCMeta", "EnumMeta", "EnumType")
 _GROWING = ("append", "insert", "extend", "update", "clear", "remove", "pop", "setdefault", "__setitem__", "__iadd__")
+_SETTINGS = re.compile(r"torch\.backends\.")
+"""Their settings have small letters."""
+_TABLES = re.compile(r"\.(?:rcParams|environ)$")
+"""Settings of a library, by the names of which a rule of its own knows."""
+_READING = ("print", "len", "list", "tuple", "main", "parse_args")
 _PLAIN = (ast.Constant, ast.JoinedStr, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.List, ast.Tuple, ast.Dict)
 
 
@@ -57,6 +62,13 @@ def changed_values(node: ast.AST, file: CodeFile) -> Iterator[str]:
         yield from _search(node.func.value, node.args[-1] if node.args else None, file)
     elif isinstance(node, ast.Name | ast.Attribute) and last_name(node) in _RUNNERS:
         yield from _handed_on(node, file)
+    elif isinstance(node, ast.Name | ast.Attribute) and {"sys.path", "sys.argv"} & set(file.paths(node)):
+        above = file.parent(node)
+        asked = isinstance(
+            above, ast.Attribute | ast.Subscript | ast.Compare | ast.For | ast.comprehension | ast.Starred
+        )
+        if not asked and not (isinstance(above, ast.Call) and last_name(above.func) in _READING):
+            yield Unread(f"code from elsewhere ({ast.unparse(node)} under another name)")
 
 
 def _given(node: ast.expr, file: CodeFile) -> ast.AST | None:
@@ -71,11 +83,12 @@ def _set(base: ast.expr, name: str, value: ast.AST | None, file: CodeFile) -> It
         yield Unread(f"what a model answers {sentence}")
     elif file.paths(base):
         shared = any(map(file.is_shared, file.paths(base)))
-        if any(path == "sys" for path in file.paths(base)) or not constant:
+        setting = constant and (name.isupper() or any(map(_SETTINGS.match, file.paths(base))))
+        if any(path == "sys" for path in file.paths(base)) or not (setting if shared else constant):
             yield Unread(f"what a {'package does' if shared else 'name of another file stands for'} {sentence}")
         elif not shared and any(map(file.is_module, file.paths(base))):
             yield Unread(f"what a name of another file stands for {sentence}")
-    elif constant or (isinstance(base, ast.Name) and base.id in ("self", "cls")):
+    elif constant or file.is_self(base):
         return
     elif not isinstance(base, ast.Name | ast.Attribute | ast.Subscript) or not _is_value(value, file):
         yield Unread(
@@ -86,10 +99,17 @@ def _set(base: ast.expr, name: str, value: ast.AST | None, file: CodeFile) -> It
 def _is_value(value: ast.AST | None, file: CodeFile) -> bool:
     """Whether it is no function: written out, computed, or a setting of a package in capitals."""
     if isinstance(value, ast.Call):
+        if any(isinstance(part, ast.Lambda) or _is_function(part, file) for part in ast.walk(value)):
+            return False
         return any(map(file.is_shared, file.paths(value.func))) or last_name(value.func) in dir(builtins)
     if isinstance(value, ast.BoolOp):
         return all(_is_value(part, file) for part in value.values)
     return isinstance(value, _PLAIN) or (isinstance(value, ast.Attribute) and value.attr.isupper())
+
+
+def _is_function(node: ast.AST, file: CodeFile) -> bool:
+    named = isinstance(node, ast.Name) and any(isinstance(each, ast.FunctionDef) for each in file.values(node.id))
+    return named or any(path.startswith(("functools.", "operator.")) for path in file.paths(node))
 
 
 def _search(base: ast.expr, value: ast.AST | None, file: CodeFile) -> Iterator[str]:
@@ -97,6 +117,14 @@ def _search(base: ast.expr, value: ast.AST | None, file: CodeFile) -> Iterator[s
     for path in file.paths(base):
         if not file.is_shared(path) and not isinstance(value, ast.AST) and path.count("."):
             yield Unread(f"what a name of another file stands for ({path})")
+        value_of_it = (
+            file.is_shared(path)
+            and not file.is_module(path)
+            and not _TABLES.search(path)
+            and not path.startswith("sys.")
+        )
+        if value_of_it:
+            yield Unread(f"what a package does ({path} is changed)")
         folders = value is not None and path == "sys.path" and _is_own_folder(value)
         if path in ("sys.path", "sys.argv", "sys.modules") and not folders:
             yield Unread(f"code from elsewhere ({path} is changed)")
@@ -118,11 +146,11 @@ def _handed_on(node: ast.expr, file: CodeFile) -> Iterator[str]:
     telling = isinstance(above, ast.Call) and (
         above.func is node or last_name(above.func) in ("isinstance", "issubclass")
     )
-    if not (_is_annotation(node, file) or telling or isinstance(above, ast.ClassDef)):
+    if not (is_annotation(node, file) or telling or isinstance(above, ast.ClassDef)):
         yield Unread(f"what a runtime answers, by a class derived from it ({ast.unparse(node)[:60]} is handed on)")
 
 
-def _is_annotation(node: ast.AST, file: CodeFile) -> bool:
+def is_annotation(node: ast.AST, file: CodeFile) -> bool:
     above = file.parent(node)
     while isinstance(above, ast.expr):
         node, above = above, file.parent(above)
@@ -146,7 +174,8 @@ def _is_plain_base(base: ast.expr, paths: list[str], file: CodeFile) -> bool:
     if isinstance(base, ast.Call):
         return last_name(base.func) in _MADE
     if not paths:
-        return isinstance(base, ast.Name) and (base.id in file.classes or base.id not in file.own)
+        own = isinstance(base, ast.Name) and all(isinstance(value, ast.ClassDef) for value in file.values(base.id))
+        return own and isinstance(base, ast.Name) and (base.id in file.classes or base.id not in file.own)
     packaged = [path for path in paths if file.is_shared(path) and path not in _NO_BASES]
     foreign = [path for path in packaged if not _is_of_python(path) and last_name(base) not in _DERIVED]
     return not foreign and not any(path in _NO_BASES for path in paths)

@@ -73,16 +73,37 @@ class CodeFile:
                     return ".".join([USUAL.get(part, part), *parts[at + 1 :]])
         return path
 
-    def is_argument(self, node: ast.Name) -> bool:
-        """Whether the name is a parameter of a function around it."""
+    def function_of(self, node: ast.Name) -> ast.AST | None:
+        """The function around it of which the name is a parameter."""
         at: ast.AST | None = node
         while at is not None and node.id not in self.globals:
             before, at = at, self.parent(at)
-            if isinstance(at, _FUNCTIONS) and before is not at.args:
+            if isinstance(at, _FUNCTIONS) and before not in (at.args, getattr(at, "returns", None)):
                 named = [part.arg for part in ast.walk(at.args) if isinstance(part, ast.arg)]
                 if node.id in named and before not in getattr(at, "decorator_list", ()):
-                    return not any(_binds(part, node.id) for part in ast.walk(at))
-        return False
+                    return at
+        return None
+
+    def is_argument(self, node: ast.Name) -> bool:
+        """Whether the name is a parameter of a function around it, and nothing else there."""
+        function = self.function_of(node)
+        return function is not None and not any(_binds(part, node.id) for part in ast.walk(function))
+
+    def is_self(self, node: ast.AST) -> bool:
+        """Whether it is what a method of a class of the file is called on."""
+        if not isinstance(node, ast.Name) or node.id not in ("self", "cls") or not self.is_argument(node):
+            return False
+        method = self.function_of(node)
+        first = [*method.args.posonlyargs, *method.args.args][:1] if isinstance(method, ast.FunctionDef) else []
+        return isinstance(self.parent(method), ast.ClassDef) and [arg.arg for arg in first] == [node.id]  # type: ignore[arg-type]
+
+    def is_parsed(self, node: ast.AST) -> bool:
+        """Whether it is what `parse_args()` gives."""
+        if isinstance(node, ast.Name):
+            values = self.values(node.id)
+            return bool(values) and not self.function_of(node) and all(map(self.is_parsed, values))
+        node = node.value if isinstance(node, ast.Subscript) else node
+        return isinstance(node, ast.Call) and last_name(node.func) in ("parse_args", "parse_known_args")
 
     def is_module(self, path: str) -> bool:
         top = path.partition(".")[0]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Collection, Iterator
 
 from assay_zoo.allowed_packages import PACKAGES
-from assay_zoo.artifacts.changed_values import changed_values, derived_class
+from assay_zoo.artifacts.changed_values import changed_values, derived_class, is_annotation
 from assay_zoo.artifacts.code_file import CodeFile, given_to, imported_by, last_name, text_of, word_of, written_getattr
 from assay_zoo.artifacts.code_texts import made_texts, reached_by_text
 from assay_zoo.artifacts.dangerous_arguments import PICKLED, TIMED, code_by_arguments
@@ -23,7 +23,6 @@ _TELLING = ("print", "dir", "help", "reload", "hasattr")
 _LONE = ("InferenceSession", "ReferenceEvaluator", "ArgumentParser", "load", "timeit", "repeat", "Timer")
 """These are only called, and by their own names: so it can be read what they are given."""
 _OF_VALUES = ("__dict__", "__class__", "__file__", "__setattr__", "__delattr__")
-_NAMESPACES = ("self", "args", "opt", "opts", "options")
 
 
 def reaches(text: str, packages: Collection[str] = PACKAGES, depth: int = 1) -> list[Reached]:
@@ -81,8 +80,7 @@ class _Scan(CodeFile):
                 waiting += ast.iter_child_nodes(part) if not isinstance(part, ast.FunctionDef | ast.Lambda) else ()
         for alias in node.names if isinstance(node, ast.Import) else ():
             yield from (f"{what} (import of {name})" for name, what in [module_told(alias.name)] if what)
-            base, _, name = alias.name.rpartition(".")
-            yield from reached_by(base, name) if base else ()
+            yield from _way_to(alias.name)
             if alias.asname and alias.name in GUARDED and alias.asname != alias.name:
                 yield Unread(f"{alias.name} under another name")
         if isinstance(node, ast.ImportFrom) and node.level:
@@ -90,6 +88,7 @@ class _Scan(CodeFile):
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
             yield from (f"{what} (import of {name})" for name, what in [module_told(module)] if what)
+            yield from _way_to(module)
             for alias in node.names:
                 if alias.name == "*":
                     what = f"more of {module} than can be read"
@@ -104,7 +103,7 @@ class _Scan(CodeFile):
     def _attribute(self, node: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.Attribute):
             yield from self._asked(node.value, node.attr)
-            is_own = isinstance(node.value, ast.Name) and node.value.id in _NAMESPACES
+            is_own = self.is_self(node.value) or self.is_parsed(node.value)
             if node.attr in _OF_VALUES[:3]:
                 named = isinstance(self.parent(node), ast.Attribute) and last_name(self.parent(node)) == "__name__"
                 if not (is_own and node.attr != "__file__") and not (named and node.attr == "__class__"):
@@ -135,11 +134,12 @@ class _Scan(CodeFile):
     def _name(self, node: ast.AST) -> Iterator[str]:
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load) or self.is_argument(node):
             return
-        if node.id in BUILTINS and node.id not in self.own:
-            yield f"code that is made while it runs ({node.id})"
+        if node.id in BUILTINS and not self.function_of(node):
+            what = f"code that is made while it runs ({node.id}"
+            yield Unread(f"{what}: give a thing of your own another name)") if node.id in self.own else f"{what})"
         elif node.id in HIDDEN:
             yield f"the insides of Python or IPython ({node.id})"
-        elif node.id in ("exit", "quit") and node.id not in self.own:
+        elif node.id in ("exit", "quit") and not self.function_of(node):
             if isinstance(self.parent(node), ast.Attribute):
                 yield f"the insides of Python or IPython ({node.id})"
             elif not self._is_called(node):
@@ -188,10 +188,12 @@ class _Scan(CodeFile):
             for path in filter(self.is_module, paths):
                 yield Unread(f"{path} under a name that is made while it runs: call the function of it that is meant")
         names = [path.rpartition(".")[2] for path in paths] or [last_name(node)]
-        is_local = isinstance(node, ast.Name) and (node.id in self.own or self.is_argument(node))
+        is_local = isinstance(node, ast.Name) and bool(self.function_of(node))
         for name in names if not is_local else ():
-            if name in _BY_NAME:
+            if name in _BY_NAME or (name in ("format", "format_map") and isinstance(node, ast.Attribute)):
                 yield Unread(f"what is named while it runs ({name} as a value)")
+            elif name == "type" and isinstance(node, ast.Name) and not self._is_type(node):
+                yield Unread("a class that is made while it runs (type as a value)")
         for path in paths:
             if path in PICKLED or path in TIMED or (path == "argparse.ArgumentParser" and isinstance(above, ast.Call)):
                 yield Unread(f"code that is stored as data ({path} as a value: call it)")
@@ -200,11 +202,11 @@ class _Scan(CodeFile):
         if not isinstance(node, ast.Call):
             return
         name, paths = last_name(node.func), self.paths(node.func)
-        local = isinstance(node.func, ast.Name) and node.func.id in self.own
-        if name in _BY_NAME and not (local and name != "getattr"):
+        if name in _BY_NAME and not (isinstance(node.func, ast.Name) and self.function_of(node.func)):
             yield from self._by_name(node, name)
         for path in paths or [name]:
             yield from code_by_arguments(node, path, self)
+        names = {name, *(path.rpartition(".")[2] for path in paths)}
         if (
             name == "format"
             and isinstance(node.func, ast.Attribute)
@@ -216,9 +218,10 @@ class _Scan(CodeFile):
             yield Unread("a class that is made while it runs (type of three arguments)")
         if isinstance(node.func, ast.Call) and last_name(node.func.func) == "type":
             yield Unread("what is made by the class of another value (type(x)(...))")
-        if name in ("wraps", "update_wrapper") and len(given_to(node)) > (1 if name == "wraps" else 2):
-            yield Unread(f"names of one thing under those of another ({name} with more than a function)")
-        if name == "as_strided" and getattr(word_of(node, "writeable"), "value", True) is not False:
+        for most, wrapping in enumerate(("wraps", "update_wrapper"), 1):
+            if wrapping in names and len(given_to(node)) > most:
+                yield Unread(f"names of one thing under those of another ({wrapping} with more than a function)")
+        if "as_strided" in names and getattr(word_of(node, "writeable"), "value", True) is not False:
             yield Unread("memory that is not its own (as_strided: say writeable=False, or take sliding_window_view)")
         if name == "show" and not paths and any("PIL" in path for each in self.imported.values() for path in each):
             yield Unread("other processes (show of a picture starts a program)")
@@ -228,6 +231,12 @@ class _Scan(CodeFile):
             )
             if spread or len(node.args) > 7:
                 yield Unread("files that are named while it runs (a parser of arguments, by a table)")
+
+    def _is_type(self, node: ast.Name) -> bool:
+        """Whether `type` is asked for, and not made another name of."""
+        above = self.parent(node)
+        asked = isinstance(above, ast.Call) and last_name(above.func) in ("isinstance", "issubclass", *_TELLING)
+        return asked or isinstance(above, ast.Compare | ast.Subscript) or is_annotation(node, self)
 
     def _is_text(self, node: ast.expr) -> bool:
         """Whether it is a text that is written out, also under a name."""
@@ -244,15 +253,14 @@ class _Scan(CodeFile):
                 yield f"{what} (import of {module})" if what else Unread(f"{module} by its name as a text: import it")
         elif name == "vars":
             first = node.args[0] if len(node.args) == 1 else None
-            parsed = isinstance(first, ast.Call) and last_name(first.func) == "parse_args"
-            if not parsed and not (isinstance(first, ast.Name) and first.id in _NAMESPACES):
+            if first is None or not (self.is_self(first) or self.is_parsed(first)):
                 certain = not node.args or bool(self.paths(first))
                 what = (
                     "the insides of Python or IPython (vars)"
                     if certain
                     else "all names of what is made elsewhere (vars)"
                 )
-                yield what if certain else Unread(what)
+                yield what if certain and name not in self.own else Unread(what)
         elif name == "getattr":
             names = self.written_names(node.args[1]) if len(node.args) > 1 else set()
             if not names:
@@ -270,3 +278,9 @@ class _Scan(CodeFile):
             if not texts or not all(texts):
                 yield Unread(f"what is named while it runs ({name}: write the names)")
             yield from (what for text in texts for part in text.split(".") for what in reached_by("", part))
+
+
+def _way_to(module: str) -> Iterator[str]:
+    """What a module is of each one that it stands in."""
+    parts = module.split(".")
+    return (what for at in range(1, len(parts)) for what in reached_by(".".join(parts[:at]), parts[at]))

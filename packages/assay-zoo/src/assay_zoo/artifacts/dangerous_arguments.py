@@ -13,7 +13,7 @@ PICKLED = {
     "numpy.lib._npyio_impl.NpzFile": 2,
 }  # fmt: skip
 """These unpickle where this argument says so."""
-TIMED = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run")
+TIMED = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run", "torch.utils.benchmark.Timer")
 _HOW = ("verbosity", "exit", "failfast", "buffer")
 """What `unittest.main` is told of how it runs."""
 _BACKENDS = ("matplotlib.use", "matplotlib.pyplot.switch_backend")
@@ -53,6 +53,23 @@ def code_by_arguments(node: ast.Call, path: str, file: CodeFile) -> Iterator[str
         and any("@" in text_of(arg) for arg in node.args)
     ):
         yield Unread(f"code in a text ({name})")
+    words = {word.arg: word.value for word in node.keywords}
+    if (
+        "weights" in words
+        and path.partition(".")[0] == "torchvision"
+        and getattr(words["weights"], "value", "") is not None
+    ):
+        yield Unread(f"the network (weights that {name} fetches: say weights=None)")
+    if name in ("parse_args", "parse_known_args") and ("namespace" in words or len(node.args) > 1):
+        yield Unread("what a value does for all that use it (namespace of a parser)")
+    if (
+        name == "Formatter"
+        and "style" in words
+        and not isinstance(node.args[0] if node.args else words.get("fmt"), ast.Constant)
+    ):
+        yield Unread("what is named while it runs (a Formatter whose text is not written)")
+    if name in ("set_providers", "add_provider", "add_provider_for_devices") and len(node.args) + len(words) > 1:
+        yield Unread(f"native code (options of a provider in {name})")
     if path in _BACKENDS:
         for expr in given_to(node):
             if not isinstance(expr, ast.Constant):

@@ -42,6 +42,8 @@ def environment(node: ast.AST, file: CodeFile) -> Iterator[str]:
         elif is_set:
             if _PROGRAMS.fullmatch(text):
                 yield f"other processes (a variable that may name a program: {text})"
+        elif text.startswith("PYTHON"):
+            yield Unread(f"how Python is run (the variable {text})")
         elif _SECRET.fullmatch(text) or _FOLDERS.fullmatch(text):
             yield f"the environment (the variable {text})"
         elif not _is_setting(value, file):

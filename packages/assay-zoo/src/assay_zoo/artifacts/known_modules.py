@@ -38,7 +38,7 @@ _PROCESS = (
 )  # fmt: skip
 _CODE = (
     "marshal", "pickle", "dill", "cloudpickle", "joblib", "shelve", "copyreg", "yaml.unsafe_load", "yaml.unsafe_load_all", "yaml.Loader",
-    "yaml.CLoader", "yaml.UnsafeLoader", "matplotlib.sphinxext",
+    "yaml.CLoader", "yaml.UnsafeLoader", "matplotlib.sphinxext", "torch.package",
 )  # fmt: skip
 _MODULES = {
     **dict.fromkeys(_NETWORK, "the network"),

@@ -54,6 +54,8 @@ _WORDS = (
     "missing trunc floor ceil length_hint copy deepcopy copyright credits email status maintainer contact title summary debug file class"
 )
 PLAIN_DUNDERS = _OPERATORS | {f"__r{dunder[2:]}" for dunder in _OPERATORS} | {f"__{part}__" for part in _WORDS.split()}
+_REGISTERING = re.compile(r"(?:un)?register_|set_(?:global_)?backend|set_global_")
+"""By such a function a package is given something that it then calls."""
 _OF_NAMEDTUPLES = ("_asdict", "_replace", "_fields", "_make")
 _NATIVE = ("register_custom_ops_library", "register_execution_provider_library", "preload_dlls", "load_library", "CDLL")
 _MADE = "code that is made while it runs"
@@ -65,6 +67,8 @@ _ASKED = {
     ),
     **dict.fromkeys(("format_map", "format_field", "vformat"), "what is named while it runs"),
     **dict.fromkeys(("LowLevelCallable", "load_inline"), "native code"),
+    **dict.fromkeys(("read_module", "load_backend_module"), "code from elsewhere"),
+    **dict.fromkeys(("dont_write_bytecode", "optimized_model_filepath"), "more than a submission needs"),
     **dict.fromkeys(("read_pickle", "unsafe_eval", "read_sql", "FileType"), "more than is plainly harmless"),
     **dict.fromkeys(("anchor", "FileIO", "parent_process"), "files that are named while it runs"),
 }  # fmt: skip
@@ -77,7 +81,7 @@ _PLAIN = {
         "get_terminal_size times truncate environ getenv SEEK_SET SEEK_END"
     ),
     "sys": (
-        "argv exit path version version_info stdout stderr stdin platform maxsize float_info byteorder executable getsizeof flags "
+        "argv exit path version version_info stdout stderr stdin platform maxsize float_info byteorder executable getsizeof "
         "getrecursionlimit setrecursionlimit hexversion implementation exc_info getdefaultencoding intern prefix base_prefix"
     ),
     "shutil": "copy copy2 copyfile copyfileobj copytree move rmtree disk_usage get_terminal_size",
@@ -101,6 +105,7 @@ _PLAIN = {
     "uuid": "UUID uuid3 uuid4 uuid5 NAMESPACE_DNS NAMESPACE_URL",
     "gc": "collect enable disable isenabled freeze",
     "fileinput": "input",
+    "optparse": "OptionParser OptionGroup Option make_option OptionError OptionValueError SUPPRESS_HELP",
     "cProfile": "",
     "yaml": "safe_load safe_load_all safe_dump safe_dump_all dump YAMLError SafeLoader CSafeLoader SafeDumper CSafeDumper __version__",
     "IPython": "display",
@@ -145,6 +150,8 @@ def reached_by(module: str, name: str) -> Iterator[str]:
         yield f"code that is made while it runs ({path} runs pytest, by its arguments on any text)"
     elif module in _NAMES and name not in _NAMES[module] | PLAIN_DUNDERS | {"*"}:
         yield Unread(f"more than is plainly harmless ({path})")
+    elif module and _REGISTERING.match(name) and module.partition(".")[0] not in sys.stdlib_module_names:
+        yield Unread(f"what a package does ({path})")
     elif name in _ASKED or (name == "register" and hasattr(in_python(module), "dispatch")):
         yield Unread(f"{_ASKED.get(name, _MADE)} ({name})")
     elif module and name.startswith("_") and name not in PLAIN_DUNDERS and name not in _OF_NAMEDTUPLES:
