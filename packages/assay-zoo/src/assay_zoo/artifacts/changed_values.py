@@ -67,7 +67,7 @@ def changed_values(node: ast.AST, file: CodeFile) -> Iterator[str]:
         asked = isinstance(
             above, ast.Attribute | ast.Subscript | ast.Compare | ast.For | ast.comprehension | ast.Starred
         )
-        if not asked and not (isinstance(above, ast.Call) and last_name(above.func) in _READING):
+        if not plain and not (isinstance(above, ast.Call) and last_name(above.func) in _READING):
             yield Unread(f"code from elsewhere ({ast.unparse(node)} under another name)")
 
 
