@@ -64,7 +64,7 @@ def changed_values(node: ast.AST, file: CodeFile) -> Iterator[str]:
         yield from _handed_on(node, file)
     elif isinstance(node, ast.Name | ast.Attribute) and {"sys.path", "sys.argv"} & set(file.paths(node)):
         above = file.parent(node)
-        asked = isinstance(
+        plain = isinstance(
             above, ast.Attribute | ast.Subscript | ast.Compare | ast.For | ast.comprehension | ast.Starred
         )
         if not plain and not (isinstance(above, ast.Call) and last_name(above.func) in _READING):

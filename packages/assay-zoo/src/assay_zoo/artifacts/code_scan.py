@@ -235,8 +235,8 @@ class _Scan(CodeFile):
     def _is_type(self, node: ast.Name) -> bool:
         """Whether `type` is asked for, and not made another name of."""
         above = self.parent(node)
-        told = isinstance(above, ast.Call) and last_name(above.func) in ("isinstance", "issubclass", *_TELLING)
-        return told or isinstance(above, ast.Compare | ast.Subscript) or is_annotation(node, self)
+        compared = isinstance(above, ast.Call) and last_name(above.func) in ("isinstance", "issubclass", *_TELLING)
+        return compared or isinstance(above, ast.Compare | ast.Subscript) or is_annotation(node, self)
 
     def _is_text(self, node: ast.expr) -> bool:
         """Whether it is a text that is written out, also under a name."""

@@ -182,8 +182,8 @@ def _cells(path: str, text: str) -> _Cells | None:
         raw = cell.get("source", "")
         code = (raw if isinstance(raw, str) else "".join(map(str, raw))).splitlines() or [""]  # as IPython has lines
         where = [lines.of(line) for line in code]
-        plain, told = without_magics(code, known)
-        for at, words, certain in told:
+        plain, notes = without_magics(code, known)
+        for at, words, certain in notes:
             what = f"asks a shell or IPython for {words[:60]!r} in cell {number}"
             sentence = f"{path} {what}: a submission runs as it was handed in, without that"
             gathered.troubles.append(Finding(sentence=sentence, path=path, line=where[at], certain=certain))

@@ -28,12 +28,12 @@ def without_magics(code: Sequence[str], known: Collection[str]) -> tuple[list[st
     """The cell as plain Python, line for line; and what it asks otherwise: at which line, counted from 0, and whether that is certain.
     `known` are names that cells before it bind."""
     top = next((at for at, line in enumerate(code) if line.strip()), len(code))
-    plain, found = [*code], []
+    plain, notes = [*code], []
     if top < len(code) and code[top].startswith("%%"):
         plain[top], how = _read(code[top][2:])
-        found += [(top, code[top].strip(), how)] if how is not None else []
+        notes += [(top, code[top].strip(), how)] if how is not None else []
         if how is not None:  # another language, or who knows what
-            return [*code[:top], *(["pass"] * (len(code) - top))], found
+            return [*code[:top], *(["pass"] * (len(code) - top))], notes
         top += 1
     ran = _as_ipython_runs(code[top:])
     if len(ran) != len(code) - top:
@@ -44,11 +44,11 @@ def without_magics(code: Sequence[str], known: Collection[str]) -> tuple[list[st
         words = code[at].strip()
         text, how = _read(words[1:]) if re.match(r"%[^%]", words) else ("pass", not words.endswith("?"))
         plain[at] = line[: len(line) - len(line.lstrip())] + text
-        found += [(at, words, how)] if how is not None else []
+        notes += [(at, words, how)] if how is not None else []
     lines = [at for at in range(top, len(code)) if code[at].strip()]
     if len(lines) == 1 and plain[lines[0]] == code[lines[0]] and _is_command(code[lines[0]], known):
-        found.append((lines[0], code[lines[0]].strip(), False))
-    return plain, found
+        notes.append((lines[0], code[lines[0]].strip(), False))
+    return plain, notes
 
 
 def bound_at_top(tree: ast.Module) -> Iterator[str]:
