@@ -53,6 +53,24 @@ def code_by_arguments(node: ast.Call, path: str, file: CodeFile) -> Iterator[str
         and any("@" in text_of(arg) for arg in node.args)
     ):
         yield Unread(f"code in a text ({name})")
+    yield from _by_words(node, path)
+    if path in _BACKENDS:
+        for expr in given_to(node):
+            if not isinstance(expr, ast.Constant):
+                yield Unread(
+                    "a backend of matplotlib, which may be a module, whose name is made while it runs: write it"
+                )
+            elif "webagg" in text_of(expr).lower():
+                yield "the network (a backend of matplotlib that serves pages)"
+    if path == "unittest.main" and not (node.args == [] and all(word.arg in _HOW for word in node.keywords)):
+        yield Unread("code that is named while it runs (unittest.main of other tests)")
+    if path in ("inspect.signature", "inspect.get_annotations") and node.keywords:
+        yield Unread("code that is made while it runs (eval_str)")
+
+
+def _by_words(node: ast.Call, path: str) -> Iterator[str]:
+    """What fetches, loads or names something by an argument of its own name."""
+    name = last_name(node.func)
     words = {word.arg: word.value for word in node.keywords}
     if (
         "weights" in words
@@ -70,15 +88,3 @@ def code_by_arguments(node: ast.Call, path: str, file: CodeFile) -> Iterator[str
         yield Unread("what is named while it runs (a Formatter whose text is not written)")
     if name in ("set_providers", "add_provider", "add_provider_for_devices") and len(node.args) + len(words) > 1:
         yield Unread(f"native code (options of a provider in {name})")
-    if path in _BACKENDS:
-        for expr in given_to(node):
-            if not isinstance(expr, ast.Constant):
-                yield Unread(
-                    "a backend of matplotlib, which may be a module, whose name is made while it runs: write it"
-                )
-            elif "webagg" in text_of(expr).lower():
-                yield "the network (a backend of matplotlib that serves pages)"
-    if path == "unittest.main" and not (node.args == [] and all(word.arg in _HOW for word in node.keywords)):
-        yield Unread("code that is named while it runs (unittest.main of other tests)")
-    if path in ("inspect.signature", "inspect.get_annotations") and node.keywords:
-        yield Unread("code that is made while it runs (eval_str)")
