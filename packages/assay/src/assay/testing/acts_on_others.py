@@ -6,10 +6,11 @@ import ctypes
 import os
 import resource
 import signal
-import time
+import struct
 from contextlib import suppress
 
 _PTRACE_ATTACH = 16
+_ADJ_TICK = 0x4000
 
 
 def _workers_beside() -> list[int]:
@@ -72,5 +73,7 @@ def slows_driver() -> None:
 
 
 def sets_clock() -> None:
-    """One that no machine has: where nobody refuses it, nothing happens."""
-    time.clock_settime(1000, 0.0)
+    """To a rate that no machine has: where nobody refuses it, nothing happens."""
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.adjtimex(ctypes.create_string_buffer(struct.pack("=I", _ADJ_TICK), 512)) < 0:
+        raise OSError(ctypes.get_errno(), "not to be set")

@@ -2,7 +2,8 @@
 the clock of the machine.
 
 Landlock scopes signals to the worker's own tree (Linux 6.12: its siblings are safe, too). A filter of system calls refuses what names the
-driver, on any kernel. Neither needs root or a namespace. Where the system has none of both, nothing is refused.
+driver, on any kernel. Neither needs root or a namespace. Where the system has none of both, nothing is refused. The right to set clocks,
+which root alone has, is given up: what only reads them is no matter of rights, and what a call sets no filter can see.
 
 No further Landlock is taken: what a job denies its process, the next job would have to do without, and the system tells nobody of it.
 """
@@ -28,8 +29,8 @@ _REFUSED = (
 """By the place of the argument that names a process, on x86_64 and on aarch64: kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo,
 pidfd_open, prlimit64, sched_setaffinity, sched_setscheduler, sched_setparam, sched_setattr, process_vm_readv, process_vm_writev; and
 setpriority, ptrace, ioprio_set."""
-_SETS_CLOCK = ((227, 112), (164, 170))
-"""clock_settime and settimeofday: every limit and measurement beside it would go wrong. To an ordinary user the system refuses them."""
+_CAPABILITIES, _DROP_FROM_BOUND, _SET_CLOCK = 0x20080522, 24, 25
+"""Version 3 of capabilities(7), and CAP_SYS_TIME: every limit and measurement beside it would go wrong."""
 _PTRACE, _TRACE_ME = (101, 117), 0
 """It makes the parent its tracer, which is the driver: each signal would stop it, and look there like its end."""
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
@@ -48,6 +49,7 @@ def guard(*processes: int) -> None:
     library = ctypes.CDLL(None, use_errno=True)
     column, architecture = _MACHINES[os.uname().machine]
     _scope_signals(library)
+    _give_up_clock(library)
     program = seccomp_program(column, architecture, {number & _MOST for pid in processes for number in _names_of(pid)})
     lines = ctypes.create_string_buffer(program, len(program))
     loaded = ctypes.create_string_buffer(struct.pack("=H6xQ", len(program) // 8, ctypes.addressof(lines)))
@@ -66,6 +68,17 @@ def _scope_signals(library: ctypes.CDLL) -> None:
         library.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         library.syscall(_LANDLOCK_RESTRICT, ruleset, 0)
     os.close(ruleset)
+
+
+def _give_up_clock(library: ctypes.CDLL) -> None:
+    """Of this process, and of any program that it starts as root."""
+    library.prctl(_DROP_FROM_BOUND, _SET_CLOCK, 0, 0, 0)
+    header = ctypes.create_string_buffer(struct.pack("=Ii", _CAPABILITIES, 0), 8)
+    sets = ctypes.create_string_buffer(24)
+    if not library.capget(header, sets):
+        low, high = sets.raw[:12], sets.raw[12:]
+        left = [word & ~(1 << _SET_CLOCK) for word in struct.unpack("=3I", low)]
+        library.capset(header, ctypes.create_string_buffer(struct.pack("=3I", *left) + high, 24))
 
 
 def _names_of(pid: int) -> tuple[int, ...]:
@@ -90,8 +103,6 @@ def seccomp_program(column: int, architecture: int, processes: Iterable[int]) ->
         _line(_EQUAL, _LANDLOCK_RESTRICT, 0, 1),
         _line(_RETURN, _ERRNO | _NOT_HERE),
     ]
-    for call in _SETS_CLOCK:
-        lines += [_line(_EQUAL, call[column], 0, 1), _line(_RETURN, _ERRNO | errno.EPERM)]
     for argument, numbers, values in (*refused, (0, [_PTRACE[column]], [_TRACE_ME])):
         lines += [_line(_EQUAL, number, len(numbers) - place, 0) for place, number in enumerate(numbers)]
         lines.append(_line(_EQUAL, 0xFFFFFFFF, 0, len(values) + 4))  # none of these calls: the next group
