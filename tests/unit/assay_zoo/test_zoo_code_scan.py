@@ -46,7 +46,7 @@ def test_what_certainly_leaves_the_submission(code: str, what: str) -> None:
         ("for key in ('a', 'b'): ...\nfor key in y: getattr(x, key)", "write the name of the attribute"),
         ("from helper import *\nfor key in ('a',): getattr(x, key)", "write the name of the attribute"),
         ("import numpy as np\nf(np)", "call the function of it that is meant"),
-        ("x = 'a' + 'b'", "write it as one"),
+        ("x = chr(47) + y", "write it as one"),
         ("x.y = f", "give it a number or a text"),
         ("import onnxruntime as ort\nclass A(ort.InferenceSession): ...", "a class derived from"),
         ("from torch import nn\nclass A(nn.Linear): ...", "take a class of your own"),
@@ -75,3 +75,25 @@ def test_many_names_take_no_time(code: str) -> None:
     begin = time.process_time()
     assert reaches(code) == []
     assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["'a' + 'b'", "'%s.txt' % 'a'", "'{:>9}'.format('a')", "'%99999d' % 'a'", "'a' * 10**9", "'a'[9]"],
+)
+def test_a_text_in_parts_is_read_as_one(text: str) -> None:
+    assert reaches(f"x = {text}") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'/e' + 'tc/passwd'",
+        "'{}/etc/passwd'.format('')",
+        "f'{\"/etc\"}/passwd'",
+        "'dwssap/cte/'[::-1]",
+        "'|etc|x'.replace('|', '/')",
+    ],
+)
+def test_a_path_outside_in_parts(text: str) -> None:
+    assert any("files outside" in each.what for each in reaches(f"x = open({text})"))

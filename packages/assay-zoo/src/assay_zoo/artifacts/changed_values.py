@@ -127,7 +127,9 @@ def _search(base: ast.expr, value: ast.AST | None, file: CodeFile) -> Iterator[s
             yield Unread(f"what a package does ({path} is changed)")
         folders = value is not None and path == "sys.path" and _is_own_folder(value)
         if path in ("sys.path", "sys.argv", "sys.modules") and not folders:
-            yield Unread(f"code from elsewhere ({path} is changed)")
+            yield Unread(
+                f"code from elsewhere ({path} is changed: only a folder of the file itself may be put there, as dirname(__file__))"
+            )
 
 
 def _is_own_folder(node: ast.AST) -> bool:
@@ -147,7 +149,9 @@ def _handed_on(node: ast.expr, file: CodeFile) -> Iterator[str]:
         above.func is node or last_name(above.func) in ("isinstance", "issubclass")
     )
     if not (is_annotation(node, file) or telling or isinstance(above, ast.ClassDef)):
-        yield Unread(f"what a runtime answers, by a class derived from it ({ast.unparse(node)[:60]} is handed on)")
+        yield Unread(
+            f"what a runtime answers, by a class derived from it ({ast.unparse(node)[:60]} is handed on: call it)"
+        )
 
 
 def is_annotation(node: ast.AST, file: CodeFile) -> bool:

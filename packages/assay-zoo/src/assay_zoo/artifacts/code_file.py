@@ -8,6 +8,7 @@ from functools import cached_property
 from types import ModuleType
 
 from assay_zoo.artifacts.bound_names import bound_names
+from assay_zoo.artifacts.folded_text import FoldedTexts
 from assay_zoo.artifacts.known_modules import HARMLESS
 from assay_zoo.artifacts.known_names import in_python
 from assay_zoo.artifacts.package_names import is_package_module
@@ -140,6 +141,11 @@ class CodeFile:
             else:
                 return set()
         return names
+
+    @cached_property
+    def texts(self) -> FoldedTexts:
+        """What each part is as a text, where it is written out."""
+        return FoldedTexts(self.nodes)
 
     @cached_property
     def _unsure(self) -> set[str]:

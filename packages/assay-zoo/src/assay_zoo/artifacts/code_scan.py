@@ -216,6 +216,8 @@ class _Scan(CodeFile):
             yield Unread("what is named while it runs (format of a text that is not written here)")
         if name == "type" and len(node.args) + len(node.keywords) > 1:
             yield Unread("a class that is made while it runs (type of three arguments)")
+        if name == "type" and isinstance(self.parent(node), ast.Assign | ast.NamedExpr | ast.Return | ast.Lambda):
+            yield Unread("the class of a value under a name (type(x): write the class, or compare with isinstance)")
         if isinstance(node.func, ast.Call) and last_name(node.func.func) == "type":
             yield Unread("what is made by the class of another value (type(x)(...))")
         for most, wrapping in enumerate(("wraps", "update_wrapper"), 1):
@@ -224,7 +226,7 @@ class _Scan(CodeFile):
         if "as_strided" in names and getattr(word_of(node, "writeable"), "value", True) is not False:
             yield Unread("memory that is not its own (as_strided: say writeable=False, or take sliding_window_view)")
         if name == "show" and not paths and any("PIL" in path for each in self.imported.values() for path in each):
-            yield Unread("other processes (show of a picture starts a program)")
+            yield Unread("other processes (show of a picture starts a program: save it, or show it with display)")
         if name in ("ArgumentParser", "add_parser", "__init__") and "argparse" in self.imported:
             spread = any(isinstance(arg, ast.Starred) for arg in node.args) or any(
                 each.arg is None for each in node.keywords
@@ -258,7 +260,7 @@ class _Scan(CodeFile):
                 what = (
                     "the insides of Python or IPython (vars)"
                     if certain
-                    else "all names of what is made elsewhere (vars)"
+                    else "all names of what is made elsewhere (vars: write the names, or vars(parser.parse_args()))"
                 )
                 yield what if certain and name not in self.own else Unread(what)
         elif name == "getattr":

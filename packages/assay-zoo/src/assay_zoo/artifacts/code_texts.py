@@ -16,6 +16,7 @@ _OUTSIDE = re.compile(
 _TENSOR = re.compile(r"(?:/[\w.]+)*/[A-Z][A-Za-z0-9]*(?:_\d+)?_output_\d+")
 """As the exporter of PyTorch names what a node gives."""
 _CODE = re.compile(r"\S*\.(?:py|pyw|pyc|pyd|pyi|pyx|pth|so|sh|ipynb)", re.IGNORECASE)
+_STARTING = re.compile(r"(?:\S*\.)?(?:usetex|usedistiller|pgf)", re.IGNORECASE)
 _DRAWN = re.compile(r"\S*\.e?ps", re.IGNORECASE)
 ADDRESS = re.compile(r"\s*(?:https?|ftps?|file|s3|gs|rt[sm]p):(?://|$)", re.IGNORECASE)
 _DUNDER = re.compile(r"__\w+__")
@@ -24,29 +25,18 @@ _COMPARING = (
     "removeprefix", "removesuffix", "print", "match", "search", "fullmatch", "findall", "compile", "debug", "info", "warning", "error",
 )  # fmt: skip
 """Calls that only look at a text."""
-_FILES = ("exists", "is_file", "open", "Path", "abspath", "dirname")
-_CHANGING = (
-    "replace",
-    "join",
-    "lower",
-    "upper",
-    "swapcase",
-    "strip",
-    "lstrip",
-    "rstrip",
-    "removeprefix",
-    "removesuffix",
-    "translate",
-    "format",
-)
-"""Methods of a text that give another."""
+_FILES = ("exists", "is_file", "open", "abspath", "dirname")
 _PATH_SIGNS = set("._/~\\:")
 
 
 def reached_by_text(node: ast.AST, file: CodeFile) -> Iterator[str]:
-    if not isinstance(node, ast.Constant) or not isinstance(node.value, str | bytes) or id(node) in file.words:
-        return
-    text, above = text_of(node), file.parent(node)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes) and id(node) not in file.words:
+        yield from _of_text(text_of(node), node, file)
+
+
+def _of_text(text: str, node: ast.AST, file: CodeFile) -> Iterator[str]:
+    """`node` is what gives the text."""
+    above = file.parent(node)
     plain = re.sub(r"/(?:\.?/)+", "/", text)
     yield from reached_by_format(text)
     if text.strip().lower().startswith("module://"):
@@ -55,8 +45,8 @@ def reached_by_text(node: ast.AST, file: CodeFile) -> Iterator[str]:
         yield Unread(f"the insides of Python ({text})")
     if text == "fromfile_prefix_chars":
         yield Unread(f"files that are named while it runs ({text})")
-    if text.endswith("usetex"):
-        yield Unread("other processes (usetex starts TeX)")
+    if _STARTING.fullmatch(text):
+        yield Unread(f"other processes ({text[-40:]!r} starts TeX or another program)")
     if isinstance(above, ast.Compare) or _only_looks(above, node):
         return
     if _OUTSIDE.match(plain) and not _TENSOR.fullmatch(plain):
@@ -96,7 +86,7 @@ def _is_option(table: ast.AST, file: CodeFile) -> bool:
     return False
 
 
-def _address(text: str, node: ast.Constant, file: CodeFile) -> Iterator[str]:
+def _address(text: str, node: ast.AST, file: CodeFile) -> Iterator[str]:
     """One that a call may read, or that is put together."""
     above = file.parent(node)
     if isinstance(above, ast.keyword):
@@ -128,38 +118,18 @@ def _fetches(node: ast.AST) -> bool:
 
 
 def made_texts(node: ast.AST, file: CodeFile) -> Iterator[str]:
-    """Texts of which all parts are written out, and that stand there in parts all the same."""
-    del file
-    made = Unread("a text that is put together of others: write it as one")
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        sides = [node.left.right if isinstance(node.left, ast.BinOp) else node.left, node.right]
-        yield from [made] if all(map(text_of, sides)) else []
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        text = text_of(node.left) or text_of(node.right)
-        yield from [made] if text and set(text) <= _PATH_SIGNS else []
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-        values = node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
-        yield from [made] if text_of(node.left) and values and all(map(text_of, values)) else []
-    elif isinstance(node, ast.Subscript) and text_of(node.value):
-        yield from [made] if isinstance(node.slice, ast.Slice) else []
-    elif isinstance(node, ast.FormattedValue) and text_of(node.value):
-        yield made
+    """What is put together of written texts is read as the text that it gives; what is decoded, and signs of a path of numbers, as none."""
+    text, whole = file.texts.of(node), file.texts.of(file.parent(node)) is None
+    if text is not None and whole and not isinstance(node, ast.Constant):
+        yield from _of_text(text, node, file)
+    made = Unread("a text that is made of others, or of numbers: write it as one")
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and text is None:
+        part = text_of(node.left) or text_of(node.right)
+        yield from [made] if part and set(part) <= _PATH_SIGNS else []
     elif isinstance(node, ast.Call):
         name, of = last_name(node.func), getattr(node.func, "value", None)
-        given = [
-            part for arg in given_to(node) for part in (arg.elts if isinstance(arg, ast.List | ast.Tuple) else [arg])
-        ]
-        written = bool(given) and all(map(text_of, given))
-        if (
-            (name == "chr" and isinstance(node.args[0] if node.args else None, ast.Constant))
-            or name
-            in (
-                "fromhex",
-                "unhexlify",
-            )
-            or (isinstance(of, ast.Constant) and text_of(of) and name in _CHANGING and (written or not given))
-            or (isinstance(of, ast.Constant) and name == "join" and written)
-        ):
+        numbered = name == "chr" and isinstance(node.args[0] if node.args else None, ast.Constant)
+        if (numbered and whole) or name in ("fromhex", "unhexlify"):
             yield made
         elif name == "decode" and (len(node.args) > 1 or _is_decoding(of)):
             yield Unread("a text that is decoded: write it as it is")

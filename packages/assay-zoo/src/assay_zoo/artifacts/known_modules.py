@@ -34,11 +34,13 @@ _FRAMES = tuple(f"IPython.display.{widget}" for widget in ("IFrame", "YouTubeVid
 _PROCESS = (
     "subprocess", "multiprocessing", "pty", "ctypes", "cffi", "signal", "runpy", "code", "resource", "numpy.distutils", "numpy.f2py",
     "PIL.ImageShow", "PIL.ImageGrab", "torch.multiprocessing", "torch.distributed", "torch.utils.cpp_extension",
-    "matplotlib.testing", "matplotlib.animation", "numpy.compat", "PIL.EpsImagePlugin",
+    "matplotlib.testing", "matplotlib.animation", "matplotlib.texmanager", "matplotlib.dviread", "matplotlib.backends.backend_pgf",
+    "matplotlib.font_manager.findSystemFonts", "numpy.compat", "PIL.EpsImagePlugin",
 )  # fmt: skip
 _CODE = (
     "marshal", "pickle", "dill", "cloudpickle", "joblib", "shelve", "copyreg", "yaml.unsafe_load", "yaml.unsafe_load_all", "yaml.Loader",
-    "yaml.CLoader", "yaml.UnsafeLoader", "matplotlib.sphinxext", "torch.package",
+    "yaml.CLoader", "yaml.UnsafeLoader", "matplotlib.sphinxext", "matplotlib.rcsetup",
+    "torch.package", "codecs.register", "codecs.register_error",
 )  # fmt: skip
 _MODULES = {
     **dict.fromkeys(_NETWORK, "the network"),

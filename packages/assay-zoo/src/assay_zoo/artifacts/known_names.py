@@ -56,6 +56,7 @@ _WORDS = (
 PLAIN_DUNDERS = _OPERATORS | {f"__r{dunder[2:]}" for dunder in _OPERATORS} | {f"__{part}__" for part in _WORDS.split()}
 _REGISTERING = re.compile(r"(?:un)?register_|set_(?:global_)?backend|set_global_")
 """By such a function a package is given something that it then calls."""
+_INSTEAD = {"yaml.load": ": write yaml.safe_load", "sys.flags": ": leave it out"}
 _OF_NAMEDTUPLES = ("_asdict", "_replace", "_fields", "_make")
 _NATIVE = ("register_custom_ops_library", "register_execution_provider_library", "preload_dlls", "load_library", "CDLL")
 _MADE = "code that is made while it runs"
@@ -69,6 +70,7 @@ _ASKED = {
     **dict.fromkeys(("LowLevelCallable", "load_inline"), "native code"),
     **dict.fromkeys(("read_module", "load_backend_module"), "code from elsewhere"),
     **dict.fromkeys(("dont_write_bytecode", "optimized_model_filepath"), "more than a submission needs"),
+    **dict.fromkeys(("rc_file", "rc_params_from_file"), "settings that are read from a file"),
     **dict.fromkeys(("read_pickle", "unsafe_eval", "read_sql", "FileType"), "more than is plainly harmless"),
     **dict.fromkeys(("anchor", "FileIO", "parent_process"), "files that are named while it runs"),
 }  # fmt: skip
@@ -149,7 +151,7 @@ def reached_by(module: str, name: str) -> Iterator[str]:
     elif name == "test" and module.partition(".")[0] in ("numpy", "scipy"):
         yield f"code that is made while it runs ({path} runs pytest, by its arguments on any text)"
     elif module in _NAMES and name not in _NAMES[module] | PLAIN_DUNDERS | {"*"}:
-        yield Unread(f"more than is plainly harmless ({path})")
+        yield Unread(f"more than is plainly harmless ({path}{_INSTEAD.get(path, '')})")
     elif module and _REGISTERING.match(name) and module.partition(".")[0] not in sys.stdlib_module_names:
         yield Unread(f"what a package does ({path})")
     elif name in _ASKED or (name == "register" and hasattr(in_python(module), "dispatch")):

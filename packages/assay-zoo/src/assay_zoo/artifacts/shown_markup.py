@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from assay_zoo.artifacts.code_file import CodeFile, given_to, last_name, text_of
+from assay_zoo.artifacts.code_file import CodeFile, given_to, last_name
 from assay_zoo.artifacts.markup import active_html
 from assay_zoo.artifacts.reached import Unread
 
@@ -20,8 +20,12 @@ def shown_markup(node: ast.AST, file: CodeFile) -> Iterator[str]:
     sentence = "the browser of who runs it ({}: show text, a table or a picture)"
     if isinstance(node, ast.FunctionDef) and node.name in _FORMS:
         yield Unread(sentence.format(node.name))
-    elif isinstance(node, ast.Constant) and "<" in text_of(node) and _SHOWING.rstrip(".") in str(file.imported):
-        yield from (Unread(sentence.format(what)) for _, what in active_html(text_of(node))[:1])
+    elif (
+        isinstance(node, ast.expr)
+        and "<" in (text := file.texts.of(node) or "")
+        and _SHOWING.rstrip(".") in str(file.imported)
+    ):
+        yield from (Unread(sentence.format(what)) for _, what in active_html(text)[:1])
     for path in file.paths(node.func) if isinstance(node, ast.Call) else ():
         name = path.removeprefix(_SHOWING)
         if isinstance(node, ast.Call) and name != path:
