@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from shutil import rmtree
 from unittest.mock import patch
 
 import pytest
@@ -17,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from assay.cli.main import GARBAGE
+from own_cache import cache_at
 from small_models import golden_for, linear_model
 from warm_readers import new_readers, warm_readers
 
@@ -109,9 +109,8 @@ def _process_as_before() -> Iterator[None]:
 
 @pytest.fixture
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A user's cache with nothing in it, in one place for all tests: warm workers start from one process for each environment."""
-    cache = tmp_path_factory.getbasetemp() / "own-cache"
-    rmtree(cache, ignore_errors=True)
+    """A user's cache with nothing in it."""
+    cache = cache_at(tmp_path_factory.getbasetemp() / "own-cache", tmp_path_factory.mktemp("cache"))
     monkeypatch.setenv("ASSAY_CACHE", str(cache))
     return cache
 
