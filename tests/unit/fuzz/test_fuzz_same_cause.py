@@ -204,6 +204,8 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         # an alpha of 0 was told beside a gamma of 0 of the same operator
         (_bucket("Selu", "Selu.alpha no~zero"), _bucket("Selu", "Selu.gamma no~zero"), SAME),
         (_bucket("Selu", "Selu.alpha no~zero"), _bucket("Selu", "Selu.gamma -Selu.alpha"), DIFFERENT),
+        (_bucket("Selu", "Selu.alpha no~zero inputs"), _bucket("Selu", "Selu.gamma no~zero -inputs"), SAME),
+        (_bucket("Selu", "Selu.alpha no~zero -Selu.gamma"), _bucket("Selu", "Selu.gamma no~zero"), UNDECIDED),
         (_bucket("Selu", "Selu.alpha no~zero"), _bucket("HardSigmoid", "HardSigmoid.beta no~zero"), UNDECIDED),
         # a Gemm that rounds its inputs was told beside a MatMul that becomes the same kernel
         (_kernel("Gemm", "-instead~MatMul"), _kernel("MatMul", "-inputs"), SAME),

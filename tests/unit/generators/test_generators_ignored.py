@@ -112,8 +112,45 @@ def test_what_is_read_and_computed_wrongly_is_a_cause_of_its_own(tmp_path: Path)
     assert relation(_bucket(late, "late"), _bucket(ignored, "ignored")) is Relation.DIFFERENT
 
 
-def test_a_zero_that_is_taken_for_what_was_left_out_is_seen(tmp_path: Path) -> None:
-    zero = "(float[3] x) => (float[3] y) { y = Elu <alpha = 0.0> (x) }"
-    one = zero.replace("0.0", "3.0")
-    assert _suspect(_Without("alpha"), zero, tmp_path / "zero").ablated["no zero"]
-    assert "no zero" not in _suspect(_Without("alpha"), one, tmp_path / "one").ablated
+class _WithoutZeros(Faulty):
+    """It takes a 0 for what was left out."""
+
+    def lower(self, model: Path, flow: Flow) -> FaultyEngine:
+        graph = onnx.load(model)
+        for node in graph.graph.node:
+            kept = [attribute for attribute in node.attribute if onnx.helper.get_attribute_value(attribute)]
+            del node.attribute[:]
+            node.attribute.extend(kept)
+        return super().lower(_written(graph, model), flow)
+
+
+ELU = "(float[3] x) => (float[3] y) { y = Elu <alpha = 0.0> (x) }"
+PLACE = "(float[3,4] x) => (int64[1,4] y) { y = ArgMax <axis = 0> (x) }"
+ROW = PLACE.replace("[1,4]", "[3]").replace("axis = 0", "axis = 1, keepdims = 0")
+
+
+@pytest.mark.parametrize(
+    ("backend", "graph", "due"),
+    [
+        (_WithoutZeros(), ELU, True),
+        (_Without("alpha"), ELU, False),  # it reads no alpha at all
+        (_Without("alpha"), ELU.replace("0.0", "3.0"), False),
+        (_Without("keepdims"), ROW, False),  # a flag
+        (_WithoutZeros(), ROW, False),
+    ],
+)
+def test_a_zero_that_is_taken_for_what_was_left_out_is_seen(
+    tmp_path: Path, backend: Faulty, graph: str, *, due: bool
+) -> None:
+    tried = _suspect(backend, graph, tmp_path).ablated
+    assert any(name.startswith("ignored ") and right for name, right in tried.items())
+    assert tried.get("no zero", False) is due
+
+
+def test_an_alpha_of_zero_and_a_gamma_of_zero_are_one(tmp_path: Path) -> None:
+    """Other inputs hide the first: that is no experiment against it."""
+    selu = "(float[3] x) => (float[3] y) { y = Selu <alpha = 0.0> (x) }"
+    alpha = _bucket(_suspect(_WithoutZeros(), selu, tmp_path / "alpha"), "alpha")
+    gamma = _bucket(_suspect(_WithoutZeros(), selu.replace("alpha", "gamma"), tmp_path / "gamma"), "gamma")
+    assert (alpha.ablated["inputs"], gamma.ablated["inputs"]) == (True, False)
+    assert relation(alpha, gamma) is relation(gamma, alpha) is Relation.SAME

@@ -58,7 +58,7 @@ IGNORED = "ignored "
 """Before the name of what was left out: the answer of the whole case is the one that is due without it."""
 
 NO_ZERO = "no zero"
-"""What it ignores is an attribute of 0: it is taken for one that was left out."""
+"""What it ignores is an attribute of 0, and it reads another number: 0 is taken for one that was left out."""
 
 NO_CURES = (AS_KIN, INSTEAD, IGNORED, NO_ZERO, WITH_EXP)
 """Beginnings of experiments that are no cure where they come out right: the operator is another one then, or nothing was left out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from assay.core.screening import EXECUTED, INPUT, NO_CURES
 from assay.fuzz.corpus import Bucket
@@ -23,10 +23,10 @@ def unsigned(name: str) -> str:
     return name.replace("type uint", "type int").replace(INPUT, ".")
 
 
-def agree(first: Bucket, other: Bucket) -> bool:
-    """Whether what was tried of both came to the same."""
+def agree(first: Bucket, other: Bucket, but: Collection[str] = ()) -> bool:
+    """Whether what was tried of both came to the same; nothing is said of `but`."""
     mine, theirs = ({unsigned(name): right for name, right in bucket.ablated.items()} for bucket in (first, other))
-    return all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
+    return all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys() - {*but})
 
 
 def executed(bucket: Bucket) -> set[str]:

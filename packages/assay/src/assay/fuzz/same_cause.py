@@ -61,7 +61,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         or _as_each_other(bucket, other)
         or _kin_without_one_attribute(bucket, other)
         or _read_as_before(bucket, other)
-        or (mine == theirs and _leave_out_zeros(bucket, other))
+        or (mine == theirs and _leave_out_zeros(bucket, other) and agree(bucket, other, but=WEAK))
         or _both_wrong_with_exp(bucket, other)
         or (_strong(shared) and (mine == theirs or _leave_a_domain(bucket, other)))
     ):

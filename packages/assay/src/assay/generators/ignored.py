@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import onnx
 
@@ -15,6 +15,9 @@ from assay.generators.comparison import compare
 from assay.generators.narrowing import Run, Trial, without_attribute
 from assay.generators.written_with_exp import written_with_exp
 from assay.ports.generator import GeneratedCase
+
+ANOTHER = 0.625
+"""No operator has this default."""
 
 
 def ablate_fully(trial: Trial, ablated: Mapping[str, bool], run: Run) -> dict[str, bool]:
@@ -30,15 +33,20 @@ def ablate_fully(trial: Trial, ablated: Mapping[str, bool], run: Run) -> dict[st
         due = CaseValues(case)
         if due.is_valid() and _is_evaluated(due):
             tried[IGNORED + name] = tried.get(IGNORED + name, False) or not compare(dict(trial.answers), due).kind
-            if tried[IGNORED + name] and name.partition(".")[2] in _zeros(nodes[0]):
+            others = with_another_number(trial.case, name.partition(".")[2]) if tried[IGNORED + name] else ()
+            if any(run(other).became is Screened.RIGHT for other in others):
                 tried[NO_ZERO] = True
     return tried
 
 
-def _zeros(node: Any) -> set[str]:
-    """Attributes of one number, which is 0."""
-    values = {attribute.name: onnx.helper.get_attribute_value(attribute) for attribute in node.attribute}
-    return {name for name, value in values.items() if isinstance(value, int | float) and not value}
+def with_another_number(case: GeneratedCase, attribute: str) -> Iterator[GeneratedCase]:
+    """Where that attribute is a real number, and 0: an engine that does not read it at all is wrong with another number, too. Whole numbers
+    are axes and flags, whose 0 is one of their values."""
+    model = onnx.load_from_string(case.model)
+    for stated in model.graph.node[0].attribute:
+        if stated.name == attribute and stated.type == onnx.AttributeProto.FLOAT and not stated.f:
+            stated.f = ANOTHER
+            yield dataclasses.replace(case, model=model.SerializeToString(deterministic=True))
 
 
 def _in_other_words(case: GeneratedCase, run: Run) -> dict[str, bool]:

@@ -69,7 +69,7 @@ def _real(rising: Tensor, stays: int) -> Tensor:
 
 def _whole(rising: Tensor, stays: int) -> Tensor:
     """By as much as it takes."""
-    free = rising - np.arange(rising.size)
+    free: Tensor = rising - np.arange(rising.size)
     free[stays:] = np.maximum.accumulate(free[stays:])
     free[: stays + 1] = np.minimum.accumulate(free[: stays + 1][::-1])[::-1]
-    return free + np.arange(rising.size)
+    return np.asarray(free + np.arange(rising.size))
