@@ -64,7 +64,7 @@ def _real(rising: Tensor, stays: int) -> Tensor:
     place = np.arange(rising.size)
     above = place - np.maximum(np.searchsorted(rising, rising, "left"), stays)
     below = np.searchsorted(rising, rising, "right") - 1 - place
-    return np.where(place >= stays, rising + above * step, rising - below * step)
+    return np.asarray(np.where(place >= stays, rising + above * step, rising - below * step))
 
 
 def _whole(rising: Tensor, stays: int) -> Tensor:
