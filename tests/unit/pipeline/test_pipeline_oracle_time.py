@@ -27,15 +27,17 @@ def _limits_s(outcome: Outcome, folder: Path) -> list[float]:
     return [job.limits.timeout_s for job in _asked(outcome, folder)]
 
 
-def _asked(outcome: Outcome, folder: Path) -> list[Job]:
+def _asked(outcome: Outcome, folder: Path, first: Outcome | None = None, form: str = "onnx") -> list[Job]:
+    """`first` is how the first one ends, if otherwise than the others."""
     asked: list[Job] = []
 
     async def run(job: Job) -> Result:
         asked.append(job)
-        return replace(empty_result(job, outcome), flow=job.subject, detail="no answer")
+        ended = first if first is not None and len(asked) == 1 else outcome
+        return replace(empty_result(job, ended), flow=job.subject, detail="no answer")
 
     house = cast(Services, SimpleNamespace(jobs=SimpleNamespace(run=run), evaluated_s={}))
-    model = Model("m", "m.onnx", "", format="onnx")
+    model = Model("m", "m.onnx", "", format=form)
     job = VerifyJob(
         Case("m", model), Flow("plain", "faulty"), limits=Limits(timeout_s=60.0), reference_dir=str(folder / "none")
     )
@@ -53,6 +55,16 @@ def test_after_a_refusal_they_have_all_of_it(tmp_path: Path) -> None:
 
 def test_what_runs_out_of_memory_in_double_and_in_a_runtime_is_asked_of_nobody_else(tmp_path: Path) -> None:
     assert [job.subject for job in _asked(Outcome.OUT_OF_MEMORY, tmp_path)] == ["reference-f64", "onnxruntime-disable"]
+
+
+def test_the_evaluator_in_its_own_precision_is_asked_last_where_double_needs_too_much(tmp_path: Path) -> None:
+    asked = _asked(Outcome.UNSUPPORTED, tmp_path, first=Outcome.OUT_OF_MEMORY)
+    assert [job.subject for job in asked] == [*ORACLES["onnx"][:1], *ORACLES["onnx"][2:], "reference"]
+
+
+def test_a_program_that_needs_too_much_in_double_is_asked_in_its_own_precision(tmp_path: Path) -> None:
+    asked = _asked(Outcome.UNSUPPORTED, tmp_path, first=Outcome.OUT_OF_MEMORY, form="torch")
+    assert [job.subject for job in asked] == ["torch-eager-f64", "torch-eager"]
 
 
 def test_no_engine_is_asked_for_an_answer_for_which_memory_is_too_short() -> None:

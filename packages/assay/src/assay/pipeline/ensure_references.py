@@ -43,10 +43,6 @@ OTHERS_SHARE = 2 * SHARE_AFTER_TIMEOUT
 """Of the time limit for all of those together."""
 
 
-_SPENT = (Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY)
-"""How an oracle ends after which another of its library is not asked."""
-
-
 def shortened(limits: Limits) -> Limits:
     """For an answer that is there soon, or not worth to be waited for."""
     return msgspec.structs.replace(
@@ -211,9 +207,11 @@ def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | N
     if _needs_too_much(refusals):
         return None
     refused = {refusal.flow for refusal in refusals}
-    spent = {library_of(refusal.flow) for refusal in refusals if refusal.outcome in _SPENT}
-    for name in ORACLES.get(job.case.model.format, ()):
-        if name not in refused and library_of(name) not in spent:
+    late = {library_of(refusal.flow) for refusal in refusals if refusal.outcome is Outcome.TIMEOUT}
+    short = {library_of(refusal.flow) for refusal in refusals if refusal.outcome is Outcome.OUT_OF_MEMORY}
+    # In the model's own precision half the memory may do, but a runtime needs no more than that, and takes less time.
+    for name in sorted(ORACLES.get(job.case.model.format, ()), key=lambda name: library_of(name) in short):
+        if name not in refused and library_of(name) not in late:
             return find_flow(name)
     libraries = {library_of(refusal.flow) for refusal in refusals}
     flows = (other.flow for other in jobs if isinstance(other, FlowJob) and other.case.name == job.case.name)
