@@ -62,7 +62,7 @@ def opened_paths(node: ast.AST, file: CodeFile) -> Iterator[str]:
         if name != "loads" and any(_is_decoded(argument, file, set()) for argument in given):
             yield Unread("a path that is decoded: write it as it is")
         if any(last_name(argument) == "argv" for each in given for argument in [getattr(each, "value", each)]) and name in (
-            "rename", "replace", "move", "copy", "copyfile",
+            "rename", "move", "copy", "copyfile",
         ):  # fmt: skip
             yield Unread("a file that is named while it runs (of sys.argv)")
     if name == "replace" and "os.replace" in file.paths(node.func) and "argv" in ast.unparse(node):
