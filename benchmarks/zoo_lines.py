@@ -24,7 +24,7 @@ CONCERNS = {
     "published: code of scripts and notebooks": (
         "artifacts/code_* artifacts/dangerous_* artifacts/*_code.py artifacts/changed_values.py artifacts/environment.py "
         "artifacts/known_* artifacts/handed_modules.py artifacts/opened_paths.py artifacts/package_names.py artifacts/reached.py "
-        "artifacts/sources.py artifacts/inspect_source.py artifacts/shown_markup.py",
+        "artifacts/sources.py artifacts/inspect_source.py artifacts/magics.py artifacts/folded_text.py artifacts/shown_markup.py",
         "artifacts.scan artifacts.sources",
     ),
     "published: licences and terms": (
