@@ -59,3 +59,13 @@ def test_what_float32_loses_by_rounding_may_be_as_far_off_and_no_further(given: 
     text = "(float[4] x) => (float[4] y) <float big = {1e8}> { a = Add(x, big) y = Sub(a, big) }"
     values = _values(text, np.float32([1, 2, 3, 4]))
     assert far_of({"y": np.full(4, given, np.float32)}, values, FLOW, 7).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("large", "given", "kind"),
+    [("1e8", np.nan, ""), ("1e8", 7.0, ""), ("1e2", np.nan, "range"), ("1e2", 7.0, "values")],
+)
+def test_where_the_plain_evaluation_has_no_number_none_is_asked_for(large: str, given: float, kind: str) -> None:
+    """What is left of x + 1e8 - 1e8 is 0, and 0 / 0 no number."""
+    text = f"(float[2] x) => (float[2] y) <float big = {{{large}}}> {{ a = Add(x, big) b = Sub(a, big) y = Div(b, b) }}"
+    assert far_of({"y": np.full(2, given, np.float32)}, _values(text, np.float32([1, 2])), FLOW, 7).kind == kind

@@ -55,6 +55,7 @@ def _forgiven(answer: Tensor, single: Tensor | None, values: CaseValues, name: s
         off = np.abs(single.astype(np.float64) - wide)
         own = np.abs(answer.astype(np.float64) - wide)
         lost = ~(off <= CLOSE * (np.abs(wide).max(initial=0.0) or 1.0))
-        if not is_beyond:
-            lost &= own <= TIMES * off.max(where=lost, initial=0.0)
+        is_number = np.isfinite(off)
+        is_near = own <= TIMES * off.max(where=lost & is_number, initial=0.0)
+        lost &= is_near | ~is_number | is_beyond
     return np.where(lost, values.expected(name), answer) if lost.any() else answer
