@@ -198,6 +198,8 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         # the place of one of several equal numbers: Hardmax was told beside TopK, which it becomes
         (_bucket("Hardmax", "untied inputs"), _bucket("TopK", "untied inputs"), UNDECIDED),
         (_bucket("Hardmax", "-untied inputs"), _bucket("TopK", "untied inputs"), DIFFERENT),
+        (_bucket("Hardmax", "untied inputs opset"), _bucket("TopK", "untied inputs -opset"), DIFFERENT),
+        (_bucket("Hardmax", "untied opset"), _bucket("TopK", "untied -opset"), UNDECIDED),
         (_bucket("TopK", "untied"), _bucket("TopK", "untied"), SAME),
         (_bucket("TopK", "untied"), _bucket("Sign TopK", "untied"), SAME),
         (_bucket("TopK", "untied inputs"), _bucket("Sign TopK", "untied inputs"), UNDECIDED),  # any other numbers do

@@ -117,7 +117,8 @@ def _is_open(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
     swapped = (_instead(bucket, theirs[-1]), _instead(other, mine[-1])) if mine and theirs else ()
     is_swapped = False in swapped and True not in swapped and bool(_strong(shared))
-    return is_swapped or not shared.isdisjoint((FILLED, UNTIED))
+    is_tied = UNTIED in _strong(shared) or (UNTIED in shared and agree(bucket, other, but=WEAK))
+    return is_swapped or FILLED in shared or is_tied
 
 
 def _kin_in_one_use(bucket: Bucket, other: Bucket) -> bool:
