@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.worker.dispatch import _full_disk_reported
+from assay.worker.full_disk import full_disk_reported
 from assay.worker.scratch_dir import artifact_folder
 
 
 def test_what_it_raised_is_told(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="its own words"), _full_disk_reported(str(tmp_path / "gone")):
+    with pytest.raises(RuntimeError, match="its own words"), full_disk_reported(str(tmp_path / "gone")):
         raise RuntimeError("its own words")
 
 
