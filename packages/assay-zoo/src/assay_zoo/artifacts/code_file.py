@@ -186,6 +186,12 @@ def imports_of(node: ast.AST) -> Iterator[tuple[str, str]]:
         for alias in node.names:
             top = alias.name.partition(".")[0]
             yield (alias.asname, alias.name) if alias.asname else (top, top)
+    elif (
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and last_name(node.value.func) == "import_module"
+    ):
+        yield from ((target.id, imported_by(node.value)) for target in node.targets if isinstance(target, ast.Name))
     elif isinstance(node, ast.ImportFrom):
         module = "." * node.level + (node.module or "")
         yield from ((alias.asname or alias.name, f"{module}.{alias.name}") for alias in node.names if alias.name != "*")

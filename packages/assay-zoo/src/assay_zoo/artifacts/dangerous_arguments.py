@@ -88,3 +88,17 @@ def _by_words(node: ast.Call, path: str) -> Iterator[str]:
         yield Unread("what is named while it runs (a Formatter whose text is not written)")
     if name in ("set_providers", "add_provider", "add_provider_for_devices") and len(node.args) + len(words) > 1:
         yield Unread(f"native code (options of a provider in {name})")
+    if name == "InferenceSession":
+        options = [
+            part
+            for arg in given_to(node)
+            for each in ast.walk(arg)
+            if isinstance(each, ast.Tuple)
+            for part in each.elts[1:]
+        ]
+        if any(isinstance(option, ast.Name | ast.Attribute | ast.Call) for option in options):
+            yield Unread("native code (options of a provider that are not written there)")
+    if path == "torch.compile":
+        yield Unread("other processes (torch.compile starts a compiler)")
+    if name == "set_printoptions" and "formatter" in words:
+        yield Unread("what a package does (numbers are printed by a function)")

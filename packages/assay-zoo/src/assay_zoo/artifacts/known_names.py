@@ -84,7 +84,7 @@ _PLAIN = {
     ),
     "sys": (
         "argv exit path version version_info stdout stderr stdin platform maxsize float_info byteorder executable getsizeof "
-        "getrecursionlimit setrecursionlimit hexversion implementation exc_info getdefaultencoding intern prefix base_prefix"
+        "getrecursionlimit setrecursionlimit hexversion implementation exc_info getdefaultencoding intern"
     ),
     "shutil": "copy copy2 copyfile copyfileobj copytree move rmtree disk_usage get_terminal_size",
     "importlib": "import_module reload metadata resources invalidate_caches",

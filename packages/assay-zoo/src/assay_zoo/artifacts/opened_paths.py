@@ -5,17 +5,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from assay_zoo.artifacts.code_file import CodeFile, given_to, last_name, text_of
 from assay_zoo.artifacts.reached import Unread
 
 _OPENING = re.compile(
     r"u?open\w*|(?:Pure)?(?:Posix)?Path|joinpath|load(?:txt|mat)?|genfromtxt|fromfile|memmap|imread|read_\w+|listdir|scandir|i?glob|walk|"
-    r"chdir|input|FileInput|copy\w*|move|rename|rmtree|makedirs|mkdir|rmdir|unlink|with_suffix|with_name|parse|fetch\w*|download\w*"
+    r"chdir|input|FileInput|\w*FileHandler|copy\w*|move|rename|rmtree|makedirs|mkdir|rmdir|unlink|with_suffix|with_name|parse|fetch\w*|download\w*"
 )
 _NAMED = ("file", "path", "filename", "fname", "filepath_or_buffer", "top", "src", "dst", "pathname", "root_dir")
 _DECODING = re.compile(
-    r"\w*b(?:16|32|64|85)decode|a85decode|decodebytes|a2b_\w+|unhexlify|fromhex|decompress|chr|translate"
+    r"\w*b(?:16|32|64|85)decode|a85decode|decodebytes|a2b_\w+|unhexlify|fromhex|decompress|chr|translate|to_?bytes|unquote\w*|unescape|"
+    r"literal_eval|substitute"
 )
 _OF_TEXTS = (
     "decode",
@@ -35,7 +37,7 @@ _OF_TEXTS = (
 )
 _SAME = ("resolve", "absolute", "abspath", "realpath", "Path", "PurePath", "str", "fspath", "dirname")
 """These give the path that they are given, or the folder that it is in."""
-_HERE = ("cwd", "getcwd")
+_HERE = ("cwd", "getcwd", "gettempdir", "files", "locate_file")
 _ABOVE_ALL = 1000
 """Folders: more than any path has."""
 _FINDING = ("glob", "rglob", "iglob", "iterdir", "listdir", "scandir", "walk")
@@ -84,7 +86,7 @@ def opened_paths(node: ast.AST, file: CodeFile) -> Iterator[str]:
 def levels_above(node: ast.AST, file: CodeFile) -> int:
     """How many folders up from the file itself a path is, as `Path(__file__).parent` is one; 0 where it is no such path. Every folder
     above the one in which it runs is too many."""
-    above = 0
+    above, resolved = 0, False
     for _ in range(20):
         if isinstance(node, ast.Attribute) and node.attr in ("parent", "parents"):
             above, node = above + 1, node.value
@@ -106,6 +108,7 @@ def levels_above(node: ast.AST, file: CodeFile) -> int:
             if name in _HERE or (name == "Path" and not node.args):
                 return _ABOVE_ALL if above else 0
             above += name == "dirname"
+            resolved |= name in ("resolve", "absolute", "abspath", "realpath")
             node = node.args[0] if node.args else getattr(node.func, "value", ast.Name(""))
         elif isinstance(node, ast.Constant) and node.value in ("", "."):
             return _ABOVE_ALL if above else 0
@@ -117,6 +120,8 @@ def levels_above(node: ast.AST, file: CodeFile) -> int:
             node = values[0]
         else:
             break
+    if resolved and above > len(PurePosixPath(text_of(node)).parts) > 0:
+        return _ABOVE_ALL
     return above if isinstance(node, ast.Name) and node.id == "__file__" else 0
 
 
@@ -126,8 +131,12 @@ def _start(node: ast.AST, file: CodeFile) -> str:
         return _start(node.left, file)
     if isinstance(node, ast.JoinedStr) and node.values:
         return _start(node.values[0], file)
-    root = isinstance(node, ast.Attribute) and (
-        node.attr == "anchor" or (node.attr == "root" and isinstance(node.value, ast.Call))
+    of_parts = (
+        isinstance(node, ast.Subscript) and last_name(node.value) == "parts" and getattr(node.slice, "value", 1) == 0
+    )
+    root = of_parts or (
+        isinstance(node, ast.Attribute)
+        and (node.attr == "anchor" or (node.attr == "root" and isinstance(node.value, ast.Call)))
     )
     return "/" if root or {"os.sep", "os.path.sep", "os.altsep"} & set(file.paths(node)) else text_of(node)
 
@@ -137,9 +146,21 @@ def _is_decoded(node: ast.AST, file: CodeFile, seen: set[int]) -> bool:
     if id(node) in seen:
         return False
     seen.add(id(node))
+    if isinstance(node, ast.Name) and node.id == "chr":
+        return True
     parts = list(file.values(node.id)) if isinstance(node, ast.Name) else list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Call):
-        if _DECODING.fullmatch(last_name(node.func)):
+        if _DECODING.fullmatch(last_name(node.func)) or _is_computed(node, file):
             return True
         parts = parts if last_name(node.func) in _OF_TEXTS else []
     return any(_is_decoded(part, file, seen) for part in parts)
+
+
+def _is_computed(call: ast.Call, file: CodeFile) -> bool:
+    """Whether a function of Python or of a package makes it of nothing but what is written there: it could stand there itself."""
+    name, numbers = last_name(call.func), [part for arg in call.args[:1] for part in getattr(arg, "elts", ())]
+    if name in ("bytes", "bytearray"):
+        return bool(numbers)
+    written = bool(call.args) and all(isinstance(arg, ast.Constant) for arg in given_to(call))
+    other = not _OPENING.fullmatch(name) and name not in (*_SAME, *_HERE, *_OF_TEXTS, "get", "getenv")
+    return written and other and any(map(file.is_shared, file.paths(call.func))) and file.texts.of(call) is None
