@@ -6,11 +6,17 @@ from collections.abc import Collection, Mapping
 
 from assay.core.screening import EXECUTED, INPUT, NO_CURES
 from assay.fuzz.corpus import Bucket
+from assay.triage.findings import PLACE, findings
 
 
 def cures(bucket: Bucket) -> set[str]:
     """Names of what makes it right, a pass among them."""
     return cures_of(bucket.ablated) | {f"pass {name}" for name in bucket.brought}
+
+
+def passes(bucket: Bucket) -> set[str]:
+    """Those without which it is right, as triage saw or as the finding says whose case it is: nobody triages a known case."""
+    return {*bucket.brought} | {known.cure for known in findings() if known.cure and PLACE + known.file == bucket.known}
 
 
 def cures_of(ablated: Mapping[str, bool]) -> set[str]:

@@ -22,7 +22,7 @@ from assay.core.screening import (
     is_of_use,
 )
 from assay.fuzz.corpus import CAUSES, Bucket, is_compared
-from assay.fuzz.cures import agree, cures, executed, unsigned
+from assay.fuzz.cures import agree, cures, executed, passes, unsigned
 from assay.fuzz.deciding_fact import of_one_fact
 from assay.fuzz.old_reader import ignored_of, is_all_of_a_version
 from assay.fuzz.operator_forms import are_kin, is_input
@@ -91,8 +91,8 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     if is_kin_out or (is_one_crash and FILLED in shared) or (families <= ANSWERS and _is_open(bucket, other, shared)):
         return Relation.UNDECIDED
     if not nested and not _one_end(mine, theirs):
-        passes = {*bucket.brought} & {*other.brought}
-        return Relation.UNDECIDED if passes and {*mine} & {*theirs} else Relation.DIFFERENT
+        is_one_pass = bool(passes(bucket) & passes(other))
+        return Relation.UNDECIDED if is_one_pass and {*mine} & {*theirs} else Relation.DIFFERENT
     return _crossed(bucket, other)
 
 
