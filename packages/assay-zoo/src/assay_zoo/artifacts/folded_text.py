@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from typing import Any
 
 _LONGEST = 10_000
-_WIDE = re.compile(r"\d{4,}|\*")
+_WIDE = re.compile(r"\d{4,}|\*|\{[^{}]*\{")
 """In a format: it may make a text of any length."""
 _METHODS = (
     "join", "lower", "upper", "swapcase", "title", "capitalize", "strip", "lstrip", "rstrip", "removeprefix", "removesuffix", "replace",
@@ -24,7 +25,7 @@ class FoldedTexts:
         for node in reversed(nodes):
             try:
                 text = self._folded(node)
-            except (ValueError, TypeError, LookupError, AttributeError):
+            except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
                 continue
             if text is not None and len(text) <= _LONGEST:
                 self._texts[id(node)] = text
@@ -53,7 +54,8 @@ class FoldedTexts:
             return None
         if not isinstance(at, ast.Slice):
             return text[ast.literal_eval(at)]
-        return text[slice(*(each and ast.literal_eval(each) for each in (at.lower, at.upper, at.step)))]
+        first, end, step = (None if each is None else ast.literal_eval(each) for each in (at.lower, at.upper, at.step))
+        return text[first:end:step]
 
     def _of_operator(self, node: ast.BinOp) -> str | None:
         left, right = self.of(node.left), self.of(node.right)
@@ -62,8 +64,9 @@ class FoldedTexts:
         if isinstance(node.op, ast.Mult):
             text = left if right is None else right
             times = getattr(node.left if left is None else node.right, "value", None)
-            fits = text is not None and isinstance(times, int) and times * len(text) <= _LONGEST
-            return text * times if fits and text is not None else None
+            if text is None or not isinstance(times, int) or times * len(text) > _LONGEST:
+                return None
+            return text * times
         if not isinstance(node.op, ast.Mod) or left is None or _WIDE.search(left):
             return None
         values = [self.of(part) for part in (node.right.elts if isinstance(node.right, ast.Tuple) else [node.right])]
@@ -71,7 +74,8 @@ class FoldedTexts:
 
     def _of_call(self, node: ast.Call) -> str | None:
         if isinstance(node.func, ast.Name) and node.func.id == "chr" and len(node.args) == 1:
-            return chr(getattr(node.args[0], "value", ""))
+            code = getattr(node.args[0], "value", None)
+            return chr(code) if isinstance(code, int) else None
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         of = self.of(getattr(node.func, "value", None))
         if of is None or name not in _METHODS or (name == "format" and _WIDE.search(of)):
@@ -79,7 +83,7 @@ class FoldedTexts:
         if name == "join":
             (parts,) = node.args
             return self._joined(parts.elts, of) if isinstance(parts, ast.List | ast.Tuple) else None
-        given = [self.of(part) for part in node.args]
+        given: list[Any] = [self.of(part) for part in node.args]
         words = {word.arg or "": self.of(word.value) for word in node.keywords}
         return None if None in (*given, *words.values()) else str(getattr(of, name)(*given, **words))
 
