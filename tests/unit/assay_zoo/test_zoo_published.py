@@ -89,7 +89,9 @@ def test_what_a_notebook_keeps_beside_its_cells_acts_too(tmp_path: Path) -> None
 
 
 def test_code_behind_a_magic_is_read(tmp_path: Path) -> None:
-    item = _notebook(tmp_path, _code("%timeit -n 10 -r3 eval('1')\n%time f(1)\n%%time\n%timeit\n%%timeit -n1\nx = 1"))
+    item = _notebook(
+        tmp_path, *map(_code, ["%timeit -n 10 -r3 eval('1')\n%time f(1)", "%%time\n%timeit", "%%timeit -n1\nx = 1"])
+    )
     inspection = inspect_source({"kind": "source", **item})
     (reach,) = inspection["reaches"]
     assert "code that is made while it runs (eval)" in reach["sentence"]

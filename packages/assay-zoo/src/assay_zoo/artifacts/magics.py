@@ -45,6 +45,8 @@ def without_magics(code: Sequence[str], known: Collection[str]) -> tuple[list[st
         text, how = _read(words[1:]) if re.match(r"%[^%]", words) else ("pass", not words.endswith("?"))
         plain[at] = line[: len(line) - len(line.lstrip())] + text
         notes += [(at, words, how)] if how is not None else []
+        if words.startswith("%%"):
+            return [*plain[:at], *(["pass"] * (len(code) - at))], notes
     lines = [at for at in range(top, len(code)) if code[at].strip()]
     if len(lines) == 1 and plain[lines[0]] == code[lines[0]] and _is_command(code[lines[0]], known):
         notes.append((lines[0], code[lines[0]].strip(), False))
