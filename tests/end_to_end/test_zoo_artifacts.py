@@ -218,6 +218,6 @@ def test_a_script_that_changes_another_one_is_told_and_a_package_that_it_changes
     with (folder.parents[1] / "zoo.toml").open("a") as policy:
         policy.write('packages = ["numpy", "onnxruntime", "torch"]\n')
     text = (folder / "preprocess.py").read_text()
-    text += "\nimport torch\nfrom scripts import process\ntorch.SIZE = 1\nprocess.KEY = 'size'\n"
+    text += "\nimport torch\nimport scripts.process as process\ntorch.SIZE = 1\nprocess.KEY = 'size'\n"
     (folder / "preprocess.py").write_text(text)
     assert told(folder) == [("scan", "preprocess.py", len(text.splitlines()))]
