@@ -1,8 +1,8 @@
 """ONNX Runtime 1.31.1, CPU, with any optimization: an output of the model whose transposed copy is quantized comes quantized itself.
 
-Expected: `a` is the absolute value of the input, whatever reads it. Got: `a` rounded to the steps of the quantizer, and cut at its ends. The quantizer
-behind the Transpose is put in front of it, and so in front of the output as well. Right with `ORT_DISABLE_ALL`. Found by `assay fuzz
---flow onnxruntime --seed 291981` (generator qdq-graphs).
+Expected: `a` is the absolute value of the input, whatever reads it. Got: `a` rounded to the steps of the quantizer, and cut at its ends.
+The quantizer behind the Transpose is put in front of it, and so in front of the output as well. Right with `ORT_DISABLE_ALL`. Found by
+`assay fuzz --flow onnxruntime --seed 291981` (generator qdq-graphs).
 """
 
 from __future__ import annotations
