@@ -11,7 +11,7 @@ from assay_zoo.artifacts.code_file import CodeFile, given_to, imported_by, last_
 from assay_zoo.artifacts.code_texts import made_texts, reached_by_text
 from assay_zoo.artifacts.dangerous_arguments import PICKLED, TIMED, code_by_arguments
 from assay_zoo.artifacts.environment import environment
-from assay_zoo.artifacts.known_modules import module_told
+from assay_zoo.artifacts.known_modules import module_meaning
 from assay_zoo.artifacts.known_names import BUILTINS, GUARDED, HIDDEN, PLAIN_DUNDERS, reached_by
 from assay_zoo.artifacts.opened_paths import opened_paths
 from assay_zoo.artifacts.reached import Reached, Unread, reached
@@ -79,7 +79,7 @@ class _Scan(CodeFile):
                     yield Unread(f"{ast.unparse(part)} in a class")
                 waiting += ast.iter_child_nodes(part) if not isinstance(part, ast.FunctionDef | ast.Lambda) else ()
         for alias in node.names if isinstance(node, ast.Import) else ():
-            yield from (f"{what} (import of {name})" for name, what in [module_told(alias.name)] if what)
+            yield from (f"{what} (import of {name})" for name, what in [module_meaning(alias.name)] if what)
             yield from _way_to(alias.name)
             if alias.asname and alias.name in GUARDED and alias.asname != alias.name:
                 yield Unread(f"{alias.name} under another name")
@@ -87,7 +87,7 @@ class _Scan(CodeFile):
             yield from (what for alias in node.names for what in reached_by("", alias.name))
         elif isinstance(node, ast.ImportFrom):
             module = node.module or ""
-            yield from (f"{what} (import of {name})" for name, what in [module_told(module)] if what)
+            yield from (f"{what} (import of {name})" for name, what in [module_meaning(module)] if what)
             yield from _way_to(module)
             for alias in node.names:
                 if alias.name == "*":
@@ -248,7 +248,7 @@ class _Scan(CodeFile):
     def _by_name(self, node: ast.Call, name: str) -> Iterator[str]:
         if name == "import_module":
             module = imported_by(node)
-            what = module_told(module)[1]
+            what = module_meaning(module)[1]
             if not module:
                 yield Unread("a module whose name is made while it runs (import_module)")
             elif what or module in GUARDED:

@@ -15,7 +15,7 @@ PICKLED = {
 """These unpickle where this argument says so."""
 TIMED = ("timeit.timeit", "timeit.repeat", "timeit.Timer", "cProfile.run", "torch.utils.benchmark.Timer")
 _HOW = ("verbosity", "exit", "failfast", "buffer")
-"""What `unittest.main` is told of how it runs."""
+"""Arguments of `unittest.main` that say how it runs."""
 _BACKENDS = ("matplotlib.use", "matplotlib.pyplot.switch_backend")
 
 

@@ -67,7 +67,7 @@ _MODULES = {
 }
 
 
-def module_told(name: str) -> tuple[str, str]:
+def module_meaning(name: str) -> tuple[str, str]:
     """The module of which something is told, and what."""
     parts = name.split(".")
     for prefix in (".".join(parts[: end + 1]) for end in range(len(parts))):

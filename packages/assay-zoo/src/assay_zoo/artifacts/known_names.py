@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import FunctionType, ModuleType
 from typing import Any
 
-from assay_zoo.artifacts.known_modules import HARMLESS, module_told
+from assay_zoo.artifacts.known_modules import HARMLESS, module_meaning
 from assay_zoo.artifacts.reached import Unread
 
 BUILTINS = ("exec", "eval", "compile", "__import__", "globals", "locals", "breakpoint")
@@ -131,7 +131,7 @@ def reached_by(module: str, name: str) -> Iterator[str]:
     """What `module.name` is; without a module: `name` of any value."""
     path = f"{module}.{name}" if module else name
     of_os = _OF_OS.get(name, "other processes" if _STARTING.fullmatch(name) else "")
-    named, what = module_told(path) if module else ("", "")
+    named, what = module_meaning(path) if module else ("", "")
     if of_os and module in ("os", "posix", ""):
         yield f"{of_os} (os.{name})" if module else Unread(f"{of_os} ({name})")
     elif (
@@ -169,7 +169,7 @@ def _of_python(path: str) -> Iterator[str]:
     value = in_python(path)
     if isinstance(value, ModuleType):
         name = value.__name__.lstrip("_")
-        if name in _THROUGH or module_told(name)[1]:
+        if name in _THROUGH or module_meaning(name)[1]:
             yield f"the module {name} through another ({path})"
     elif isinstance(value, FunctionType) and value.__name__ == "main" and not path.startswith("unittest"):
         yield f"a program of Python itself ({path})"

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from assay_zoo.artifacts.install_commands import shell_commands
-from assay_zoo.artifacts.known_modules import module_told
+from assay_zoo.artifacts.known_modules import module_meaning
 from assay_zoo.artifacts.known_names import reached_by
 from assay_zoo.artifacts.page_commands import asked_in_page
 
@@ -204,7 +204,7 @@ def _is_made(path: str, packages: Sequence[str], *, asked: bool) -> bool:
     if module in _RUNNING:
         return True
     known = path.partition(".")[0] in packages
-    return asked and (not known or bool(module_told(path)[1]) or any(reached_by(module, name)))
+    return asked and (not known or bool(module_meaning(path)[1]) or any(reached_by(module, name)))
 
 
 def _is_command(value: str, *, listed: bool) -> bool:

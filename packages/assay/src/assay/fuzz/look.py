@@ -65,7 +65,7 @@ class Look:
         self, chosen: Sequence[Waiting], flows: Mapping[str, Flow], left: float
     ) -> Iterator[tuple[Waiting, Bucket]]:
         """A bucket for each, in their order; none for those that no look was begun into once the time was over. One that was begun is
-        whole: what was not compared by every experiment would be told as new."""
+        whole: what was not compared by every experiment would be reported as new."""
         deadline = time.monotonic() + left
         for waiting in chosen:
             if waiting.suspect.kind in UNCHECKED:

@@ -227,7 +227,7 @@ class Fuzzing:
 
     def keep(self, waiting: Waiting, bucket: Bucket) -> bool:
         """Counted where its cause is there already, in the place of one that it proves, or as a new one. False where it would be a cause
-        and the time was over before every known defect that it may be was screened: nothing is told of it then."""
+        and the time was over before every known defect that it may be was screened: nothing is reported of it then."""
         self.session.processor_s = self.used_s()
         if not self._refer(waiting.flow, bucket) and bucket.status in CAUSES:
             return False

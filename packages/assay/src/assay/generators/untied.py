@@ -1,4 +1,4 @@
-"""A case whose equal numbers are told apart, in their order: what picks one of several is right then, whatever else the numbers are."""
+"""A case whose equal numbers are made different, in their order: what picks one of several is right then, whatever else the numbers are."""
 
 from __future__ import annotations
 
