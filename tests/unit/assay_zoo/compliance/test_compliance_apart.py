@@ -78,6 +78,38 @@ def test_a_model_that_takes_for_ever_is_told(tmp_path: Path) -> None:
     assert "did not end within 1 s of processor time" in failed.sentence
 
 
+ENDLESS = """#!{python} -I
+from assay_zoo.compliance import steps
+from assay_zoo.limited_process_main import main
+
+
+def endless(look):
+    while True:
+        pass
+    yield
+
+
+steps.STEPS = {{**steps.STEPS, "structure": endless}}
+main()
+"""
+
+
+@pytest.mark.heavy
+def test_a_later_step_that_takes_for_ever_is_told_and_the_others_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "python"
+    python.write_text(ENDLESS.format(python=sys.executable))
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    built("nan_weights", tmp_path)
+    checks = checked(tmp_path, limits=ChildLimits(seconds=1))
+    failed = {check.name: check.sentence for check in checks if check.outcome is CheckOutcome.FAILED}
+    assert "did not end within 1 s of processor time on it (step 'structure')" in failed["compliance.model"]
+    assert "'w'" in failed["compliance.graph"]
+    assert not [check for check in checks if check.outcome is CheckOutcome.PASSED]
+
+
 def test_a_child_that_cannot_be_started_blames_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model.onnx").write_bytes(relu().SerializeToString())
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
