@@ -78,6 +78,7 @@ class FindingCode(enum.StrEnum):
     NODE_RANGE = "node_range"
     NODE_SHAPE = "node_shape"
     INPUTS_IGNORED = "inputs_ignored"
+    GUARD_LOST = "guard_lost"
     AT_SIZES = "at_sizes"
     BODY_DISAGREES = "body_disagrees"
     SCHEDULES_DISAGREE = "schedules_disagree"

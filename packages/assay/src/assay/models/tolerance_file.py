@@ -14,9 +14,11 @@ import numpy as np
 from assay.core.digest import sha256_bytes
 from assay.models.files import file_digest
 from assay.models.tensors import TensorFile, write_tensors
-from assay.numerics.tolerance.derived_tolerance import VERSION, DerivedTolerance, Header, Samples
+from assay.numerics.tolerance.derived_tolerance import VERSION, DerivedTolerance, GuardedInputs, Header, Samples
+from assay.ports import Tensor
 
 HEADER = "profile.json"
+GUARDED = "guarded.safetensors"
 _PARTS = ("oracle", "deviation", "margins")
 _KEY = re.compile(r"(?P<sample>[0-9]{5})/(?P<name>.*)", re.DOTALL)
 
@@ -45,6 +47,7 @@ def write_tolerance(folder: Path, profile: DerivedTolerance) -> None:
             for name, array in sample.items()
         }
         _staged(folder, f"{part}.safetensors", tensors)
+    _staged(folder, GUARDED, _guarded_tensors(profile.guarded))
     for number, other in enumerate(profile.others):
         write_tolerance(_other(folder, number), other)
     header, count = msgspec.json.encode(profile.header, order="sorted"), len(profile.others)
@@ -91,7 +94,26 @@ def read_tolerance(folder: Path) -> DerivedTolerance | None:
                     if match is not None:
                         samples[int(match["sample"])][match["name"]] = file.read(key)
         parts[part] = samples
-    return DerivedTolerance(header, **parts, others=[other for other in others if other is not None])
+    known = [other for other in others if other is not None]
+    return DerivedTolerance(header, **parts, others=known, guarded=_read_guarded(folder / GUARDED))
+
+
+def _guarded_tensors(guarded: GuardedInputs | None) -> dict[str, Tensor]:
+    if guarded is None:
+        return {}
+    allowed = {name: np.asarray(limit, np.float64) for name, limit in guarded.allowed.items()}
+    parts = {"inputs": guarded.inputs, "oracle": guarded.oracle, "allowed": allowed}
+    return {f"{part}/{name}": np.asarray(array, order="C") for part in parts for name, array in parts[part].items()}
+
+
+def _read_guarded(path: Path) -> GuardedInputs | None:
+    parts: dict[str, dict[str, Tensor]] = {"inputs": {}, "oracle": {}, "allowed": {}}
+    with TensorFile(path) as file:
+        for key in file.tensors:
+            part, _, name = key.partition("/")
+            parts[part][name] = file.read(key)
+    allowed = {name: float(limit) for name, limit in parts["allowed"].items()}
+    return GuardedInputs(parts["inputs"], parts["oracle"], allowed) if allowed else None
 
 
 def _other(folder: Path, number: int) -> Path:
@@ -100,7 +122,7 @@ def _other(folder: Path, number: int) -> Path:
 
 def _digest(folder: Path, header: bytes, others: int) -> str:
     """Of the header, of all tensors, and of what vouches for the other answers. Raises OSError."""
-    files = [folder / f"{part}.safetensors" for part in _PARTS]
+    files = [*(folder / f"{part}.safetensors" for part in _PARTS), folder / GUARDED]
     parts = [file_digest(path) for path in (*files, *(_other(folder, number) / HEADER for number in range(others)))]
     return sha256_bytes(header + "".join(parts).encode())
 

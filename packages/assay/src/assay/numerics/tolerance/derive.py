@@ -21,6 +21,7 @@ from assay.numerics.tolerance.deriving import Deriving
 from assay.numerics.tolerance.selftest import selftest
 from assay.numerics.tolerance.simulate.bit_exact import derive_bits
 from assay.numerics.tolerance.simulate.graph_study import study
+from assay.numerics.tolerance.simulate.guarded_inputs import guarded_inputs
 from assay.numerics.tolerance.simulate.tensors_only import tensors_only
 from assay.numerics.tolerance.simulate.tie_choices import choices, is_alike, may_meet_ties
 from assay.numerics.tolerance.simulate.weight_grids import with_stored_constants
@@ -111,7 +112,10 @@ def _tried(deriving: Deriving, inputs: Sequence[Tensors], precision: str, coarse
     begin = time.perf_counter()
     tried = selftest(deriving, profile, inputs)
     seconds = {**deriving.drawing.seconds, "selftest": time.perf_counter() - begin}
-    return profile.with_header(selftest=tried, seconds=seconds)
+    begin = time.perf_counter()
+    guarded = guarded_inputs(deriving, inputs, profile)
+    seconds["guards"] = time.perf_counter() - begin
+    return replace(profile.with_header(selftest=tried, seconds=seconds), guarded=guarded)
 
 
 def _by_rules(deriving: Deriving, rules: Rules, inputs: Sequence[Tensors], precision: str) -> DerivedTolerance:

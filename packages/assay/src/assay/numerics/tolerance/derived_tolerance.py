@@ -14,7 +14,7 @@ from assay.core.result import UntakenBranch
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 34
+VERSION = 35
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
@@ -84,18 +84,29 @@ Samples = list[dict[str, Tensor]]
 
 
 @dataclass(frozen=True)
+class GuardedInputs:
+    """Inputs at which the model's guards against zero count (`assay.numerics.tolerance.simulate.guarded_inputs`): by output what is
+    right in float64, and by how much any element of it may be off."""
+
+    inputs: dict[str, Tensor]
+    oracle: dict[str, Tensor]
+    allowed: dict[str, float]
+
+
+@dataclass(frozen=True)
 class DerivedTolerance:
     """For each sample: `oracle` in float64 by output; `deviation`, the standard deviation of a correct flow, by output
     (real ones); `margins` by output and what it is (`low`, `high`, `scores`, `scores_deviation`, `axis`, `largest`, and
     `tipped` and `shaken`, where values are rounded to a grid: see `assay.numerics.tolerance.rules.rounding_steps`). `others`
     are the answers of a flow that rounds ties by a rule of its own (`assay.numerics.tolerance.simulate.tie_choices`), each with
-    its own noise: an engine that agrees with one of them is right."""
+    its own noise: an engine that agrees with one of them is right. `guarded` is no sample: it is judged for itself."""
 
     header: Header
     oracle: Samples = field(default_factory=list)
     deviation: Samples = field(default_factory=list)
     margins: Samples = field(default_factory=list)
     others: list[DerivedTolerance] = field(default_factory=list)
+    guarded: GuardedInputs | None = None
 
     def output(self, name: str) -> OutputNoise | None:
         """None for a name that the model has not."""
@@ -107,7 +118,9 @@ class DerivedTolerance:
             return self
         others = [other.first(count) for other in self.others]
         header = msgspec.structs.replace(self.header, samples=count)
-        return DerivedTolerance(header, self.oracle[:count], self.deviation[:count], self.margins[:count], others)
+        return DerivedTolerance(
+            header, self.oracle[:count], self.deviation[:count], self.margins[:count], others, self.guarded
+        )
 
     def only(self, names: Collection[str]) -> DerivedTolerance:
         """The same for some of the outputs."""

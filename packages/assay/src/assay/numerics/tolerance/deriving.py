@@ -41,7 +41,7 @@ class Deriving:
     """One model and contract: evaluators made once, samples one after the other."""
 
     def __init__(self, proto: Any, arithmetic: Arithmetic, seed: int, graph: Graph | None = None) -> None:
-        self._proto = proto
+        self.proto = proto
         self.graph: Graph = graph or study(proto)
         self.arithmetic = arithmetic
         self.seed = seed
@@ -51,6 +51,8 @@ class Deriving:
         self.middle = middle_tensor(self.wide, self.graph)
         self.last = last_tensor(self.wide, self.graph)
         self._samples_in_all = 0
+        self.cost = 0
+        """Of the first sample (`rules.derivation_cost`)."""
         self.before: dict[str, dict[str, Any]] = {}
         """By the label of an operator that a defect may be built into: of the first sample, what that changes nothing before."""
         decisions = (decision_of(name, self.graph) for name in self.outputs)
@@ -92,7 +94,7 @@ class Deriving:
 
     def _fewest_elements(self) -> int:
         """Of any output, with the sizes that the model declares; what it leaves open may be 1."""
-        shapes = (info.type.tensor_type.shape.dim for info in self._proto.graph.output)
+        shapes = (info.type.tensor_type.shape.dim for info in self.proto.graph.output)
         sizes = ([dim.dim_value if dim.HasField("dim_value") else 1 for dim in dims] for dims in shapes)
         return min((math.prod(size) for size in sizes), default=0)
 
@@ -101,6 +103,7 @@ class Deriving:
             return []
         self._samples_in_all = len(inputs)
         samples = {0: first or self._sample(0, inputs[0])}
+        self.cost = samples[0].cost
         inputs = inputs[: affordable(samples[0].cost, len(inputs), rounds=self.graph.rounds)]
         self._samples_in_all = len(inputs)
         for places in group_by_shape(inputs):
@@ -128,7 +131,7 @@ class Deriving:
             samples.update(zip(part, parts, strict=False))
 
     def _at_once(self, inputs: Sequence[Tensors], first: Sample) -> int:
-        if not may_join(self._proto, inputs):
+        if not may_join(self.proto, inputs):
             return 1
         return int(max(1, min(MOST, MEMORY_BYTES // max(1, first.recorded_bytes))))
 
@@ -201,7 +204,7 @@ class Deriving:
                 outputs=tuple(self._output(name, samples) for name in self.outputs),
                 without_rule=tuple(self.drawing.without_rule),
                 fallen=tuple(self.drawing.fallen),
-                untaken=untaken_branches(self._proto.graph, self.drawing.met),
+                untaken=untaken_branches(self.proto.graph, self.drawing.met),
                 jumps=self.graph.jumps,
             ),
             [{name: sample.values[name] for name in self.outputs} for sample in samples],

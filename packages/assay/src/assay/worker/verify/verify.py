@@ -49,6 +49,7 @@ from assay.worker.stages import Stages
 from assay.worker.verify.answers import Answered, answered
 from assay.worker.verify.contract_comparison import choose_comparator, compare_outputs, contract_of
 from assay.worker.verify.function_equivalence import compare_with_function_body
+from assay.worker.verify.guarded_inputs import check_guards
 from assay.worker.verify.input_sensitivity import check_sensitivity
 from assay.worker.verify.numeric_defaults import tried
 from assay.worker.verify.output_statistics import with_statistics
@@ -136,12 +137,15 @@ def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stage
         compare = partial(compare_outputs, job, rewritten, judging)
         held = excuse_overflow(job, actual, golden, rewritten, judging, compare, plain)
     sized = compare_at_shapes(job, lowered.backend, engine, rewritten, stages, plain)
+    with stages.enter(Stage.RUN):
+        guarded = judging.profile.guarded if judging.profile is not None and not golden.lock.state else None
+        unguarded = check_guards(job, engine, rewritten, guarded, plain)
     with stages.enter(Stage.COMPARE):
         given = with_constants(job.case.model, with_statistics(held.given[0], actual, golden.outputs) + sized.given[0])
         random = drawn_parts(actual[0], drawn)
         repeatable = {name: array for name, array in actual[0].items() if name not in random}
         judged_so_far = _Seen(
-            given + check_sensitivity(job, rewritten, ran.probed, repeatable, plain),
+            given + check_sensitivity(job, rewritten, ran.probed, repeatable, plain) + unguarded,
             held.given[1] + sized.given[1],
             _against(job, actual, held.against_float),
             held.unproven or sized.unproven,

@@ -1,0 +1,153 @@
+"""What guards an operator against values that it has no number for: an epsilon, a lower end, a Relu before a logarithm, a root, a divisor.
+
+Log(Clip(x, 1e-5))    x / (norm + 1e-8)    Sqrt(Relu(x))    the epsilon of a LayerNormalization
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from onnx import ModelProto, NodeProto, helper, numpy_helper
+
+from assay.numerics.operators.index import record_of
+from assay.numerics.shapes.needed_values import DIVISOR, DOMAIN
+from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data
+from assay.ports import Tensor
+
+EPSILON = "epsilon"
+STORED_VARIANCE = "BatchNormalization"
+"""Its epsilon guards a number of the model itself: inputs have no part in it."""
+_LOWER_END = 1
+"""Where a Clip has it among its inputs."""
+_COMMUTING = ("Add", "Max", "Mul")
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """`producers` by value, single `numbers`, all that is `stored`, and `moving`: what depends on the inputs of the model."""
+
+    producers: dict[str, NodeProto]
+    numbers: dict[str, Tensor]
+    stored: frozenset[str]
+    moving: frozenset[str]
+
+
+def guards_of(proto: ModelProto) -> list[NodeProto]:
+    """The operators of the graph that guard another, each once."""
+    scope = _scope(proto)
+    guards = {
+        node.output[0]: node
+        for operator in proto.graph.node
+        for place in _demanded(operator, scope)
+        for node in _before(operator.input[place], scope)
+    }
+    normal = [node for node in proto.graph.node if EPSILON in _attributes(node) and node.op_type != STORED_VARIANCE]
+    return [*guards.values(), *normal]
+
+
+def without(proto: ModelProto, guards: Sequence[NodeProto]) -> ModelProto:
+    """A copy in which these guard nothing: what was guarded goes on as it is."""
+    copy = ModelProto()
+    copy.CopyFrom(proto)
+    names = {node.output[0] for node in guards}
+    scope = _scope(proto)
+    for node in copy.graph.node:
+        if not node.output or node.output[0] not in names:
+            continue
+        if EPSILON in _attributes(node):
+            _put(node, EPSILON, 0.0)
+        elif node.op_type == "Clip":
+            _put(node, "min", None)
+            if len(node.input) > _LOWER_END:
+                node.input[_LOWER_END] = ""
+        else:
+            guarded = next(name for name in node.input if name in scope.moving)
+            node.CopyFrom(helper.make_node("Identity", [guarded], list(node.output), name=node.name))
+    return copy
+
+
+def _scope(proto: ModelProto) -> _Scope:
+    graph = proto.graph
+    stored = {tensor.name for tensor in graph.initializer}
+    numbers = {
+        tensor.name: numpy_helper.to_array(tensor)
+        for tensor in graph.initializer
+        if not any(d > 1 for d in tensor.dims)
+    }
+    moving = {value.name for value in graph.input} - stored
+    for node in graph.node:
+        if node.op_type == "Constant" and (number := _number(node)) is not None:
+            numbers[node.output[0]] = number
+        elif any(name in moving for name in node.input) or any(attribute.HasField("g") for attribute in node.attribute):
+            moving.update(name for name in node.output if name)
+    producers = {name: node for node in graph.node for name in node.output if name}
+    return _Scope(producers, numbers, frozenset(stored), frozenset(moving))
+
+
+def _number(node: NodeProto) -> Tensor | None:
+    """Of a Constant; None for texts, lists and large ones."""
+    (attribute,) = node.attribute
+    if attribute.name == "value" and not any(size > 1 for size in attribute.t.dims):
+        return numpy_helper.to_array(attribute.t)
+    return np.asarray(attribute.f, np.float32) if attribute.name == "value_float" else None
+
+
+def _demanded(node: NodeProto, scope: _Scope) -> Iterator[int]:
+    """Which inputs must lie in the domain of the operator, or not be zero."""
+    ranges = record_of(node.op_type).ranges
+    if ranges is None or node.attribute:  # what has a domain of its own is a function of numbers alone
+        return
+    values: list[Value] = [of_data(scope.numbers[name]) if name in scope.numbers else UNKNOWN for name in node.input]
+    plain = Node(node.op_type, node.domain, node.name, tuple(node.input), tuple(node.output), {})
+    for place, need in ranges(plain, values):
+        if need.kind in (DOMAIN, DIVISOR) and place < len(node.input) and node.input[place] in scope.moving:
+            yield place
+
+
+def _before(name: str, scope: _Scope) -> Iterator[NodeProto]:
+    """The guard of a value: the first one, through operators of one operand that keep what is guarded."""
+    while (node := scope.producers.get(name)) is not None:
+        record = record_of(node.op_type)
+        moving = [at for at, operand in enumerate(node.input) if operand in scope.moving and at not in record.steers]
+        if len(moving) != 1 or (moving[0] and node.op_type not in _COMMUTING):
+            return
+        if _is_guard(node, scope):
+            yield node
+            return
+        if not (record.carries or record.ranges or record.free or record.order):
+            return
+        name = node.input[moving[0]]
+
+
+def _is_guard(node: NodeProto, scope: _Scope) -> bool:
+    """Whether it may keep what it gives from being zero, or below."""
+    if node.op_type in ("Relu", "Clip"):
+        return True
+    others = [name for name in node.input if name and name not in scope.moving]
+    return node.op_type in ("Add", "Max") and all(_may_be_positive(name, scope) for name in others)
+
+
+def _may_be_positive(name: str, scope: _Scope) -> bool:
+    """One number; one that is computed may be any."""
+    number = scope.numbers.get(name)
+    return name not in scope.stored if number is None else bool((number >= 0).all())
+
+
+def _attributes(node: NodeProto) -> frozenset[str]:
+    """Those that it has, stated or not."""
+    from onnx import defs
+
+    stated = frozenset(attribute.name for attribute in node.attribute)
+    if EPSILON in stated or not defs.has(node.op_type, node.domain):
+        return stated
+    return stated | frozenset(defs.get_schema(node.op_type, domain=node.domain).attributes)
+
+
+def _put(node: NodeProto, name: str, value: float | None) -> None:
+    kept = [attribute for attribute in node.attribute if attribute.name != name]
+    del node.attribute[:]
+    node.attribute.extend(kept)
+    if value is not None:
+        node.attribute.append(helper.make_attribute(name, value))

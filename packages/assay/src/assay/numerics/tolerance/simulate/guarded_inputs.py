@@ -1,0 +1,135 @@
+"""Inputs at which a model's own guards count, and what a correct engine may answer there.
+
+Numbers that are drawn are hardly ever zero: an engine that has lost an epsilon is right on them, and answers infinity or NaN on silence
+or a black picture. Such inputs say nothing of ordinary noise, so they are judged for themselves, and by gross differences alone: an
+engine that keeps the guards lies far within what is allowed, one that has lost them far beyond. Where a computation is no
+better conditioned than that (noise, single precision, or numbers below the normal ones flushed to zero come near to
+what is allowed), the inputs say nothing, and are not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.core.dtype import UNIT_ROUNDOFF
+from assay.errors import Lowering
+from assay.numerics.guards import guards_of, without
+from assay.numerics.oracle.evaluator import WideEvaluator
+from assay.numerics.oracle.float32_graph import Float32Evaluator
+from assay.numerics.oracle.hooks import SILENT, Hook, observed_by
+from assay.numerics.oracle.split_weights import split_weights
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, GuardedInputs
+from assay.numerics.tolerance.rules.derivation_cost import affordable
+from assay.numerics.tolerance.simulate.double_evaluation import as_type, named, wide_evaluator
+from assay.numerics.tolerance.simulate.monte_carlo import NonlinearNoise
+from assay.numerics.tolerance.simulate.overflow import Reaching
+from assay.ports import Tensor, Tensors
+
+if TYPE_CHECKING:
+    from assay.numerics.tolerance.deriving import Deriving
+
+SHARE = 2.0**-10
+"""Of the largest number of an output: what an engine may be off by at least."""
+TIMES = 64.0
+"""The largest standard deviation of an output there: what it may be off by else."""
+MOST = 2.0**-4
+"""Of the largest number of an output: where noise is more than that, nothing is told."""
+FAR = 4.0
+"""A model without its guards is off by more than so many times what is allowed, and the model itself, evaluated otherwise, by less than that
+part of it."""
+Outputs = dict[str, Tensor]
+
+
+def guarded_inputs(deriving: Deriving, inputs: Sequence[Tensors], profile: DerivedTolerance) -> GuardedInputs | None:
+    """None where the model has no guards, where none counts on such inputs, or where nothing can be told there."""
+    graph, drawing, arithmetic = deriving.graph, deriving.drawing, deriving.arithmetic
+    coarse = max(arithmetic.storage, arithmetic.accumulate) > UNIT_ROUNDOFF["float32"] or arithmetic.weight_levels
+    if not inputs or coarse or graph.rounds or affordable(deriving.cost, len(inputs) + 1) <= len(inputs):
+        return None
+    if not (guards := guards_of(deriving.proto)):
+        return None
+    real = [output.name for output in profile.header.outputs if output.kind == "real"]
+    try:
+        bare = wide_evaluator(*split_weights(without(deriving.proto, guards)))
+        for fed in _candidates(inputs[0]):
+            exact = _evaluated(drawing.wide, fed, drawing.outputs)
+            lost = _evaluated(bare, fed, drawing.outputs)
+            sizes = {name: _size(exact[name], profile, name) for name in real if np.isfinite(exact[name]).all()}
+            allowed = {name: SHARE * size for name, size in sizes.items() if size}
+            if not any(_is_off(lost[name], exact[name], FAR * allowed[name]) for name in allowed):
+                continue
+            noise = _noise(deriving, len(inputs), fed, tuple(allowed))
+            allowed = {
+                name: max(allowed[name], TIMES * noise[name])
+                for name in noise
+                if TIMES * noise[name] <= MOST * sizes[name]
+            }
+            others = [
+                _evaluated(drawing.wide, fed, drawing.outputs, Reaching(graph, arithmetic, None, None)),
+                _single(deriving, fed),
+            ]
+            counting = {
+                name: limit
+                for name, limit in allowed.items()
+                if _is_off(lost[name], exact[name], FAR * limit)
+                and not any(_is_off(other[name], exact[name], limit / FAR) for other in others)
+            }
+            if counting:
+                return GuardedInputs(dict(fed), {name: exact[name] for name in counting}, counting)
+    except (Lowering, FloatingPointError):
+        return None
+    return None
+
+
+def _candidates(sample: Tensors) -> Iterator[dict[str, Tensor]]:
+    """The first sample with other real numbers: none at all, none in the first half (a model may look for silence before it computes
+    anything), and none above zero. What is a single number is a setting, and stays, where there are others."""
+    every = {name: array for name, array in sample.items() if array.dtype.kind == "f" and array.size}
+    real = {name: array for name, array in every.items() if array.size > 1} or every
+    for changed in (np.zeros_like, _half, lambda array: -np.abs(array)) if real else ():
+        yield {**sample, **{name: changed(array) for name, array in real.items()}}
+
+
+def _half(array: Tensor) -> Tensor:
+    """Of its longest axis."""
+    half, axis = array.copy(), int(np.argmax(array.shape)) if array.ndim else 0
+    half[(slice(None),) * axis + (slice(array.shape[axis] // 2),) if array.ndim else ()] = 0
+    return half
+
+
+def _evaluated(evaluator: WideEvaluator, fed: Tensors, outputs: Sequence[str], hook: Hook = SILENT) -> Outputs:
+    with observed_by(hook), np.errstate(all="ignore"):
+        return named(outputs, evaluator.evaluate(as_type(fed, evaluator.computes_in)))
+
+
+def _single(deriving: Deriving, fed: Tensors) -> Outputs:
+    evaluator = Float32Evaluator.beside(deriving.drawing.wide, *split_weights(deriving.proto))
+    return _evaluated(evaluator, fed, deriving.drawing.outputs)
+
+
+def _size(value: Tensor, profile: DerivedTolerance, name: str) -> float:
+    """The largest number of an output, here or of an ordinary sample."""
+    arrays = [value, *(sample[name] for sample in profile.oracle)]
+    return max((float(np.abs(array[np.isfinite(array)]).max(initial=0.0)) for array in arrays), default=0.0)
+
+
+def _is_off(value: Tensor, exact: Tensor, limit: float) -> bool:
+    """By more than that, or no number, anywhere."""
+    if value.shape != exact.shape:
+        return True
+    with np.errstate(all="ignore"):
+        return not bool((np.abs(value.astype(np.float64) - exact) <= limit).all())
+
+
+def _noise(deriving: Deriving, number: int, fed: Tensors, names: Sequence[str]) -> dict[str, float]:
+    """The largest standard deviation of these outputs; without those of which it is not known."""
+    try:
+        sample = deriving.drawing.sample(number, fed)
+    except NonlinearNoise:
+        deriving.drawing.unamplified()
+        sample = deriving.drawing.sample(number, fed)
+    known = [name for name in names if name not in sample.unstable and name in sample.deviations]
+    return {name: float(sample.deviations[name].max(initial=0.0)) for name in known}

@@ -1,0 +1,53 @@
+"""Does the engine keep the model's guards against zero? It is asked where they count, once, and judged there for itself."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from assay.core.comparison import Comparison
+from assay.core.finding import Finding, FindingCode
+from assay.core.job import VerifyJob
+from assay.numerics.tolerance.derived_tolerance import GuardedInputs
+from assay.ports import Engine, Tensor
+from assay.worker.engine.checked_answer import checked
+from assay.worker.engine.transformed_model import TransformedModel
+from assay.worker.inputs.memory_layout import with_layout
+from assay.worker.verify.reference_comparison import Compare
+
+GUARDED = "inputs at which guards count"
+
+
+def check_guards(
+    job: VerifyJob, engine: Engine, rewritten: TransformedModel, guarded: GuardedInputs | None, compare: Compare
+) -> tuple[Comparison, ...]:
+    """The outputs that are beyond what is allowed there. None where the case is published as it is, where a transform has made another
+    model, or where the engine does not take these inputs: nobody promised that it does."""
+    if guarded is None or job.case.contract.published or rewritten.standard is not None:
+        return ()
+    try:
+        (fed,) = rewritten.fed([guarded.inputs])
+        answer = checked(engine.run(with_layout(fed, job.case.inputs.layout)))
+    except Exception:  # noqa: BLE001  whatever it raises
+        return ()
+    names = [name for name in guarded.allowed if _is_beyond(answer.get(name), guarded, name)]
+    if not names:
+        return ()
+    comparisons, _ = compare([{name: answer[name] for name in names}], [{name: guarded.oracle[name] for name in names}])
+    return tuple(_at(comparison) for comparison in comparisons if comparison.findings)
+
+
+def _is_beyond(answer: Tensor | None, guarded: GuardedInputs, name: str) -> bool:
+    """What is missing, or of another form, ordinary samples tell."""
+    oracle = guarded.oracle[name]
+    if not isinstance(answer, np.ndarray) or answer.shape != oracle.shape or answer.dtype.kind != "f":
+        return False
+    with np.errstate(all="ignore"):
+        return not bool((np.abs(answer.astype(np.float64) - oracle) <= guarded.allowed[name]).all())
+
+
+def _at(comparison: Comparison) -> Comparison:
+    findings = tuple(
+        Finding(finding.kind, finding.output, FindingCode.GUARD_LOST, about=finding) for finding in comparison.findings
+    )
+    return msgspec.structs.replace(comparison, at=GUARDED, findings=findings)

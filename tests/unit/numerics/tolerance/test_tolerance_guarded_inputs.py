@@ -1,0 +1,68 @@
+"""Inputs at which guards count are asked where they tell an engine that has lost them, and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_graphs import noise, parsed
+
+from assay.models.tolerance_file import read_tolerance, write_tolerance
+from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.derived_tolerance import GuardedInputs
+
+LOG = "<float low={1e-5}> { s = Mul(x, x) c = Clip(s, low) y = Log(c) }"
+ROOT = "{ m = Relu(x) y = Sqrt(m) }"
+LARGE = "<float[4] w={1, 1, 1, 1}, float far={1000}> { a = Add(x, far) y = LayerNormalization(a, w) }"
+ELSEWHERE = "<float e={1e-5}, float one={1}> { s = Mul(x, x) a = Add(s, one) b = Add(a, e) y = Log(b) }"
+
+
+def _guarded(body: str, precision: str = "float32") -> GuardedInputs | None:
+    model = parsed(f"g (float[2, 4] x) => (float[2, 4] y) {body}")
+    return derive_model(model, [{"x": noise(2, 4)}], precision).guarded
+
+
+def test_at_zero_a_logarithm_needs_its_lower_end() -> None:
+    guarded = _guarded(LOG)
+    assert guarded is not None
+    assert not guarded.inputs["x"].any()
+    assert guarded.inputs["x"].dtype == np.float32
+    assert guarded.oracle["y"] == pytest.approx(np.full((2, 4), np.log(1e-5)))
+    assert 0.001 < guarded.allowed["y"] < 0.1
+
+
+def test_below_zero_a_root_needs_its_rectifier() -> None:
+    guarded = _guarded(ROOT)
+    assert guarded is not None
+    assert (guarded.inputs["x"] < 0).any()
+    assert not guarded.oracle["y"][guarded.inputs["x"] <= 0].any()
+
+
+@pytest.mark.parametrize(
+    ("body", "precision"),
+    [
+        ("{ y = Softmax(x) }", "float32"),
+        (ELSEWHERE, "float32"),  # no input makes it count
+        (LARGE, "float32"),  # what is left of a large mean is rounding, and the epsilon scales it up
+        (LOG, "float16"),
+    ],
+)
+def test_they_say_nothing(body: str, precision: str) -> None:
+    assert _guarded(body, precision) is None
+
+
+def test_they_are_kept_with_the_tolerance(tmp_path: Path) -> None:
+    model = parsed(f"g (float[2, 4] x) => (float[2, 4] y) {LOG}")
+    profile = derive_model(model, [{"x": noise(2, 4)}], "float32")
+    for name, kept in (("with", profile), ("without", replace(profile, guarded=None))):
+        write_tolerance(tmp_path / name, kept)
+        read = read_tolerance(tmp_path / name)
+        assert read is not None
+        assert (read.guarded is None) == (kept.guarded is None)
+        if read.guarded is not None and kept.guarded is not None:
+            assert read.guarded.allowed == kept.guarded.allowed
+            assert {
+                part: getattr(read.guarded, part)[name].tolist() for part, name in (("inputs", "x"), ("oracle", "y"))
+            } == {part: getattr(kept.guarded, part)[name].tolist() for part, name in (("inputs", "x"), ("oracle", "y"))}
