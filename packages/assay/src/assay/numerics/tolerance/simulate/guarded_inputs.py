@@ -38,7 +38,7 @@ TIMES = 64.0
 MOST = 2.0**-4
 """Of the largest number of an output: where noise is more than that, nothing is told."""
 FAR = 4.0
-"""A model without its guards is off by more than so many times what is allowed, and the model itself, evaluated otherwise, by less than that
+"""A model without its guards is off by more than so many times what is allowed, the model itself, evaluated otherwise, by less than that
 part of it."""
 Outputs = dict[str, Tensor]
 
