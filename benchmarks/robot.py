@@ -1,13 +1,12 @@
-"""What the zoo's robot costs and how it answers: idle memory, webhooks while a submission is checked, submissions an hour.
+"""What the zoo's robot costs: idle memory, submissions an hour.
 
-`python benchmarks/robot.py [--submissions 4] [--rate 50] [--seconds 20]`. The robot is a process of its own, with SQLite,
-one worker and the sandbox; the forge is the one of the tests, in this process; the client is a process of its own.
+`python benchmarks/robot.py [--submissions 4]`. The robot is a process of its own, with SQLite,
+one worker and the sandbox; the forge is the one of the tests, in this process.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import socket
 import subprocess
@@ -28,17 +27,13 @@ from fake_github import FakeGithub  # noqa: E402
 from live_server import serving  # noqa: E402
 from repositories import commit_tree, git  # noqa: E402
 
-SECRET, TOKEN, REPOSITORY = "benchmark-secret-0123456789", "token-of-the-benchmark", "zoo/models"
+TOKEN, REPOSITORY = "token-of-the-benchmark", "zoo/models"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--submissions", type=int, default=4)
-    parser.add_argument("--rate", type=float, default=50.0, help="webhooks a second")
-    parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument(
-        "--nice", type=int, default=0, help="of the robot and the client, where the machine has other work"
-    )
+    parser.add_argument("--nice", type=int, default=0, help="of the robot, where the machine has other work")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="robot-") as name:
         folder = Path(name)
@@ -67,8 +62,6 @@ def measure(
     print(
         f"idle robot: {process.memory_info().rss / 1e6:.0f} MB resident, {process.memory_full_info().uss / 1e6:.0f} MB its own"
     )
-    idle = fire(address, asked.rate, asked.seconds, "idle", asked.nice)
-    tell("webhooks while nothing is checked", idle)
     used = process.cpu_times()
     print(f"processor time of the robot so far: {used.user + used.system:.1f} s")
 
@@ -76,11 +69,6 @@ def measure(
     begin = time.monotonic()
     for number, sha in enumerate(shas, start=1):
         fake.add_pull(number, sha)
-    fire(address, 1, 1, "begin")
-    while state(address)["running"] == 0:
-        time.sleep(0.1)
-    print(f"load {os.getloadavg()[0]:.1f}")
-    tell("webhooks while a submission is checked", fire(address, asked.rate, asked.seconds, "busy", asked.nice))
     while (now := state(address))["decided"] < asked.submissions:
         time.sleep(0.5)
     seconds = time.monotonic() - begin
@@ -94,34 +82,11 @@ def measure(
     print(f"inspections: {children:.1f} s of processor time a submission")
 
 
-def fire(address: str, rate: float, seconds: float, name: str, nice: int = 0) -> list[float]:
-    """Deliveries at a fixed rate, from a process of its own."""
-    host, port = address.removeprefix("http://").split(":")
-    words = [sys.executable, str(ROOT / "benchmarks" / "robot_client.py"), host, port, name, SECRET]
-    words += [str(rate), str(seconds)]
-    client = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    prefer(client.pid, nice)
-    printed, _ = client.communicate()
-    numbers: list[float] = json.loads(printed)
-    return numbers
-
-
 def prefer(pid: int, nice: int) -> None:
     """For a session of its own: Linux shares the processor among sessions first, so that nice alone says little."""
     group = Path(f"/proc/{pid}/autogroup")
     if nice and group.exists():
         group.write_text(f"{nice}\n")
-
-
-def tell(what: str, taken: list[float]) -> None:
-    ordered = sorted(taken)
-    at = {
-        name: 1000 * ordered[min(int(share * len(ordered)), len(ordered) - 1)]
-        for name, share in (("p50", 0.5), ("p99", 0.99))
-    }
-    print(
-        f"{what}: {len(taken)} answers, p50 {at['p50']:.1f} ms, p99 {at['p99']:.1f} ms, worst {1000 * ordered[-1]:.1f} ms"
-    )
 
 
 def state(address: str) -> dict[str, Any]:
@@ -165,12 +130,11 @@ def start(folder: Path, forge: str, nice: int) -> tuple[subprocess.Popen[bytes],
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    (folder / "secret").write_text(SECRET)
     (folder / "token").write_text(TOKEN)
     config = folder / "robot.toml"
     config.write_text(
         f'listen = "127.0.0.1:{port}"\n[zoo]\nrepository = "zoo.git"\n[github]\nrepository = "{REPOSITORY}"\n'
-        f'api = "{forge}"\ntoken = {{ file = "token" }}\n[webhook]\nsecrets = [{{ file = "secret" }}]\n'
+        f'api = "{forge}"\npoll_s = 1.0\ntoken = {{ file = "token" }}\n'
     )
     log = (folder / "log").open("wb")
     robot = subprocess.Popen(

@@ -13,17 +13,11 @@ from typing import Any
 
 OUT = Path(__file__).parents[1] / "tests" / "robot" / "data" / "github_openapi.json"
 USED = {
-    "/app": ("get",),
-    "/repos/{owner}/{repo}/installation": ("get",),
-    "/app/installations/{installation_id}/access_tokens": ("post",),
     "/user": ("get",),
     "/repos/{owner}/{repo}/pulls": ("get",),
     "/repos/{owner}/{repo}/pulls/{pull_number}": ("get", "patch"),
     "/repos/{owner}/{repo}/pulls/{pull_number}/reviews": ("get",),
     "/repos/{owner}/{repo}/collaborators/{username}/permission": ("get",),
-    "/repos/{owner}/{repo}/commits/{ref}/check-runs": ("get",),
-    "/repos/{owner}/{repo}/check-runs": ("post",),
-    "/repos/{owner}/{repo}/check-runs/{check_run_id}": ("patch",),
     "/repos/{owner}/{repo}/statuses/{sha}": ("post",),
     "/repos/{owner}/{repo}/issues/{issue_number}/comments": ("get", "post"),
     "/repos/{owner}/{repo}/issues/comments/{comment_id}": ("patch",),

@@ -9,7 +9,6 @@ from pathlib import Path
 import httpx
 from fake_gitlab import TOKEN
 from live_server import serving
-from test_robot_webhooks import NEW
 
 from assay_zoo.robot.app import app_of
 from assay_zoo.robot.config import load_robot
@@ -22,7 +21,6 @@ PATIENT = "retry_s = 0\nattempts = 2\n"
 
 
 def robot_toml(folder: Path, source: str = "[git]\npoll_s = 0.2\n", more: str = "") -> Path:
-    (folder / "hook").write_text(NEW)
     (folder / "token").write_text(TOKEN)
     (folder / "operator").write_text(OPERATOR)
     path = folder / "robot.toml"

@@ -6,17 +6,16 @@ import pytest
 from github_openapi import refusal
 
 AT = "/repos/zoo/models"
-RUN = {"name": "a", "head_sha": "0" * 40}
 
 
 @pytest.mark.parametrize(
     ("method", "path", "query", "body", "message"),
     [
-        ("POST", f"{AT}/check-runs", {}, {**RUN, "status": "queued"}, ""),
-        ("POST", f"{AT}/check-runs", {}, {"name": "a"}, "head_sha"),
-        ("POST", f"{AT}/check-runs", {}, None, "needs a body"),
-        ("PATCH", f"{AT}/check-runs/1", {}, {"status": "done"}, "status"),
-        ("PATCH", f"{AT}/check-runs/1", {}, {"status": "queued", "colour": "red"}, "colour"),
+        ("POST", f"{AT}/statuses/0a", {}, {"state": "success"}, ""),
+        ("POST", f"{AT}/statuses/0a", {}, {"context": "a"}, "state"),
+        ("POST", f"{AT}/statuses/0a", {}, None, "needs a body"),
+        ("POST", f"{AT}/statuses/0a", {}, {"state": "done"}, "state"),
+        ("POST", f"{AT}/statuses/0a", {}, {"state": "error", "colour": "red"}, "colour"),
         ("GET", f"{AT}/pulls", {"state": "open", "per_page": "100"}, None, ""),
         ("GET", f"{AT}/pulls", {"state": "opened"}, None, "state"),
         ("GET", f"{AT}/pulls", {"target": "main"}, None, "no parameter target"),

@@ -30,7 +30,7 @@ def test_two_lines_are_enough(tmp_path: Path) -> None:
 
 
 def test_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ZOO_HOOK", "another-0123456789")
+    monkeypatch.setenv("ZOO_TOKEN", "another-0123456789")
     config = load_robot(
         written(
             tmp_path,
@@ -41,9 +41,7 @@ database = "postgresql+psycopg://robot@db/robot"
 workers = 4
 [github]
 repository = "zoo/models"
-app = { id = 7, key = { file = "secret" } }
-[webhook]
-secrets = [{ file = "secret" }, { env = "ZOO_HOOK" }]
+token = { env = "ZOO_TOKEN" }
 [operator]
 token = { file = "secret" }
 """,
@@ -52,8 +50,9 @@ token = { file = "secret" }
     assert isinstance(config.source, GithubTable)
     assert config.zoo.repository == "https://github.com/zoo/models.git"
     assert (config.host, config.port, config.public_url) == ("::1", 80, "https://zoo.example")
-    assert [secret.reveal() for secret in config.webhook_secrets] == [LONG, "another-0123456789"]
-    assert config.hidden == ("ZOO_HOOK",)
+    assert config.source_secret is not None
+    assert config.source_secret.reveal() == "another-0123456789"
+    assert config.hidden == ("ZOO_TOKEN",)
     assert LONG not in repr(config)
     assert "another-0123456789" not in repr(config)
 
@@ -72,14 +71,13 @@ token = { file = "secret" }
         ('workers = -1\n[zoo]\nrepository = "z"', "line 1: 'workers' must be at least 0, not -1"),
         ('sandbox = "off"\n[zoo]\nrepository = "z"', "line 1: 'sandbox' must be one of 'demand' or 'optional'"),
         ('[zoo]\nrepository = "z"\n[git]\n[gitlab]\nproject = "a/b"\ntoken = { file = "secret" }', "line 4: 'gitlab' stands beside [git]"),
-        ('[zoo]\nrepository = "z"\n[webhook]\nsecrets = [{ file = "secret" }]', "line 3: 'webhook' has no meaning for a plain git"),
-        ('[github]\nrepository = "a/b"', "must have either app = { id = N, key = { file = ... } } or token"),
+        ('[github]\nrepository = "a/b"', "'github.token' is missing"),
         ('[github]\nrepository = "a/b"\ntoken = { file = "nowhere" }', "which cannot be read (No such file or directory)"),
         ('[github]\nrepository = "a/b"\ntoken = { env = "ZOO_UNSET" }', "'github.token' names the variable ZOO_UNSET, which is not set"),
         ('[github]\nrepository = "a/b"\ntoken = "ghp_verysecret"', "line 3: 'github.token' must be { file"),
         ('[github]\nrepository = "a/b"\ntoken = { file = "secret", env = "X" }', 'must be { file = "PATH" } or { env = "NAME" }'),
         (
-            '[github]\nrepository = "a/b"\ntoken = { file = "secret" }\n[webhook]\nsecrets = [{ file = "short" }]',
+            '[github]\nrepository = "a/b"\ntoken = { file = "secret" }\n[operator]\ntoken = { file = "short" }',
             "leads to a secret of 3 characters: take one of at least 16",
         ),
         ('[zoo]\nrepository = "z"\n[limits]\nlease = 3', "line 4: 'limits.lease' is no known key; the nearest is 'lease_s'"),

@@ -1,4 +1,4 @@
-"""What comes in once and what goes out at least once, on SQLite and on a real PostgreSQL: deliveries, and the outbox's leases."""
+"""What goes out at least once, on SQLite and on a real PostgreSQL: the outbox's leases."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from live_server import until_true
 from queues import Clock, head
 
 from assay_zoo.robot.database import Database
-from assay_zoo.robot.deliveries import Deliveries, Hint
 from assay_zoo.robot.outbox import LeaseRenewal, Outbox
 from assay_zoo.robot.queue import Queue
 
@@ -64,32 +63,17 @@ def test_a_lease_is_renewed_while_the_delivery_goes_on(queue: Queue, clock: Cloc
     assert outbox.take() is None, "it is delivered"
 
 
-def test_a_delivery_is_taken_once_even_under_another_id(database: Database, clock: Clock) -> None:
-    deliveries = Deliveries(database, now=clock)
-    assert deliveries.receive("guid-1", "body-1", Hint(number=7))
-    assert not deliveries.receive("guid-1", "body-2", Hint(number=7))
-    assert not deliveries.receive("guid-2", "body-1", Hint(number=7))
-    (hint,) = deliveries.waiting()
-    assert hint.number == 7
-    deliveries.later(hint, 30)
-    assert deliveries.waiting() == []
-    clock.now += 31
-    deliveries.looked(deliveries.waiting()[0])
-    assert deliveries.waiting() == []
-    assert not deliveries.receive("guid-1", "body-1", Hint(number=7)), "it is remembered when it was looked into"
-
-
-def test_a_delivery_table_of_the_version_before_is_brought_up_to_date(location: str) -> None:
+def test_tables_of_the_first_version_are_brought_up_to_date(location: str) -> None:
     from sqlalchemy import text
 
     first = Database(location)
     with first.write() as connection:
-        connection.execute(text("ALTER TABLE robot_deliveries DROP COLUMN sha"))
+        connection.execute(text("CREATE TABLE robot_deliveries (id INTEGER)"))
         connection.execute(text("ALTER TABLE robot_submissions DROP COLUMN approved"))
         connection.execute(text("UPDATE robot_meta SET value = '1' WHERE name = 'schema'"))
     first.close()
     again = Database(location)
-    assert Deliveries(again).receive("guid-1", "body-1", Hint(sha="a" * 40))
-    assert [delivery.sha for delivery in Deliveries(again).waiting()] == ["a" * 40]
+    Queue(again).enqueue("zoo", head("1"), "a")
+    assert [submission.approved for submission in Queue(again).submissions()] == [""]
     again.close()
     Database(location).close()

@@ -13,7 +13,6 @@ from queues import head
 from assay_zoo.decision import Answer, Decision
 from assay_zoo.inspect import Inspection
 from assay_zoo.robot import poll_submissions
-from assay_zoo.robot.deliveries import Hint
 from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.mirror import Moved
 from assay_zoo.robot.outbox import Outbox, OutboxEntry
@@ -70,7 +69,7 @@ class _World:
 def test_it_is_told_after_three_misses_and_taken_by_its_own_names_once_it_can_be_fetched() -> None:
     world = _World()
     each = cast(Any, world)
-    poller = SubmissionPoller(each, each, each, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller = SubmissionPoller(each, each, each, wake_workers=lambda: None)
     world.broken = GitFailed("git fetch failed: a broken object")
     for _ in range(3):
         assert world.queued == []
@@ -91,7 +90,7 @@ def test_it_is_told_after_three_misses_and_taken_by_its_own_names_once_it_can_be
 def test_a_decided_commit_is_anothers_once_its_request_has_it_no_more(there: Head | None, is_taken: bool) -> None:
     world = _World()
     each = cast(Any, world)
-    poller = SubmissionPoller(each, each, each, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller = SubmissionPoller(each, each, each, wake_workers=lambda: None)
     poller._take(HEAD, "base")
     world.decided, world.there = HEAD, there
     poller._take(HEAD, "base")
@@ -134,23 +133,19 @@ NEWER = structs.replace(ALICE, sha="b" * 40)
 
 
 @pytest.mark.parametrize("is_decided", [False, True], ids=["open", "decided"])
-@pytest.mark.parametrize("is_hinted", [False, True], ids=["looked", "hinted"])
 @pytest.mark.parametrize("left", [(BOB,), (BOB, NEWER), (NEWER, BOB)], ids=["closed", "moved on", "moved on first"])
 def test_a_commit_is_the_second_requests_once_the_first_has_it_no_more(
-    queue: Queue, left: tuple[Head, ...], is_hinted: bool, is_decided: bool
+    queue: Queue, left: tuple[Head, ...], is_decided: bool
 ) -> None:
     world = _Open(ALICE, BOB)
     each = cast(Any, world)
-    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller = SubmissionPoller(each, each, queue, wake_workers=lambda: None)
     poller.look_everywhere()
     if is_decided:
         lease = queue.lease("w1")
         assert lease is not None
         assert queue.decide(lease, Decided(answer=Answer.DECLINE, reasons=(), checks=()), [])
     world.open = left
-    if is_hinted:
-        poller._follow(Hint(branch=ALICE.branch, number=ALICE.number))
-        assert poller._soon
     poller.look_everywhere()
     (submission,) = queue.find(BOB.sha)
     assert (submission.state, submission.number, submission.author) == (State.QUEUED, 8, "bob")
@@ -166,7 +161,7 @@ def test_a_commit_whose_request_was_closed_before_its_promotion_is_checked_for_w
 ) -> None:
     world = _Open(*first)
     each = cast(Any, world)
-    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller = SubmissionPoller(each, each, queue, wake_workers=lambda: None)
     poller.look_everywhere()
     lease = queue.lease("w1")
     assert lease is not None
@@ -193,7 +188,7 @@ def test_a_commit_whose_request_was_closed_before_its_promotion_is_checked_for_w
 def test_what_is_doubted_while_it_is_being_looked_at_is_looked_at_again() -> None:
     world = _Open(ALICE)
     each = cast(Any, world)
-    poller = SubmissionPoller(each, each, each, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller = SubmissionPoller(each, each, each, wake_workers=lambda: None)
     fetched: list[Head] = []
 
     def fetch_head(head: Head) -> None:
@@ -212,7 +207,7 @@ def test_what_a_listing_leaves_out_is_not_withdrawn(queue: Queue) -> None:
     first, last = head("a", "submission/a"), head("b", "submission/b")
     world = _Open(first, last)
     each = cast(Any, world)
-    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller = SubmissionPoller(each, each, queue, wake_workers=lambda: None)
     poller.look_everywhere()
     world.heads = lambda: [first]  # type: ignore[method-assign]
     poller.look_everywhere()
@@ -223,7 +218,7 @@ def test_many_new_heads_are_taken_by_several_looks(queue: Queue, monkeypatch: py
     monkeypatch.setattr(poll_submissions, "_AT_ONCE", 2)
     world = _Open(*(head(sha, f"submission/{sha}") for sha in "abc"))
     each = cast(Any, world)
-    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller = SubmissionPoller(each, each, queue, wake_workers=lambda: None)
     counts = []
     for _ in range(2):
         poller.look_everywhere()
@@ -244,7 +239,7 @@ def test_heads_that_cannot_be_taken_keep_no_other_out(
 
     world.fetch_head = fetch_head  # type: ignore[method-assign]
     each = cast(Any, world)
-    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller = SubmissionPoller(each, each, queue, wake_workers=lambda: None)
     for _ in range(3):
         poller._try(poller.look_everywhere)
     assert [submission.branch for submission in queue.find("c" * 40)] == ["submission/c"]
@@ -259,7 +254,7 @@ def test_heads_that_failed_are_no_reason_to_look_again_soon(queue: Queue, monkey
 
     world.fetch_head = fetch_head  # type: ignore[method-assign]
     each = cast(Any, world)
-    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller = SubmissionPoller(each, each, queue, wake_workers=lambda: None)
     soon = []
     for _ in range(3):
         poller._soon = False
@@ -277,7 +272,7 @@ def test_tries_of_heads_that_are_gone_are_forgotten(queue: Queue, error: Excepti
 
     world.fetch_head = fetch_head  # type: ignore[method-assign]
     each = cast(Any, world)
-    poller = SubmissionPoller(each, each, queue, cast(Any, SimpleNamespace()), wake_workers=lambda: None)
+    poller = SubmissionPoller(each, each, queue, wake_workers=lambda: None)
     poller.look_everywhere()
     assert poller._tries == {"a" * 40: 1}
     world.heads = lambda: []  # type: ignore[method-assign]

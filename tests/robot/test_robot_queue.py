@@ -11,7 +11,6 @@ from msgspec import structs
 from queues import Clock, head
 
 from assay_zoo.robot.database import Database
-from assay_zoo.robot.deliveries import Deliveries, Hint
 from assay_zoo.robot.outbox import Outbox, OutboxEntry
 from assay_zoo.robot.queue import Queue
 from assay_zoo.robot.queue_records import Decided, State
@@ -252,15 +251,15 @@ def test_a_path_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
 
 def test_the_journal_of_sqlite_is_used_again(tmp_path: Path) -> None:
     database = Database(str(tmp_path / "robot.db"))
-    deliveries, journal = Deliveries(database), tmp_path / "robot.db-wal"
+    queue, journal = Queue(database), tmp_path / "robot.db-wal"
 
     def write(round_: int) -> int:
         for number in range(150):
-            deliveries.receive(f"{round_}-{number}", f"{round_}-{number}", Hint(number=number + 1))
+            queue.enqueue("zoo", head(f"{round_ * 150 + number:x}"), "a")
         return journal.stat().st_size
 
     first = write(0)
-    assert write(1) > 1.5 * first, "nobody who answers a webhook waits for the disk"
+    assert write(1) > 1.5 * first, "nobody who writes waits for the disk"
     database.tidy()
     grown = journal.stat().st_size
     write(2)

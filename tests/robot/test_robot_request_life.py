@@ -9,12 +9,9 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
-from fake_github import APP_ID, FakeGithub
+from fake_github import REPOSITORY, FakeGithub
 from live_server import serving
 from robot_process import NAME, Repository, Robot, git
 
@@ -32,14 +29,7 @@ class Forge:
     """Requests of forks, and what the robot told of them."""
 
     def __init__(self, repository: Repository) -> None:
-        key = rsa.generate_private_key(65537, 2048)
-        self.private = key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-        public = key.public_key().public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-        )
-        self.fake = FakeGithub("zoo/models", public_key=public)
+        self.fake = FakeGithub(REPOSITORY)
         self._repository = repository
 
     def request(self, number: int, login: str, version: str) -> str:
@@ -53,10 +43,12 @@ class Forge:
         review = {"user": {"login": login}, "state": "APPROVED", "commit_id": self.fake.pulls[number]["head"]["sha"]}
         self.fake.reviews.setdefault(number, []).append(review)
 
-    def run_of(self, sha: str) -> dict[str, Any]:
-        """The newest check run of a commit, {} while it is not completed."""
-        runs = [run for run in self.fake.runs if run["head_sha"] == sha]
-        return runs[-1] if runs and runs[-1]["status"] == "completed" else {}
+    def state_of(self, sha: str) -> str:
+        """The newest status of a commit, "" while it waits for its check."""
+        told = [status for status in self.fake.statuses if status["sha"] == sha][-1:]
+        return "".join(
+            str(status["state"]) for status in told if not status["description"].endswith(("queue", "checked now"))
+        )
 
     def comment(self, number: int) -> str:
         there = [str(comment["body"]) for comment in self.fake.comments if comment["number"] == number]
@@ -74,12 +66,9 @@ def executed(robot: Robot, sha: str) -> set[str]:
 def test_a_model_from_its_fork_to_its_rollback(tmp_path: Path) -> None:
     repository = Repository(tmp_path, POLICY)
     forge = Forge(repository)
-    (tmp_path / "app.pem").write_bytes(forge.private)
+    (tmp_path / "token").write_text(forge.fake.token)
     with serving(forge.fake.app()) as address:
-        source = (
-            f'[github]\nrepository = "zoo/models"\napi = "{address}"\npoll_s = 1.0\n'
-            f'app = {{ id = {APP_ID}, key = {{ file = "app.pem" }} }}'
-        )
+        source = f'[github]\nrepository = "{REPOSITORY}"\napi = "{address}"\npoll_s = 1.0\ntoken = {{ file = "token" }}'
         robot = Robot(tmp_path, repository, source=source)
         robot.start()
         try:
@@ -91,15 +80,14 @@ def test_a_model_from_its_fork_to_its_rollback(tmp_path: Path) -> None:
 
 def lives(repository: Repository, forge: Forge, robot: Robot) -> None:
     first = forge.request(1, "octocat", "1.0")
-    run = robot.until("the first look", lambda: forge.run_of(first))
-    assert run["conclusion"] == "action_required"
+    assert robot.until("the first look", lambda: forge.state_of(first)) == "pending"
     robot.until("the reason", lambda: "submits for the first time" in forge.comment(1))
     assert not executed(robot, first) & set(EXECUTING), "code of a stranger is not run before somebody read it"
 
     forge.fake.permissions = {"maintainer": "write", "passer-by": "read"}
     forge.approve(1, "passer-by")
     forge.approve(1, "maintainer")
-    robot.until("the promotion", lambda: forge.run_of(first).get("conclusion") == "success")
+    robot.until("the promotion", lambda: forge.state_of(first) == "success")
     assert executed(robot, first) >= set(EXECUTING)
     merged = robot.until("the merge", lambda: served(repository, "1.0"))
     assert repository.parents(merged)[1] == first, "the forge sees the request merged"
@@ -108,17 +96,16 @@ def lives(repository: Repository, forge: Forge, robot: Robot) -> None:
     forge.fake.pulls[1] |= {"state": "closed", "merged": True}
 
     taken = forge.request(2, "tom", "1.1")
-    robot.until("the dispute", lambda: forge.run_of(taken))
+    robot.until("the dispute", lambda: forge.state_of(taken))
     forge.approve(2, "maintainer")  # that its code is run, not that the model is his
     robot.until("the second look", lambda: executed(robot, taken) >= {"functionality"})
-    run = robot.until("its answer", lambda: forge.run_of(taken))
-    assert run["conclusion"] == "action_required"
+    assert robot.until("its answer", lambda: forge.state_of(taken)) == "pending"
     robot.until("the reason", lambda: "belongs to octocat, and tom submits it" in forge.comment(2))
     assert served(repository, "1.1") == ""
     forge.fake.pulls[2]["state"] = "closed"
 
     second = forge.request(3, "octocat", "1.1")
-    robot.until("the new version", lambda: forge.run_of(second).get("conclusion") == "success")
+    robot.until("the new version", lambda: forge.state_of(second) == "success")
     robot.until("its merge", lambda: served(repository, "1.1"))
     assert robot.get(f"/badge/{NAME}.json").json()["message"] == "promoted"
 
@@ -128,8 +115,7 @@ def lives(repository: Repository, forge: Forge, robot: Robot) -> None:
     assert [version["version"] for version in manifest["versions"]] == ["1.0", "1.1"], "nothing is removed"
     assert repository.shown("main", f"models/{NAME}/1.1/metadata.toml")
     late = forge.request(4, "sam", "1.1")  # nothing of a new author is executed: the answer waits for no notebook
-    run = robot.until("the version that is taken", lambda: forge.run_of(late))
-    assert run["conclusion"] == "failure"
+    assert robot.until("the version that is taken", lambda: forge.state_of(late)) == "failure"
     robot.until("the reason", lambda: "which was withdrawn" in forge.comment(4))
     assert served(repository, "1.0")
 

@@ -1,4 +1,4 @@
-"""The whole robot: a webhook comes in, a real child inspects, and both forges are told; what fails blames nobody."""
+"""The whole robot: a request comes in, a real child inspects, and both forges are told; what fails blames nobody."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from test_robot_webhooks import NEW, signed
 
 from assay_zoo.check import CheckOutcome
 from assay_zoo.robot.queue_records import Decided, Level, State
@@ -26,7 +25,7 @@ def decisions(service: Service, identity: int) -> tuple[Decided, ...]:
     return submission.decisions if submission else ()
 
 
-def test_a_pull_request_from_webhook_to_check_run(tmp_path: Path) -> None:
+def test_a_pull_request_from_its_look_to_its_comment(tmp_path: Path) -> None:
     zoo = make_zoo(tmp_path / "zoo.git")
     sha = put(
         zoo, "refs/pull/1/head", {"submissions/digits/README.md": "# A <b>bad</b> one @everybody\n", "zoo.toml": "x"}
@@ -36,15 +35,9 @@ def test_a_pull_request_from_webhook_to_check_run(tmp_path: Path) -> None:
     down = JSONResponse({"message": "Server Error"}, 502)
     fake.faults = [("GET", "/pulls", down)] * 4 + [("POST", "/comments", down)]
     with serving(fake.app()) as forge:
-        source = (
-            f'[github]\nrepository = "zoo/models"\napi = "{forge}"\ntoken = {{ file = "token" }}\n'
-            '[webhook]\nsecrets = [{ file = "hook" }]\n'
-        )
+        source = f'[github]\nrepository = "zoo/models"\napi = "{forge}"\npoll_s = 0.2\ntoken = {{ file = "token" }}\n'
         with robot(robot_toml(tmp_path, source)) as (service, client):
             until_true(lambda: len(service.queue.submissions()) == 1)
-            body = json.dumps({"pull_request": {"number": 1}}).encode()
-            hook = client.post("/hooks/github", content=body, headers=signed(body, NEW))
-            assert hook.status_code == 202
             until_true(lambda: [status["state"] for status in fake.statuses[-1:]] == ["failure"], seconds=120)
             until_true(lambda: len(fake.comments) == 1)
             until_true(lambda: service.queue.counts().unsent == 0)
@@ -66,10 +59,8 @@ def test_a_pull_request_from_webhook_to_check_run(tmp_path: Path) -> None:
             assert client.get("/healthz").json() == {"alive": True}
             assert "<title>Queue · tiny</title>" in client.get("/").text
             assert client.get(f"/submissions/{submission.id}").status_code == 200
-            again = {"action": "rerequested", "check_run": {"head_sha": sha, "external_id": f"{submission.id}.1"}}
-            body = json.dumps(again).encode()
-            hook = client.post("/hooks/github", content=body, headers=signed(body, NEW, "guid-2", "check_run"))
-            assert hook.status_code == 202
+            token = {"authorization": f"Bearer {OPERATOR}"}
+            assert client.post(f"/submissions/{submission.id}/rerun", headers=token).status_code == 202
             until_true(lambda: len(decisions(service, submission.id)) == 2, seconds=120)
             until_true(lambda: service.queue.counts().unsent == 0)
             assert len(fake.comments) == 1
@@ -208,11 +199,8 @@ def test_a_request_that_is_closed_or_moves_on_is_checked_no_more(tmp_path: Path)
     for number, sha in enumerate(first, start=1):
         fake.add_pull(number, sha)
     with serving(fake.app()) as forge:
-        source = (
-            f'[github]\nrepository = "zoo/models"\napi = "{forge}"\ntoken = {{ file = "token" }}\n'
-            '[webhook]\nsecrets = [{ file = "hook" }]\n'
-        )
-        with robot(robot_toml(tmp_path, source, "workers = 0\n")) as (service, client):
+        source = f'[github]\nrepository = "zoo/models"\napi = "{forge}"\npoll_s = 0.2\ntoken = {{ file = "token" }}\n'
+        with robot(robot_toml(tmp_path, source, "workers = 0\n")) as (service, _):
 
             def states() -> dict[str, State]:
                 return {submission.sha: submission.state for submission in service.queue.submissions()}
@@ -221,9 +209,6 @@ def test_a_request_that_is_closed_or_moves_on_is_checked_no_more(tmp_path: Path)
             fake.pulls[1]["state"] = "closed"
             newer = put(zoo, "refs/pull/2/head", {"submissions/m2/README.md": "# y\n"})
             fake.pulls[2]["head"]["sha"] = newer
-            for number in (1, 2):
-                body = json.dumps({"pull_request": {"number": number}}).encode()
-                assert client.post("/hooks/github", content=body, headers=signed(body, NEW, f"g{number}")).is_success
             wanted = dict(zip((*first, newer), (State.WITHDRAWN, State.SUPERSEDED, *[State.QUEUED] * 2), strict=True))
             until_true(lambda: states() == wanted)
             until_true(lambda: service.queue.counts().unsent == 0)

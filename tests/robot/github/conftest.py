@@ -1,22 +1,21 @@
-"""A GitHub that speaks its contracts, and the two ways to sign in there."""
+"""A GitHub that speaks its contracts, and who signs in there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from fake_github import APP_ID, FakeGithub
-from github_keys import PEM, PUBLIC, REPOSITORY, with_token
+from fake_github import REPOSITORY, FakeGithub
 from live_server import serving
 from submissions import SHA
 
-from assay_zoo.robot.config_schema import AppTable, GithubTable, SecretPlace
+from assay_zoo.robot.config_schema import GithubTable, SecretPlace
 from assay_zoo.robot.sources.github import Github
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[FakeGithub, str]]:
-    fake = FakeGithub(REPOSITORY, PUBLIC)
+    fake = FakeGithub(REPOSITORY)
     with serving(fake.app()) as address:
         yield fake, address
 
@@ -25,23 +24,13 @@ def server() -> Iterator[tuple[FakeGithub, str]]:
 def fake(server: tuple[FakeGithub, str]) -> FakeGithub:
     """The same server, as new."""
     fake = server[0]
-    fresh = FakeGithub(REPOSITORY, PUBLIC)
-    fake.__dict__.update(fresh.__dict__)
+    fake.__dict__.update(FakeGithub(REPOSITORY).__dict__)
     fake.add_pull(1, SHA)
     return fake
 
 
 @pytest.fixture
 def github(fake: FakeGithub, server: tuple[FakeGithub, str]) -> Iterator[Github]:
-    table = GithubTable(repository=REPOSITORY, api=server[1], app=AppTable(id=APP_ID, key=SecretPlace(env="X")))
-    opened = Github(table, PEM)
-    yield opened
-    opened.end()
-
-
-@pytest.fixture
-def holder(fake: FakeGithub, server: tuple[FakeGithub, str]) -> Iterator[Github]:
-    fake.public_key, fake.token = b"", "github_pat_1"
-    opened = with_token(server[1], "github_pat_1")
+    opened = Github(GithubTable(repository=REPOSITORY, api=server[1], token=SecretPlace(env="X")), fake.token)
     yield opened
     opened.end()

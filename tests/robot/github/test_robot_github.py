@@ -1,14 +1,13 @@
-"""GitHub through a server that speaks its contracts: check runs, statuses, comments, limits, tokens."""
+"""GitHub through a server that speaks its contracts: statuses, comments, limits."""
 
 from __future__ import annotations
 
 import pytest
-from fake_github import APP_ID, BOT, FakeGithub
-from github_keys import REPOSITORY, with_token
+from fake_github import REPOSITORY, ROBOT, FakeGithub
 from starlette.responses import JSONResponse, Response
 from submissions import SHA, failed, whole
 
-from assay_zoo.robot.config_schema import AppTable, GithubTable, SecretPlace
+from assay_zoo.robot.config_schema import GithubTable, SecretPlace
 from assay_zoo.robot.queue_records import State
 from assay_zoo.robot.sources.github import Github
 from assay_zoo.robot.sources.source import SourceFailed
@@ -25,7 +24,6 @@ def test_open_requests_of_every_page_against_the_zoos_branch(fake: FakeGithub, g
     assert github.head("", 4000) is None
     fake.pulls[1]["state"] = "closed"
     assert github.head("", 1) is None
-    assert fake.tokens_given == 1, "one token serves until it ends"
 
 
 def review(login: str, state: str = "APPROVED", commit: str = SHA) -> dict[str, object]:
@@ -53,56 +51,6 @@ def test_only_who_may_push_approves_and_only_this_commit(
     assert github.approved(head) == by
 
 
-def test_a_check_run_lives_from_queued_to_completed(fake: FakeGithub, github: Github) -> None:
-    github.report(whole(), "https://zoo.example/submissions/1")
-    (run,) = fake.runs
-    assert (run["status"], run["name"], run["details_url"]) == (
-        "queued", "assay zoo: digits", "https://zoo.example/submissions/1",
-    )  # fmt: skip
-    github.report(whole(state=State.RUNNING), "")
-    assert fake.runs[0]["status"] == "in_progress"
-    assert fake.comments == [], "nobody is written to before there is something to say"
-    github.report(whole("promote", reasons=["26 checks passed"]), "")
-    (run,) = fake.runs
-    assert (run["status"], run["conclusion"]) == ("completed", "success")
-    assert run["output"]["title"] == "accepted: 26 checks passed"
-    assert len(fake.comments) == 1
-
-
-def test_more_annotations_than_github_takes_at_once(fake: FakeGithub, github: Github) -> None:
-    github.report(whole("decline", checks=failed(127), reasons=["artifacts.readme: it is bad"]), "")
-    (run,) = fake.runs
-    assert [annotation["start_line"] for annotation in fake.annotations[run["id"]]] == list(range(1, 128))
-    assert fake.annotations[run["id"]][0]["path"] == "submissions/digits/README.md"
-    assert run["conclusion"] == "failure"
-
-
-def test_a_report_that_was_cut_off_is_finished_without_doubles(fake: FakeGithub, github: Github) -> None:
-    decision_page = whole("decline", checks=failed(127), reasons=["bad"])
-    github.report(whole(), "")
-    fake.faults = [("PATCH", "/check-runs/", JSONResponse({"message": "Server Error"}, 502))]
-    with pytest.raises(SourceFailed, match="502"):
-        github.report(decision_page, "")
-    fake.faults = [("POST", "/issues/1/comments", JSONResponse({"message": "Server Error"}, 500))]
-    with pytest.raises(SourceFailed, match="500"):
-        github.report(decision_page, "")
-    github.report(decision_page, "")
-    github.report(decision_page, "")
-    assert len(fake.runs) == 1
-    assert len(fake.annotations[fake.runs[0]["id"]]) == 127
-    assert len(fake.comments) == 1
-
-
-def test_a_cut_between_pages_of_annotations(fake: FakeGithub, github: Github) -> None:
-    github.report(whole(), "")
-    run = fake.runs[0]
-    fake.annotations[run["id"]] = [{}] * 50
-    run["output"]["annotations_count"] = 50
-    github.report(whole("decline", checks=failed(127), reasons=["bad"]), "")
-    assert len(fake.annotations[run["id"]]) == 127
-    assert fake.annotations[run["id"]][50]["start_line"] == 51
-
-
 def test_one_comment_that_is_edited_and_never_another_ones(fake: FakeGithub, github: Github) -> None:
     marker = "<!-- assay zoo robot: digits -->"
     fake.comments = [{"id": n, "number": 1, "body": "talk", "user": {"login": "octocat"}} for n in range(120)] + [
@@ -110,7 +58,7 @@ def test_one_comment_that_is_edited_and_never_another_ones(fake: FakeGithub, git
     ]
     github.report(whole("decline", checks=failed(1), reasons=["bad"]), "")
     github.report(whole("promote", promoted="d" * 40), "")
-    ours = [comment for comment in fake.comments if comment["user"] == BOT]
+    ours = [comment for comment in fake.comments if comment["user"] == ROBOT]
     assert len(ours) == 1
     assert "In the zoo by commit " + "d" * 40 in ours[0]["body"]
     assert fake.comments[120]["body"].endswith("I am the robot")
@@ -124,55 +72,48 @@ def test_an_older_commit_leaves_the_comment_alone(fake: FakeGithub, github: Gith
     github.report(whole("decline", reasons=["old"]), "")
     github.report(whole(state=State.SUPERSEDED), "")
     assert fake.comments == []
-    assert fake.runs[0]["conclusion"] in ("failure", "cancelled")
+    assert [status["state"] for status in fake.statuses] == ["failure", "error"]
 
 
 @pytest.mark.parametrize(
-    ("answer", "conclusion", "state"),
-    [
-        ("promote", "success", "success"),
-        ("decline", "failure", "failure"),
-        ("needs a person", "action_required", "pending"),
-        ("retry", "action_required", "error"),
-    ],
+    ("answer", "state"),
+    [("promote", "success"), ("decline", "failure"), ("needs a person", "pending"), ("retry", "error")],
 )
-def test_no_answer_but_promote_looks_like_success(
-    answer: str, conclusion: str, state: str, fake: FakeGithub, github: Github, server: tuple[FakeGithub, str]
-) -> None:
+def test_no_answer_but_promote_looks_like_success(answer: str, state: str, fake: FakeGithub, github: Github) -> None:
     github.report(whole(answer, reasons=["why"]), "")
-    assert fake.runs[0]["conclusion"] == conclusion
-    holder = with_token(server[1], fake.token)
-    holder.report(whole(answer, reasons=["why"], identity=2), "")
-    holder.end()
     assert fake.statuses[-1]["state"] == state
 
 
-def test_a_token_writes_statuses(fake: FakeGithub, holder: Github) -> None:
-    holder.report(whole(), "https://zoo.example/submissions/1")
-    holder.report(whole("decline", reasons=["artifacts.readme: " + "x" * 300]), "")
+def test_accepted_and_not_promoted_is_no_success(fake: FakeGithub, github: Github) -> None:
+    github.report(whole("promote", trouble="the branch takes no push"), "")
+    assert fake.statuses[-1]["state"] == "error"
+
+
+def test_a_submission_is_told_from_its_queue_to_its_decision(fake: FakeGithub, github: Github) -> None:
+    github.report(whole(), "https://zoo.example/submissions/1")
+    assert fake.comments == [], "nobody is written to before there is something to say"
+    github.report(whole("decline", reasons=["artifacts.readme: " + "x" * 300]), "")
     assert [status["state"] for status in fake.statuses] == ["pending", "failure"]
     assert fake.statuses[0]["context"] == "assay zoo: digits"
     assert fake.statuses[0]["target_url"] == "https://zoo.example/submissions/1"
     assert len(fake.statuses[1]["description"]) == 140
-    assert [comment["user"]["login"] for comment in fake.comments] == ["robot-account"]
+    assert [comment["user"] for comment in fake.comments] == [ROBOT]
 
 
-def test_a_token_that_ended_early_is_replaced(fake: FakeGithub, github: Github) -> None:
-    github.heads()
-    fake.token = "ghs_revoked_by_somebody"
-    assert len(github.heads()) == 1
-    assert fake.tokens_given == 2
+def test_a_report_that_was_cut_off_is_finished_without_doubles(fake: FakeGithub, github: Github) -> None:
+    fake.faults = [("POST", "/issues/1/comments", JSONResponse({"message": "Server Error"}, 500))]
+    with pytest.raises(SourceFailed, match="500"):
+        github.report(whole("decline", reasons=["bad"]), "")
+    github.report(whole("decline", reasons=["bad"]), "")
+    github.report(whole("decline", reasons=["bad"]), "")
+    assert len(fake.comments) == 1
 
 
-def test_a_wrong_key_is_told_without_the_key(fake: FakeGithub, server: tuple[FakeGithub, str]) -> None:
-    table = GithubTable(repository=REPOSITORY, api=server[1], app=AppTable(id=APP_ID, key=SecretPlace(env="X")))
-    app, holder = Github(table, "hunter2-is-no-key"), with_token(server[1], "wrong")
-    with pytest.raises(SourceFailed, match="private key of the GitHub App cannot be used") as error:
-        app.heads()
-    assert "hunter2" not in str(error.value)
-    with pytest.raises(SourceFailed, match="401: Bad credentials"):
+def test_a_wrong_token_is_told_without_it(fake: FakeGithub, server: tuple[FakeGithub, str]) -> None:
+    holder = Github(GithubTable(repository=REPOSITORY, api=server[1], token=SecretPlace(env="X")), "hunter2")
+    with pytest.raises(SourceFailed, match="401: Bad credentials") as error:
         holder.heads()
-    app.end()
+    assert "hunter2" not in str(error.value)
     holder.end()
 
 

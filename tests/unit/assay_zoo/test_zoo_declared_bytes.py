@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.requests import Request
 
-from assay_zoo.robot.webhooks import declared_bytes
+from assay_zoo.robot.app import declared_bytes
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,7 +43,6 @@ def robot(
         if dry:
             raise typer.Exit(0 if _ready(service, settings.zoo.repository) else 4)
         log_as_json()
-        sys.setswitchinterval(0.001)  # the thread that answers webhooks waits no longer than this for the others
         # A connection that sends nothing is closed by the server, and there is an end to how many there are.
         uvicorn.run(
             app_of(service),

@@ -1,4 +1,4 @@
-"""The robot as a web application: webhooks, health, a rerun and an approval for operators, and the pages."""
+"""The robot as a web application: health, a rerun and an approval for operators, and the pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from assay_zoo.robot.service import Service
-from assay_zoo.robot.webhooks import Webhooks, declared_bytes
 
 if TYPE_CHECKING:
     from assay_zoo.robot.config import Secret
@@ -31,9 +30,8 @@ def app_of(service: Service) -> Starlette:
         finally:
             await to_thread.run_sync(service.stop)
 
-    hooks = Webhooks(service.config, service.deliveries, wake=service.looking.wake)
     operations = _Operations(service)
-    return Starlette(routes=[*hooks.routes(), *operations.routes(), *_pages(service)], lifespan=living)
+    return Starlette(routes=[*operations.routes(), *_pages(service)], lifespan=living)
 
 
 def _pages(service: Service) -> list[BaseRoute]:
@@ -86,6 +84,7 @@ class _Operations:
 
 
 _FORM_MOST = 4096
+_LENGTH_DIGITS = 18
 
 
 async def _has(request: Request, token: Secret | None) -> bool:
@@ -100,3 +99,9 @@ async def _has(request: Request, token: Secret | None) -> bool:
 
         given = parse_qs((await request.body()).decode("utf-8", "replace")).get("token", [""])[0]
     return hmac.compare_digest(given.strip().encode(), token.reveal().encode())
+
+
+def declared_bytes(request: Request) -> int | None:
+    """How long the body is by its header; None where that says no length that a body can have."""
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isdecimal() and len(length) <= _LENGTH_DIGITS else None

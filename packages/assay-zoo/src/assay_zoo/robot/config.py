@@ -19,7 +19,6 @@ from assay_zoo.robot.config_schema import (
     LimitsTable,
     RobotFile,
     SecretPlace,
-    WebhookTable,
     ZooTable,
 )
 
@@ -55,8 +54,6 @@ class RobotConfig:
     zoo: ZooTable
     source: GitTable | GithubTable | GitlabTable
     limits: LimitsTable
-    webhook: WebhookTable | None = None
-    webhook_secrets: tuple[Secret, ...] = ()
     source_secret: Secret | None = None
     operator: Secret | None = None
     alerts: AlertRules | None = None
@@ -79,9 +76,6 @@ def load_robot(path: Path) -> RobotConfig:
     if int(port) > 65535:
         raise BadPolicy(text.sentence(("listen",), f"names port {port}: ports go up to 65535"))
     data = beside / parsed.data
-    hook = parsed.webhook
-    if hook and not (parsed.github or parsed.gitlab):
-        raise BadPolicy(text.sentence(("webhook",), "has no meaning for a plain git repository: remove the table"))
     return RobotConfig(
         path=path.absolute(),
         host=host.strip("[]"),
@@ -95,11 +89,6 @@ def load_robot(path: Path) -> RobotConfig:
         zoo=_zoo(parsed, text, beside),
         source=_source(parsed, text),
         limits=parsed.limits,
-        webhook=hook,
-        webhook_secrets=tuple(
-            secrets.read(("webhook", "secrets", n), secret, shortest=_SHORTEST_SECRET)
-            for n, secret in enumerate(hook.secrets if hook else ())
-        ),
         source_secret=_source_secret(parsed, secrets),
         operator=secrets.maybe(
             ("operator", "token"), parsed.operator.token if parsed.operator else None, shortest=_SHORTEST_SECRET
@@ -122,9 +111,7 @@ def _source(parsed: RobotFile, text: TomlFile) -> GitTable | GithubTable | Gitla
 
 
 def _source_secret(parsed: RobotFile, secrets: _Secrets) -> Secret | None:
-    if parsed.github and parsed.github.app:
-        return secrets.read(("github", "app", "key"), parsed.github.app.key)
-    if parsed.github and parsed.github.token:
+    if parsed.github:
         return secrets.read(("github", "token"), parsed.github.token)
     return secrets.maybe(("gitlab", "token"), parsed.gitlab.token if parsed.gitlab else None)
 

@@ -41,32 +41,20 @@ class ZooTable(_Table):
 
 
 class GitTable(_Table):
-    """Branches of a plain repository, looked at every `poll_s` seconds; no account, no webhook."""
+    """Branches of a plain repository, looked at every `poll_s` seconds; no account."""
 
     prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._/-]*/$")] = "submission/"
     status: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._/-]*$")] = "assay-status"
     poll_s: Positive = 10.0
 
 
-class AppTable(_Table):
-    id: Annotated[int, Field(gt=0)]
-    key: SecretPlace
-
-
 class GithubTable(_Table):
-    """Pull requests. With `app` check runs are written, with `token` commit statuses."""
+    """Pull requests."""
 
     repository: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$")]
     api: Annotated[str, Field(pattern=r"^https?://")] = "https://api.github.com"
-    app: AppTable | None = None
-    token: SecretPlace | None = None
-    poll_s: Positive = 300.0
-
-    @model_validator(mode="after")
-    def _one(self) -> GithubTable:
-        if (self.app is None) == (self.token is None):
-            raise ValueError("must have either app = { id = N, key = { file = ... } } or token = { file = ... }")
-        return self
+    token: SecretPlace
+    poll_s: Positive = 60.0
 
 
 class GitlabTable(_Table):
@@ -75,15 +63,7 @@ class GitlabTable(_Table):
     project: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$|^\d+$")]
     api: Annotated[str, Field(pattern=r"^https?://")] = "https://gitlab.com"
     token: SecretPlace
-    poll_s: Positive = 300.0
-
-
-class WebhookTable(_Table):
-    """Two secrets are accepted while one replaces the other. `body_bytes` is what GitHub sends at most, 25 MB."""
-
-    secrets: Annotated[tuple[SecretPlace, ...], Field(min_length=1, max_length=2)]
-    body_bytes: Annotated[int, Field(gt=0)] = 26_214_400
-    body_s: Positive = 10.0
+    poll_s: Positive = 60.0
 
 
 class OperatorTable(_Table):
@@ -120,7 +100,6 @@ class RobotFile(_Table):
     git: GitTable | None = None
     github: GithubTable | None = None
     gitlab: GitlabTable | None = None
-    webhook: WebhookTable | None = None
     operator: OperatorTable | None = None
     alerts: AlertsFile = AlertsFile()
     limits: LimitsTable = LimitsTable()

@@ -24,7 +24,7 @@ class Database:
         self._engine, self.name = connect(location, busy_s=BUSY_S)
         self._rows_lock = self._engine.dialect.name == "postgresql"
         if not self._rows_lock:
-            # SQLite would move its journal into the database in the middle of some webhook, and wait for the disk there.
+            # SQLite would move its journal into the database in the middle of some write, and wait for the disk there.
             event.listen(self._engine, "connect", _no_checkpoint)
         try:
             with self._translate_errors(), self._engine.begin() as connection:

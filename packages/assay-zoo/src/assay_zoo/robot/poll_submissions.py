@@ -1,4 +1,4 @@
-"""From what is submitted now to jobs in the queue: asked for by a hint of a webhook, and all of it now and then."""
+"""From what is submitted now to jobs in the queue: all of it is looked at now and then."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 
 from assay.errors import AssayError, HarnessError
 from assay_zoo.conflicts import is_among
-from assay_zoo.robot.deliveries import Deliveries, Hint
 from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.mirror import Mirror, Moved, cleaned
 from assay_zoo.robot.queue import Queue
@@ -20,31 +19,28 @@ from assay_zoo.robot.zoo_policy import approved_authors
 
 _LOG = logging.getLogger("assay.robot.looking")
 _SLEEP_S = 1.0
-_CALM_S = 0.5
 _LONGEST_S = 600.0
 _SOON_S = 5.0
 _TIDY_S = 86400.0
 _AT_ONCE = 200
-"""New heads that one look takes: what webhooks tell waits meanwhile."""
+"""New heads that one look takes: approvals wait meanwhile."""
 _MISSES = 3
 """Looks at a head that cannot be fetched; then its author hears it."""
 
 
 class SubmissionPoller:
-    """One thread. What cannot be reached now is looked at again: a hint is kept until it was looked into."""
+    """One thread. What cannot be reached now is looked at again."""
 
     def __init__(
         self,
         source: Source,
         mirror: Mirror,
         queue: Queue,
-        deliveries: Deliveries,
         *,
         wake_workers: Callable[[], None],
     ) -> None:
-        self._source, self._mirror, self._queue, self._deliveries = source, mirror, queue, deliveries
+        self._source, self._mirror, self._queue = source, mirror, queue
         self._wake_workers = wake_workers
-        self._told = threading.Event()
         self._seen: dict[tuple[str, int], str] = {}
         self._missed: dict[str, int] = {}
         self._tries = Counter[str]()
@@ -52,10 +48,6 @@ class SubmissionPoller:
         self._soon = False
         self._asked_s = 0.0
         self._tidied = time.monotonic()
-
-    def wake(self) -> None:
-        """There is a hint."""
-        self._told.set()
 
     def look_again(self, sha: str) -> None:
         """Whoever hands in this commit is looked at again soon. Any thread may say so: the poller's own forgets what it has seen."""
@@ -65,7 +57,6 @@ class SubmissionPoller:
         """Until `stop`."""
         failures, next_at = 0, 0.0
         while not stop.is_set():
-            self._told.clear()
             if time.monotonic() >= next_at:
                 failures = 0 if self._try(self.look_everywhere) else failures + 1
                 # A source that failed is asked again soon, then less and less often; not before it asked to be.
@@ -74,10 +65,8 @@ class SubmissionPoller:
                 next_at = time.monotonic() + wait
             if self._soon or self._doubted:
                 self._soon, next_at = False, min(next_at, time.monotonic() + _SOON_S)
-            self._try(self.look_into_hints)
             self._try(self._queue.database.tidy)
-            stop.wait(_CALM_S)  # deliveries come in bursts: what they say of one request is looked into once
-            self._told.wait(min(_SLEEP_S, self._source.poll_s))
+            stop.wait(min(_SLEEP_S, self._source.poll_s))
 
     def look_everywhere(self) -> None:
         """Everything that is submitted now comes into the queue, and what is gone leaves it. Raises HarnessError."""
@@ -106,44 +95,7 @@ class SubmissionPoller:
             self._mirror.keep_only({*known.values(), *self._queue.open_heads()})
         if time.monotonic() - self._tidied > _TIDY_S:
             self._mirror.tidy()
-            self._deliveries.forget_old()
             self._tidied = time.monotonic()
-
-    def look_into_hints(self) -> None:
-        """Each hint leads to a head that is asked for again: what the webhook said is not used."""
-        for hint in self._deliveries.waiting():
-            try:
-                self._follow(hint)
-            except HarnessError as error:
-                wait = min(5.0 * 2 ** min(hint.attempts, 10), _LONGEST_S)
-                wait = max(wait, error.after_s) if isinstance(error, SourceFailed) else wait
-                self._deliveries.later(hint, wait)
-                raise
-            self._deliveries.looked(hint)
-
-    def _follow(self, hint: Hint) -> None:
-        if hint.sha:
-            self._again(hint)
-            return
-        if not hint.number and not hint.branch:
-            self.look_everywhere()
-            return
-        head = self._source.head(hint.branch, hint.number)
-        if head is not None:
-            if self._seen.get((head.branch, head.number), head.sha) != head.sha:
-                self._soon = self._leave((head.branch, head.number)) or self._soon
-            self._take(head, self._mirror.fetch_base())
-            self._approve({(head.branch, head.number): head})
-            return
-
-        def is_meant(branch: str, number: int) -> bool:
-            return number == hint.number and bool(number or branch == hint.branch)
-
-        for branch, number in self._queue.open_branches(self._source.repository):
-            if is_meant(branch, number):
-                self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
-        for place in [place for place in self._seen if is_meant(*place)]:
-            self._soon = self._leave(place) or self._soon
 
     def _leave(self, place: tuple[str, int]) -> bool:
         """A branch or request has its commit no more: whoever else hands in that one is looked at again. Whether anybody does."""
@@ -170,13 +122,6 @@ class SubmissionPoller:
                 continue
             by = "zoo.toml" if is_among(self._mirror.author_of(submission), known) else self._source.approved(head)
             if by and self._queue.approve(submission.id, by):
-                self._wake_workers()
-
-    def _again(self, hint: Hint) -> None:
-        """Only of this repository, and only what is decided: what waits or runs is checked anyway."""
-        for submission in self._queue.find(hint.sha):
-            mine = submission.repository == self._source.repository and hint.number in (0, submission.id)
-            if mine and self._queue.rerun(submission.id, "it was asked for at the forge"):
                 self._wake_workers()
 
     def _take(self, head: Head, base: str) -> None:

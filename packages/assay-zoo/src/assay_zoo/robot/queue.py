@@ -27,7 +27,7 @@ _TEXT_MOST = 4000
 
 
 class Queue(Queries):
-    """Opened by every worker, page and webhook; safe in several threads and processes. `now` is the clock, in seconds
+    """Opened by every worker and page; safe in several threads and processes. `now` is the clock, in seconds
     since 1970; robots that share a database need clocks that agree within a small part of `lease_s`."""
 
     def __init__(self, database: Database, *, lease_s: float = LEASE_S, now: Callable[[], float] = time.time) -> None:

@@ -60,14 +60,9 @@ def comment(whole: Whole, page: str) -> str:
     )
 
 
-def summary(whole: Whole) -> str:
-    """The same without marker, for the summary of a check run or of a job."""
-    text = "\n".join([*_head(whole), *_body(whole)])
-    return (
-        text
-        if len(text) <= COMMENT_MOST
-        else "\n".join([*_head(whole), "", "The findings are too long for this place."])
-    )
+def status_name(name: str) -> str:
+    """Of the commit status: one for each submission."""
+    return f"assay zoo: {name}"
 
 
 def as_json(whole: Whole, page: str) -> bytes:

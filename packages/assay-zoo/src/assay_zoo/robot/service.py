@@ -19,7 +19,6 @@ from assay.launch.bubblewrap import Bubblewrap
 from assay_zoo.robot.alerting import Alerts
 from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.database import Database
-from assay_zoo.robot.deliveries import Deliveries
 from assay_zoo.robot.health import Health
 from assay_zoo.robot.outbox import Outbox
 from assay_zoo.robot.outbox_worker import OutboxWorker
@@ -60,16 +59,13 @@ class Service:
         database = Database(config.database)
         try:
             self.queue = Queue(database, lease_s=config.limits.lease_s)
-            self.deliveries = Deliveries(database)
             self.outbox = Outbox(database, lease_s=config.limits.lease_s)
             self.health = Health(self.queue, self.mirror, self._sandbox, demand_sandbox=config.demand_sandbox)
         except BaseException:
             database.close()
             raise
         self._stop, self._waken, self._news = threading.Event(), threading.Event(), threading.Event()
-        self.looking = SubmissionPoller(
-            self.source, self.mirror, self.queue, self.deliveries, wake_workers=self._new_work
-        )
+        self.looking = SubmissionPoller(self.source, self.mirror, self.queue, wake_workers=self._new_work)
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
@@ -98,7 +94,6 @@ class Service:
         self._stop.set()
         self._waken.set()
         self._news.set()
-        self.looking.wake()
         for thread in self._threads:
             thread.join(_STOP_S)
         self.close()

@@ -10,11 +10,12 @@ from typing import Any
 from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, UniqueConstraint
 from sqlalchemy.types import TypeEngine
 
-SCHEMA = 4
+SCHEMA = 5
 UPGRADES = {
-    2: ("ALTER TABLE robot_deliveries ADD COLUMN sha VARCHAR NOT NULL DEFAULT ''",),
+    2: (),
     3: ("ALTER TABLE robot_submissions ADD COLUMN approved VARCHAR NOT NULL DEFAULT ''",),
     4: ("DELETE FROM robot_outbox WHERE kind IN ('mail', 'chat')",),
+    5: ("DROP TABLE robot_deliveries",),
 }
 """What makes of the version before the one that is the key."""
 metadata = MetaData()
@@ -86,21 +87,6 @@ decisions = Table(
     _filled("record", Text),
     _filled("inspection", Text),
     _filled("at", Float),
-)
-
-deliveries = Table(
-    "robot_deliveries",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    _filled("delivery", unique=True),
-    _filled("body_sha256", unique=True),
-    _filled("branch"),
-    _filled("number", Integer),
-    _filled("sha", String, server_default=""),
-    _filled("state", index=True),
-    _filled("attempts", Integer, default=0),
-    _filled("not_before", Float, default=0.0),
-    _filled("received_at", Float),
 )
 
 outbox = Table(

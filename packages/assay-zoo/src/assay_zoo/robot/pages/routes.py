@@ -37,7 +37,7 @@ def page_routes(
     serves: Serves = lambda name, digest: True,
 ) -> list[BaseRoute]:
     """Routes for an application: GET only, no cookie, no state. Sync functions: Starlette runs them in its threads, so
-    that a slow database never holds up a webhook. `title` names the zoo on every page; what is shown has
+    that a slow database holds up no other answer. `title` names the zoo on every page; what is shown has
     gone through `hides`; `serves` tells what the zoo has now."""
     pages = _Pages(reading, title, hides, serves)
     answers = {

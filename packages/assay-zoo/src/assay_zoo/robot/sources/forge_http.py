@@ -31,7 +31,7 @@ ANSWER_BYTES = 32_000_000
 
 
 class ForgeHttp:
-    """One forge. `authorize` gives the headers that prove who we are; it is asked again, with True, after a 401.
+    """One forge. Of its `headers` one proves who we are.
 
     Only GET is repeated after a failure of the network or the forge: whatever else was sent may have been done, and who
     sends it looks first what is there already.
@@ -40,15 +40,14 @@ class ForgeHttp:
     def __init__(
         self,
         base: str,
-        authorize: Callable[[bool], Mapping[str, str]],
+        headers: Mapping[str, str],
         *,
-        headers: Mapping[str, str] | None = None,
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._base = base.rstrip("/")
-        self._authorize, self._sleep, self._now = authorize, sleep, now
-        named = {"user-agent": "assay-zoo-robot", **(headers or {})}
+        self._sleep, self._now = sleep, now
+        named = {"user-agent": "assay-zoo-robot", **headers}
         self._client = httpx.Client(timeout=_TIMEOUT_S, follow_redirects=False, headers=named)
 
     def end(self) -> None:
@@ -84,10 +83,10 @@ class ForgeHttp:
     ) -> httpx.Response:
         """An answer of the 2xx, or one that is `allowed`. Raises SourceFailed."""
         address = path if path.startswith(("https://", "http://")) else self._base + path
-        fresh, tries, moves = False, 0, 0
+        tries, moves = 0, 0
         while True:
             try:
-                answer = self._answer(method, address, body, parameters, dict(self._authorize(fresh)))
+                answer = self._answer(method, address, body, parameters)
             except httpx.HTTPError as error:
                 if method != "GET" or tries >= len(_PAUSES_S):
                     raise SourceFailed(f"{self._base} cannot be reached ({type(error).__name__})") from None
@@ -100,9 +99,6 @@ class ForgeHttp:
                 address, moves = self._here(urljoin(address, where)), moves + 1
                 parameters = None if urlsplit(address).query else parameters
                 continue
-            if answer.status_code == 401 and not fresh:
-                fresh = True
-                continue
             pause = self._pause(answer, method, tries)
             if pause is None:
                 raise SourceFailed(
@@ -112,15 +108,10 @@ class ForgeHttp:
             tries += 1
 
     def _answer(
-        self,
-        method: str,
-        address: str,
-        body: object,
-        parameters: Mapping[str, str | int] | None,
-        headers: Mapping[str, str],
+        self, method: str, address: str, body: object, parameters: Mapping[str, str | int] | None
     ) -> httpx.Response:
         """Read to its end, which comes before ANSWER_BYTES. Raises SourceFailed, httpx.HTTPError."""
-        asked = self._client.build_request(method, address, json=body, params=parameters or None, headers=headers)
+        asked = self._client.build_request(method, address, json=body, params=parameters or None)
         answer = self._client.send(asked, stream=True)
         read = bytearray()
         try:

@@ -6,32 +6,27 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from assay_zoo.decision import Answer
 from assay_zoo.robot import report
 from assay_zoo.robot.config_schema import GithubTable
 from assay_zoo.robot.git import basic_authorization
 from assay_zoo.robot.queue_records import Head, State, Submission, Whole
 from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.sources.forge_http import ForgeHttp
-from assay_zoo.robot.sources.github_auth import VERSION, App, TokenHolder
-from assay_zoo.robot.sources.github_checks import CheckRuns, Statuses
 from assay_zoo.robot.sources.source import understood
+
+_VERSION = {"accept": "application/vnd.github+json", "x-github-api-version": "2022-11-28"}
+_STATES = {Answer.PROMOTE: "success", Answer.DECLINE: "failure", Answer.PERSON: "pending", Answer.RETRY: "error"}
+"""None but a promotion is a success: a branch that asks for the status would take another as passed."""
 
 
 class Github:
-    """`secret` is the App's private key (PEM), or the token. The code of a fork never sees either."""
+    """`secret` is a token, which the code of a fork never sees. It writes a commit status, which any token may, and one comment."""
 
     def __init__(self, table: GithubTable, secret: str, *, branch: str = "main") -> None:
         self.repository, self.poll_s = table.repository, table.poll_s
-        self._branch = branch
-        self._http = ForgeHttp(table.api, self._authorize, headers=VERSION)
-        self._us: App | TokenHolder
-        self._checks: CheckRuns | Statuses
-        if table.app:
-            self._us = App(table.app, secret, table.api, table.repository)
-            self._checks = CheckRuns(self._http, table.repository, table.app.id)
-        else:
-            self._us = TokenHolder(secret, lambda: self._http)
-            self._checks = Statuses(self._http, table.repository)
+        self._branch, self._token, self._login = branch, secret, ""
+        self._http = ForgeHttp(table.api, {**_VERSION, "authorization": f"Bearer {secret}"})
 
     @understood
     def heads(self) -> list[Head]:
@@ -69,13 +64,13 @@ class Github:
 
     @understood
     def report(self, whole: Whole, page: str) -> None:
-        self._checks.report(whole, page)
         submission = whole.submission
+        self._status(whole, page)
         if submission.state in (State.SUPERSEDED, State.WITHDRAWN):
             return
         mine = self._comment(submission)
         if mine is None and whole.decision is None:
-            return  # the check says that it waits; a comment comes with the decision
+            return  # the status says that it waits; a comment comes with the decision
         pull = self._pull(submission.number)
         if pull is None or _sha(pull) != submission.sha:
             return  # the comment speaks of the newest commit
@@ -93,14 +88,24 @@ class Github:
 
     def end(self) -> None:
         self._http.end()
-        self._us.end()
 
     def credentials(self, address: str) -> Mapping[str, str]:
         """Variables for git."""
-        return basic_authorization(address, "x-access-token", self._us.token())
+        return basic_authorization(address, "x-access-token", self._token)
 
-    def _authorize(self, fresh: bool) -> Mapping[str, str]:
-        return {"authorization": f"Bearer {self._us.token(fresh)}"}
+    def _status(self, whole: Whole, page: str) -> None:
+        submission, decided = whole.submission, whole.decision
+        state = _STATES[Answer(decided.answer)] if decided else "pending"
+        if submission.trouble or submission.state in (State.SUPERSEDED, State.WITHDRAWN):
+            state = "error"
+        body = {"state": state, "description": report.line(whole), "context": report.status_name(submission.name)}
+        body |= {"target_url": page} if page else {}
+        self._http.send("POST", f"/repos/{self.repository}/statuses/{submission.sha}", body)
+
+    def _who(self) -> str:
+        """The name under which its comments stand."""
+        self._login = self._login or str(self._http.get("/user")["login"])
+        return self._login
 
     def _pull(self, number: int) -> Any:
         return self._http.find(f"/repos/{self.repository}/pulls/{number}")
@@ -111,7 +116,7 @@ class Github:
         for page in self._http.pages(f"/repos/{self.repository}/issues/{submission.number}/comments"):
             for comment in page:
                 who = (comment.get("user") or {}).get("login")  # null: the account is gone
-                if str(comment.get("body")).startswith(marker) and who == self._us.login():
+                if str(comment.get("body")).startswith(marker) and who == self._who():
                     return comment
         return None
 

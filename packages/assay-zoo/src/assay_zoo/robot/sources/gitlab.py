@@ -13,7 +13,6 @@ from assay_zoo.robot.git import basic_authorization
 from assay_zoo.robot.queue_records import Head, State, Submission, Whole
 from assay_zoo.robot.sanitize import sanitize
 from assay_zoo.robot.sources.forge_http import ForgeHttp
-from assay_zoo.robot.sources.github_checks import check_name
 from assay_zoo.robot.sources.source import SourceFailed, understood
 
 _DESCRIPTION_MOST = 255
@@ -26,7 +25,7 @@ class Gitlab:
         self.repository, self.poll_s = table.project, table.poll_s
         self._branch, self._token = branch, secret
         self._at = f"/projects/{quote(table.project, safe='')}"
-        self._http = ForgeHttp(f"{table.api.rstrip('/')}/api/v4", lambda _: {"private-token": secret})
+        self._http = ForgeHttp(f"{table.api.rstrip('/')}/api/v4", {"private-token": secret})
         self._me = 0
 
     @understood
@@ -97,7 +96,7 @@ class Gitlab:
             state = {State.QUEUED: "pending", State.RUNNING: "running"}.get(submission.state, "canceled")
         body: dict[str, Any] = {
             "state": state,
-            "name": check_name(submission.name),
+            "name": report.status_name(submission.name),
             "description": report.line(whole, _DESCRIPTION_MOST),
         }
         body |= {"target_url": page} if page else {}
