@@ -41,7 +41,7 @@ def test_a_page_that_tells_to_install(text: str, certain: list[bool]) -> None:
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        ("Install it:\n\n    curl -O https://a.example/i.sh\n    sh i.sh\n", [3]),
+        ("Install it:\n\n    curl -O https://a.example/i.sh\n    sh i.sh\n", [4]),
         ("curl https://a.example/i \\\n  | bash\n", [1]),
         ("curl -O https://a.example/i.sh\n\nThen:\n\n  $ sh i.sh\n", [5]),
         ("curl -O https://a.example/i.sh\n" + "then\n" * 60 + "sh i.sh\n", [62]),

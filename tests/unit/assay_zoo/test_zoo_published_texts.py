@@ -114,7 +114,6 @@ def test_requirements_as_pip_compile_writes_them_are_read(text: str) -> None:
         ("curl http://localhost:8000/\npython\nsh -e\nperl -v", False),
         ("curl http://localhost:8000/v2  # | bash, don't", False),
         ("(curl -f http://localhost:8000/v2); python", False),
-        ("(curl -f http://localhost:8000/v2 | tee a) && (cat b | python)", False),
         ("curl -s http://localhost:8000/v2 | python -mjson.tool -", False),
         ("wget https://a.example/a.onnx\npython inference.py a.onnx", False),
         ("curl -o a.tgz https://a.example/a.tgz && tar xzf a.tgz && python inference.py", False),

@@ -152,75 +152,49 @@ def _made_of(values: Iterable[ast.AST], bound: Bound) -> list[ast.AST]:
 
 
 class _Computed:
-    """Functions whose answer is an operand of what is fed: `f(x) * 2`, also as `y = f(x)`, `y *= 2`. Each name is followed once."""
+    """Functions whose answer is an operand of what is fed: `f(x) * 2`, also as `y = f(x)`, `y *= 2`."""
 
     def __init__(self, bound: Bound) -> None:
         self._bound = bound
-        self._by_name: dict[str, set[tuple[str, bool]]] = {}
         self._from_model: dict[str, bool] = {}
 
     def of(self, tables: Iterable[Sequence[ast.AST]]) -> set[str]:
         """What a table holds as it was answered may be computed on for another value of it."""
         computed = set[str]()
-        for values in tables:
+        for values in {tuple(map(ast.dump, table)): table for table in tables}.values():
             answers = {answer for value in values for answer in self._answers(value)}
             computed |= {name for name, changed in answers if changed and (name, False) not in answers}
         return computed
 
     def _answers(self, value: ast.AST) -> set[tuple[str, bool]]:
-        """Functions that answered what this is, each with whether it was computed on."""
-        answers, names = self._follow(value, set())
-        for name, changed in names:
-            if name not in self._by_name:
-                self._by_name[name] = self._answers_of(name)
-            answers |= {(each, changed or before) for each, before in self._by_name[name]}
-        return answers
-
-    def _answers_of(self, start: str) -> set[tuple[str, bool]]:
-        answers, names, at = set[tuple[str, bool]](), [(start, False)], 0
-        followed, visited = {(start, False)}, set[tuple[int, bool]]()
-        while at < len(names):
-            name, changed = names[at]
-            at += 1
-            for node in self._bound.get(name, ()):
-                more, further = self._follow(node, visited, changed=changed)
-                answers |= more
-                names += further - followed
-                followed |= further
-        # what becomes of a name later hides what it was: `y = f(x)`, `y *= 2`
-        return {(name, changed) for name, changed in answers if changed or (name, True) not in answers}
-
-    def _follow(
-        self, value: ast.AST, visited: set[tuple[int, bool]], *, changed: bool = False
-    ) -> tuple[set[tuple[str, bool]], set[tuple[str, bool]]]:
-        answers, names, nodes = set[tuple[str, bool]](), set[tuple[str, bool]](), [(value, changed)]
-        for node, changed in nodes:
+        """Functions that answered what this is, each with whether it was computed on: what becomes of a name hides what it was."""
+        answers, visited, waiting = set[tuple[str, bool]](), set[tuple[int, bool]](), [(value, False)]
+        for node, changed in waiting:
             if (id(node), changed) in visited:
                 continue
             visited.add((id(node), changed))
-            if isinstance(node, ast.Name):
-                names.add((node.id, changed))
-            elif isinstance(node, ast.Call) and (handed := _handed(node)):
-                nodes += [(each, changed or _computes(node)) for each in handed]
-            elif isinstance(node, ast.Call):
+            if isinstance(node, ast.Call) and not _handed(node):
                 answers |= {(name, changed) for name in _names(node.func)}
-                nodes += [(each, changed) for each in self._returned(node)]
-            else:
-                operation = isinstance(node, ast.BinOp | ast.UnaryOp | ast.AugAssign)
-                joins = operation and (self._joins(node) or self._is_from_model(node))
-                nodes += [(each, changed or (operation and not joins)) for each in _operands(node)]
-        return answers, names
+            operation = isinstance(node, ast.BinOp | ast.UnaryOp | ast.AugAssign) and not self._keeps(node)
+            after = changed or operation or (isinstance(node, ast.Call) and _computes(node))
+            waiting += [(each, after) for each in self._operands(node)]
+        return {(name, changed) for name, changed in answers if changed or (name, True) not in answers}
 
-    def _returned(self, call: ast.Call) -> Iterator[ast.AST]:
-        """What a function of the notebook itself answers."""
-        for function in self._bound.get(call.func.id, ()) if isinstance(call.func, ast.Name) else ():
-            if isinstance(function, ast.FunctionDef):
-                yield from (node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value)
+    def _operands(self, node: ast.AST) -> Sequence[ast.AST]:
+        """The parts of it whose values it has: of a name all that it is given, of a call of an own function what it returns."""
+        if isinstance(node, ast.Name):
+            return self._bound.get(node.id, ())
+        if not isinstance(node, ast.Call) or _handed(node):
+            return _handed(node) if isinstance(node, ast.Call) else list(_operands(node))
+        own = self._bound.get(node.func.id, ()) if isinstance(node.func, ast.Name) else ()
+        parts = [part for function in own if isinstance(function, ast.FunctionDef) for part in ast.walk(function)]
+        return [part.value for part in parts if isinstance(part, ast.Return) and part.value]
 
-    def _joins(self, node: ast.AST) -> bool:
-        """A list that gets longer: `ids + [0] * n`."""
+    def _keeps(self, node: ast.AST) -> bool:
+        """A list that gets longer (`ids + [0] * n`), or a loop in which the model improves what it is given."""
         sides = [node.left, node.right] if isinstance(node, ast.BinOp) else [getattr(node, "value", node)]
-        return isinstance(getattr(node, "op", None), ast.Add) and any(map(self._is_list, sides))
+        longer = isinstance(getattr(node, "op", None), ast.Add) and any(map(self._is_list, sides))
+        return longer or any(map(self._is_from_model, _names(node)))
 
     def _is_list(self, node: ast.AST) -> bool:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Add):
@@ -230,15 +204,11 @@ class _Computed:
         named = self._bound.get(node.id, ()) if isinstance(node, ast.Name) else ()
         return isinstance(node, ast.ListComp) or any(isinstance(each, ast.List | ast.ListComp) for each in named)
 
-    def _is_from_model(self, node: ast.AST) -> bool:
-        """The model's own answers go into it: a loop in which the model improves what it is given."""
-        for name in _names(node):
-            if name not in self._from_model:
-                parts = _made_of(self._bound.get(name, ()), self._bound)
-                self._from_model[name] = any(_is_run(each) for part in parts for each in ast.walk(part))
-            if self._from_model[name]:
-                return True
-        return False
+    def _is_from_model(self, name: str) -> bool:
+        if name not in self._from_model:
+            parts = _made_of(self._bound.get(name, ()), self._bound)
+            self._from_model[name] = any(_is_run(each) for part in parts for each in ast.walk(part))
+        return self._from_model[name]
 
 
 def _computes(call: ast.Call) -> bool:

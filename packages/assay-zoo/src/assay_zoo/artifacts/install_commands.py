@@ -21,7 +21,7 @@ _OF_CONDA = re.compile(r".*(?:conda|mamba|pixi)(?:\.exe)?", re.IGNORECASE)
 _VERBS = ("install", "add", "download", "wheel", "inject", "create")
 _BELOW = ("pip", "tool", "global", "self")
 """Words between an installer and its verb."""
-SHELL_END = re.compile(r"[;&|()]+")
+_END = re.compile(r"[;&|()]+")
 """What stands between commands."""
 _BEFORE_COMMENT = re.compile(r"""(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|[^'"\\#]|(?<=[^\s;&|()])#)*""")
 _IDLE = re.compile(
@@ -66,21 +66,15 @@ def installed_by(code: str) -> Iterator[list[str]]:
 
 
 def shell_commands(code: str) -> Iterator[list[str]]:
-    """The words of each command, in their order."""
-    for line in shell_lines(code):
+    """The words of each command, in their order. A line that ends in a backslash or in | goes on with the next."""
+    for line in re.sub(r"\\[ \t]*\n|(?<=\|)[ \t]*(?:#[^\n]*)?\n", " ", code).splitlines():
         command: list[str] = []
-        for word in [*line, ";"]:
-            if not SHELL_END.fullmatch(word):
+        for word in [*_words(line), ";"]:
+            if not _END.fullmatch(word):
                 command.append(word)
             else:
                 yield command
                 command = []
-
-
-def shell_lines(code: str) -> Iterator[list[str]]:
-    """The words of each line, and what stands between commands. A line that ends in a backslash or in | goes on with the next."""
-    for line in re.sub(r"\\[ \t]*\n|(?<=\|)[ \t]*(?:#[^\n]*)?\n", " ", code).splitlines():
-        yield _words(line)
 
 
 def needs_a_look(line: str) -> list[str]:
@@ -105,7 +99,7 @@ def _words(line: str) -> list[str]:
     try:
         return list(lexer)
     except ValueError:  # a quote that does not end
-        return [word.strip("'\"") for word in SHELL_END.sub(lambda end: f" {end[0]} ", line).split()]
+        return [word.strip("'\"") for word in _END.sub(lambda end: f" {end[0]} ", line).split()]
 
 
 def _program(word: str) -> str:

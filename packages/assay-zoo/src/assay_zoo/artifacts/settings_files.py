@@ -10,55 +10,47 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from assay_zoo.artifacts.install_commands import shell_commands
-from assay_zoo.artifacts.known_modules import module_meaning
-from assay_zoo.artifacts.known_names import reached_by
 from assay_zoo.artifacts.page_commands import asked_in_page
 
 SUFFIXES = (".json", ".yaml", ".yml", ".toml")
 _LONGEST_YAML = 1 << 20
 _ANCHOR = re.compile(r"[:\[,-]\s*&\w")
 """Of a part that stands for itself elsewhere again: few lines may make much of it. In a text it is only a sign."""
-_WORDS_OF_KEY = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_COMMAND = re.compile(
-    r"(?:command|cmd|exec|hook)s?|entrypoint|(?:pre|post)(?:install|commit|push|build|create|start|publish|pack)"
+_ORDERS = re.compile(
+    r"(?:.*[\d_. -])?(?i:command|cmd|exec|hook|script)s?|.*[a-z](?:Command|Cmd|Exec|Hook|Script)s?|(?i:entrypoint|run|shell|image)"
+    r"|(?i:(?:pre|post)[-_]?(?:install|commit|push|build|create|start|publish|pack))"
 )
-"""How the name of a command ends."""
-_SCRIPT = re.compile(r"scripts?")
-_RUNS = ("run", "shell")
-"""Names that a command has, and that others have, too: what is one word is none."""
-_INSTALLS = re.compile(r"\w*dependencies|requires?|uses|extends|plugins|imports|auto_map", re.IGNORECASE)
-_ALLOWS = ("trust_remote_code",)
-_MADE = ("_target_",)
-"""The name of what is called with the rest of the table."""
-_SHELL = re.compile(r"(?:\S*/)?(?:ba|z|da|k)?sh|eval|exec")
+"""The name of a command, of a container or of what is done before or after something."""
+_ALWAYS = re.compile(
+    r"\w*dependencies|requires?|uses|extends|plugins|imports|auto_map|trust_remote_code|_target_", re.IGNORECASE
+)
+"""What such a key has is installed, called or loaded."""
+_SEVERAL = re.compile(r"[\s/:=]|^-")
+_PICTURE = re.compile(r".*\.\w{2,5}|\d+")
+_SHELL = r"(?:ba|z|da|k)?sh"
 _PROGRAMS = (
-    r"(?:(?:ba|z|da|k)?sh|cmd|pwsh|powershell|python[\d.]*|perl|ruby|node|deno|bun|php|source|eval|exec|sudo|env|npx?|yarn|pnpm"
+    rf"(?:{_SHELL}|cmd|pwsh|powershell|python[\d.]*|perl|ruby|node|deno|bun|php|source|eval|exec|sudo|env|npx?|yarn|pnpm"
     r"|curl|wget|aria2c|iwr|irm|git|make|docker|podman|chmod|rm|cp|mv|pip[\d.]*|uvx?|conda|cargo|go|java)(?:\.exe)?"
 )
-_PROGRAM = re.compile(rf"(?:\S*/)?{_PROGRAMS}")
-_BEGINS = re.compile(rf"(?:^|[;|&(])\s*[\"']?(?:\S{{0,200}}/)?{_PROGRAMS}[\"']?\s", re.MULTILINE)
-"""What runs, fetches or installs what stands behind it."""
-_ARGUMENT = re.compile(r"-{1,2}[A-Za-z].*|.*[/$=].*|.*\.[A-Za-z]\w*")
-"""An option, or a file, as in no sentence."""
-_IN_CODE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
-_RUNNING = ("os", "subprocess", "builtins", "runpy", "pty")
-_RUN_FROM = re.compile(r"(?:git\+|https?:)\S+\.(?:sh|ps1|bat|exe|whl)|git\+\S+", re.IGNORECASE)
+_COMMAND = re.compile(
+    rf"(?:^|[;|&(])\s*(?:\S{{0,200}}/)?{_PROGRAMS}\s+(?:[^\n;|&(]{{0,200}}\s)?(?:-{{1,2}}[A-Za-z]|[^\s;|&(]{{0,200}}(?:[/$=]|\.[A-Za-z]))"
+    r"|^(?:git\+|https?:)\S+\.(?:sh|ps1|bat|exe|whl)$|^git\+|^(?:os|subprocess|builtins|runpy|pty)\.\w+$",
+    re.MULTILINE,
+)
+"""A program with an option or a file behind it, as in no sentence; what runs from an address; what starts a process."""
+_BY_SHELL = re.compile(rf"(?:\S*/)?(?:{_SHELL}|eval|exec)\s+\S+")
 _OF_RIGHTS = re.compile(r"[\w ./:-]{0,40}(?:licen[cs]e|spdx)|terms|rights|usage", re.IGNORECASE)
 _TELLING = (str, bool, dict, list)
-_PICTURE = re.compile(r".*\.\w{2,5}")
 
 
 class _Entry(NamedTuple):
-    """A value, the last key above it, whether a list holds its table, or itself, and whether a key above names commands."""
+    """A value, the last key above it, and whether a list holds its table, or itself."""
 
     key: str
     value: object
     listed: bool = False
-    runs: bool = False
 
 
 def holds_values(suffix: str, text: str, packages: Sequence[str] = ()) -> bool:
@@ -66,7 +58,7 @@ def holds_values(suffix: str, text: str, packages: Sequence[str] = ()) -> bool:
     texts: list[str] = []
     try:
         for entry in _entries(_parsed(suffix, text)):
-            if _is_order(entry, packages):
+            if _is_order(entry):
                 return False
             if isinstance(entry.value, str):
                 texts.append(entry.value)
@@ -147,7 +139,7 @@ def _entries(documents: list[Any]) -> Iterator[_Entry]:
         yield entry
         if isinstance(entry.value, dict):
             waiting += [
-                _Entry(str(key), value, entry.listed, entry.runs or _names_commands(str(key)))
+                _Entry(str(key), value, entry.listed)
                 for key, value in entry.value.items()
                 if isinstance(value, _TELLING)
             ]
@@ -157,61 +149,14 @@ def _entries(documents: list[Any]) -> Iterator[_Entry]:
             ]
 
 
-@lru_cache(maxsize=1024)
-def _names_commands(key: str) -> bool:
-    words = _WORDS_OF_KEY.findall(key)
-    last = words[-1].lower() if words else ""
-    whole = "".join(words).lower()
-    return (
-        bool(_COMMAND.fullmatch(last) or _COMMAND.fullmatch(whole) or _SCRIPT.fullmatch(last)) or key.lower() in _RUNS
-    )
-
-
-def _is_order(entry: _Entry, packages: Sequence[str]) -> bool:
+def _is_order(entry: _Entry) -> bool:
+    """One word in a record is a label, and one behind `run` the name of a run: what a command is, has more, or stands alone."""
     key, value = entry.key, entry.value
-    if key in _ALLOWS:
-        return value is True
-    if _INSTALLS.fullmatch(key) and isinstance(value, dict | list) and value:
-        return True
+    if _ALWAYS.fullmatch(key):
+        return bool(value)
     if not isinstance(value, str) or not value:
         return False
-    if entry.runs and _is_run(entry, value):
-        return True
-    if key.lower() == "image" and _is_container(value, listed=entry.listed):
-        return True
-    if _IN_CODE.fullmatch(value) and _is_made(value, packages, asked=key in _MADE):
-        return True
-    return _RUN_FROM.fullmatch(value) is not None or _is_command(value, listed=entry.listed)
-
-
-def _is_run(entry: _Entry, value: str) -> bool:
-    """Of a text below such a key: one word is a label in records, and the name of a run or a script."""
-    words = _WORDS_OF_KEY.findall(entry.key)
-    certain = bool(words) and not entry.listed and _COMMAND.fullmatch(words[-1].lower()) is not None
-    return certain or len(value.split()) > 1 or _ARGUMENT.fullmatch(value) is not None
-
-
-def _is_container(value: str, *, listed: bool) -> bool:
-    """A picture has a suffix, or a number; records name theirs without one, too."""
-    if _PICTURE.fullmatch(value) or value.isdecimal():
-        return False
-    return not listed or "/" in value or ":" in value
-
-
-def _is_made(path: str, packages: Sequence[str], *, asked: bool) -> bool:
-    """Whether a name in code leads to what does more than compute; `asked` where it is certain to be one."""
-    module, _, name = path.rpartition(".")
-    if module in _RUNNING:
-        return True
-    known = path.partition(".")[0] in packages
-    return asked and (not known or bool(module_meaning(path)[1]) or any(reached_by(module, name)))
-
-
-def _is_command(value: str, *, listed: bool) -> bool:
-    """Whether one of the words that could begin a command is a program, and what follows is for it. A list may hold any letters."""
-    for words in shell_commands(value) if _BEGINS.search(value) else ():
-        if len(words) < 2 or not _PROGRAM.fullmatch(words[0]):
-            continue
-        if any(map(_ARGUMENT.fullmatch, words[1:])) or (not listed and _SHELL.fullmatch(words[0]) and len(words) == 2):
-            return True
-    return False
+    if _ORDERS.fullmatch(key) and not _PICTURE.fullmatch(value):
+        named = entry.listed or key.lower() in ("run", "shell", "script")
+        return not named or _SEVERAL.search(value) is not None
+    return bool(_COMMAND.search(value)) or (not entry.listed and _BY_SHELL.fullmatch(value) is not None)
