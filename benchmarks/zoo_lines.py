@@ -52,9 +52,9 @@ CONCERNS = {
     "promotion, rollback, manifest, index": ("promote.py manifest* index.py", ""),
     "commands, template": ("cli/* template.py", ""),
     "policy, order of checks, decision, record": ("*.py", ""),
-    "robot: pages": ("robot/pages/* robot/pages/templates/*", ""),
-    "robot: forges, webhooks, comments": (
-        "robot/sources/* robot/report.py robot/webhook* robot/deliveries.py robot/sanitize.py robot/redact.py",
+    "robot: pages": ("robot/pages.py", ""),
+    "robot: forges, comments": (
+        "robot/sources/* robot/report.py robot/sanitize.py robot/redact.py",
         "",
     ),
     "robot: git that a stranger feeds": (

@@ -35,10 +35,9 @@ def app_of(service: Service) -> Starlette:
 
 
 def _pages(service: Service) -> list[BaseRoute]:
-    from assay_zoo.robot.pages.routes import page_routes
-    from assay_zoo.robot.zoo_policy import ServedModels
+    from assay_zoo.robot.pages import page_routes
 
-    return page_routes(service.queue, service.title, service.hides, ServedModels(service.mirror))
+    return page_routes(service.queue, service.title, service.hides)
 
 
 class _Operations:

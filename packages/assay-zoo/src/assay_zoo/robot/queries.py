@@ -47,12 +47,6 @@ class Queries:
         with self.database.read() as connection:
             return one_submission(connection, identity)
 
-    def promoted_digest(self, identity: int) -> str:
-        """Of the files that were decided on last; "" for none."""
-        newest = select(decisions.c.digest).where(decisions.c.submission_id == identity)
-        with self.database.read() as connection:
-            return str(connection.execute(newest.order_by(decisions.c.job_id.desc()).limit(1)).scalar() or "")
-
     def whole(self, identity: int) -> Whole | None:
         """A submission with its decisions and its log; None where there is none."""
         with self.database.read() as connection:

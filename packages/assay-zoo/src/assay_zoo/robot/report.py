@@ -65,6 +65,11 @@ def status_name(name: str) -> str:
     return f"assay zoo: {name}"
 
 
+def page(whole: Whole) -> str:
+    """All of it, for a page of the robot."""
+    return "\n".join([*_head(whole), "", *_body(whole, most=None), "", f"Commit {whole.submission.sha}"])
+
+
 def as_json(whole: Whole, page: str) -> bytes:
     """For a machine: everything that the comment says."""
     submission, decided = whole.submission, whole.decision
@@ -87,9 +92,15 @@ def as_json(whole: Whole, page: str) -> bytes:
 
 def _head(whole: Whole) -> list[str]:
     submission, decided = whole.submission, whole.decision
+    name = _plain(submission.name)
     if decided is None:
-        return [f"### `{submission.name}` {_STATES.get(submission.state, submission.state)}"]
-    return [f"### `{submission.name}`: {_ANSWERS[Answer(decided.answer)]}", "", *_promotion(submission)]
+        return [f"### `{name}` {_STATES.get(submission.state, submission.state)}"]
+    return [f"### `{name}`: {_ANSWERS[Answer(decided.answer)]}", "", *_promotion(submission)]
+
+
+def _plain(name: str) -> str:
+    """For a place that shows letters as they are."""
+    return sanitize(name, 100).replace("`", "")
 
 
 def _promotion(submission: Submission) -> list[str]:
@@ -98,28 +109,28 @@ def _promotion(submission: Submission) -> list[str]:
     return [f"Not promoted: {markdown(submission.trouble)}", ""] if submission.trouble else []
 
 
-def _body(whole: Whole) -> list[str]:
+def _body(whole: Whole, most: int | None = _SHOWN) -> list[str]:
     decided = whole.decision
     if decided is None:
         return []
     listed = {f"{check.name}: {check.sentence}" for check in decided.checks if check.outcome in _LOUD}
     counted = decided.answer == Answer.PROMOTE  # below the table
     reasons = [reason for reason in decided.reasons if reason not in listed and not counted]  # the table has the others
-    lines = [f"- {markdown(reason)}" for reason in reasons[:_SHOWN]]
-    if len(reasons) > _SHOWN:
-        lines.append(f"- and {len(reasons) - _SHOWN} more")
-    further = _NEXT.get(Answer(decided.answer), "").format(name=whole.submission.name)
-    return [*lines, *([""] if lines else []), *_table(decided), *(["", further] if further else [])]
+    lines = [f"- {markdown(reason)}" for reason in reasons[:most]]
+    if most and len(reasons) > most:
+        lines.append(f"- and {len(reasons) - most} more")
+    further = _NEXT.get(Answer(decided.answer), "").format(name=_plain(whole.submission.name))
+    return [*lines, *([""] if lines else []), *_table(decided, most), *(["", further] if further else [])]
 
 
-def _table(decided: Decided) -> list[str]:
+def _table(decided: Decided, most: int | None) -> list[str]:
     loud = [check for check in decided.checks if check.outcome in _LOUD]
     quiet = len(decided.checks) - len(loud)
     rows = [
         f"| {markdown(check.name)} | {check.outcome} | {markdown(check.sentence)} | {_where(check)} |"
-        for check in loud[:_SHOWN]
+        for check in loud[:most]
     ]
-    more = [f"{len(loud) - _SHOWN} more are on the robot's page.", ""] if len(loud) > _SHOWN else []
+    more = [f"{len(loud) - most} more are on the robot's page.", ""] if most and len(loud) > most else []
     head = ["| check | outcome | what | where |", "|---|---|---|---|"]
     return [
         *([*head, *rows, ""] if rows else []),
