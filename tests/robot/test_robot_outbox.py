@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from live_server import until_true
 from queues import Clock, head
 
 from assay_zoo.robot.database import Database
-from assay_zoo.robot.outbox import LeaseRenewal, Outbox
+from assay_zoo.robot.outbox import Outbox
 from assay_zoo.robot.queue import Queue
 
 
@@ -26,39 +25,23 @@ def test_news_that_comes_while_it_is_told_is_told_next(queue: Queue, clock: Cloc
     retried = outbox.take()
     assert retried is not None
     assert retried.attempts == 1
-    clock.now += 400
+    clock.now += 601
     assert outbox.take() is not None, "whoever held it did not come back"
 
 
-def test_a_delivery_that_goes_on_is_held_and_one_that_died_is_free_after_a_lease(queue: Queue, clock: Clock) -> None:
+def test_what_a_killed_robot_had_in_hand_is_free_after_a_lease(queue: Queue, clock: Clock) -> None:
     outbox = Outbox(queue.database, lease_s=60, now=clock)
     queue.enqueue("zoo", head("1"), "a")
     due = outbox.take()
     assert due is not None
-    for _ in range(5):
-        clock.now += 50
-        due = outbox.renew(due)
-        assert due is not None
-        assert outbox.take() is None, "nobody else delivers it meanwhile"
-    clock.now += 61
+    clock.now += 59
+    assert outbox.take() is None, "nobody else delivers it meanwhile"
+    clock.now += 2
     other = outbox.take()
     assert other is not None, "its robot was killed"
-    assert outbox.renew(due) is None
-    outbox.done(due)
-    assert outbox.renew(other) is not None, "the dead robot's word changes nothing"
-
-
-def test_a_lease_is_renewed_while_the_delivery_goes_on(queue: Queue, clock: Clock) -> None:
-    outbox = Outbox(queue.database, lease_s=60, now=clock)
-    queue.enqueue("zoo", head("1"), "a")
-    due = outbox.take()
-    assert due is not None
-    with LeaseRenewal(outbox, due, 0.04) as held:
-        for _ in range(5):
-            clock.now += 50
-            until_true(lambda: held.due.lease_until == clock.now + 60)
-            assert outbox.take() is None
-    outbox.done(held.due)
+    outbox.later(due, 0, "the dead robot's word changes nothing")
+    assert outbox.take() is None
+    outbox.done(other)
     clock.now += 61
     assert outbox.take() is None, "it is delivered"
 

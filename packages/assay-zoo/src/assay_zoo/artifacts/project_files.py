@@ -16,19 +16,6 @@ _BACKENDS = ("setuptools.build_meta", "hatchling.build", "flit_core.buildapi", "
 _LOOKING = ("black", "ruff", "isort", "mypy", "pyright", "coverage")
 """Tools that only look at code, unless they are told of plugins."""
 _TOLD_MORE = ("plugins", "formatter", "formatting_function")
-_OF_SETUPTOOLS = (
-    "packages", "package-dir", "py-modules", "package-data", "exclude-package-data", "include-package-data", "zip-safe", "license-files",
-)  # fmt: skip
-_OF_PYTEST = (
-    "testpaths", "minversion", "markers", "python_files", "python_classes", "python_functions", "xfail_strict", "pythonpath",
-)  # fmt: skip
-_SHOWN_BY_PYTEST = re.compile(
-    r"(?:(?:-[lqsvx]+|-r\w+|--(?:quiet|verbose|exitfirst|no-header|showlocals|strict-markers|strict-config|disable-warnings"
-    r"|(?:tb|color|maxfail|durations|import-mode)[= ]\w+))(?: |$))*"
-)
-"""Options that load nothing and start nothing."""
-_WARNING = re.compile(r"\w+(?::[^:]*(?::(?:pytest\.)?\w*(?::[^:]*(?::\d*)?)?)?)?")
-"""A filter of warnings. Of a category with another module in its name pytest imports that one."""
 _OF_CONDA = ("name", "channels", "dependencies", "prefix")
 
 
@@ -51,32 +38,9 @@ def _of_project(table: Mapping[str, Any]) -> list[str] | None:
 
 
 def _is_harmless(tools: Mapping[str, Any]) -> bool:
-    """Whether each tool that is told something installs and starts nothing for it."""
-    packing, testing = dict(tools.get("setuptools", {})), dict(tools.get("pytest", {}))
-    packages = packing.pop("packages", [])
-    listed = isinstance(packages, list) or set(packages) <= {"find"}
-    return (
-        set(tools) <= {*_LOOKING, "setuptools", "pytest"}
-        and listed
-        and set(packing) <= set(_OF_SETUPTOOLS)
-        and set(testing) <= {"ini_options"}
-        and _is_plain_pytest(dict(testing.get("ini_options", {})))
-        and not any(key in _TOLD_MORE for tool in _LOOKING for key in _keys(tools.get(tool, {})))
-    )
-
-
-def _is_plain_pytest(options: dict[str, Any]) -> bool:
-    words, filters = _lines(options.pop("addopts", "")), _lines(options.pop("filterwarnings", []))
-    added = " ".join(" ".join(words).split())
-    plain = _SHOWN_BY_PYTEST.fullmatch(added) and all(_WARNING.fullmatch(each.strip()) for each in filters)
-    return set(options) <= set(_OF_PYTEST) and bool(plain)
-
-
-def _lines(value: object) -> list[str]:
-    """What pytest is told, as a text of lines or as a list; a value of another kind is one word."""
-    if isinstance(value, str):
-        return value.split("\n")
-    return list(map(str, value)) if isinstance(value, list) else [str(value)]
+    """Whether the tools that are told something only look at code."""
+    looking = (each for tool in _LOOKING for each in _keys(tools.get(tool, {})))
+    return set(tools) <= set(_LOOKING) and not any(key in _TOLD_MORE for key in looking)
 
 
 def _keys(value: object) -> Iterator[str]:

@@ -7,24 +7,19 @@ that stands for several, is right. Nothing is lost when the robot dies, the forg
 
 from __future__ import annotations
 
-import contextlib
-import threading
 import time
 from collections.abc import Callable
 from enum import StrEnum
-from types import TracebackType
 
 import msgspec
 from sqlalchemy import Connection, and_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from assay.errors import StoreError
 from assay_zoo.robot.database import Database
 from assay_zoo.robot.tables import outbox
 
-LEASE_S = 60.0
-_BEATS = 4
-"""Renewals within one lease: some of them may fail."""
+LEASE_S = 600.0
+"""More than a delivery takes. One that takes longer is made by another robot, too: it is right however often it is made."""
 
 
 class OutboxEntry(StrEnum):
@@ -53,8 +48,8 @@ def enqueue(connection: Connection, submission: int, kind: OutboxEntry) -> None:
 
 
 class Outbox:
-    """Emptied by one thread of each robot. A delivery is held by a lease that is renewed while it goes on (`held`), so that
-    what a killed robot had in hand is taken up by another within `lease_s`."""
+    """Emptied by one thread of each robot. A delivery is held by a lease: what a killed robot had in hand is taken up by another after
+    `lease_s`."""
 
     def __init__(self, database: Database, *, lease_s: float = LEASE_S, now: Callable[[], float] = time.time) -> None:
         self._database = database
@@ -83,13 +78,6 @@ class Outbox:
                 lease_until=until,
             )
 
-    def renew(self, due: DueEntry) -> DueEntry | None:
-        """The same with a later end; None where it is not ours any more."""
-        until = self._now() + self._lease_s
-        if not self._change(due, {"lease_until": until}):
-            return None
-        return msgspec.structs.replace(due, lease_until=until)
-
     def done(self, due: DueEntry) -> None:
         """Delivered. News that came meanwhile is delivered next."""
         values = {"done": due.wanted, "lease_until": 0.0, "attempts": 0, "error": ""}
@@ -109,32 +97,3 @@ class Outbox:
         mine = and_(outbox.c.id == due.id, outbox.c.lease_until == due.lease_until)
         with self._database.write() as connection:
             return connection.execute(update(outbox).where(mine).values(**values)).rowcount == 1
-
-
-class LeaseRenewal:
-    """`with LeaseRenewal(outbox, due, lease_s) as held:` around the delivery; `held.due` afterwards is what to report as done. A lease
-    that is lost is not asked for again: whoever has it now delivers, and every delivery is right however often it is made."""
-
-    def __init__(self, outbox: Outbox, due: DueEntry, lease_s: float) -> None:
-        self.due = due
-        self._outbox, self._pause_s = outbox, lease_s / _BEATS
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name=f"holding-{due.kind}", daemon=True)
-
-    def __enter__(self) -> LeaseRenewal:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _beat(self) -> None:
-        while not self._over.wait(self._pause_s):
-            with contextlib.suppress(StoreError):
-                renewed = self._outbox.renew(self.due)
-                if renewed is None:
-                    return
-                self.due = renewed

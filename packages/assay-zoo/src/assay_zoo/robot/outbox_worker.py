@@ -13,7 +13,7 @@ from assay.errors import HarnessError, StoreError, UsageError
 from assay_zoo.decision import Answer
 from assay_zoo.inspect import Inspection
 from assay_zoo.robot.alerting import Alerts
-from assay_zoo.robot.outbox import LEASE_S, DueEntry, LeaseRenewal, Outbox, OutboxEntry
+from assay_zoo.robot.outbox import DueEntry, Outbox, OutboxEntry
 from assay_zoo.robot.promotion import Gone, Promoter
 from assay_zoo.robot.queue import Queue
 from assay_zoo.robot.queue_records import Level, Submission, Whole
@@ -34,7 +34,6 @@ class OutboxWorker:
     promoter: Promoter
     look_again: Callable[[str], None]
     public_url: str
-    lease_s: float = LEASE_S
     alerts: Alerts | None = None
     hides: Hides = str
 
@@ -59,22 +58,20 @@ class OutboxWorker:
         if due is None:
             self._send_waiting()
             return False
-        held = LeaseRenewal(self.outbox, due, self.lease_s)
         try:
-            with held:
-                self._act(due)
+            self._act(due)
         except UsageError as error:
             # Told once: the same is refused again until a person changes something, and then there is news.
             _LOG.warning("%s of submission %d is refused: %s", due.kind, due.submission_id, error)
             self.queue.note(due.submission_id, f"{due.kind} is refused: {error}", Level.ERROR)
-            self.outbox.done(held.due)
+            self.outbox.done(due)
         except HarnessError as error:
-            self._later(held.due, error, error.after_s if isinstance(error, SourceFailed) else 0.0)
+            self._later(due, error, error.after_s if isinstance(error, SourceFailed) else 0.0)
         except Exception as error:  # noqa: BLE001 - one delivery never keeps the others back
             _LOG.exception("a delivery failed")
-            self._later(held.due, error, 0.0)
+            self._later(due, error, 0.0)
         else:
-            self.outbox.done(held.due)
+            self.outbox.done(due)
         return True
 
     def _act(self, due: DueEntry) -> None:

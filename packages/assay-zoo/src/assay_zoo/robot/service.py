@@ -59,7 +59,7 @@ class Service:
         database = Database(config.database)
         try:
             self.queue = Queue(database, lease_s=config.limits.lease_s)
-            self.outbox = Outbox(database, lease_s=config.limits.lease_s)
+            self.outbox = Outbox(database)
             self.health = Health(self.queue, self.mirror, self._sandbox, demand_sandbox=config.demand_sandbox)
         except BaseException:
             database.close()
@@ -136,7 +136,6 @@ class Service:
             promoter=Promoter(config, self.source, self.mirror),
             look_again=self.looking.look_again,
             public_url=config.public_url,
-            lease_s=config.limits.lease_s,
             alerts=Alerts(config.alerts, config.history) if config.alerts else None,
             hides=self.hides,
         )
