@@ -13,7 +13,6 @@ from onnx import TensorProto, helper
 from assay.core.model import TensorSpec
 from assay.models.files import file_digest
 from assay.models.onnx_file import model_digest, open_model
-from assay.models.sources import source_files
 
 info = helper.make_tensor_value_info
 
@@ -81,9 +80,9 @@ def test_the_digest_covers_external_data(tmp_path: Path) -> None:
 def test_the_files_of_a_model_are_known_where_its_digest_is_not_that_of_one(tmp_path: Path) -> None:
     path = external_model(tmp_path / "one")
     files = [path, path.with_name("a.bin"), path.with_name("b.bin")]
-    assert source_files(open_model(path)) == {str(file): file_digest(file) for file in files}
+    assert open_model(path).files == {str(file): file_digest(file) for file in files}
     x, y = info("x", TensorProto.FLOAT, ["N", 4]), info("y", TensorProto.FLOAT, ["N", 4])
-    assert not source_files(open_model(save(tmp_path / "net.onnx", [helper.make_node("Abs", ["x"], ["y"])], [x], [y])))
+    assert not open_model(save(tmp_path / "net.onnx", [helper.make_node("Abs", ["x"], ["y"])], [x], [y])).files
 
 
 def test_opening_changes_no_file(tmp_path: Path) -> None:

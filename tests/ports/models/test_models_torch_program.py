@@ -20,7 +20,7 @@ from assay.errors import BadModel, InvalidModel, Unsupported
 from assay.models.conversion import program_to_onnx
 from assay.models.files import file_digest
 from assay.models.program import describe, open_program, program_digest, save_program
-from assay.models.sources import check_source, open_source, source_files
+from assay.models.sources import check_source, open_source
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 
@@ -94,7 +94,7 @@ def test_the_digest_is_of_graph_and_weights(path: Path, tmp_path: Path) -> None:
     first = program_digest(open_program(path))
     save_program(_exported(), tmp_path / "again.pt2", open_program(path).inputs, ["score", "scaled"])
     assert program_digest(open_program(tmp_path / "again.pt2")) == first
-    assert source_files(open_source(path)) == {str(path): file_digest(path)}
+    assert open_source(path).files == {str(path): file_digest(path)}
     torch.export.save(_exported(bias=0.75), tmp_path / "other.pt2")
     assert program_digest(open_program(tmp_path / "other.pt2")) != first
 

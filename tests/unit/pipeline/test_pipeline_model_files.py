@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from assay.core.case import Case
+from assay.core.case import Case, Original
 from assay.core.digest import sha256_bytes
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
@@ -89,23 +89,25 @@ def test_a_file_that_was_never_looked_at_is_not_watched(tmp_path: Path) -> None:
 WEIGHTS = b"weights"
 
 
-def _inspected(folder: Path) -> Callable[[], Result]:
-    """What comes of a result now, of a graph whose weights lie in another file."""
+def _watched(folder: Path, *, inspected: bool = True, original: bool = False) -> Callable[[], Result]:
+    """What comes of a result now, of a graph whose weights lie in another file; or of another model that is compared with it."""
     graph, weights = folder / "m.onnx", folder / "m.data"
     graph.write_bytes(BYTES)
     weights.write_bytes(WEIGHTS)
-    model = Model("m", str(graph), "the digest of a list")
-    job, looked_at = VerifyJob(Case("m", model), Flow("f", "noop")), InspectJob(Case("m", Model("m", str(graph), "")))
     files = {str(graph): sha256_bytes(BYTES), str(weights): sha256_bytes(WEIGHTS)}
+    model = Model("m", str(graph), "the digest of a list", files=files)
+    case = Case("m", Model("new", "new:model", "other"), original=Original(model)) if original else Case("m", model)
+    job, looked_at = VerifyJob(case, Flow("f", "noop")), InspectJob(Case("m", Model("m", str(graph), "")))
     watched = ModelFiles()
-    watched.checked(replace(empty_result(looked_at), model=model, files=files), looked_at)
+    if inspected:
+        watched.checked(replace(empty_result(looked_at), model=model), looked_at)
     watched.watch(job)
     return lambda: watched.checked(empty_result(job), job)
 
 
 @pytest.mark.parametrize(("name", "says"), [("altered", "was written to"), ("removed", "was removed")])
 def test_weights_in_another_file_are_watched_too(name: str, says: str, tmp_path: Path) -> None:
-    checked = _inspected(tmp_path)
+    checked = _watched(tmp_path)
     weights = tmp_path / "m.data"
     assert checked().outcome is Outcome.OK
     if name == "altered":
@@ -116,8 +118,16 @@ def test_weights_in_another_file_are_watched_too(name: str, says: str, tmp_path:
     assert f"{weights} {says}" in checked().detail
 
 
+@pytest.mark.parametrize("how", [{"inspected": False}, {"inspected": False, "original": True}])
+def test_so_are_those_of_a_suite_and_of_what_a_model_is_compared_with(how: dict[str, bool], tmp_path: Path) -> None:
+    checked = _watched(tmp_path, **how)
+    assert checked().outcome is Outcome.OK
+    (tmp_path / "m.data").write_bytes(WEIGHTS[::-1])
+    assert checked().outcome is Outcome.INFRASTRUCTURE
+
+
 def test_a_graph_with_weights_elsewhere_that_is_touched_is_the_same_model(tmp_path: Path) -> None:
-    checked = _inspected(tmp_path)
+    checked = _watched(tmp_path)
     for name in ("m.onnx", "m.data"):
         os.utime(tmp_path / name, (1, 1))
         assert checked().outcome is Outcome.OK
@@ -126,7 +136,7 @@ def test_a_graph_with_weights_elsewhere_that_is_touched_is_the_same_model(tmp_pa
 def test_what_was_refused_is_not_read_again_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
     monkeypatch.setattr(model_files, "file_digest", lambda path: (read.append(path), file_digest(path))[1])
-    checked = _inspected(tmp_path)
+    checked = _watched(tmp_path)
     graph = tmp_path / "m.onnx"
     graph.write_bytes(BYTES[::-1])
     assert [checked().outcome for _ in range(3)] == [Outcome.INFRASTRUCTURE] * 3

@@ -20,7 +20,8 @@ class TensorSpec(msgspec.Struct, frozen=True):
 class Model(msgspec.Struct, frozen=True):
     """A model by digest: its bytes never travel inside a value. `coarse` are the types below float32 in which it multiplies or
     stores what it multiplies with, by name; they are looked for only where another model is compared with it. `contradictions`
-    are what it declares and its nodes give otherwise."""
+    are what it declares and its nodes give otherwise. `files` are all that it is read from, each with its sha256, where its digest is
+    not that of its one file."""
 
     name: str
     source: str
@@ -34,3 +35,4 @@ class Model(msgspec.Struct, frozen=True):
     nodes: int = 0
     coarse: tuple[str, ...] = ()
     contradictions: tuple[ModelFinding, ...] = ()
+    files: dict[str, str] = {}

@@ -98,7 +98,7 @@ class NoopResult(Result, frozen=True, tag="noop"):
 
 class InspectResult(Result, frozen=True, kw_only=True, tag="inspect"):
     """`model` describes the file; None where it cannot be opened: then `findings` are what is wrong with it, or `detail` says it.
-    `files` are all that it is read from, each with its sha256, where its digest is not that of its one file."""
+    `files` are those of the model."""
 
     model: Model | None = None
     files: dict[str, str] = {}

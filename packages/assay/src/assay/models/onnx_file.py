@@ -89,30 +89,38 @@ def describe(path: Path) -> Model:
 def _described(proto: ModelProto, path: Path, files: dict[str, Path]) -> Model:
     constants = {tensor.name for tensor in proto.graph.initializer}
     constants |= {sparse.values.name for sparse in proto.graph.sparse_initializer}
+    digests = _digests(path, files)
     return Model(
         name=path.stem,
         source=str(path),
-        digest=_digest(path, files),
+        digest=_joined(digests, files),
         inputs=tuple(_spec(value) for value in proto.graph.input if value.name not in constants),
         outputs=tuple(_spec(value) for value in proto.graph.output),
         size_bytes=sum(file.stat().st_size for file in (path, *files.values())),
         ir_version=proto.ir_version,
         opsets={entry.domain: entry.version for entry in proto.opset_import},
         nodes=len(proto.graph.node),
+        files={str(file): digest for file, digest in digests.items()} if files else {},
     )
 
 
 def model_digest(path: Path) -> str:
     """The sha256 of the model file; with external data, of the list of the digests of the model and of each external
     file with its location, in the order of locations. Raises `BadModel` like `open_model` for the file and its data."""
-    return _digest(path, external_files(read_model(path), path))
+    files = external_files(read_model(path), path)
+    return _joined(_digests(path, files), files)
 
 
-def _digest(path: Path, files: dict[str, Path]) -> str:
-    digest = file_digest(path)
+def _digests(path: Path, files: dict[str, Path]) -> dict[Path, str]:
+    """The model's own file comes first."""
+    return {file: file_digest(file) for file in (path, *files.values())}
+
+
+def _joined(digests: dict[Path, str], files: dict[str, Path]) -> str:
+    own = next(iter(digests.values()))
     if not files:
-        return digest
-    lines = [digest, *(f"{file_digest(file)} {location}" for location, file in files.items())]
+        return own
+    lines = [own, *(f"{digests[file]} {location}" for location, file in files.items())]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 

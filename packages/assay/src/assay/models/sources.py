@@ -75,21 +75,6 @@ def open_source(source: Path) -> Model:
         ) from error
 
 
-def source_files(model: Model) -> dict[str, str]:
-    """Each file that the model is read from with its sha256, where its digest is not that of its one file: a program of torch, a graph
-    whose weights lie in other files. For worker processes only. Raises BadModel and OSError."""
-    source = Path(model.source)
-    if not source.is_file() or (model.format == "onnx" and model.size_bytes == source.stat().st_size):
-        return {}
-    files = [source]
-    if model.format == "onnx":
-        from assay.models.examination.parse import read_model
-        from assay.models.external_data import external_files
-
-        files += external_files(read_model(source), source).values()
-    return {str(file): file_digest(file) for file in files}
-
-
 def _torch_model(source: Path) -> Model:
     from assay.models.program import open_program, program_digest
     from assay.models.sources_factory import build_program
@@ -110,4 +95,5 @@ def _torch_model(source: Path) -> Model:
         format="torch",
         size_bytes=size,
         nodes=sum(node.op == "call_function" for node in program.exported.graph.nodes),
+        files={} if is_factory(source) else {str(source): file_digest(source)},
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.job_base import Job
 from assay.core.model import Model
@@ -32,21 +32,24 @@ class ModelFiles:
 
     def watch(self, job: Job) -> None:
         """From here on. What is no file (a factory) and what was not looked at yet is not watched."""
-        self._begin(job.case.model, {})
+        for model in models_of(job.case):
+            self._begin(model)
 
-    def _begin(self, model: Model, files: Mapping[str, str]) -> None:
+    def _begin(self, model: Model) -> None:
         key = model.source, model.digest
         if model.digest and key not in self._states:
-            self._digests[key] = {**files} or {model.source: model.digest}
+            self._digests[key] = known_digests(model)
             self._states[key] = {path: _state(path) for path in self._digests[key]}
 
     def checked(self, result: Result, job: Job) -> Result:
         """The result; where a file was changed before it came, one that blames nobody: which job did it is not known, and the
         answers may be those of another model."""
         if isinstance(result, InspectResult) and result.model is not None:
-            self._begin(result.model, result.files)
-        key = job.case.model.source, job.case.model.digest
-        changed = next((path for path in self._states.get(key, {}) if self._is_changed(key, path)), None)
+            self._begin(result.model)
+        keys = [(model.source, model.digest) for model in models_of(job.case)]
+        changed = next(
+            (path for key in keys for path in self._states.get(key, {}) if self._is_changed(key, path)), None
+        )
         if changed is None:
             return result
         blank = empty_result(job, Outcome.INFRASTRUCTURE)
@@ -70,6 +73,22 @@ class ModelFiles:
             return False
         self._refused[path] = now
         return True
+
+
+def models_of(case: Case) -> list[Model]:
+    """That of the case, and what it is compared with."""
+    others = [] if case.original is None else [case.original.model]
+    return [case.model, *(model for model in others if model.source)]
+
+
+def known_digests(model: Model) -> dict[str, str]:
+    """By file, of all that the model is read from."""
+    return {**model.files} or {model.source: model.digest}
+
+
+def is_another(path: str, digest: str) -> bool:
+    """Whether that file is there, with other bytes."""
+    return _state(path) is not None and not _has(path, digest)
 
 
 def _state(source: str) -> _State:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from assay.core.run import Run
 from assay.errors import UsageError
 from assay.pipeline.adapters import Services
 from assay.pipeline.check import record_run
 from assay.pipeline.going_on import resumable
+from assay.pipeline.model_files import is_another, known_digests, models_of
 from assay.pipeline.open_run import Checked
 
 
@@ -18,4 +22,17 @@ def resume(run_id: str, services: Services) -> Checked:
         raise UsageError(f"run {run.id} is one of mutants, which cannot be gone on with: repeat {run.command}")
     _, journalled = services.read_journal(services.journal_path(run.id))
     services.store.record(run.id, journalled)
-    return services.jobs.complete(record_run(run, services, services.store.results(run.id), resumed=True))
+    results = services.store.results(run.id)
+    _check_files(run, {result.job_key for result in results})
+    return services.jobs.complete(record_run(run, services, results, resumed=True))
+
+
+def _check_files(run: Run, done: Collection[str]) -> None:
+    """Raises UsageError where a model is another than the one that the run began with: the rest would be judged beside answers of that."""
+    models = {model.digest: model for job in run.jobs if job.key not in done for model in models_of(job.case)}
+    for model in models.values():
+        changed = next((path for path, digest in known_digests(model).items() if is_another(path, digest)), None)
+        if model.digest and changed is not None:
+            raise UsageError(
+                f"{changed} is not what run {run.id} began with: put the file back, or begin again with {run.command}"
+            )

@@ -25,7 +25,7 @@ from assay.models.goldens import read_golden, write_golden
 from assay.models.input_plan.program_plan import has_bodies
 from assay.models.model_precision import coarse_types
 from assay.models.onnx_file import InvalidGraph
-from assay.models.sources import open_source, source_files
+from assay.models.sources import open_source
 from assay.numerics.steps import each_sample
 from assay.plugins import library_of
 from assay.ports import Tensor
@@ -61,7 +61,7 @@ def inspect(job: InspectJob, stages: Stages) -> InspectResult:
             model = msgspec.structs.replace(model, coarse=coarse_types(Path(job.case.model.source)))
             if job.case.original.golden:
                 read_golden(Path(job.case.original.golden))
-    return msgspec.structs.replace(empty_result(job), model=model, files=source_files(model))
+    return msgspec.structs.replace(empty_result(job), model=model, files=model.files)
 
 
 def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
