@@ -12,7 +12,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.core.dtype import dtype_name
-from assay.core.screening import AS_KIN, FILLED, INPUT, NOT_TYPE, Screened
+from assay.core.screening import AS_KIN, FILLED, INPUT, NOT_TYPE
 from assay.generators.narrowing import Run, Trial, fails_alike, with_inferred_shapes
 from assay.generators.operators import forms
 from assay.generators.other_operators import in_place_of, with_one_scale
@@ -53,8 +53,8 @@ def ablate(trial: Trial, run: Run) -> dict[str, bool]:
         if name in right_forms:  # another form of the same, for cases in which the first says nothing
             continue
         tried = run(dataclasses.replace(case, uses=trial.case.uses))
-        if tried.became is Screened.RIGHT or fails_alike(tried, trial):
-            right_forms[name] = tried.became is Screened.RIGHT
+        if tried.is_right or fails_alike(tried, trial):
+            right_forms[name] = tried.is_right
     return right_forms
 
 

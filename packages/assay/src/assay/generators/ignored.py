@@ -34,7 +34,7 @@ def ablate_fully(trial: Trial, ablated: Mapping[str, bool], run: Run) -> dict[st
         if due.is_valid() and _is_evaluated(due):
             tried[IGNORED + name] = tried.get(IGNORED + name, False) or not compare(dict(trial.answers), due).kind
             others = with_another_number(trial.case, name.partition(".")[2]) if tried[IGNORED + name] else ()
-            if any(run(other).became is Screened.RIGHT for other in others):
+            if any(run(other).is_right for other in others):
                 tried[NO_ZERO] = True
     return tried
 

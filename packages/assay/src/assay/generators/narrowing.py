@@ -44,6 +44,11 @@ class Trial:
         return (*unspecified(self.values.model, self.values.all()), *self.reading)
 
     @property
+    def is_right(self) -> bool:
+        """By one reading of the standard at least."""
+        return self.became is Screened.RIGHT or bool(self.reading)
+
+    @property
     def is_little_off(self) -> bool:
         """Whether a part of it that is nearer than the cheap look sees may be what is wrong."""
         return self.far.kind == "values" and self.far.rel_l2 < LITTLE
@@ -77,18 +82,29 @@ def fails_alike(trial: Trial, other: Trial) -> bool:
 def simplified(trial: Trial, run: Run) -> tuple[Trial, dict[str, bool]]:
     """Without the attributes that it fails as well without; and of those left by name ("Conv.pads") whether it is right without. One
     that it cannot be made without is not named."""
+    best, ablated = _without_each(trial, run)
+    while len(_stated(best)) < len(_stated(trial)) and ablated:  # what is named was tried of a case that had more of them
+        trial = best
+        best, ablated = _without_each(trial, run)
+    return best, ablated
+
+
+def _stated(trial: Trial) -> list[tuple[int, str]]:
+    nodes = trial.values.model.graph.node
+    return [(place, attribute.name) for place, node in enumerate(nodes) for attribute in node.attribute]
+
+
+def _without_each(trial: Trial, run: Run) -> tuple[Trial, dict[str, bool]]:
     best, ablated = trial, dict[str, bool]()
     nodes = trial.values.model.graph.node
-    for place, name in [(n, attribute.name) for n, node in enumerate(nodes) for attribute in node.attribute][
-        :MOST_ATTRIBUTES
-    ]:
+    for place, name in _stated(trial)[:MOST_ATTRIBUTES]:
         without = [run(without_attribute(best.case, place, name, fixed=True))]
         if not fails_alike(without[0], trial):
             without.append(run(without_attribute(best.case, place, name, fixed=False)))
         if fails_alike(without[-1], trial):
             best = without[-1]
         elif any(attempt.became in (Screened.RIGHT, Screened.SUSPECT) for attempt in without):
-            ablated[f"{nodes[place].op_type}.{name}"] = any(attempt.became is Screened.RIGHT for attempt in without)
+            ablated[f"{nodes[place].op_type}.{name}"] = any(attempt.is_right for attempt in without)
     return best, ablated
 
 
