@@ -53,6 +53,9 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
     ("bucket", "other", "due"),
     [
         (_bucket("Conv", "inputs"), _bucket("Conv", "inputs opset"), SAME),
+        (_bucket("Concat", "stored", kind="shape"), _bucket("Concat Shape", "stored", kind="failed"), UNDECIDED),
+        (_bucket("Concat", "stored", kind="shape"), _bucket("Concat Shape", "-stored", kind="failed"), DIFFERENT),
+        (_bucket("Concat", "stored", kind="shape"), _bucket("Gather Shape", "stored", kind="failed"), DIFFERENT),
         (_bucket("Softmax", "-with~Exp"), _bucket("Sigmoid", "-with~Exp"), SAME),
         (_bucket("Softmax", "-with~Exp"), _bucket("Exp", "-with~Exp"), SAME),
         (_bucket("Softmax", "with~Exp"), _bucket("Exp", "-with~Exp"), DIFFERENT),

@@ -91,6 +91,7 @@ class Unspecified(enum.StrEnum):
     EQUAL_EXTREMES = "equal_extremes"
     BEYOND_THE_END = "beyond_the_end"
     LABEL_OUTSIDE = "label_outside"
+    NO_STEPS = "no_steps"
 
 
 class CaseId(msgspec.Struct, frozen=True):

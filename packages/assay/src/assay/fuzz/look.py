@@ -269,7 +269,7 @@ def status_of(waiting: Waiting, result: Result, *, used: bool = False) -> str:
     worker and does not repeat came of that."""
     silent = {*waiting.suspect.unspecified}
     if waiting.suspect.kind == "shape":  # the text says of it what values do not follow from
-        silent -= {Unspecified.DILATED_SAME}
+        silent -= {Unspecified.DILATED_SAME, Unspecified.NO_STEPS}
     if (silent and result.outcome is Outcome.MISMATCH) or (
         silent & BY_ORDER and result.outcome is Outcome.NONDETERMINISTIC
     ):

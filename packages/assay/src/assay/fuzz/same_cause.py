@@ -149,8 +149,12 @@ def _crossed(bucket: Bucket, other: Bucket) -> Relation:
 
 
 def _of_two_kinds(bucket: Bucket, other: Bucket, families: set[str]) -> Relation:
-    """A wrong shape and wrong values of one operator at the end, or a crash and a wrong answer of the same."""
+    """A wrong shape and wrong values of one operator at the end, or a crash and a wrong answer of the same. What is wrong may not run where
+    others come behind it."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
+    if families - ANSWERS == {"failed"}:
+        is_one = (_within(mine, theirs) or _within(theirs, mine)) and bool(cures(bucket) & cures(other))
+        return Relation.UNDECIDED if is_one else Relation.DIFFERENT
     is_near = _one_end(mine, theirs) if families <= ANSWERS else mine == theirs and families - ANSWERS == {"crash"}
     return _crossed(bucket, other) if is_near else Relation.DIFFERENT
 

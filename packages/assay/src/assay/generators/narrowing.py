@@ -83,7 +83,7 @@ def simplified(trial: Trial, run: Run) -> tuple[Trial, dict[str, bool]]:
     """Without the attributes that it fails as well without; and of those left by name ("Conv.pads") whether it is right without. One
     that it cannot be made without is not named."""
     best, ablated = _without_each(trial, run)
-    while len(_stated(best)) < len(_stated(trial)) and ablated:  # what is named was tried of a case that had more of them
+    while len(_stated(best)) < len(_stated(trial)) and ablated:  # tried of what had more of them
         trial = best
         best, ablated = _without_each(trial, run)
     return best, ablated

@@ -27,6 +27,8 @@ def silent_form(node: Any, values: Mapping[str, Tensor], opset: int) -> Iterator
             yield Unspecified.REAL_RESULT
         case "NegativeLogLikelihoodLoss" | "SoftmaxCrossEntropyLoss" if _is_label_outside(node, values):
             yield Unspecified.LABEL_OUTSIDE
+        case "RNN" | "GRU" | "LSTM" if _has_no_steps(node, values):
+            yield Unspecified.NO_STEPS
 
 
 def _attributes(node: Any) -> dict[str, Any]:
@@ -35,6 +37,13 @@ def _attributes(node: Any) -> dict[str, Any]:
 
 def _read(node: Any, values: Mapping[str, Tensor], place: int) -> Tensor | None:
     return values.get(node.input[place]) if place < len(node.input) else None
+
+
+def _has_no_steps(node: Any, values: Mapping[str, Tensor]) -> bool:
+    """Of the whole, or of one sequence of it: the last state is that before the first step, or none."""
+    x, lengths = _read(node, values, 0), _read(node, values, 4)
+    steps = [] if x is None else [x.shape[1 if _attributes(node).get("layout") else 0]]
+    return 0 in steps or (lengths is not None and bool((lengths == 0).any()))
 
 
 def _is_crossed(node: Any, values: Mapping[str, Tensor]) -> bool:

@@ -118,7 +118,8 @@ def array_code(array: Tensor) -> str:
     if array.size <= _LITERAL:
         listed = np.asarray(array, np.float64 if name in _NARROW else None).tolist()
         text = repr(listed).replace("nan", "np.nan").replace("inf", "np.inf")
-        return f"np.array({text}, {kind})"
+        shaped = "" if array.size else f".reshape({list(array.shape)})"  # a list does not tell it
+        return f"np.array({text}, {kind}){shaped}"
     import base64
     import zlib
 
