@@ -110,10 +110,12 @@ class Look:
             yield waiting, self.bucket(self._named(waiting), flows[waiting.flow], status, cause, result)
 
     def asked_before(self, waiting: Waiting, flow: Flow, session: Session) -> Bucket | None:
-        """That of a cause which what makes this one right makes right, too: nothing has to be asked."""
+        """That of a cause which what makes this one right makes right, too: nothing has to be asked. Where no witness could answer in the
+        types of that one, one may in other types."""
         mine = self.bucket(waiting, flow, "", None)
         came, other = nearest(mine, session.buckets.values())
-        return other if came is Relation.SAME and cures(mine) else None
+        is_asked = other is not None and (other.status != "one_witness" or other.dtypes == mine.dtypes)
+        return other if is_asked and came is Relation.SAME and cures(mine) else None
 
     def unchecked(self, waiting: Waiting, flow: Flow) -> Bucket:
         """Of one that was compiled and does not run, whose words say all that a check would, and of one that the screen saw wrong in use,

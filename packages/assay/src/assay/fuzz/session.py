@@ -28,6 +28,7 @@ from assay.fuzz.known import is_believed, may_be_of, refer
 from assay.fuzz.look import UNCHECKED, Look
 from assay.fuzz.made_again import made_again
 from assay.fuzz.next_cases import MOST, reached, screen_job
+from assay.fuzz.next_suspects import new_looking_first
 from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.suspect_signature import signature
 from assay.pipeline.adapters import Services
@@ -36,6 +37,8 @@ BATCH_S = 4.0
 """Of one job of screening."""
 LOOKS = 2
 """Suspects of one signature that are looked into; the rest is counted."""
+MOST_LOOKS = 6
+"""The same, where no witness could answer in the types of those before."""
 SHARE = 0.6
 """Of the session's time that looking into suspects may take before screening goes on."""
 AT_ONCE = 8
@@ -159,10 +162,19 @@ class Fuzzing:
         elif unchecked and not known:
             if not self.keep(case_waiting, self.look.unchecked(case_waiting, self.flows[flow])):
                 self.session.waiting.append(case_waiting)
-        elif not unchecked and (len(known) < LOOKS or suspect.kind in ("crash", "timeout")):
+        elif not unchecked and not self._is_looked_into(flow, suspect):
             self.session.waiting.append(case_waiting)
         else:
             self._counted(known[-1])
+
+    def _is_looked_into(self, flow: str, suspect: Suspect) -> bool:
+        """Those like it, often enough. Where no witness could answer in their types, another type is tried: few engines have float64."""
+        keys = self.session.looked.get(signature(flow, suspect), [])
+        if suspect.kind in ("crash", "timeout") or len(keys) < LOOKS:
+            return False
+        buckets = [self.session.buckets[key] for key in keys if key in self.session.buckets]
+        is_open = all(bucket.status == "one_witness" and bucket.dtypes != suspect.dtypes for bucket in buckets)
+        return not is_open or len(keys) >= MOST_LOOKS
 
     def _refer(self, flow: str, subject: Suspect | Bucket) -> bool:
         """Whether all known defects that it may be are among the buckets then: the session's time may be over."""
@@ -191,10 +203,10 @@ class Fuzzing:
         chosen: list[Waiting] = []
         rest: list[Waiting] = []
         taken: Counter[str] = Counter()
-        for waiting in self.session.waiting:
+        for waiting in new_looking_first(self.session.waiting, self.session.buckets.values()):
             name = signature(waiting.flow, waiting.suspect)
             known = self.session.looked.get(name, [])
-            if len(known) >= LOOKS and waiting.suspect.kind not in ("crash", "timeout"):
+            if self._is_looked_into(waiting.flow, waiting.suspect):
                 self._counted(known[-1])
             elif (
                 waiting.flow in self.flows  # an earlier call had others, too

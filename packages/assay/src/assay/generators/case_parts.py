@@ -75,14 +75,20 @@ def without_quantizers(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase
 
 
 def shorter(values: CaseValues, output: str) -> Iterator[GeneratedCase]:
-    """Parts that are tried in turn where no node alone is wrong: what the wrong output needs, with that output alone; then all without
-    one of the other outputs, and without one more node, whose outputs are fed instead."""
+    """Parts that are tried in turn where no node alone is wrong: what the wrong output needs, with that output alone; then what leads to a
+    value that its node reads, with that value as the output; then all without one of the other outputs, and without one more node,
+    whose outputs are fed instead."""
     nodes = values.model.graph.node
     needed = needed_for(nodes, {output})
     if len(needed) < len(nodes) or len(values.outputs) > 1:
         part = part_of(values, needed, [output])
         if part is not None:
             yield part
+    for name in dict.fromkeys(name for node in nodes if output in node.output for name in node.input if name):
+        if before := needed_for(nodes, {name}):
+            part = part_of(values, before, [name])
+            if part is not None:
+                yield part
     kept = [*values.outputs]
     for left in kept[::-1] if len(kept) > 2 else ():
         rest = [name for name in kept if name != left]
