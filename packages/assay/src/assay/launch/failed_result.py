@@ -92,6 +92,15 @@ def out_of_memory(job: Job, stage: Stage, resident_bytes: int) -> Result:
     return _result(job, stage, Outcome.OUT_OF_MEMORY, Cause.OUT_OF_MEMORY, text)
 
 
+def filled_disk(job: Job, stage: Stage, folder: str, written: int, left: int) -> Result:
+    """It was ended before nobody could write any more: that blames nobody, for another disk might have had the room."""
+    text = (
+        f"it had written {written / 1e6:.0f} MB to {folder} while in stage {stage.value}, where {left / 1e6:.0f} MB are left: it was "
+        "ended, so that other jobs have room; free some space and check again"
+    )
+    return _result(job, stage, Outcome.INFRASTRUCTURE, Cause.OTHER, text)
+
+
 def protocol_error(job: Job, stage: Stage, problem: str) -> Result:
     """The worker sent what is no answer: native code wrote into its socket, or worse."""
     return _result(job, stage, Outcome.CRASH, Cause.OTHER, f"the worker's answer cannot be read ({problem})")

@@ -129,6 +129,11 @@ class WorkerProcess:
         return answers
 
     @property
+    def folder(self) -> str:
+        """Of its temporary files; "" where it has none of its own."""
+        return self._folder
+
+    @property
     def noise(self) -> int:
         """How many packets were ignored since the last job was sent."""
         return self._connection.noise

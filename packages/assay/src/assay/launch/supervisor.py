@@ -19,6 +19,7 @@ from assay.core.wire import Done, Hello
 from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch import failed_result
 from assay.launch.changed_process import with_notes
+from assay.launch.disk_watch import DiskWatch
 from assay.launch.idle import IdleWorkers
 from assay.launch.job_queue import JobQueue, Pending, WorkerKey, leaves_as_it_was
 from assay.launch.lane import Lane
@@ -61,7 +62,7 @@ class Supervisor:
         self._staff = Staff(workers, interpreter, leases, preforked or Preforked(), idle or IdleWorkers())
         self._waiting = JobQueue()
         self._finished: deque[Result] = deque()
-        self._next_watch = 0.0
+        self._next_watch, self._disk = 0.0, DiskWatch()
 
     def launch(self, source: JobSource) -> Generator[Result, None, None]:
         """One result each, in the order they end. Closing it leaves no process behind."""
@@ -124,8 +125,7 @@ class Supervisor:
     def _give(self, lane: Lane, pending: Pending) -> None:
         lane.pending, lane.fresh = pending, False
         lane.keep = lane.keep and leaves_as_it_was(pending.job)
-        lane.stage, lane.step, lane.peak_bytes = Stage.START, UNKNOWN, 0
-        lane.jobs_before = lane.process.jobs_done
+        lane.stage, lane.step, lane.peak_bytes, lane.jobs_before = Stage.START, UNKNOWN, 0, lane.process.jobs_done
         lane.allow(pending.job.limits.timeout_s)
         self._progress(pending.job, Stage.START, self._done, self._total, UNKNOWN)
         try:
@@ -143,6 +143,8 @@ class Supervisor:
             self._next_watch = now + WATCH_S
             for lane in list(self._staff.lanes):
                 self._watch(lane, now)
+            for lane, ended in self._disk.filling(self._staff.lanes):
+                self._settle(lane, ended, keep=False)
             self._staff.settle()
 
     def _hear(self, lane: Lane) -> None:
@@ -167,9 +169,8 @@ class Supervisor:
                     self._unreadable(lane, "it greets again")
                 case Done(result, changed) if lane.pending and result.job_key == lane.pending.job.key:
                     lane.process.jobs_done += 1
-                    noise = lane.process.noise
-                    sound = not (failed_result.is_suspect(result) or changed or noise)
-                    keep = sound and lane.process.jobs_done < self._recycle
+                    noise, used = lane.process.noise, lane.process.jobs_done >= self._recycle
+                    keep = not (failed_result.is_suspect(result) or changed or noise or used)
                     self._settle(lane, with_notes(result, changed, noise), keep=keep)
                 case Done():
                     self._unreadable(lane, "it answers another job")
@@ -183,8 +184,7 @@ class Supervisor:
             self._not_started(lane)
 
     def _closed(self, lane: Lane) -> None:
-        """Nobody has the other end of its socket any more. Its process may be about to end, or live on: it has a moment to end, so that
-        its exit code is known."""
+        """Nobody has the other end of its socket any more. Its process has a moment to end, so that its exit code is known."""
         self._staff.closed(lane)
         if lane.pending:
             self._look(lane, lane.pending.job)
@@ -251,8 +251,8 @@ class Supervisor:
         self._look(lane, lane.pending.job)
         if lane.stage is Stage.START and self._hand_back(lane):
             return
-        full = lane.peak_bytes > MACHINE_BYTES // 2
-        result = failed_result.crashed(lane.pending.job, lane.stage, lane.process.exit_code(), nearly_full=full)
+        code, full = lane.process.exit_code(), lane.peak_bytes > MACHINE_BYTES // 2
+        result = failed_result.crashed(lane.pending.job, lane.stage, code, nearly_full=full)
         if result.outcome is Outcome.CRASH and lane.pending.crashed is None and not lane.says_it_all(result):
             crashed = msgspec.structs.replace(result, log=lane.process.log())
             self._repeat(lane, replace(lane.pending, crashed=crashed))
