@@ -66,6 +66,23 @@ def test_lowering_that_says_not_runnable_is_a_refusal(
     assert result.facts == msgspec.structs.replace(result.facts, artifact_bytes=0)
 
 
+def test_what_a_build_finds_missing_is_looked_for_once(
+    linear: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its measuring has the same answer, without another build."""
+    monkeypatch.chdir(linear.parent)
+    options = {"fault": "unavailable", "stage": "lower"}
+    checked = run_check(
+        CheckOptions(models=(linear,), flows=("faulty",), golden=golden, options=options, history=".assay")
+    )
+    verified, measured = checked.results
+    assert {(result.outcome, result.stage, result.detail) for result in checked.results} == {
+        (Outcome.UNAVAILABLE, Stage.LOWER, "faulty was asked to lack a library.")
+    }
+    assert (bool(verified.stage_times), bool(measured.stage_times)) == (True, False)
+    assert checked.judgement.exit_code == 5
+
+
 @pytest.mark.parametrize("task", ["verify", "measure"])
 def test_a_delegate_that_took_nothing_is_no_pass(
     linear: Path, golden: Path, task: str, monkeypatch: pytest.MonkeyPatch

@@ -31,7 +31,7 @@ from assay.pipeline.plan import plan
 from assay.pipeline.refused_inputs import RefusedInputs
 from assay.pipeline.request import Request
 from assay.pipeline.two_process_comparison import comparisons
-from assay.pipeline.unavailable import unavailable
+from assay.pipeline.unavailable import left_unbuilt, unavailable
 from assay.pipeline.verify_stages import VerifyStages, coarse_suffices
 from assay.pipeline.witnesses import Witnessed
 
@@ -109,8 +109,8 @@ class CaseRoute:
                         without_inputs += wrong
                         continue
                     self._opened.add(result)
-                    if kind is JobKind.VERIFY and not_answered(result):
-                        ended += left_unasked(jobs, result)
+                    if kind is JobKind.VERIFY:
+                        ended += left_unasked(jobs, result) if not_answered(result) else left_unbuilt(jobs, result)
                 jobs, _ = self._without(jobs, ended)
         return without_inputs + more
 

@@ -13,14 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from assay.core.flow import Option
-from assay.errors import NotRunnable, Unsupported, UsageError
+from assay.errors import NotRunnable, Unavailable, Unsupported, UsageError
 from assay.ports import Tensor
 from assay.testing.acts import ACTS
 
 Outputs = dict[str, Tensor]
 
 PROCESS_FAULTS = (
-    "segfault", "abort", "hang", "exit", "leak", "memory_error", "raise", "unsupported", "not_runnable", "chatty", "slow",
+    "segfault", "abort", "hang", "exit", "leak",
+    "memory_error", "raise", "unsupported", "unavailable", "not_runnable", "chatty", "slow",
 )  # fmt: skip
 """What can happen at any stage. The first five do not come back."""
 
@@ -108,6 +109,8 @@ class Misbehaviour:
                 raise RuntimeError("faulty was asked to raise.")
             case "unsupported":
                 raise Unsupported("faulty was asked not to support the operator Fancy.", node="fancy")
+            case "unavailable":
+                raise Unavailable("faulty was asked to lack a library.")
             case "not_runnable":
                 raise NotRunnable("faulty was asked to have no device here.")
             case "chatty":
