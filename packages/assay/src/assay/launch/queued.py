@@ -79,6 +79,11 @@ class QueuedLauncher:
         for job in jobs:
             self._asked.put(_Asked(job, alone))
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether anything was added that has not come out of `batches`."""
+        return self._added > self._told
+
     def fail(self, error: Exception) -> None:
         """Raised by `batches`: what was to be added cannot be."""
         self._given.put(error)

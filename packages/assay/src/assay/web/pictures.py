@@ -7,14 +7,17 @@ from typing import Any
 
 WIDE, HIGH = 360.0, 120.0
 SAMPLES_WIDE, SAMPLES_HIGH = 720.0, 160.0
+DIGIT_WIDE = 6.1
+"""Of the counts over the bars, at 10 px."""
 
 
 def bars(histogram: dict[str, Any]) -> dict[str, Any]:
-    """A histogram, one bar for each bin: rectangles (x, y, width, height, edges, count). Heights grow with the logarithm of the count:
-    one bad element among a million is to be seen."""
+    """A histogram, one bar for each bin: rectangles (x, y, width, height, edges, count, what stands over it). Heights grow with the
+    logarithm of the count: one bad element among a million is to be seen. Over a bar stands its count, where all of them have room."""
     counts, edges = histogram["counts"], histogram["edges"]
     most = max(counts, default=0) or 1
     step = WIDE / max(1, len(counts))
+    has_room = len(str(most)) * DIGIT_WIDE <= step
     drawn = []
     for place, count in enumerate(counts):
         height = math.log1p(count) / math.log1p(most) * (HIGH - 30)
@@ -27,6 +30,7 @@ def bars(histogram: dict[str, Any]) -> dict[str, Any]:
                 round(height, 1),
                 between,
                 count,
+                str(count) if count and has_room else "",
             )
         )
     return {"bars": drawn, "wide": WIDE, "high": HIGH, "first": edges[0], "last": edges[-1], "total": sum(counts)}

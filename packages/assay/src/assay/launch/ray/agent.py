@@ -46,6 +46,7 @@ class Agent:
         self._interpreters: dict[str, Interpreter] = {}
         self._failed: dict[str, str] = {}
         self._building = threading.Lock()
+        self._taken: set[int] = set()  # parcels whose environments are built and files brought
         self._launcher = QueuedLauncher(self._here(decoded))
 
     @contextmanager
@@ -96,6 +97,7 @@ class Agent:
 
     def add(self, parcel: bytes) -> None:
         """Jobs, which are answered in any order. What is wrong with them is raised by `results`: there the driver waits."""
+        self._taken.add(id(parcel))
         try:
             parcel_read = msgspec.msgpack.decode(parcel, type=Parcel)
             self._prepare(parcel_read)
@@ -103,6 +105,8 @@ class Agent:
             self._launcher.add(unpack_jobs(parcel_read), alone=parcel_read.alone)
         except Exception as error:  # noqa: BLE001 - nobody would hear of it, and the driver would wait for ever
             self._launcher.fail(WorkerFailed(f"its jobs cannot be taken: {type(error).__name__}: {error}"))
+        finally:
+            self._taken.discard(id(parcel))
 
     def _prepare(self, parcel: Parcel) -> None:
         """The environments that its jobs need, before any of them is taken: nothing waits for a worker while one is built."""
@@ -136,6 +140,10 @@ class Agent:
             return ()
         paths = [path for result in batch for path in self._watched.pop(result.job_key, ())]
         return self._files.changed(list(dict.fromkeys(paths)))
+
+    def is_at_work(self) -> bool:
+        """Whether jobs have come of which the results have not gone out yet."""
+        return bool(self._taken) or self._launcher.is_at_work
 
     def end(self) -> None:
         self._launcher.close()

@@ -21,10 +21,13 @@ from assay.launch.ray.cluster import RayCluster
 from assay.launch.ray.messages import Parcel, pack_jobs, unpack_batch, unpack_results
 from assay.launch.ray.ray_node import Node
 from assay.launch.ray.sharing import MOST_LOSSES, Sharing, is_not_installed
+from assay.launch.ray.silent_nodes import SilentNodes
 from assay.ports import JobSource
 
 LOOK_S = 60.0
-"""Without a word from any node, whether they are there is asked again."""
+"""Without a word from any node, each is asked whether it is at work."""
+FETCH_S = 300.0
+"""For results that a node has given, and that Ray brings here."""
 MOST_RESTARTS = 3
 """Of the lost agents of a launch, when no other can do what is left."""
 
@@ -52,7 +55,7 @@ class RayPool:
 class _Launch:
     def __init__(self, source: JobSource, cluster: RayCluster, alone: bool) -> None:
         self._source, self._cluster, self._alone = source, cluster, alone
-        self._sharing = Sharing(pairs=alone)
+        self._sharing, self._silent = Sharing(pairs=alone), SilentNodes()
         self._done = self._total = 0
         self._lost_name, self._restarts = "", 0
 
@@ -106,19 +109,25 @@ class _Launch:
         node.sent.append(node.actor.add.remote(msgspec.msgpack.encode(parcel)))
 
     def next_results(self) -> Iterable[Result]:
-        """Of the first node that has any; none where no node says anything for long, or none has anything to do yet."""
+        """Of the first node that has any; none where no node says anything for long, or none has anything to do yet. What a node owes that
+        stands still is asked of the others."""
         busy = [node for node in self._cluster.nodes if node.owed]
         if not busy:
             return
         streams = {node.stream: node for node in busy}
         sent = {call: node for node in busy for call in node.sent}
-        heard = [*streams, *sent, *self._cluster.greetings]
+        asked = self._silent.calls
+        heard = [*streams, *sent, *asked, *self._cluster.greetings]
         ready, _ = ray.wait(heard, num_returns=1, timeout=LOOK_S, fetch_local=False)
         for awaited in ready:
             if awaited in sent:
                 yield from self._has_come(sent[awaited], awaited)
             elif awaited in streams:
                 yield from self._of(streams[awaited])
+            elif awaited in asked:
+                yield from self._all_lost(self._silent.answer(awaited))
+        if not ready:
+            yield from self._all_lost(self._silent.ask(busy))
 
     def _has_come(self, node: Node, call: Any) -> Iterable[Result]:
         """The jobs are there, or cannot be."""
@@ -132,13 +141,14 @@ class _Launch:
 
     def _of(self, node: Node) -> Iterable[Result]:
         try:
-            batch = unpack_batch(ray.get(next(node.stream)))
+            batch = unpack_batch(ray.get(next(node.stream), timeout=FETCH_S))
         except ray.exceptions.RayTaskError as error:
             cause = error.cause
             raise WorkerFailed(f"the node {node.name}: {cause or error}") from None
         except (ray.exceptions.RayError, StopIteration):
             yield from self._lost(node)
             return
+        self._silent.heard(node)
         for result in self._cluster.far.results(batch, node.base) if node.base else unpack_results(batch):
             job = node.owed.get(result.job_key)
             if job is not None and is_not_installed(result) and self._is_refused(node, job, result):
@@ -165,6 +175,12 @@ class _Launch:
                 flush=True,
             )
         return True
+
+    def _all_lost(self, nodes: Iterable[Node]) -> Iterable[Result]:
+        """Those of them that were not lost before."""
+        for node in nodes:
+            if node in self._cluster.nodes:
+                yield from self._lost(node)
 
     def _lost(self, node: Node) -> Iterable[Result]:
         """The results of jobs that have cost nodes enough."""

@@ -19,6 +19,7 @@ from assay.errors import WorkerFailed
 from assay.launch.ray.agent import Agent, versions
 from assay.launch.ray.messages import Greeting, Settings
 from assay.launch.ray.ray_node import Node
+from assay.launch.ray.silent_nodes import ASKED
 
 START_S = 300.0
 """For an agent: a node that other work has taken is not waited for longer."""
@@ -74,7 +75,9 @@ class StartingAgents:
 
     def first(self) -> list[Node]:
         """Those that have greeted, as soon as one has. Raises WorkerFailed where none does."""
-        nodes: list[Node] = []
+        nodes = self.ready(NOTE_S, quiet=True)
+        if not nodes:
+            self._name_late("the run waits for one that does")
         while self._asked and not nodes:
             nodes = self.ready(START_S, quiet=True)
         taken = [f"{self._given_up} of its nodes are taken by other work" for _ in range(bool(self._given_up))]
@@ -100,7 +103,7 @@ class StartingAgents:
         if not quiet:
             problems, self._problems = self._problems, []
             _say_left_out(problems)
-            self._name_late()
+            self._name_late("the others go on without it")
         self._give_up_late()
         if not self._asked:
             self._token.unlink(missing_ok=True)
@@ -135,13 +138,13 @@ class StartingAgents:
             greeted_node.base,
         )
 
-    def _name_late(self) -> None:
+    def _name_late(self, consequence: str) -> None:
         for asked in self._asked.values():
             if asked.ray_id not in self._named and time.monotonic() - asked.at >= NOTE_S:
                 self._named.add(asked.ray_id)
                 print(
-                    f"assay: the node {asked.where} has not started in {NOTE_S:.0f} s, and the others go on without it: other work has "
-                    "taken its CPUs or GPUs; `ray status` shows what is in use, and it joins when they are free",
+                    f"assay: the node {asked.where} has not started in {NOTE_S:.0f} s, and {consequence}: other work has taken its CPUs "
+                    "or GPUs; `ray status` shows what is in use, and it joins when they are free",
                     file=sys.stderr,
                     flush=True,
                 )
@@ -174,7 +177,7 @@ def _start(node: dict[str, Any], settings: bytes) -> Any:
     """An actor that has all that the node offers: nobody else measures or loads it meanwhile."""
     cpus, number = node["Resources"]["CPU"], node["Resources"].get("GPU", 0)
     return (
-        ray.remote(Agent)
+        ray.remote(concurrency_groups={ASKED: 1})(Agent)
         .options(
             num_cpus=cpus,
             num_gpus=number,
