@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import warnings
 from typing import Any
@@ -14,6 +15,8 @@ TIMEOUT_S = 30.0
 """For one target, whatever it does."""
 LONGEST = 200
 """Of why it was not: what a library did stands first, why it could not stands last, after what it had tried."""
+SYSTEM_ERROR = re.compile(r"\[Errno -?\d+\] [^'\"()\[\]]+")
+"""What the operating system said, where a library wraps it into its own errors."""
 INSTALL = "alerts need the package apprise: pip install 'assay[alerts]'"
 
 
@@ -35,6 +38,8 @@ def send(target: AlertTarget, message: Message, timeout_s: float = TIMEOUT_S) ->
 
 
 def _shortened(text: str) -> str:
+    if len(text) > LONGEST and (said := SYSTEM_ERROR.findall(text)):
+        text = f"{text.partition(';')[0].rstrip('. ')}: {said[-1].strip()}"
     half = LONGEST // 2
     return text if len(text) <= LONGEST else f"{text[:half].rstrip()} ... {text[-half:].lstrip()}"
 

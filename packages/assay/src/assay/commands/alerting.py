@@ -90,7 +90,7 @@ def alert_lines(checked: Checked, services: Services, rules: AlertRules, *, show
         before = store.alerts()
         plan = _plan(before, red, passed, checked, services, rules)
         if show:
-            return shown(plan.messages)
+            return shown(plan.messages, _still_waiting(before, plan.alerts, rules))
         if _put(store, before, plan.alerts):
             break
     services.progress.doing("sending alerts")
@@ -104,11 +104,23 @@ def delivery_lines(done: Delivered) -> list[str]:
     return [*lines, *(f"{text}; the next run tries again" for text in done.failed)]
 
 
-def shown(messages: Sequence[tuple[tuple[str, ...], Message]]) -> list[str]:
-    """A dry run: each message as text."""
+def _still_waiting(before: Sequence[Alert], after: Sequence[Alert], rules: AlertRules) -> list[str]:
+    """A line for each message of an earlier run that some targets have not taken, and that would be tried again with this one."""
+    left = {(alert.id, waiting) for alert in after for waiting in alert.waiting}
+    known = {target.name for target in rules.targets}
+    names: dict[str, list[str]] = {}
+    for alert in before:
+        for waiting in alert.waiting:
+            if waiting.target in known and (alert.id, waiting) in left:
+                names.setdefault(waiting.message.subject, []).append(waiting.target)
+    return [f"waits for {', '.join(targets)} since an earlier run: {subject}" for subject, targets in names.items()]
+
+
+def shown(messages: Sequence[tuple[tuple[str, ...], Message]], waiting: Sequence[str] = ()) -> list[str]:
+    """A dry run: each message as text, and what waits already."""
     if not messages:
-        return ["no alert would be sent"]
-    lines: list[str] = []
+        return ["no new alert would be sent", *waiting] if waiting else ["no alert would be sent"]
+    lines: list[str] = [*waiting, ""] if waiting else []
     for names, message in messages:
         lines += [f"would be sent to {', '.join(names) or 'nobody (no target takes this kind)'}:", ""]
         lines += [f"    {line}".rstrip() for line in (f"Subject: {message.subject}", "", *message.text.splitlines())]
