@@ -51,4 +51,4 @@ def test_without_its_guards_a_model_has_no_number_for_zero_or_below(kind: str) -
 
 @pytest.mark.parametrize("kind", PLAIN)
 def test_nothing_is_guarded(kind: str) -> None:
-    assert guards_of(_model(PLAIN[kind])) == []
+    assert guards_of(_model(PLAIN[kind])) == {}

@@ -5,7 +5,7 @@ Log(Clip(x, 1e-5))    x / (norm + 1e-8)    Sqrt(Relu(x))    the epsilon of a Lay
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,27 +34,26 @@ class _Scope:
     moving: frozenset[str]
 
 
-def guards_of(proto: ModelProto) -> list[NodeProto]:
-    """The operators of the graph that guard another, each once."""
+def guards_of(proto: ModelProto) -> dict[str, str]:
+    """By the output of each operator that guards another, the value that it guards."""
     scope = _scope(proto)
     guards = {
-        node.output[0]: node
+        guard.output[0]: guarded
         for operator in proto.graph.node
         for place in _demanded(operator, scope)
-        for node in _before(operator.input[place], scope)
+        for guard, guarded in _before(operator.input[place], scope)
     }
     normal = [node for node in proto.graph.node if EPSILON in _attributes(node) and node.op_type != STORED_VARIANCE]
-    return [*guards.values(), *normal]
+    return guards | {node.output[0]: node.input[0] for node in normal}
 
 
-def without(proto: ModelProto, guards: Sequence[NodeProto]) -> ModelProto:
+def without(proto: ModelProto, guards: Mapping[str, str]) -> ModelProto:
     """A copy in which these guard nothing: what was guarded goes on as it is."""
     copy = ModelProto()
     copy.CopyFrom(proto)
-    names = {node.output[0] for node in guards}
-    scope = _scope(proto)
     for node in copy.graph.node:
-        if not node.output or node.output[0] not in names:
+        guarded = guards.get(node.output[0]) if node.output else None
+        if guarded is None:
             continue
         if EPSILON in _attributes(node):
             _put(node, EPSILON, 0.0)
@@ -63,7 +62,6 @@ def without(proto: ModelProto, guards: Sequence[NodeProto]) -> ModelProto:
             if len(node.input) > _LOWER_END:
                 node.input[_LOWER_END] = ""
         else:
-            guarded = next(name for name in node.input if name in scope.moving)
             node.CopyFrom(helper.make_node("Identity", [guarded], list(node.output), name=node.name))
     return copy
 
@@ -106,15 +104,15 @@ def _demanded(node: NodeProto, scope: _Scope) -> Iterator[int]:
             yield place
 
 
-def _before(name: str, scope: _Scope) -> Iterator[NodeProto]:
-    """The guard of a value: the first one, through operators of one operand that keep what is guarded."""
+def _before(name: str, scope: _Scope) -> Iterator[tuple[NodeProto, str]]:
+    """The guard of a value, and what it guards: the first one, through operators of one operand that keep what is guarded."""
     while (node := scope.producers.get(name)) is not None:
         record = record_of(node.op_type)
         moving = [at for at, operand in enumerate(node.input) if operand in scope.moving and at not in record.steers]
         if len(moving) != 1 or (moving[0] and node.op_type not in _COMMUTING):
             return
         if _is_guard(node, scope):
-            yield node
+            yield node, node.input[moving[0]]
             return
         if not (record.carries or record.ranges or record.free or record.order):
             return

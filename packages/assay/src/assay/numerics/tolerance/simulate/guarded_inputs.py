@@ -49,12 +49,14 @@ def guarded_inputs(deriving: Deriving, inputs: Sequence[Tensors], profile: Deriv
     coarse = max(arithmetic.storage, arithmetic.accumulate) > UNIT_ROUNDOFF["float32"] or arithmetic.weight_levels
     if not inputs or coarse or graph.rounds or affordable(deriving.cost, len(inputs) + 1) <= len(inputs):
         return None
-    if not (guards := guards_of(deriving.proto)):
+    candidates = list(_candidates(inputs[0]))
+    if not candidates or not (guards := guards_of(deriving.proto)):
         return None
     real = [output.name for output in profile.header.outputs if output.kind == "real"]
     try:
-        bare = wide_evaluator(*split_weights(without(deriving.proto, guards)))
-        for fed in _candidates(inputs[0]):
+        light, _ = split_weights(deriving.proto)
+        bare = wide_evaluator(without(light, guards), drawing.wide.rt_inits_)
+        for fed in candidates:
             exact = _evaluated(drawing.wide, fed, drawing.outputs)
             lost = _evaluated(bare, fed, drawing.outputs)
             sizes = {name: _size(exact[name], profile, name) for name in real if np.isfinite(exact[name]).all()}
