@@ -1,7 +1,8 @@
 """MNN 3.6.1, CPU, precision "high": Clip of int32 without bounds gives the bits of a float for each number below 1.
 
 Expected: Clip without `min` and `max` changes nothing. Got: for -1 and for 0 what the bits of the largest float are as a whole number. With
-both bounds the same numbers are right, and so are floats without any. Found by `assay fuzz --flow mnn-f32 --seed 292021` (generator arithmetic).
+one bound the same numbers are right, and so are floats without any. Found by `assay fuzz --flow mnn-f32 --seed 292021` (generator
+arithmetic).
 """
 
 from __future__ import annotations
