@@ -61,6 +61,13 @@ def test_the_run_before_with_the_same_cells_is_found_and_every_format_shows_it(h
     assert "against: deviation (budget used)" in names
 
 
+def test_a_format_without_that_part_says_so(history: str) -> None:
+    process = run_assay("report", "--against", "previous", "--history", history, "--format", "csv")
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.startswith("run,case,flow")
+    assert process.stderr.endswith("csv has no part about another run: it is the same without --against\n")
+
+
 def test_a_run_of_other_models_itself_and_an_unknown_run_are_refused_in_a_sentence(history: str) -> None:
     runs = [line.split()[0] for line in _assay("runs", "--history", history)[1].splitlines()]
     code, output = _assay("report", runs[0], "--against", runs[1], "--history", history)

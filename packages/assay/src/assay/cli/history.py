@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -87,14 +88,17 @@ def report(
     where = destinations([(format, output)]) if output else []
     renderer = plugins.load(GROUP, format)()
     with open_services(history, recorded=True) as services:
-        checked = rejudge(run, None, services)
+        alone = checked = rejudge(run, None, services)
         if against:
             checked = compared_with(against, checked, services)
+    text = renderer.render(checked.run, checked.results, checked.judgement)
+    if against and text == renderer.render(alone.run, alone.results, alone.judgement):
+        print(f"assay: {format} has no part about another run: it is the same without --against", file=sys.stderr)
     for destination in where:
         destination.write(checked)
         print(f"report: {destination.path}")
     if not where:
-        print(renderer.render(checked.run, checked.results, checked.judgement), end="")
+        print(text, end="")
 
 
 def rejudge(
