@@ -44,6 +44,26 @@ os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "10")
 gc.disable()
 
 
+LIBRARIES = tuple(
+    f"tests/{folder}/"
+    for folder in (
+        "ports/backends",
+        "ports/models",
+        "ports/transforms",
+        "unit/backends",
+        "unit/models",
+        "unit/onnx_to_torch",
+    )
+)
+"""Folders whose tests import backends into their process."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those first: one process runs most of what stands together, and to import the backends takes each that does ten seconds."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LIBRARIES))
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     with suppress(ImportError):  # it comes with scikit-learn
         from threadpoolctl import threadpool_limits

@@ -213,6 +213,7 @@ def test_abilities_of_an_engine_that_break_their_promise(method: str, does: obje
 
 _STARTS = """
 import threading, time
+from msgspec import structs
 from assay.testing.faulty_backend import Faulty
 
 class Threaded(Faulty):
@@ -223,10 +224,26 @@ class Threaded(Faulty):
 class Hasty(Faulty):
     def prepare_to_load(self):
         raise ImportError("half of the library is not enough")
+
+class Lasting(Faulty):
+    loaded = False
+
+    def prepare_to_load(self):
+        self.loaded = True
+
+    def lower(self, path, flow):
+        return super().lower(path, structs.replace(flow, options={"fault": "lie"}) if self.loaded else flow)
 """
 
 
-@pytest.mark.parametrize(("name", "words"), [("Threaded", "leaves 2 threads"), ("Hasty", "half of the library")])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Threaded", "leaves 2 threads"),
+        ("Hasty", "half of the library"),
+        ("Lasting", "after it has loaded answers otherwise"),
+    ],
+)
 def test_what_is_promised_of_fresh_processes(
     name: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

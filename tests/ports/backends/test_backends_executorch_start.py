@@ -33,9 +33,6 @@ print(*backend.load(Path(sys.argv[1]), flow).run({"x": np.array([-1, 2], np.floa
 from executorch.runtime import Runtime
 print("quantized_decomposed::quantize_per_channel.out" in Runtime.get().operator_registry.operator_names)
 print("torch._decomp" in sys.modules)
-backend.prepare()
-again = backend.lower(Path(sys.argv[2]), flow)
-print(*again.run({"x": np.array([-1, 2], np.float32)})["y"], again.facts().delegated)
 """
 
 
@@ -60,17 +57,18 @@ def program(module: torch.nn.Module, shape: Sequence[int], path: Path) -> Path:
     return save_program(exported, path, [TensorSpec("x", "float32", tuple(shape))], ["y"])
 
 
-def test_a_process_that_loads_imports_no_compiler_and_lowers_all_the_same(tmp_path: Path) -> None:
+def test_a_process_that_loads_imports_no_compiler(tmp_path: Path) -> None:
+    """That it lowers all the same is a part of what `check_backend` asks."""
     ExecuTorch().prepare()
     made = program(Relu(), (2,), tmp_path / "relu.pt2")
     saved = tmp_path / "saved"
     saved.mkdir()
     ExecuTorch().lower(made, _XNNPACK).save(saved)
     done = subprocess.run(
-        [sys.executable, "-c", _LOAD, str(saved), str(made)], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", _LOAD, str(saved)], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["[]", "0.0 2.0", "True", "False", "0.0 2.0 1"]
+    assert done.stdout.splitlines() == ["[]", "0.0 2.0", "True", "False"]
 
 
 _COUNT = "from torch._decomp import meta_table; print(len(meta_table), flush=True)"

@@ -184,9 +184,15 @@ folder, flow = Path(sys.argv[3]), msgspec.json.decode(sys.argv[4], type=Flow)
 with numpy.load(folder / "feeds.npz") as stored:
     feeds = dict(stored)
 backend.prepare_to_load()
-backend.load(folder / "saved", flow).run(feeds)
+loaded = backend.load(folder / "saved", flow)
+outputs = loaded.run(feeds)
 backend.prepare()
-backend.lower(Path(sys.argv[5]), flow)
+lowered = backend.lower(Path(sys.argv[5]), flow)
+again = lowered.run(feeds)
+wrong = [name for name, array in outputs.items() if not numpy.array_equal(array, again[name])]
+assert not wrong, f"what it lowers after it has loaded answers otherwise: {wrong}"
+delegated = (loaded.facts().delegated, lowered.facts().delegated)
+assert delegated[0] == delegated[1], f"nodes that the delegate took, loaded and lowered: {delegated}"
 """
 
 
