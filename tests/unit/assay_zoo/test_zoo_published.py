@@ -219,6 +219,10 @@ def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path)
     assert "calls something else so" in renamed
     (replaced,) = findings(f"import preprocess as p\n{opens}p.preprocess = abs\ns.run(None, {{'x': p.preprocess(1)}})")
     assert "calls something else so" in replaced
+    for imports in ("import preprocess as p", "from . import preprocess as p"):
+        (changed,) = findings(f"{imports}\n{opens}p.MEAN = 3\ns.run(None, {{'x': p.preprocess(1)}})")
+        assert "gives MEAN of preprocess.py another value" in changed
+        assert findings(f"{imports}\n{opens}mean = p.MEAN\ns.run(None, {{'x': p.preprocess(1)}})") == []
     (fed,) = findings(
         "from preprocess import preprocess\ns = open('model.onnx')\npreprocess(1)\ns.run(None, {'x': 1 / 16})"
     )

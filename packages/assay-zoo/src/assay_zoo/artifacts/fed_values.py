@@ -129,8 +129,8 @@ def _rebound(top: Sequence[ast.AST]) -> Iterator[str]:
         elif isinstance(node, ast.ClassDef) and node.name in sources:
             yield sources[node.name]
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            module = modules.get(node.value.id, "") if isinstance(node.value, ast.Name) else ""
-            yield f"{module.rpartition('.')[2]}.{node.attr}"
+            name = node.value.id if isinstance(node.value, ast.Name) else ""
+            yield f"{modules.get(name, sources.get(name, '')).rpartition('.')[2]}.{node.attr}"
 
 
 def _stands_in(node: ast.AST) -> bool:

@@ -117,6 +117,8 @@ def _fed_otherwise(
     makers |= {name for used_path in used if used_path != path for name in read[used_path].defined}
     if name := next((name for name in sorted(ours) if f"{module}.{name}" in fed.rebound), ""):
         return f"imports {name} of {script}, and then calls something else so"
+    if name := next((name for name in read[script].defined if f"{module}.{name}" in fed.rebound), ""):
+        return f"gives {name} of {script} another value than readers are given"
     if prepares and (name := next(iter(sorted(ours & set(fed.computed))), "")):
         return f"feeds the model with what it computed from the answer of {name}, and not with that itself"
     if prepares and (name := next(iter(sorted(ours & set(fed.given))), "")):
