@@ -87,4 +87,5 @@ for name, what, stated in (
         for file in ("metadata.toml", "README.md"):
             replace(folder / file, stated, "n/a" if " " in stated else "unknown")
 
-    broken(name, what, "artifacts.template", near=True)(_nothing)
+    also = ("artifacts.license",) if stated == "CC-BY-4.0" else ()
+    broken(name, what, "artifacts.template", near=True, also=also)(_nothing)

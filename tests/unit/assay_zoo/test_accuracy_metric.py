@@ -22,6 +22,7 @@ def report(*texts: str) -> Report:
         ("top1: 1e-3", 0.001),
         ("top1=.5\ntop1 = 0.50", 0.5),
         ("top1 = -inf", float("-inf")),
+        ("top1 = np.float64(0.85)", 0.85),
     ],
 )
 def test_a_printed_line(text: str, value: float, tmp_path: Path) -> None:

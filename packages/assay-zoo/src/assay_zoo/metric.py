@@ -11,6 +11,8 @@ from pathlib import Path, PurePosixPath
 from assay_zoo.notebook_report import METRIC, METRIC_BYTES, Printed, Report, bounded
 
 _NUMBER = r"[-+]?(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf|infinity)"
+_OF_NUMPY = re.compile(r"np\.float\d+\((.*)\)")
+"""As `print(f"{value = }")` shows it."""
 _SHOWN = 80
 
 
@@ -53,7 +55,7 @@ def read_metric(read: str, report: Report, output: Path) -> Found:
 def _printed(name: str, cells: tuple[Printed, ...]) -> Found:
     """The line `NAME = 0.97`, which may stand in several cells only with one value."""
     line = re.compile(rf"^\s*{re.escape(name)}\s*[=:]\s*(\S+)\s*$", re.MULTILINE)
-    printed = [(cell, text) for cell in cells for text in line.findall(cell.text)]
+    printed = [(cell, _OF_NUMPY.sub(r"\1", text)) for cell in cells for text in line.findall(cell.text)]
     for cell, text in printed:
         if not re.fullmatch(_NUMBER, text, re.IGNORECASE):
             return Found(

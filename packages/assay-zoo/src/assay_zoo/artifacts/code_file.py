@@ -129,6 +129,10 @@ class CodeFile:
                 names.add(part.value)
             elif isinstance(part, ast.IfExp):
                 waiting += (part.body, part.orelse)
+            elif isinstance(part, ast.Name) and (over := self._run_over(part)):
+                if isinstance(over, ast.Name) and over.id == part.id:
+                    return set()
+                waiting.append(over)
             elif (
                 isinstance(part, ast.Name)
                 and self.values(part.id)
@@ -141,6 +145,16 @@ class CodeFile:
             else:
                 return set()
         return names
+
+    def _run_over(self, name: ast.Name) -> ast.expr | None:
+        """What a comprehension around a name runs it over: there it means nothing else, whatever the rest of the file calls so."""
+        at = self.parent(name)
+        while at is not None and not isinstance(at, _FUNCTIONS):
+            for part in getattr(at, "generators", ()):
+                if isinstance(part.target, ast.Name) and part.target.id == name.id:
+                    return part.iter  # type: ignore[no-any-return]
+            at = self.parent(at)
+        return None
 
     @cached_property
     def texts(self) -> FoldedTexts:
