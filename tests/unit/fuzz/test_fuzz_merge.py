@@ -49,7 +49,10 @@ def _session(*buckets: Bucket) -> Session:
     ("status", "known", "due"),
     [
         *((status, "", True) for status in (*CAUSES, "one_witness", "undecided")),
-        *((status, "", False) for status in ("refused", "not_repeated", "unspecified", "disputed", "failed")),
+        *(
+            (status, "", False)
+            for status in ("refused", "not_judged", "not_repeated", "unspecified", "disputed", "failed")
+        ),
         ("not_repeated", "finding", True),
     ],
 )
@@ -80,6 +83,18 @@ def test_another_type_is_looked_into_where_no_witness_could_answer_in_the_first(
     looked[signature(FLOW.name, SUSPECT)] = ["a"] * MOST_LOOKS
     fuzzing._meet(FLOW.name, plain)
     assert len(fuzzing.session.waiting) == 1
+
+
+@pytest.mark.parametrize(("status", "waits"), [("not_judged", 1), ("not_repeated", 0), ("wrong", 0)])
+def test_what_no_check_could_judge_is_looked_into_again(
+    services: Services, tmp_path: Path, status: str, waits: int
+) -> None:
+    fuzzing = Fuzzing(
+        Corpus(tmp_path), _session(_bucket("a", status)), [FLOW], services, print, {ARM.name}, lambda: 9.0
+    )
+    fuzzing.session.looked[signature(FLOW.name, SUSPECT)] = ["a"] * LOOKS
+    fuzzing._meet(FLOW.name, SUSPECT)
+    assert len(fuzzing.session.waiting) == waits
 
 
 def _kept(services: Services, folder: Path, bucket: Bucket, *before: Bucket) -> Fuzzing:

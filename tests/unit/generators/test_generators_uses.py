@@ -187,6 +187,7 @@ def test_a_worker_that_ended_in_use_and_not_in_a_check_is_no_case_that_is_right(
     assert status_of(ended, refused) == "refused"
     assert status_of(ended, replace(result, outcome=Outcome.ERROR)) == "failed"
     assert status_of(wrong, refused) == "failed"
+    assert status_of(wrong, replace(result, outcome=Outcome.MISTRUSTED)) == "not_judged"
 
 
 @pytest.mark.parametrize(

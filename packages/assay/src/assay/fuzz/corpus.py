@@ -48,7 +48,7 @@ class Arm(msgspec.Struct, frozen=True):
 class Bucket(msgspec.Struct, frozen=True):
     """Suspects of one cause. `status`: "wrong" (two witnesses), "one_witness", "disputed" (an independent engine sides with
     the engine under test: the oracle is in doubt), "unspecified", "crash", "timeout", "failed", "unstable", "refused",
-    "not_repeated", or "undecided": perhaps the same cause as `like`, which nothing that could be tried says or denies.
+    "not_judged", "not_repeated", or "undecided": perhaps the same cause as `like`, which nothing that could be tried says or denies.
     `operators` are those of the smallest model, `brought` what cures it. `at` is how many processor seconds the session had
     used in all when it was found, `found_at` and `last_at` when it was met first and last.
     `signal` is the name of the one that ended its process.

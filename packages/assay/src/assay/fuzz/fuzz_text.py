@@ -22,6 +22,7 @@ STATUSES = {
     "disputed": "another engine sides with the engine: look into the reference first",
     "unspecified": "the standard does not say what is right",
     "refused": "ended its process, or had no end, and is refused when it is checked alone",
+    "not_judged": "wrong when it was screened, and the check came to no verdict; others like it are looked into",
     "not_repeated": "right when it was checked again",
 }
 SHOWN, UNREACHED, FIRED = 8, 40, 8
@@ -87,7 +88,7 @@ def _bucket(bucket: Bucket, new: bool) -> Iterator[str]:
         yield f"    {_decides(bucket)}"
     if bucket.workaround:
         yield f"    workaround: {bucket.workaround}"
-    if bucket.detail and bucket.status in ("failed", "crash", "refused", "not_repeated"):
+    if bucket.detail and bucket.status in ("failed", "crash", "refused", "not_judged", "not_repeated"):
         yield f"    {_middle_left_out(bucket.detail)}"
     yield f"    {'script: ' + bucket.script if bucket.script else 'model: ' + bucket.smallest}"
 

@@ -47,6 +47,8 @@ _OUTCOMES = {
     Outcome.UNSUPPORTED: "failed",
     Outcome.NONDETERMINISTIC: "unstable",
 }
+NOT_JUDGED = frozenset((Outcome.MISTRUSTED, Outcome.INFRASTRUCTURE, Outcome.UNAVAILABLE, Outcome.OUT_OF_MEMORY))
+"""Of a check that came to no verdict: no tolerance could be derived, say, or the machine failed."""
 UNCHECKED = {"failed": "failed", **{use.value: "in_use" for use in Use}}
 """The status of suspects that are not checked again."""
 BY_ORDER = frozenset((Unspecified.REPEATED_INDICES, Unspecified.EQUAL_KEYS))
@@ -87,7 +89,7 @@ class Look:
             checked = check(request, self._services)
         except AssayError as error:
             for waiting in known:
-                yield waiting, self.bucket(waiting, flows[waiting.flow], "not_repeated", None, detail=str(error))
+                yield waiting, self.bucket(waiting, flows[waiting.flow], "not_judged", None, detail=str(error))
             return
         jobs = {job.case.name: job for job in checked.run.jobs if isinstance(job, VerifyJob)}
         results = {checked_result.case: checked_result for checked_result in checked.results}
@@ -284,4 +286,6 @@ def status_of(waiting: Waiting, result: Result, *, used: bool = False) -> str:
         return "wrong"  # onnx's inference of shapes, which the case declares, is the second witness
     if result.outcome is Outcome.MISMATCH and isinstance(result, ComparedResult):
         return _SIDES[side_of(result)[0]]
-    return "in_use" if used and waiting.suspect.kind in ENDED else "not_repeated"
+    if used and waiting.suspect.kind in ENDED:
+        return "in_use"
+    return "not_judged" if result.outcome in NOT_JUDGED else "not_repeated"

@@ -38,7 +38,7 @@ BATCH_S = 4.0
 LOOKS = 2
 """Suspects of one signature that are looked into; the rest is counted."""
 MOST_LOOKS = 6
-"""The same, where no witness could answer in the types of those before."""
+"""The same, where none of those before could be judged, or no witness could answer in their types."""
 SHARE = 0.6
 """Of the session's time that looking into suspects may take before screening goes on."""
 AT_ONCE = 8
@@ -168,12 +168,14 @@ class Fuzzing:
             self._counted(known[-1])
 
     def _is_looked_into(self, flow: str, suspect: Suspect) -> bool:
-        """Those like it, often enough. Where no witness could answer in their types, another type is tried: few engines have float64."""
+        """Those like it, often enough. Where no check came to a verdict another is tried, and where no witness could answer, another type:
+        few engines have float64."""
         keys = self.session.looked.get(signature(flow, suspect), [])
         if suspect.kind in ("crash", "timeout") or len(keys) < LOOKS:
             return False
         buckets = [self.session.buckets[key] for key in keys if key in self.session.buckets]
-        is_open = all(bucket.status == "one_witness" and bucket.dtypes != suspect.dtypes for bucket in buckets)
+        another = [bucket.status == "one_witness" and bucket.dtypes != suspect.dtypes for bucket in buckets]
+        is_open = all(new or bucket.status == "not_judged" for new, bucket in zip(another, buckets, strict=True))
         return not is_open or len(keys) >= MOST_LOOKS
 
     def _refer(self, flow: str, subject: Suspect | Bucket) -> bool:
