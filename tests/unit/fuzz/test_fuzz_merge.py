@@ -18,7 +18,7 @@ from assay.errors import UsageError
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting
 from assay.fuzz.look import Look, status_of
 from assay.fuzz.next_cases import screen_job
-from assay.fuzz.session import LOOKS, MOST_LOOKS, Fuzzing
+from assay.fuzz.session import LOOKS, Fuzzing
 from assay.fuzz.suspect_signature import signature
 from assay.pipeline.adapters import Services
 
@@ -62,39 +62,6 @@ def test_only_what_proves_something_makes_a_look_needless(
     session = _session(_bucket("old", status, known=known))
     bucket = Look(Corpus(tmp_path), services, print).asked_before(WAITING, FLOW, session)
     assert (bucket is not None) is due
-
-
-def test_another_type_is_looked_into_where_no_witness_could_answer_in_the_first(
-    services: Services, tmp_path: Path
-) -> None:
-    """Most engines compute float64 in float32, and can say nothing of it."""
-    wide, plain = replace(SUSPECT, dtypes=("float64",)), replace(SUSPECT, dtypes=("float32",))
-    open_bucket = _bucket("a", "one_witness", dtypes=wide.dtypes)
-    fuzzing = Fuzzing(Corpus(tmp_path), _session(open_bucket), [FLOW], services, print, {ARM.name}, lambda: 9.0)
-    assert fuzzing.look.asked_before(Waiting(FLOW.name, wide), FLOW, fuzzing.session) == open_bucket
-    assert fuzzing.look.asked_before(Waiting(FLOW.name, plain), FLOW, fuzzing.session) is None
-
-    looked = fuzzing.session.looked
-    looked[signature(FLOW.name, SUSPECT)] = ["a"] * LOOKS
-    for suspect in (wide, plain):
-        fuzzing._meet(FLOW.name, suspect)
-    assert fuzzing.session.waiting == [Waiting(FLOW.name, plain)]
-    assert fuzzing.session.buckets["a"].count == 2
-    looked[signature(FLOW.name, SUSPECT)] = ["a"] * MOST_LOOKS
-    fuzzing._meet(FLOW.name, plain)
-    assert len(fuzzing.session.waiting) == 1
-
-
-@pytest.mark.parametrize(("status", "waits"), [("not_judged", 1), ("not_repeated", 0), ("wrong", 0)])
-def test_what_no_check_could_judge_is_looked_into_again(
-    services: Services, tmp_path: Path, status: str, waits: int
-) -> None:
-    fuzzing = Fuzzing(
-        Corpus(tmp_path), _session(_bucket("a", status)), [FLOW], services, print, {ARM.name}, lambda: 9.0
-    )
-    fuzzing.session.looked[signature(FLOW.name, SUSPECT)] = ["a"] * LOOKS
-    fuzzing._meet(FLOW.name, SUSPECT)
-    assert len(fuzzing.session.waiting) == waits
 
 
 def _kept(services: Services, folder: Path, bucket: Bucket, *before: Bucket) -> Fuzzing:
