@@ -56,3 +56,20 @@ def test_what_is_one_file_has_its_digest_and_what_is_none_is_not_looked_at(
         _resumed(Model("m", str(path), sha256_bytes(b"another")), monkeypatch)
     assert _resumed(Model("m", "factory:model", "1234"), monkeypatch) == "its rest"
     assert _resumed(Model("m", str(tmp_path), "1234"), monkeypatch) == "its rest"
+
+
+def test_where_a_model_is_gone_it_is_not_gone_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "m.onnx").write_bytes(b"model")
+    monkeypatch.chdir(tmp_path)
+    model = Model("m", "m.onnx", sha256_bytes(b"model"))
+    assert _resumed(model, monkeypatch) == "its rest"
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    text = "^m.onnx is not in this folder: put it back, or resume in the folder where the run began$"
+    with pytest.raises(UsageError, match=text):
+        _resumed(model, monkeypatch)
+    assert _resumed(model, monkeypatch, done=True) == "its rest"
+    gone = tmp_path / "gone.data"
+    weights = Model("m", "m.onnx", "the digest of a list", files={str(gone): sha256_bytes(b"")})
+    with pytest.raises(UsageError, match=f"^{gone} is not there: put it back, or begin again with assay check m.onnx"):
+        _resumed(weights, monkeypatch)

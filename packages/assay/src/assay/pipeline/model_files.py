@@ -17,6 +17,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import InspectResult, Result
 from assay.judge.note_text import note_text
 from assay.models.files import file_digest
+from assay.models.sources import is_factory
 
 _Key = tuple[str, str]
 _State = tuple[int, int, int] | None
@@ -89,6 +90,11 @@ def known_digests(model: Model) -> dict[str, str]:
 def is_another(path: str, digest: str) -> bool:
     """Whether that file is there, with other bytes."""
     return _state(path) is not None and not _has(path, digest)
+
+
+def is_gone(path: str) -> bool:
+    """Whether nothing is there, where a file or a folder was; a factory is none."""
+    return bool(path) and not is_factory(path) and not os.path.exists(path)
 
 
 def _state(source: str) -> _State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 
 from assay.core.run import Run
@@ -9,7 +10,7 @@ from assay.errors import UsageError
 from assay.pipeline.adapters import Services
 from assay.pipeline.check import record_run
 from assay.pipeline.going_on import resumable
-from assay.pipeline.model_files import is_another, known_digests, models_of
+from assay.pipeline.model_files import is_another, is_gone, known_digests, models_of
 from assay.pipeline.open_run import Checked
 
 
@@ -28,11 +29,20 @@ def resume(run_id: str, services: Services) -> Checked:
 
 
 def _check_files(run: Run, done: Collection[str]) -> None:
-    """Raises UsageError where a model is another than the one that the run began with: the rest would be judged beside answers of that."""
+    """Raises UsageError where a model is gone, or another than the one that the run began with: engines would be blamed, or the rest
+    would be judged beside answers of that."""
     models = {model.digest: model for job in run.jobs if job.key not in done for model in models_of(job.case)}
     for model in models.values():
-        changed = next((path for path, digest in known_digests(model).items() if is_another(path, digest)), None)
-        if model.digest and changed is not None:
-            raise UsageError(
-                f"{changed} is not what run {run.id} began with: put the file back, or begin again with {run.command}"
-            )
+        for path, digest in known_digests(model).items() if model.digest else ():
+            if is_gone(path):
+                where = "there" if os.path.isabs(path) else "in this folder"
+                begin = (
+                    f"begin again with {run.command}"
+                    if os.path.isabs(path)
+                    else "resume in the folder where the run began"
+                )
+                raise UsageError(f"{path} is not {where}: put it back, or {begin}")
+            if is_another(path, digest):
+                raise UsageError(
+                    f"{path} is not what run {run.id} began with: put the file back, or begin again with {run.command}"
+                )
