@@ -31,18 +31,20 @@ def resume(run_id: str, services: Services) -> Checked:
 def _check_files(run: Run, done: Collection[str]) -> None:
     """Raises UsageError where a model is gone, or another than the one that the run began with: engines would be blamed, or the rest
     would be judged beside answers of that."""
-    models = {model.digest: model for job in run.jobs if job.key not in done for model in models_of(job.case)}
+    models = {
+        (model.source, model.digest): model for job in run.jobs if job.key not in done for model in models_of(job.case)
+    }
     for model in models.values():
         for path, digest in known_digests(model).items() if model.digest else ():
             if is_gone(path):
-                where = "there" if os.path.isabs(path) else "in this folder"
-                begin = (
-                    f"begin again with {run.command}"
-                    if os.path.isabs(path)
-                    else "resume in the folder where the run began"
-                )
-                raise UsageError(f"{path} is not {where}: put it back, or {begin}")
+                raise UsageError(_gone(path, run))
             if is_another(path, digest):
                 raise UsageError(
                     f"{path} is not what run {run.id} began with: put the file back, or begin again with {run.command}"
                 )
+
+
+def _gone(path: str, run: Run) -> str:
+    if os.path.isabs(path):
+        return f"{path} is not there: put it back, or begin again with {run.command}"
+    return f"{path} is not in this folder: put it back, or resume in the folder where the run began"
