@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from small_graphs import noise, parsed
 
+from assay.core.input_plan import InputRange
 from assay.models.tolerance_file import read_tolerance, write_tolerance
-from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.derive import derive_each, derive_model
 from assay.numerics.tolerance.derived_tolerance import GuardedInputs
 
 LOG = "<float low={1e-5}> { s = Mul(x, x) c = Clip(s, low) y = Log(c) }"
@@ -51,6 +52,26 @@ def test_below_zero_a_root_needs_its_rectifier() -> None:
 )
 def test_they_say_nothing(body: str, precision: str) -> None:
     assert _guarded(body, precision) is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "least"),
+    [
+        ({"x": InputRange(0, 1)}, 0.0),
+        ({"x": InputRange(high=-1e-4)}, -1e-4),  # the lower end counts there
+        ({"x": InputRange(1, 2)}, None),
+        ({"x": InputRange(choices=(0.5, 2))}, None),  # as drawn
+        ({"other": InputRange(1, 2)}, 0.0),
+        (None, None),  # inputs of the user's own
+    ],
+)
+def test_what_is_stated_of_inputs_holds_there(stated: dict[str, InputRange] | None, least: float | None) -> None:
+    model = parsed(f"g (float[2, 4] x) => (float[2, 4] y) {LOG}")
+    (profile,) = derive_each(model, [{"x": noise(2, 4)}], "float32", [()], stated=stated)
+    guarded = profile.guarded
+    assert (guarded is None) == (least is None)
+    if guarded is not None:
+        assert guarded.inputs["x"] == pytest.approx(np.full((2, 4), least))
 
 
 def test_they_are_kept_with_the_tolerance(tmp_path: Path) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
+from assay.core.input_plan import InputRange
 from assay.errors import Lowering
 from assay.numerics.load_onnx import load_onnx
 from assay.numerics.oracle.decompose import expanded
@@ -26,6 +28,8 @@ from assay.numerics.tolerance.simulate.tensors_only import tensors_only
 from assay.numerics.tolerance.simulate.tie_choices import choices, is_alike, may_meet_ties
 from assay.numerics.tolerance.simulate.weight_grids import with_stored_constants
 from assay.ports import Tensors
+
+NOTHING_STATED: Mapping[str, InputRange] = MappingProxyType({})
 
 
 def derive(
@@ -68,9 +72,10 @@ def derive_each(
     *,
     seed: int = 0,
     coarse: bool = False,
+    stated: Mapping[str, InputRange] | None = NOTHING_STATED,
 ) -> list[DerivedTolerance]:
     """One for each flow of a group whose allowances differ in their rule for ties alone: the noise of half to even, which is most of
-    the work, is drawn once for all."""
+    the work, is drawn once for all. `stated`: what a user says of the values of inputs; None where the inputs are the user's own."""
     whole = expanded(tensors_only(proto))
     if precision == "int8":
         whole = with_stored_constants(whole)
@@ -92,11 +97,11 @@ def derive_each(
     tied = graph.rounds and may_meet_ties(whole.graph)
     rules = [choices(deriving, inputs, tolerance.ties, cost) if tied else [] for tolerance in each]
     coarse = coarse and cost >= WORTH
-    common = _tried(deriving, inputs, precision, coarse) if any(rule is not None for rule in rules) else None
+    common = _tried(deriving, inputs, precision, coarse, stated) if any(rule is not None for rule in rules) else None
     tolerances = []
     for arithmetic, chosen in zip(each, rules, strict=True):
         if chosen is None or common is None:
-            tolerances.append(_tried(Deriving(whole, arithmetic, seed, graph), inputs, precision, coarse))
+            tolerances.append(_tried(Deriving(whole, arithmetic, seed, graph), inputs, precision, coarse, stated))
             continue
         tried = common.header.selftest
         others = [_by_rules(Deriving(whole, closed, seed, graph), choice, inputs, precision) for choice in chosen]
@@ -105,7 +110,13 @@ def derive_each(
     return tolerances
 
 
-def _tried(deriving: Deriving, inputs: Sequence[Tensors], precision: str, coarse: bool) -> DerivedTolerance:
+def _tried(
+    deriving: Deriving,
+    inputs: Sequence[Tensors],
+    precision: str,
+    coarse: bool,
+    stated: Mapping[str, InputRange] | None,
+) -> DerivedTolerance:
     """By half to even, or with the ties of all grids open, and tried on built-in defects."""
     profile = coarsely(deriving, inputs, precision) if coarse else None
     profile = profile or deriving.profile(deriving.samples(inputs), precision)
@@ -113,7 +124,7 @@ def _tried(deriving: Deriving, inputs: Sequence[Tensors], precision: str, coarse
     tried = selftest(deriving, profile, inputs)
     seconds = {**deriving.drawing.seconds, "selftest": time.perf_counter() - begin}
     begin = time.perf_counter()
-    guarded = guarded_inputs(deriving, inputs, profile)
+    guarded = guarded_inputs(deriving, inputs, profile, stated) if stated is not None else None
     seconds["guards"] = time.perf_counter() - begin
     return replace(profile.with_header(selftest=tried, seconds=seconds), guarded=guarded)
 

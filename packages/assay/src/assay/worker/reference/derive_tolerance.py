@@ -65,9 +65,10 @@ def _derived(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob) ->
 
     own = job.allowances
     each = [own, *(with_ties(own, rule) for rule in job.tied)]
-    seed, precision = job.case.inputs.seed, job.precision
+    given, precision = job.case.inputs, job.precision
+    seed, stated = given.seed, None if given.golden or given.given else given.ranges
     try:
-        return derive_each(load_onnx(model), inputs, precision, each, seed=seed, coarse=job.coarse)
+        return derive_each(load_onnx(model), inputs, precision, each, seed=seed, coarse=job.coarse, stated=stated)
     except Lowering as error:
         jobs = [msgspec.structs.replace(job, allowances=allowance) for allowance in each]
         try:

@@ -9,12 +9,13 @@ what is allowed), the inputs say nothing, and are not asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.input_plan import InputRange
 from assay.errors import Lowering
 from assay.numerics.guards import guards_of, without
 from assay.numerics.oracle.evaluator import WideEvaluator
@@ -43,13 +44,16 @@ part of it."""
 Outputs = dict[str, Tensor]
 
 
-def guarded_inputs(deriving: Deriving, inputs: Sequence[Tensors], profile: DerivedTolerance) -> GuardedInputs | None:
-    """None where the model has no guards, where none counts on such inputs, or where nothing can be told there."""
+def guarded_inputs(
+    deriving: Deriving, inputs: Sequence[Tensors], profile: DerivedTolerance, stated: Mapping[str, InputRange]
+) -> GuardedInputs | None:
+    """None where the model has no guards, where none counts on such inputs, or where nothing can be told there. `stated`: what a user
+    says of the values of inputs holds here, too."""
     graph, drawing, arithmetic = deriving.graph, deriving.drawing, deriving.arithmetic
     coarse = max(arithmetic.storage, arithmetic.accumulate) > UNIT_ROUNDOFF["float32"] or arithmetic.weight_levels
     if not inputs or coarse or graph.rounds or affordable(deriving.cost, len(inputs) + 1) <= len(inputs):
         return None
-    candidates = list(_candidates(inputs[0]))
+    candidates = list(_candidates(inputs[0], stated))
     if not candidates or not (guards := guards_of(deriving.proto)):
         return None
     real = [output.name for output in profile.header.outputs if output.kind == "real"]
@@ -86,13 +90,22 @@ def guarded_inputs(deriving: Deriving, inputs: Sequence[Tensors], profile: Deriv
     return None
 
 
-def _candidates(sample: Tensors) -> Iterator[dict[str, Tensor]]:
+def _candidates(sample: Tensors, stated: Mapping[str, InputRange]) -> Iterator[dict[str, Tensor]]:
     """The first sample with other real numbers: none at all, none in the first half (a model may look for silence before it computes
     anything), and none above zero. What is a single number is a setting, and stays, where there are others."""
     every = {name: array for name, array in sample.items() if array.dtype.kind == "f" and array.size}
     real = {name: array for name, array in every.items() if array.size > 1} or every
     for changed in (np.zeros_like, _half, lambda array: -np.abs(array)) if real else ():
-        yield {**sample, **{name: changed(array) for name, array in real.items()}}
+        yield {**sample, **{name: _within(changed(array), array, stated.get(name)) for name, array in real.items()}}
+
+
+def _within(changed: Tensor, drawn: Tensor, stated: InputRange | None) -> Tensor:
+    """As drawn where more is stated of an input than two bounds."""
+    if stated is None:
+        return changed
+    if stated != InputRange(stated.low, stated.high, source=stated.source):
+        return drawn
+    return np.clip(changed, stated.low, stated.high) if (stated.low, stated.high) != (None, None) else changed
 
 
 def _half(array: Tensor) -> Tensor:
