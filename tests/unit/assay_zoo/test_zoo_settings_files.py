@@ -26,7 +26,7 @@ def _asks(folder: Path, path: str, text: str, code: str = "") -> bool:
 
 
 def _item(file: Path, path: str, kind: str) -> dict[str, object]:
-    return {"kind": kind, "copy": str(file), "path": path, "root": str(file.parent), "packages": []}
+    return {"kind": kind, "copy": str(file), "path": path, "root": str(file.parent), "packages": ["numpy"]}
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,26 @@ def _item(file: Path, path: str, kind: str) -> dict[str, object]:
         ("config.json", '{"auto_map": {"AutoModel": "elsewhere--modeling.Net"}}'),
         ("pods.yml", "spec:\n  containers:\n  - name: a\n    image: somebody/else\n"),
         ("anchors.yml", "a: &a [1]\nb: *a\n"),
+        ("tasks.yml", "command: ./get.sh\n"),
+        ("tasks.yml", "entrypoint: /app/start.sh\n"),
+        ("tasks.yml", "command: get.exe\n"),
+        ("tasks.yml", "RunCMD: get\n"),
+        ("tasks.yml", "script: get.py\n"),
+        ("tasks.yml", "a: cd x && sh get\n"),
+        ("tasks.yml", "a: https://example.org/get.EXE\n"),
+        ("tasks.yml", "image: ghcr.io/x/y:v1.10\n"),
+        ("tasks.yml", "uses: actions/checkout@v4\n"),
+        ("mkdocs.yml", "hooks: [hooks/get.py]\n"),
+        ("tasks.yml", "t: {cmds: [./get.sh]}\n"),
+        ("tasks.yml", "steps: [{run: ./get.sh}]\n"),
+        ("tasks.json", '{"postCreateCommand": "./get.sh"}'),
+        ("tasks.json", '{"buildCommand": "./b.sh"}'),
+        ("tasks.json", '{"scripts": {"start": "get-tool --now"}}'),
+        ("tasks.json", '{"commands": {"build": "get --all"}}'),
+        ("tasks.json", '{"command": {"linux": "./get"}}'),
+        ("tasks.json", '{"onCreateCommand": {"a": "get --all"}}'),
+        ("tasks.json", '{"a": "\\"bash\\" -c x"}'),
+        ("tasks.json", '{"model": {"requires": {"onnx": "1.15"}}}'),
     ],
 )
 def test_what_a_program_takes_orders_from_asks(path: str, text: str, tmp_path: Path) -> None:
@@ -116,6 +136,10 @@ def test_what_a_program_takes_orders_from_asks(path: str, text: str, tmp_path: P
         ),
         ("training_log.yaml", "epoch_1: {loss: 0.5, note: go on, time: 2026-01-02 03:04:05}\n"),
         ("model.yaml", "name: x\nnote: salt,&pepper\nkey: R&D\n"),
+        ("model.yaml", "native_script: Cyrillic\nscripts: Latin\ntrain_script: train\nrun: exp-12\n"),
+        ("model.yaml", "requires: RGB pictures\nuses: detecting faces\nplugins: none\nimports: none\n"),
+        ("model.yaml", "extends: base\ntranscript: go on then\nimage: cat.png\n"),
+        ("model.yaml", "_target_: numpy.asarray\n"),
         ("two.yaml", "a: 1\n---\nb: {c: {d: x}}\n"),
         ("log.jsonl", '{"a": {"b": {"c": 1}}}\n'),
         ("CITATION.cff", "authors:\n- {family-names: A, given-names: B}\n"),

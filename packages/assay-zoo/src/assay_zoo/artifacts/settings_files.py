@@ -12,45 +12,50 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from assay_zoo.artifacts.known_modules import module_meaning
+from assay_zoo.artifacts.known_names import reached_by
 from assay_zoo.artifacts.page_commands import asked_in_page
 
 SUFFIXES = (".json", ".yaml", ".yml", ".toml")
 _LONGEST_YAML = 1 << 20
 _ANCHOR = re.compile(r"[:\[,-]\s*&\w")
 """Of a part that stands for itself elsewhere again: few lines may make much of it. In a text it is only a sign."""
-_ORDERS = re.compile(
-    r"(?:.*[\d_. -])?(?i:command|cmd|exec|hook|script)s?|.*[a-z](?:Command|Cmd|Exec|Hook|Script)s?|(?i:entrypoint|run|shell|image)"
+_COMMANDS = re.compile(
+    r"(?:(?:.*[\d_. -])?|.*[a-z](?=[A-Z]))(?i:command|cmd|exec|hook)s?|(?i:entrypoint)"
     r"|(?i:(?:pre|post)[-_]?(?:install|commit|push|build|create|start|publish|pack))"
 )
-"""The name of a command, of a container or of what is done before or after something."""
-_ALWAYS = re.compile(
-    r"\w*dependencies|requires?|uses|extends|plugins|imports|auto_map|trust_remote_code|_target_", re.IGNORECASE
-)
-"""What such a key has is installed, called or loaded."""
-_SEVERAL = re.compile(r"[\s/:=]|^-")
-_PICTURE = re.compile(r".*\.\w{2,5}|\d+")
+"""The name of a command, or of what is done before or after something."""
+_ORDERS = re.compile(rf"{_COMMANDS.pattern}|(?:(?:.*[\d_. -])?|.*[a-z](?=[A-Z]))(?i:script)s?|(?i:run|shell)")
+"""And what a run, or the letters of a language, have for a name, too: what is one word is none."""
+_ALWAYS = re.compile(r"\w*dependencies|requires?|uses|extends|plugins|imports|auto_map", re.IGNORECASE)
+"""What the table or list of such a key has is installed, called or loaded."""
+_LOADED = re.compile(r"auto_map|_target_|trust_remote_code", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"\S*[/@]\S*")
+_SEVERAL = re.compile(r"[\s/:=$]|^-|\.[A-Za-z]")
+_PICTURE = re.compile(r"(?:.*[/\\])?[^/:]*\.[A-Za-z]\w{1,4}|\d+")
 _SHELL = r"(?:ba|z|da|k)?sh"
 _PROGRAMS = (
     rf"(?:{_SHELL}|cmd|pwsh|powershell|python[\d.]*|perl|ruby|node|deno|bun|php|source|eval|exec|sudo|env|npx?|yarn|pnpm"
     r"|curl|wget|aria2c|iwr|irm|git|make|docker|podman|chmod|rm|cp|mv|pip[\d.]*|uvx?|conda|cargo|go|java)(?:\.exe)?"
 )
 _COMMAND = re.compile(
-    rf"(?:^|[;|&(])\s*(?:\S{{0,200}}/)?{_PROGRAMS}\s+(?:[^\n;|&(]{{0,200}}\s)?(?:-{{1,2}}[A-Za-z]|[^\s;|&(]{{0,200}}(?:[/$=]|\.[A-Za-z]))"
-    r"|^(?:git\+|https?:)\S+\.(?:sh|ps1|bat|exe|whl)$|^git\+|^(?:os|subprocess|builtins|runpy|pty)\.\w+$",
+    rf"(?:^|[;|&(])\s*[\"']?(?:\S{{0,200}}/)?{_PROGRAMS}[\"']?\s+(?:[^\n;|&(]{{0,200}}\s)?(?:-{{1,2}}[A-Za-z]|[^\s;|&(]{{0,200}}(?:[/$=]|\.[A-Za-z]))"
+    r"|^(?:git\+|https?:)\S+\.(?i:sh|ps1|bat|exe|whl)$|^git\+|^(?:os|subprocess|builtins|runpy|pty)\.\w+$",
     re.MULTILINE,
 )
 """A program with an option or a file behind it, as in no sentence; what runs from an address; what starts a process."""
-_BY_SHELL = re.compile(rf"(?:\S*/)?(?:{_SHELL}|eval|exec)\s+\S+")
+_BY_SHELL = re.compile(rf"(?:^|&&|[;|(])\s*(?:[^\s;|&(]{{0,200}}/)?(?:{_SHELL}|eval|exec)\s+[^\s;|&()]+\s*(?:$|[;|&)])")
 _OF_RIGHTS = re.compile(r"[\w ./:-]{0,40}(?:licen[cs]e|spdx)|terms|rights|usage", re.IGNORECASE)
 _TELLING = (str, bool, dict, list)
 
 
 class _Entry(NamedTuple):
-    """A value, the last key above it, and whether a list holds its table, or itself."""
+    """A value, the last key above it, whether a list holds its table, or itself, and whether a key above names commands."""
 
     key: str
     value: object
     listed: bool = False
+    ordered: bool = False
 
 
 def holds_values(suffix: str, text: str, packages: Sequence[str] = ()) -> bool:
@@ -58,7 +63,7 @@ def holds_values(suffix: str, text: str, packages: Sequence[str] = ()) -> bool:
     texts: list[str] = []
     try:
         for entry in _entries(_parsed(suffix, text)):
-            if _is_order(entry):
+            if _is_order(entry, packages):
                 return False
             if isinstance(entry.value, str):
                 texts.append(entry.value)
@@ -139,7 +144,7 @@ def _entries(documents: list[Any]) -> Iterator[_Entry]:
         yield entry
         if isinstance(entry.value, dict):
             waiting += [
-                _Entry(str(key), value, entry.listed)
+                _Entry(str(key), value, entry.listed, entry.ordered or _ORDERS.fullmatch(str(key)) is not None)
                 for key, value in entry.value.items()
                 if isinstance(value, _TELLING)
             ]
@@ -149,14 +154,29 @@ def _entries(documents: list[Any]) -> Iterator[_Entry]:
             ]
 
 
-def _is_order(entry: _Entry) -> bool:
-    """One word in a record is a label, and one behind `run` the name of a run: what a command is, has more, or stands alone."""
+def _is_order(entry: _Entry, packages: Sequence[str]) -> bool:
     key, value = entry.key, entry.value
-    if _ALWAYS.fullmatch(key):
+    if not isinstance(value, str):
+        is_part = isinstance(value, dict | list) and _ALWAYS.fullmatch(key)
+        return bool(value and (is_part or key.lower() == "trust_remote_code"))
+    if _LOADED.fullmatch(key):
+        return bool(value) and not (key == "_target_" and _only_computes(value, packages))
+    if key.lower() == "uses" and _ELSEWHERE.fullmatch(value):
+        return True
+    if key.lower() == "image" and not _PICTURE.fullmatch(value):
+        return bool(value) and (not entry.listed or _SEVERAL.search(value) is not None)
+    return _is_run(entry, value) or bool(_COMMAND.search(value)) or bool(not entry.listed and _BY_SHELL.search(value))
+
+
+def _is_run(entry: _Entry, value: str) -> bool:
+    """One word in a record is a label, and one behind `run` the name of a run: what a command is, has more, or stands alone."""
+    if not entry.listed and _COMMANDS.fullmatch(entry.key):
         return bool(value)
-    if not isinstance(value, str) or not value:
-        return False
-    if _ORDERS.fullmatch(key) and not _PICTURE.fullmatch(value):
-        named = entry.listed or key.lower() in ("run", "shell", "script")
-        return not named or _SEVERAL.search(value) is not None
-    return bool(_COMMAND.search(value)) or (not entry.listed and _BY_SHELL.fullmatch(value) is not None)
+    return entry.ordered and _SEVERAL.search(value) is not None
+
+
+def _only_computes(path: str, packages: Sequence[str]) -> bool:
+    """Whether a name in code is one of an allowed package, and leads to nothing else."""
+    module, _, name = path.rpartition(".")
+    known = path.partition(".")[0] in packages
+    return known and not module_meaning(path)[1] and not any(reached_by(module, name))
