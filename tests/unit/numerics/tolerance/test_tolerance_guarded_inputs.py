@@ -17,6 +17,10 @@ from assay.numerics.tolerance.derived_tolerance import GuardedInputs
 LOG = "<float low={1e-5}> { s = Mul(x, x) c = Clip(s, low) y = Log(c) }"
 ROOT = "{ m = Relu(x) y = Sqrt(m) }"
 LARGE = "<float[4] w={1, 1, 1, 1}, float far={1000}> { a = Add(x, far) y = LayerNormalization(a, w) }"
+ONE_PASS = (
+    "<float[4] w={1, 1, 1, 1}, float far={7.7}, int64[3] s={1, 4, 2}> "
+    "{ r = Reshape(x, s) a = Add(r, far) n = GroupNormalization<num_groups=1>(a, w, w) t = Shape(x) y = Reshape(n, t) }"
+)
 ELSEWHERE = "<float e={1e-5}, float one={1}> { s = Mul(x, x) a = Add(s, one) b = Add(a, e) y = Log(b) }"
 
 
@@ -47,6 +51,7 @@ def test_below_zero_a_root_needs_its_rectifier() -> None:
         ("{ y = Softmax(x) }", "float32"),
         (ELSEWHERE, "float32"),  # no input makes it count
         (LARGE, "float32"),  # what is left of a large mean is rounding, and the epsilon scales it up
+        (ONE_PASS, "float32"),  # by the means of squares, rounding leaves less than zero of a variance
         (LOG, "float16"),
     ],
 )

@@ -47,6 +47,11 @@ def guards_of(proto: ModelProto) -> dict[str, str]:
     return guards | {node.output[0]: node.input[0] for node in normal}
 
 
+def with_epsilon(proto: ModelProto) -> frozenset[str]:
+    """Operators of the model that have an epsilon of their own."""
+    return frozenset(node.op_type for node in proto.graph.node if EPSILON in _attributes(node))
+
+
 def without(proto: ModelProto, guards: Mapping[str, str]) -> ModelProto:
     """A copy in which these guard nothing: what was guarded goes on as it is."""
     copy = ModelProto()

@@ -11,25 +11,26 @@ EXPANDED = names_where(lambda record: record.expanded)
 """Defined by the standard as functions of others; onnx.reference computes some of them in float32 only."""
 
 
-def expanded(proto: ModelProto) -> ModelProto:
+def expanded(proto: ModelProto, also: frozenset[str] = frozenset()) -> ModelProto:
     """The same model in smaller steps; the model itself where it has none of these, or where onnx 1.23 cannot take them
-    apart (an optional input left out in the middle). Operators of com.microsoft are made of such steps, too."""
+    apart (an optional input left out in the middle). Operators of com.microsoft are made of such steps, too. `also`: further operators
+    that are taken apart."""
     proto = decomposed(proto)
     refused: set[str] = set()
-    while present := _present(proto) - refused:
+    while present := _present(proto, EXPANDED | also) - refused:
         name = min(present)
         try:
             proto = inliner.inline_selected_functions(_described(proto, {name}), [("", name)], False, True)
         except RuntimeError:
             refused.add(name)
         else:
-            refused |= _present(proto) & {name}
+            refused |= _present(proto, EXPANDED | also) & {name}
     return proto
 
 
-def _present(proto: ModelProto) -> set[str]:
+def _present(proto: ModelProto, names: frozenset[str]) -> set[str]:
     """One may be made of another."""
-    return {node.op_type for node in proto.graph.node if node.domain in ("", "ai.onnx")} & EXPANDED
+    return {node.op_type for node in proto.graph.node if node.domain in ("", "ai.onnx")} & names
 
 
 def _described(proto: ModelProto, operators: set[str]) -> ModelProto:

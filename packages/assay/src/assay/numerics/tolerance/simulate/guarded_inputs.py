@@ -17,15 +17,18 @@ import numpy as np
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.input_plan import InputRange
 from assay.errors import Lowering
-from assay.numerics.guards import guards_of, without
+from assay.numerics.guards import guards_of, with_epsilon, without
+from assay.numerics.oracle.decompose import expanded
 from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.numerics.oracle.float32_graph import Float32Evaluator
 from assay.numerics.oracle.hooks import SILENT, Hook, observed_by
 from assay.numerics.oracle.split_weights import split_weights
-from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, GuardedInputs
+from assay.numerics.tolerance.derived_tolerance import DRAWS, DerivedTolerance, GuardedInputs
 from assay.numerics.tolerance.rules.derivation_cost import affordable
+from assay.numerics.tolerance.rules.noise_pool import NoisePool
 from assay.numerics.tolerance.simulate.double_evaluation import as_type, named, wide_evaluator
-from assay.numerics.tolerance.simulate.monte_carlo import NonlinearNoise
+from assay.numerics.tolerance.simulate.graph_study import study
+from assay.numerics.tolerance.simulate.noisy_evaluation import NoisyEvaluation
 from assay.numerics.tolerance.simulate.overflow import Reaching
 from assay.ports import Tensor, Tensors
 
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 SHARE = 2.0**-10
 """Of the largest number of an output: what an engine may be off by at least."""
 TIMES = 64.0
-"""The largest standard deviation of an output there: what it may be off by else."""
+"""As loud as that is noise whose largest effect on an output it may be off by else."""
 MOST = 2.0**-4
 """Of the largest number of an output: where noise is more than that, nothing is told."""
 FAR = 4.0
@@ -60,6 +63,7 @@ def guarded_inputs(
     try:
         light, _ = split_weights(deriving.proto)
         bare = wide_evaluator(without(light, guards), drawing.wide.rt_inits_)
+        noisy: list[NoisyEvaluation] = []
         for fed in candidates:
             exact = _evaluated(drawing.wide, fed, drawing.outputs)
             lost = _evaluated(bare, fed, drawing.outputs)
@@ -67,12 +71,9 @@ def guarded_inputs(
             allowed = {name: SHARE * size for name, size in sizes.items() if size}
             if not any(_is_off(lost[name], exact[name], FAR * allowed[name]) for name in allowed):
                 continue
-            noise = _noise(deriving, len(inputs), fed, tuple(allowed))
-            allowed = {
-                name: max(allowed[name], TIMES * noise[name])
-                for name in noise
-                if TIMES * noise[name] <= MOST * sizes[name]
-            }
+            noisy = noisy or _noisy(deriving, inputs)
+            noise = _noise(noisy, fed, exact, tuple(allowed))
+            allowed = {name: max(allowed[name], noise[name]) for name in noise if noise[name] <= MOST * sizes[name]}
             others = [
                 _evaluated(drawing.wide, fed, drawing.outputs, Reaching(graph, arithmetic, None, None)),
                 _single(deriving, fed),
@@ -139,12 +140,32 @@ def _is_off(value: Tensor, exact: Tensor, limit: float) -> bool:
         return not bool((np.abs(value.astype(np.float64) - exact) <= limit).all())
 
 
-def _noise(deriving: Deriving, number: int, fed: Tensors, names: Sequence[str]) -> dict[str, float]:
-    """The largest standard deviation of these outputs; without those of which it is not known."""
-    try:
-        sample = deriving.drawing.sample(number, fed)
-    except NonlinearNoise:
-        deriving.drawing.unamplified()
-        sample = deriving.drawing.sample(number, fed)
-    known = [name for name in names if name not in sample.unstable and name in sample.deviations]
-    return {name: float(sample.deviations[name].max(initial=0.0)) for name in known}
+def _noisy(deriving: Deriving, inputs: Sequence[Tensors]) -> list[NoisyEvaluation]:
+    """Of the model, and of the steps that the standard defines normalizations by: a variance is the difference of two means there, as in
+    many engines, and where noise leaves less than zero of it, they answer NaN."""
+    if not (names := with_epsilon(deriving.proto)):
+        return [deriving.drawing]
+    steps = expanded(deriving.proto, names)
+    light, weights = split_weights(steps)
+    return [
+        deriving.drawing,
+        NoisyEvaluation(light, weights, study(steps, inputs), deriving.arithmetic, deriving.seed),
+    ]
+
+
+def _noise(noisy: Sequence[NoisyEvaluation], fed: Tensors, exact: Tensors, names: Sequence[str]) -> dict[str, float]:
+    """The most that noise TIMES as loud changes of these outputs; infinite where it leaves no number."""
+    pool = NoisePool((0,), max(array.size for array in fed.values()))
+    answers = [
+        evaluation.evaluated(evaluation.wide, fed, evaluation.draw_of((0, turn), TIMES, None, pool))
+        for evaluation in noisy
+        for turn in range(DRAWS)
+    ]
+    return {name: max(_most(answer[name], exact[name]) for answer in answers) for name in names}
+
+
+def _most(value: Tensor, exact: Tensor) -> float:
+    """The largest difference."""
+    if value.shape != exact.shape or not np.isfinite(value).all():
+        return np.inf
+    return float(np.abs(value - exact).max(initial=0.0))
