@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from assay.core.comparison import Comparison
 from assay.core.evidence import blocking
-from assay.core.finding import Finding
+from assay.core.finding import Finding, FindingCode
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.core.result import ChangeResult, PerNodeResult, Result
@@ -78,7 +78,7 @@ def _over_budget(result: ComparedResult, policy: Policy) -> Iterator[Violation]:
         if used <= policy.budget_max:
             continue
         text = (
-            f"output '{budget.output}'{_at(budget)}: budget used {quantity('budget_used', used)}, "
+            f"output '{budget.output}'{_at(budget)}: {_guard(budget)}budget used {quantity('budget_used', used)}, "
             f"allowed {policy.budget_max:.4g}{_largest(budget)}{_where(budget)}"
         )
         yield Violation(VerdictStatus.FAIL, text, "budget_used", used, policy.budget_max, _to_mend(result, budget))
@@ -94,6 +94,12 @@ def _to_mend(result: ComparedResult, budget: Comparison) -> str:
 
 def _at_fault(result: ComparedResult) -> str:
     return "file" if isinstance(result, ChangeResult) else "flow"
+
+
+def _guard(comparison: Comparison) -> str:
+    """What the inputs were, where the model's own guards are asked."""
+    lost = [finding for finding in comparison.findings if finding.code is FindingCode.GUARD_LOST]
+    return "".join(f"{as_clause(finding_text(finding))}; " for finding in lost[:1])
 
 
 def _at(comparison: Comparison) -> str:

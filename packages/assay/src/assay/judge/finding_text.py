@@ -156,7 +156,8 @@ _TEXTS = {
     FindingCode.NODE_SHAPE: "output {output!r} has shape [{seen}], what the node reads gives [{due}].",
     FindingCode.INPUTS_IGNORED: "The answer stays bit by bit the same on other inputs, where it should not. {About}",
     FindingCode.GUARD_LOST: (
-        "On inputs at which the model guards against zero (all real numbers 0, or none above it) the answer is another. {About}"
+        "On inputs at which the model guards against zero ({zeros} of {count} real numbers are 0, all from {least:.3g} to {most:.3g}) the "
+        "answer is another. {About}"
     ),
     FindingCode.AT_SIZES: "at {sizes}: {about}",
     FindingCode.BODY_DISAGREES: "{model} and its function body {body} disagree: {about}; {published}",

@@ -6,16 +6,17 @@ import msgspec
 import numpy as np
 
 from assay.core.comparison import Comparison
-from assay.core.finding import Finding, FindingCode
+from assay.core.finding import Fact, Finding, FindingCode, facts
 from assay.core.job import VerifyJob
 from assay.numerics.tolerance.derived_tolerance import GuardedInputs
-from assay.ports import Engine, Tensor
+from assay.ports import Engine, Tensor, Tensors
 from assay.worker.engine.checked_answer import checked
 from assay.worker.engine.transformed_model import TransformedModel
 from assay.worker.inputs.memory_layout import with_layout
 from assay.worker.verify.reference_comparison import Compare
 
 GUARDED = "inputs at which guards count"
+BUDGET = "budget_used"
 
 
 def check_guards(
@@ -34,7 +35,8 @@ def check_guards(
     if not names:
         return ()
     comparisons, _ = compare([{name: answer[name] for name in names}], [{name: guarded.oracle[name] for name in names}])
-    return tuple(_at(comparison) for comparison in comparisons if comparison.findings)
+    asked = _described(guarded.inputs)
+    return tuple(_at(comparison, asked) for comparison in comparisons if comparison.findings)
 
 
 def _is_beyond(answer: Tensor | None, guarded: GuardedInputs, name: str) -> bool:
@@ -46,8 +48,17 @@ def _is_beyond(answer: Tensor | None, guarded: GuardedInputs, name: str) -> bool
         return not bool((np.abs(answer.astype(np.float64) - oracle) <= guarded.allowed[name]).all())
 
 
-def _at(comparison: Comparison) -> Comparison:
+def _described(inputs: Tensors) -> dict[str, Fact]:
+    """How many of its real numbers are zero, and from where to where they lie."""
+    real = np.concatenate([array.ravel().astype(np.float64) for array in inputs.values() if array.dtype.kind == "f"])
+    return facts(zeros=int((real == 0).sum()), count=real.size, least=float(real.min()), most=float(real.max()))
+
+
+def _at(comparison: Comparison, asked: dict[str, Fact]) -> Comparison:
+    """Its budget only where that is a number, and no doubt about constant answers: nothing is proved right by them."""
     findings = tuple(
-        Finding(finding.kind, finding.output, FindingCode.GUARD_LOST, about=finding) for finding in comparison.findings
+        Finding(finding.kind, finding.output, FindingCode.GUARD_LOST, asked, about=finding)
+        for finding in comparison.findings
     )
-    return msgspec.structs.replace(comparison, at=GUARDED, findings=findings)
+    metrics = {name: value for name, value in comparison.metrics.items() if name != BUDGET or np.isfinite(value)}
+    return msgspec.structs.replace(comparison, at=GUARDED, findings=findings, metrics=metrics, degenerate=None)
