@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from assay_zoo.artifacts.handed_texts import handed_of
 from assay_zoo.artifacts.opaque_files import opaque_files
 from assay_zoo.artifacts.public import _kind
 from assay_zoo.artifacts.published import inspect_published
+from assay_zoo.artifacts.settings_files import holds_values
 from assay_zoo.artifacts.sources import SourceText
 
 
@@ -205,3 +208,10 @@ def test_what_a_script_reads_is_its_own(code: str, tmp_path: Path) -> None:
     text = '{"images": [{"id": 1, "command": "make all"}]}'
     assert not _asks(tmp_path, "tables.json", text, code)
     assert _asks(tmp_path, "tables.json", text)
+
+
+@pytest.mark.parametrize("part", ["\n", "; ", "( ", "(a/", "sh ", "a."])
+def test_time_grows_with_the_length(part: str) -> None:
+    started = time.process_time()
+    assert holds_values(".json", json.dumps({"a": f"{part * 20_000}-"}), [])
+    assert time.process_time() - started < 3

@@ -91,9 +91,13 @@ def asked_of_conda(words: Sequence[str]) -> list[str]:
     return list(_asked(words, conda=True))
 
 
-def _words(line: str) -> list[str]:
+def without_comment(line: str) -> str:
     before = _BEFORE_COMMENT.match(line)
-    line = line[: before.end()] if before and line.startswith("#", before.end()) else line
+    return line[: before.end()] if before and line.startswith("#", before.end()) else line
+
+
+def _words(line: str) -> list[str]:
+    line = without_comment(line)
     lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()")
     lexer.whitespace_split, lexer.commenters = True, ""
     try:

@@ -39,7 +39,8 @@ _PROGRAMS = (
     r"|curl|wget|aria2c|iwr|irm|git|make|docker|podman|chmod|rm|cp|mv|pip[\d.]*|uvx?|conda|cargo|go|java)(?:\.exe)?"
 )
 _COMMAND = re.compile(
-    rf"(?:^|[;|&(])\s*[\"']?(?:\S{{0,200}}/)?{_PROGRAMS}[\"']?\s+(?:[^\n;|&(]{{0,200}}\s)?(?:-{{1,2}}[A-Za-z]|[^\s;|&(]{{0,200}}(?:[/$=]|\.[A-Za-z]))"
+    rf"(?:^|[;|&(])[ \t]*+[\"']?(?:\S{{0,200}}/)?{_PROGRAMS}[\"']?\s+"
+    r"(?:[^\n;|&(]{0,200}\s)?(?:-{1,2}[A-Za-z]|[^\s;|&(]{0,200}(?:[/$=]|\.[A-Za-z]))"
     r"|^(?:git\+|https?:)\S+\.(?i:sh|ps1|bat|exe|whl)$|^git\+|^(?:os|subprocess|builtins|runpy|pty)\.\w+$",
     re.MULTILINE,
 )
