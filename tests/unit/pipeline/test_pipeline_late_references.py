@@ -50,7 +50,7 @@ class _Workers:
 
 
 def _ended(workers: _Workers, folder: Path, golden: str = "") -> list[Result]:
-    case = Case("net", Model("net", "net.onnx", "1", format="onnx"), Inputs(golden=golden))
+    case = Case("net", Model("net", "net:model", "1", format="torch"), Inputs(golden=golden))
     reference = "" if golden else str(folder / "oracle")
     limits = Limits(timeout_s=60.0)
     jobs: list[AnyJob] = [

@@ -40,8 +40,8 @@ class _Launcher:
             yield empty_result(job)
 
 
-def _outcomes(path: Path, act: Callable[[], object], digest: str = "") -> list[Result]:
-    model = Model("m", str(path), digest or sha256_bytes(BYTES))
+def _outcomes(path: Path, act: Callable[[], object], format: str = "onnx") -> list[Result]:
+    model = Model("m", str(path), sha256_bytes(BYTES), format=format)
     jobs: list[Job] = [VerifyJob(Case("m", model), Flow(name, "noop")) for name in ("before", "guilty", "innocent")]
     launcher = _Launcher(act)
     graph = JobGraph(launcher, launcher)
@@ -81,9 +81,21 @@ def test_what_a_library_keeps_in_a_folder_of_weights_is_no_change_of_the_model(t
     assert {result.outcome for result in results} == {Outcome.OK}
 
 
-def test_a_file_that_was_never_looked_at_is_not_watched(tmp_path: Path) -> None:
-    results = _outcomes(tmp_path / "none.onnx", lambda: (tmp_path / "none.onnx").write_bytes(b""))
+def test_a_program_whose_files_were_not_listed_is_not_watched(tmp_path: Path) -> None:
+    path = tmp_path / "m.pt2"
+    results = _outcomes(path, lambda: path.write_bytes(b""), format="torch")
     assert {result.outcome for result in results} == {Outcome.OK}
+
+
+@pytest.mark.parametrize(("there", "says"), [(BYTES[::-1], "was written to"), (None, "was removed")])
+def test_so_is_one_that_was_changed_after_it_was_looked_at(there: bytes | None, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    if there is not None:
+        path.write_bytes(there)
+    before, guilty, innocent = _outcomes(path, lambda: path.write_bytes(BYTES))
+    assert before.outcome is Outcome.INFRASTRUCTURE
+    assert f"{path} {says}" in before.detail
+    assert {guilty.outcome, innocent.outcome} == {Outcome.OK}, "it was put back"
 
 
 WEIGHTS = b"weights"

@@ -56,7 +56,7 @@ def _result(workers: _Workers, folder: Path, inputs: Inputs = Inputs(), *flows: 
 
 
 def _job(inputs: Inputs, flow: Flow, kind: type[VerifyJob] | type[MeasureJob] = VerifyJob) -> VerifyJob | MeasureJob:
-    return kind(Case("net", Model("net", "net.onnx", "1"), inputs), flow)
+    return kind(Case("net", Model("net", "net.onnx", "1", format="torch"), inputs), flow)
 
 
 def _verdicts(*results: Result, policy: Policy = Policy()) -> list[Verdict]:

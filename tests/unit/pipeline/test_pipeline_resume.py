@@ -56,6 +56,8 @@ def test_what_is_one_file_has_its_digest_and_what_is_none_is_not_looked_at(
         _resumed(Model("m", str(path), sha256_bytes(b"another")), monkeypatch)
     assert _resumed(Model("m", "factory:model", "1234"), monkeypatch) == "its rest"
     assert _resumed(Model("m", str(tmp_path), "1234"), monkeypatch) == "its rest"
+    program = Model("m", str(path), "the digest of a graph", format="torch")
+    assert _resumed(program, monkeypatch) == "its rest"
 
 
 def test_where_a_model_is_gone_it_is_not_gone_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,8 @@ from assay.models.sources import is_factory
 
 _Key = tuple[str, str]
 _State = tuple[int, int, int] | None
+_NEVER_SEEN = (0, 0, 0)
+"""No file is so: it is read when the first result comes, and one that is gone by then is missed."""
 
 
 class ModelFiles:
@@ -36,17 +38,18 @@ class ModelFiles:
         for model in models_of(job.case):
             self._begin(model)
 
-    def _begin(self, model: Model) -> None:
+    def _begin(self, model: Model, *, inspected: bool = False) -> None:
+        """What was inspected just now is as it was recorded; anything else may have been changed or removed since."""
         key = model.source, model.digest
         if model.digest and key not in self._states:
             self._digests[key] = known_digests(model)
-            self._states[key] = {path: _state(path) for path in self._digests[key]}
+            self._states[key] = {path: _state(path) if inspected else _first_state(path) for path in self._digests[key]}
 
     def checked(self, result: Result, job: Job) -> Result:
         """The result; where a file was changed before it came, one that blames nobody: which job did it is not known, and the
         answers may be those of another model."""
         if isinstance(result, InspectResult) and result.model is not None:
-            self._begin(result.model)
+            self._begin(result.model, inspected=True)
         keys = [(model.source, model.digest) for model in models_of(job.case)]
         changed = next(
             (path for key in keys for path in self._states.get(key, {}) if self._is_changed(key, path)), None
@@ -83,8 +86,9 @@ def models_of(case: Case) -> list[Model]:
 
 
 def known_digests(model: Model) -> dict[str, str]:
-    """By file, of all that the model is read from."""
-    return {**model.files} or {model.source: model.digest}
+    """By file, of all that the model is read from; of a program whose files were not listed nothing is known, for its digest is not
+    that of a file."""
+    return {**model.files} or ({model.source: model.digest} if model.format == "onnx" else {})
 
 
 def is_another(path: str, digest: str) -> bool:
@@ -106,6 +110,10 @@ def _state(source: str) -> _State:
     if not stat.S_ISREG(status.st_mode):
         return None
     return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _first_state(source: str) -> _State:
+    return _NEVER_SEEN if is_gone(source) or _state(source) is not None else None
 
 
 def _has(path: str, digest: str) -> bool:

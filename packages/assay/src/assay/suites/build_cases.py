@@ -93,7 +93,9 @@ def _case(request: MakeRequest, answer: MakeAnswer) -> tuple[Case, str]:
 
 
 def _placed(model: Model, folder: str) -> Model:
-    return msgspec.structs.replace(model, source=f"{folder}/model{SUFFIX[model.format]}")
+    """Where it was made its files had other places."""
+    files = {f"{folder}/{os.path.basename(file)}": digest for file, digest in model.files.items()}
+    return msgspec.structs.replace(model, source=f"{folder}/model{SUFFIX[model.format]}", files=files)
 
 
 def _dims(model: Model) -> dict[str, dict[str, tuple[int, ...]]]:

@@ -76,8 +76,9 @@ def _weighed_case(path: Path) -> Entry | None:
 
 def _relocated(case: Case, root: Path, *, to_disk: bool) -> Case:
     def moved(text: str) -> str:
-        return os.path.relpath(text, root) if to_disk else f"{root}/{text}"
+        return os.path.relpath(text, root) if to_disk else os.path.join(root, text)
 
-    model = msgspec.structs.replace(case.model, source=moved(case.model.source))
+    files = {moved(file): digest for file, digest in case.model.files.items()}
+    model = msgspec.structs.replace(case.model, source=moved(case.model.source), files=files)
     golden = moved(case.inputs.golden) if case.inputs.golden else ""
     return msgspec.structs.replace(case, model=model, inputs=msgspec.structs.replace(case.inputs, golden=golden))
