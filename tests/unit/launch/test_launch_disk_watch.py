@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +14,7 @@ import pytest
 
 from assay.core.outcome import Outcome, Stage
 from assay.launch import disk_watch
-from assay.launch.disk_watch import LEAST_BYTES, LEFT_BYTES, DiskWatch
+from assay.launch.disk_watch import LEFT_BYTES, DiskWatch
 from assay.launch.temp_folder import wait_for_removals
 from assay.testing.builders import make_job
 
@@ -31,46 +33,89 @@ def _lane(folder: Path, pid: int, written: int, *, own: int = 0) -> Any:
     )
 
 
-def _ended(
-    lanes: Sequence[Any], left: int, monkeypatch: pytest.MonkeyPatch, watch: DiskWatch | None = None
-) -> list[int]:
-    """The workers whose jobs end, by their numbers."""
-    monkeypatch.setattr(disk_watch, "LEAST_BYTES", MB)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=left))
+def _ended(watch: DiskWatch, lanes: Sequence[Any], left: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The workers whose jobs end, by their numbers, on a disk of 100 MB where 5 MB are nearly none."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=left, total=100 * MB))
+    monkeypatch.setattr(disk_watch, "LOOK_S", 0.0)
     ended = []
-    for lane, result in (watch or DiskWatch()).filling(lanes):
+    for lane, result in watch.filling(lanes):
         assert result.outcome is Outcome.INFRASTRUCTURE
+        assert "its worker had written" in result.detail
         assert "MB are left: it was ended, so that other jobs have room" in result.detail
         ended.append(lane.process.pid)
     return ended
 
 
+def _write(folder: Path, pid: int, size: int) -> None:
+    (folder / f"worker-{pid}" / "more").write_bytes(bytes(size))
+
+
 def test_on_a_disk_that_is_nearly_full_who_wrote_most_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lanes = [_lane(tmp_path, 1, 2 * MB), _lane(tmp_path, 2, 2 * MB, own=2 * MB), _lane(tmp_path, 3, 0)]
-    assert _ended(lanes, LEFT_BYTES, monkeypatch) == []
-    assert _ended(lanes, LEFT_BYTES - 1, monkeypatch) == [2]
+    watch, lanes = DiskWatch(), [_lane(tmp_path, 1, 10 * MB), _lane(tmp_path, 2, 10 * MB, own=2 * MB)]
+    assert _ended(watch, lanes, 10 * MB, monkeypatch) == []
+    _write(tmp_path, 1, 2 * MB)
+    _write(tmp_path, 2, 4 * MB)
+    assert _ended(watch, lanes, 5 * MB, monkeypatch) == []
+    _write(tmp_path, 1, 4 * MB)
+    _write(tmp_path, 2, 7 * MB)
+    assert _ended(watch, lanes, 5 * MB - 1, monkeypatch) == [2]
     wait_for_removals()
     assert not (tmp_path / "worker-2").exists()
-    assert (tmp_path / "worker-1" / "cache" / "a").stat().st_size == 2 * MB
+    assert (tmp_path / "worker-1" / "cache" / "a").stat().st_size == 10 * MB
+
+
+def test_a_cache_that_does_not_grow_has_not_filled_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch, cache = DiskWatch(), _lane(tmp_path, 1, 30 * MB)
+    assert [_ended(watch, [cache], 0, monkeypatch) for _ in range(3)] == [[]] * 3
+    filler = _lane(tmp_path, 2, 11 * MB)
+    _write(tmp_path, 1, MB // 2)
+    assert _ended(watch, [cache, filler], 0, monkeypatch) == [2]
+
+
+def test_what_earlier_jobs_left_is_not_written_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch, lane = DiskWatch(), _lane(tmp_path, 1, 0, own=30 * MB)
+    pending, lane.pending = lane.pending, None
+    assert _ended(watch, [lane], 0, monkeypatch) == []
+    lane.pending = pending
+    assert _ended(watch, [lane], 0, monkeypatch) == []
 
 
 def test_who_wrote_little_or_does_nothing_has_not_filled_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    little, idle = _lane(tmp_path, 1, MB // 2), _lane(tmp_path, 2, 4 * MB)
-    idle.pending = None
-    assert _ended([little, idle], 0, monkeypatch) == []
-    assert _ended([], 0, monkeypatch) == []
-
-
-def test_it_does_not_look_again_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    watch, lanes = DiskWatch(), [_lane(tmp_path, 1, 0)]
-    assert _ended(lanes, 0, monkeypatch, watch) == []
-    (tmp_path / "worker-1" / "more").write_bytes(bytes(2 * MB))
-    assert _ended(lanes, 0, monkeypatch, watch) == []
-    monkeypatch.setattr(disk_watch, "LOOK_S", 0.0)
     watch = DiskWatch()
-    assert _ended(lanes, 0, monkeypatch, watch) == [1]
+    assert _ended(watch, [_lane(tmp_path, 3, 0)], 0, monkeypatch) == []
+    little, idle = _lane(tmp_path, 1, 9 * MB), _lane(tmp_path, 2, 40 * MB)
+    idle.pending = None
+    assert _ended(watch, [little, idle], 0, monkeypatch) == []
+    assert _ended(watch, [], 0, monkeypatch) == []
 
 
-def test_there_is_room_left_for_others() -> None:
+def test_it_does_not_look_again_at_once_but_where_the_disk_has_become_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch, lanes = DiskWatch(), [_lane(tmp_path, 1, 0)]
+    looks: list[str] = []
+    monkeypatch.setattr(disk_watch, "_written", lambda folder: (looks.append(folder), 0)[1])
+    for left, expected in ((20 * MB, 0), (20 * MB - 1, 2), (20 * MB - 1, 2), (0, 4), (0, 4)):
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, left=left: SimpleNamespace(free=left, total=100 * MB))
+        assert list(watch.filling(lanes)) == []
+        assert len(looks) == expected
+
+
+def test_folders_in_each_other_are_no_trouble(tmp_path: Path) -> None:
+    _lane(tmp_path, 1, MB)
+    at = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("a", dir_fd=at)
+        inner = os.open("a", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    os.close(at)
+    assert disk_watch._written(str(tmp_path)) >= MB
+    subprocess.run(["rm", "-rf", tmp_path / "a"], check=True)
+
+
+@pytest.mark.parametrize(("total", "limit"), [(420 * MB, 21 * MB), (10_000 * MB, LEFT_BYTES)])
+def test_a_small_disk_is_judged_by_its_share(total: int, limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100 * MB, total=total))
+    assert disk_watch._disk("/") == (100 * MB, limit)
     assert LEFT_BYTES >= 100 * MB
-    assert LEAST_BYTES > LEFT_BYTES

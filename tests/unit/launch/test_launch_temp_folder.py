@@ -36,3 +36,17 @@ def test_folders_that_their_owner_may_not_look_into_are_removed_and_what_a_link_
     assert not worker.exists()
     assert other.stat().st_mode & 0o777 == 0o750
     shutil.rmtree(folder)
+
+
+def test_thousands_of_folders_in_each_other_are_removed(tmp_path: Path) -> None:
+    worker = tmp_path / "worker"
+    worker.mkdir()
+    at = os.open(worker, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("a", dir_fd=at)
+        inner = os.open("a", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    os.close(at)
+    _remove(str(worker))
+    assert not worker.exists()

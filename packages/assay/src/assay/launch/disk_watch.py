@@ -1,4 +1,4 @@
-"""Who fills the disk, where it is nearly full: the job that has written most of what its worker may throw away."""
+"""Who fills the disk, where it is nearly full: the job at work whose worker has just written most of what may be thrown away."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from assay.core.result import Result
 from assay.launch.failed_result import filled_disk
@@ -14,11 +15,22 @@ from assay.launch.lane import Lane
 from assay.launch.temp_folder import remove_folder
 
 LEFT_BYTES = 128 << 20
-"""Less than this is nearly full. A history, a journal and the answers of other jobs still have room then."""
-LEAST_BYTES = 256 << 20
-"""Who has written less has not filled it. An engine that keeps a cache of gigabytes has not, either, as long as there is room for it."""
+LEFT_SHARE = 0.05
+"""Less than the lesser of the two is nearly full. A history, a journal and the answers of other jobs still have room then."""
+LEAST = 2
+"""Who has written less than so many times that has not filled it. An engine that keeps a cache of gigabytes has not, either, as long as
+there is room for it."""
+SOON = 4
+"""What is written is looked at from so many times that on: how it grows is known when it counts."""
+GROWN_BYTES = 1 << 20
+"""Between two looks: who has written less is steady, however much lies there."""
 LOOK_S = 1.0
-"""Between two looks at what was written, on a disk that stays nearly full."""
+"""Between two looks at what was written, on a disk that stays so."""
+
+
+class _Disk(NamedTuple):
+    free: int
+    limit: float
 
 
 class DiskWatch:
@@ -26,23 +38,41 @@ class DiskWatch:
 
     def __init__(self) -> None:
         self._next_s = 0.0
+        self._was_full = False
+        self._before: dict[str, int] | None = None
 
     def filling(self, lanes: Sequence[Lane]) -> Iterator[tuple[Lane, Result]]:
-        """At most one, and how its job ends; what it wrote goes when that is taken. None where there is room, or where nobody at work has
-        filled the disk."""
-        folders = {id(lane): _folders_of(lane) for lane in lanes if lane.pending is not None}
-        left = {folder: _left(folder) for own in folders.values() for folder in own}
-        if time.monotonic() < self._next_s or all(each >= LEFT_BYTES for each in left.values()):
-            return
-        self._next_s = time.monotonic() + LOOK_S
-        full = {number: [folder for folder in own if left[folder] < LEFT_BYTES] for number, own in folders.items()}
-        written = {number: sum(map(_written, own)) for number, own in full.items()}
-        lane = max((lane for lane in lanes if id(lane) in written), key=lambda lane: written[id(lane)])
-        if lane.pending is not None and written[id(lane)] >= LEAST_BYTES:
-            own = full[id(lane)]
-            yield lane, filled_disk(lane.pending.job, lane.stage, own[0], written[id(lane)], left[own[0]])
-            for folder in own:
-                remove_folder(folder)
+        """At most one, and how its job ends; what its worker wrote goes when that is taken. None where there is room, or where nobody at
+        work has filled the disk since the last look."""
+        owned = [(lane, _folders_of(lane)) for lane in lanes]
+        disks = {folder: _disk(folder) for _, own in owned for folder in own}
+        nearing = [folder for folder, disk in disks.items() if disk.free < SOON * disk.limit]
+        full = {folder: disk for folder, disk in disks.items() if disk.free < disk.limit}
+        if not nearing:
+            self._before = None
+        elif time.monotonic() >= self._next_s or (full and not self._was_full):
+            self._next_s, self._was_full = time.monotonic() + LOOK_S, bool(full)
+            now = {folder: _written(folder) for folder in nearing}
+            before, self._before = self._before, {**(self._before or {}), **now}
+            if before is not None:
+                yield from _filling(owned, full, now, before)
+
+
+def _filling(
+    owned: Sequence[tuple[Lane, tuple[str, ...]]], full: dict[str, _Disk], now: dict[str, int], before: dict[str, int]
+) -> Iterator[tuple[Lane, Result]]:
+    """A folder that was not there before was empty."""
+    most, found = GROWN_BYTES, None
+    for lane, folders in owned:
+        own = [folder for folder in folders if folder in full]
+        written, grown = sum(now[folder] for folder in own), sum(now[folder] - before.get(folder, 0) for folder in own)
+        if lane.pending is not None and own and grown >= most and written >= LEAST * full[own[0]].limit:
+            ended = filled_disk(lane.pending.job, lane.stage, own[0], written, full[own[0]].free)
+            most, found = grown, (lane, ended, own)
+    if found is not None:
+        yield found[:2]
+        for folder in found[2]:
+            remove_folder(folder)
 
 
 def _folders_of(lane: Lane) -> tuple[str, ...]:
@@ -52,21 +82,22 @@ def _folders_of(lane: Lane) -> tuple[str, ...]:
     return tuple(folder for folder in (*own, lane.process.folder) if folder and os.path.isdir(folder))
 
 
-def _left(folder: str) -> int:
+def _disk(folder: str) -> _Disk:
     with suppress(OSError):  # it may have been removed meanwhile
-        return shutil.disk_usage(folder).free
-    return LEFT_BYTES
+        usage = shutil.disk_usage(folder)
+        return _Disk(usage.free, min(LEFT_BYTES, LEFT_SHARE * usage.total))
+    return _Disk(0, 0)
 
 
 def _written(folder: str) -> int:
-    return sum(_blocks(folder)) * 512
-
-
-def _blocks(folder: str) -> Iterator[int]:
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            with suppress(OSError):
-                if entry.is_dir(follow_symlinks=False):
-                    yield from _blocks(entry.path)
-                else:
-                    yield entry.stat(follow_symlinks=False).st_blocks
+    """In bytes. Of what is removed meanwhile, and below a path that is too long for the system, nothing is known."""
+    blocks, waiting = 0, [folder]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        blocks += entry.stat(follow_symlinks=False).st_blocks
+    return blocks * 512

@@ -95,8 +95,8 @@ def out_of_memory(job: Job, stage: Stage, resident_bytes: int) -> Result:
 def filled_disk(job: Job, stage: Stage, folder: str, written: int, left: int) -> Result:
     """It was ended before nobody could write any more: that blames nobody, for another disk might have had the room."""
     text = (
-        f"it had written {written / 1e6:.0f} MB to {folder} while in stage {stage.value}, where {left / 1e6:.0f} MB are left: it was "
-        "ended, so that other jobs have room; free some space and check again"
+        f"while in stage {stage.value}, its worker had written {written / 1e6:.0f} MB to {folder}, where {left / 1e6:.0f} MB are left: it "
+        "was ended, so that other jobs have room; free some space and check again"
     )
     return _result(job, stage, Outcome.INFRASTRUCTURE, Cause.OTHER, text)
 

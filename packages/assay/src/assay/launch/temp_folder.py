@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
 import threading
 import time
@@ -51,12 +52,15 @@ def remove_left_folders() -> None:
 
 
 def _remove(folder: str) -> None:
-    """Each folder is opened before it is looked into: its owner, too, may be forbidden to."""
+    """Each folder is opened before it is looked into: its owner, too, may be forbidden to. Thousands in each other are left to `rm`."""
     _open(folder)
-    for path, below, _ in os.walk(folder):
-        for name in below:
-            _open(os.path.join(path, name))
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        for path, below, _ in os.walk(folder):
+            for name in below:
+                _open(os.path.join(path, name))
+        shutil.rmtree(folder, ignore_errors=True)
+    except RecursionError:
+        subprocess.run(["rm", "-rf", "--", folder], check=False, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _open(folder: str) -> None:
