@@ -62,16 +62,16 @@ def _filling(
     owned: Sequence[tuple[Lane, tuple[str, ...]]], full: dict[str, _Disk], now: dict[str, int], before: dict[str, int]
 ) -> Iterator[tuple[Lane, Result]]:
     """A folder that was not there before was empty."""
-    most, found = GROWN_BYTES, None
+    most, filler = GROWN_BYTES, None
     for lane, folders in owned:
         own = [folder for folder in folders if folder in full]
         written, grown = sum(now[folder] for folder in own), sum(now[folder] - before.get(folder, 0) for folder in own)
         if lane.pending is not None and own and grown >= most and written >= LEAST * full[own[0]].limit:
             ended = filled_disk(lane.pending.job, lane.stage, own[0], written, full[own[0]].free)
-            most, found = grown, (lane, ended, own)
-    if found is not None:
-        yield found[:2]
-        for folder in found[2]:
+            most, filler = grown, (lane, ended, own)
+    if filler is not None:
+        yield filler[:2]
+        for folder in filler[2]:
             remove_folder(folder)
 
 
