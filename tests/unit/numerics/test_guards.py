@@ -17,6 +17,10 @@ GUARDED = {
     "rectified": "{ m = Relu(x) y = Sqrt(m) }",
     "root of a sum": "<float e={0.5}> { s = Mul(x, x) a = Add(e, s) r = Sqrt(a) y = Div(x, r) }",
     "power": "<float e={0.5}, float p={-0.5}> { s = Mul(x, x) a = Add(s, e) y = Pow(a, p) }",
+    "sum": "<float e={0.5}> { s = Mul(x, x) a = Sum(e, s) y = Log(a) }",
+    "subtracted": "<float e={-0.5}> { s = Relu(x) a = Sub(s, e) y = Div(x, a) }",
+    "for each channel": "<float[4] e={1e-6, 1e-6, 1e-6, 1e-6}> { s = Relu(x) q = Mul(s, s) a = Add(q, e) y = Log(a) }",
+    "whole power": "<float e={0.5}, float p={-1}> { s = Abs(x) r = Relu(x) a = Add(r, e) d = Pow(a, p) y = Mul(s, d) }",
     "normalization": "<float[4] w={1, 1, 1, 1}> { y = LayerNormalization(x, w) }",
 }
 PLAIN = {
@@ -24,6 +28,8 @@ PLAIN = {
     "no guard": "{ y = Sqrt(x) }",
     "a dividend": "<float e={0.5}> { a = Relu(x) y = Div(a, e) }",
     "weights": "<float[4] w={1, 1, 1, 1}> { a = Add(x, w) y = Log(a) }",
+    "a rising power": "<float e={0.5}, float p={3}> { r = Relu(x) a = Add(r, e) y = Pow(a, p) }",
+    "a loss": "<float e={0.5}> { s = Mul(x, x) a = Sub(s, e) y = Log(a) }",
     "below zero": "<float low={-1}> { a = Add(x, low) y = Log(a) }",
     "two operands": "{ a = Relu(x) b = Mul(a, x) y = Sqrt(b) }",
     "stored variance": "<float[4] w={1, 1, 1, 1}> { y = BatchNormalization(x, w, w, w, w) }",

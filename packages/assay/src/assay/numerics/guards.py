@@ -5,11 +5,12 @@ Log(Clip(x, 1e-5))    x / (norm + 1e-8)    Sqrt(Relu(x))    the epsilon of a Lay
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from onnx import ModelProto, NodeProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from assay.numerics.operators.index import record_of
 from assay.numerics.shapes.needed_values import DIVISOR, DOMAIN
@@ -21,7 +22,13 @@ STORED_VARIANCE = "BatchNormalization"
 """Its epsilon guards a number of the model itself: inputs have no part in it."""
 _LOWER_END = 1
 """Where a Clip has it among its inputs."""
-_COMMUTING = ("Add", "Max", "Mul")
+_COMMUTING = ("Add", "Max", "Mul", "Sum")
+_SIGNS = {"Add": 1, "Sum": 1, "Max": 1, "Sub": -1}
+"""Of a number that keeps the other operand away from zero, or from below it."""
+SMALL = 2.0**-7
+"""An epsilon for each channel is no larger: else equal numbers are weights."""
+_MANY = 1 << 16
+"""Elements of a stored tensor that is not looked at any more."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +81,7 @@ def without(proto: ModelProto, guards: Mapping[str, str]) -> ModelProto:
 def _scope(proto: ModelProto) -> _Scope:
     graph = proto.graph
     stored = {tensor.name for tensor in graph.initializer}
-    numbers = {
-        tensor.name: numpy_helper.to_array(tensor)
-        for tensor in graph.initializer
-        if not any(d > 1 for d in tensor.dims)
-    }
+    numbers = {tensor.name: number for tensor in graph.initializer if (number := _stored_number(tensor)) is not None}
     moving = {value.name for value in graph.input} - stored
     for node in graph.node:
         if node.op_type == "Constant" and (number := _number(node)) is not None:
@@ -87,6 +90,17 @@ def _scope(proto: ModelProto) -> _Scope:
             moving.update(name for name in node.output if name)
     producers = {name: node for node in graph.node for name in node.output if name}
     return _Scope(producers, numbers, frozenset(stored), frozenset(moving))
+
+
+def _stored_number(tensor: TensorProto) -> Tensor | None:
+    """One, or the one that all elements are where it is small; else None."""
+    if not any(size > 1 for size in tensor.dims):
+        return numpy_helper.to_array(tensor)
+    if math.prod(tensor.dims) > _MANY or tensor.data_type not in (TensorProto.FLOAT, TensorProto.DOUBLE):
+        return None
+    values = numpy_helper.to_array(tensor).reshape(-1)
+    is_epsilon = values.size and (values == values[0]).all() and 0 < abs(values[0]) <= SMALL
+    return values[:1] if is_epsilon else None
 
 
 def _number(node: NodeProto) -> Tensor | None:
@@ -99,6 +113,9 @@ def _number(node: NodeProto) -> Tensor | None:
 
 def _demanded(node: NodeProto, scope: _Scope) -> Iterator[int]:
     """Which inputs must lie in the domain of the operator, or not be zero."""
+    if node.op_type == "Pow" and (power := scope.numbers.get(node.input[1])) is not None and (power < 0).all():
+        yield from (0,) if node.input[0] in scope.moving else ()
+        return
     ranges = record_of(node.op_type).ranges
     if ranges is None or node.attribute:  # what has a domain of its own is a function of numbers alone
         return
@@ -129,13 +146,14 @@ def _is_guard(node: NodeProto, scope: _Scope) -> bool:
     if node.op_type in ("Relu", "Clip"):
         return True
     others = [name for name in node.input if name and name not in scope.moving]
-    return node.op_type in ("Add", "Max") and all(_may_be_positive(name, scope) for name in others)
+    sign = _SIGNS.get(node.op_type)
+    return sign is not None and all(_may_be_positive(name, sign, scope) for name in others)
 
 
-def _may_be_positive(name: str, scope: _Scope) -> bool:
+def _may_be_positive(name: str, sign: int, scope: _Scope) -> bool:
     """One number; one that is computed may be any."""
     number = scope.numbers.get(name)
-    return name not in scope.stored if number is None else bool((number >= 0).all())
+    return name not in scope.stored if number is None else bool((sign * number >= 0).all())
 
 
 def _attributes(node: NodeProto) -> frozenset[str]:

@@ -67,7 +67,8 @@ def guarded_inputs(
         for fed in candidates:
             exact = _evaluated(drawing.wide, fed, drawing.outputs)
             lost = _evaluated(bare, fed, drawing.outputs)
-            sizes = {name: _size(exact[name], profile, name) for name in real if np.isfinite(exact[name]).all()}
+            known = [name for name in real if np.isfinite(exact[name]).all() and lost[name].shape == exact[name].shape]
+            sizes = {name: _size(exact[name], profile, name) for name in known}
             allowed = {name: SHARE * size for name, size in sizes.items() if size}
             if not any(_is_off(lost[name], exact[name], FAR * allowed[name]) for name in allowed):
                 continue
