@@ -9,6 +9,7 @@ what is allowed), the inputs say nothing, and are not asked.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -73,8 +74,10 @@ def guarded_inputs(
             if not any(_is_off(lost[name], exact[name], FAR * allowed[name]) for name in allowed):
                 continue
             noisy = noisy or _noisy(deriving, inputs)
-            noise = _noise(noisy, fed, exact, tuple(allowed))
-            allowed = {name: max(allowed[name], noise[name]) for name in noise if noise[name] <= MOST * sizes[name]}
+            noise = _noise(noisy, fed, exact, {name: MOST * sizes[name] for name in allowed})
+            allowed = {name: max(allowed[name], change) for name, change in noise.items()}
+            if not allowed:
+                continue
             others = [
                 _evaluated(drawing.wide, fed, drawing.outputs, Reaching(graph, arithmetic, None, None)),
                 _single(deriving, fed),
@@ -154,15 +157,18 @@ def _noisy(deriving: Deriving, inputs: Sequence[Tensors]) -> list[NoisyEvaluatio
     ]
 
 
-def _noise(noisy: Sequence[NoisyEvaluation], fed: Tensors, exact: Tensors, names: Sequence[str]) -> dict[str, float]:
-    """The most that noise TIMES as loud changes of these outputs; infinite where it leaves no number."""
-    pool = NoisePool((0,), max(array.size for array in fed.values()))
-    answers = [
-        evaluation.evaluated(evaluation.wide, fed, evaluation.draw_of((0, turn), TIMES, None, pool))
-        for evaluation in noisy
-        for turn in range(DRAWS)
-    ]
-    return {name: max(_most(answer[name], exact[name]) for answer in answers) for name in names}
+def _noise(
+    noisy: Sequence[NoisyEvaluation], fed: Tensors, exact: Tensors, limits: Mapping[str, float]
+) -> dict[str, float]:
+    """The most that noise TIMES as loud changes of the outputs that it leaves within these limits."""
+    noise, pool = dict.fromkeys(limits, 0.0), NoisePool((0,), max(array.size for array in fed.values()))
+    for evaluation, turn in itertools.product(noisy, range(DRAWS)):
+        if not noise:
+            break
+        answer = evaluation.evaluated(evaluation.wide, fed, evaluation.draw_of((0, turn), TIMES, None, pool))
+        most = {name: max(so_far, _most(answer[name], exact[name])) for name, so_far in noise.items()}
+        noise = {name: change for name, change in most.items() if change <= limits[name]}
+    return noise
 
 
 def _most(value: Tensor, exact: Tensor) -> float:
