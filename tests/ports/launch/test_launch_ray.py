@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +81,16 @@ def test_every_death_is_blamed_on_its_job_and_stage(nodes: RayNodes, linear: Pat
         check_launcher(lambda: RayPool(cluster), model=open_model(linear), golden=golden)
 
 
+def _fork_servers(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Those at work: others end while they are looked at."""
+    servers = []
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            if "--fork-server" in process.cmdline() and process.children():
+                servers.append(process)
+    return servers
+
+
 def test_workers_are_forked_from_what_a_node_has_imported_before(
     nodes: RayNodes, linear: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +103,7 @@ def test_workers_are_forked_from_what_a_node_has_imported_before(
         results = RayPool(cluster).launch(JobList(jobs))
         assert next(results).outcome is Outcome.OK
         below = [child for node in nodes.started for child in psutil.Process(node.pid).children(recursive=True)]
-        servers = [process for process in below if "--fork-server" in process.cmdline() and process.children()]
+        servers = _fork_servers(below)
         assert servers
         assert not any("OMP_NUM_THREADS" in server.environ() for server in servers), (
             "Ray sets it, and the driver has none"

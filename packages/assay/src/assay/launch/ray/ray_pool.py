@@ -125,7 +125,7 @@ class _Launch:
             elif awaited in streams:
                 yield from self._of(streams[awaited])
             elif awaited in asked:
-                yield from self._all_lost(self._silent.answer(awaited))
+                yield from self._all_lost(self._silent.answer(awaited, _is_at_work(awaited)))
         if not ready:
             yield from self._all_lost(self._silent.ask(busy))
 
@@ -190,3 +190,11 @@ class _Launch:
             self._done += 1
             self._cluster.watch(job, None, self._done, self._total, UNKNOWN)
             yield lost_nodes(job, MOST_LOSSES)
+
+
+def _is_at_work(call: Any) -> bool | None:
+    """What the agent said; None where it is gone."""
+    try:
+        return bool(ray.get(call))
+    except ray.exceptions.RayError:
+        return None

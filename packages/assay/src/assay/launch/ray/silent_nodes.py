@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import ray
-
 from assay.launch.ray.ray_node import Node
 
 ASKED = "asked"
@@ -33,16 +31,13 @@ class SilentNodes:
         self._asked = {node.actor.is_at_work.options(concurrency_group=ASKED).remote(): node for node in asked}
         return silent
 
-    def answer(self, call: Any) -> list[Node]:
-        """The node that gave it, where it is lost."""
+    def answer(self, call: Any, is_at_work: bool | None) -> list[Node]:
+        """The node that gave it, where it is lost. None: its agent is gone."""
         node = self._asked.pop(call)
-        try:
-            if ray.get(call):
-                self._idle.discard(node)
-                return []
-        except ray.exceptions.RayError:
-            return [node]
-        if node in self._idle:
+        if is_at_work:
+            self._idle.discard(node)
+            return []
+        if is_at_work is None or node in self._idle:
             return [node]
         self._idle.add(node)
         return []
