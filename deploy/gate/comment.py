@@ -36,7 +36,7 @@ def pull_request() -> int:
 
 
 def call(method: str, path: str, body: dict[str, str] | None = None) -> Any:
-    """Raises urllib.error.URLError, of which HTTPError is one, and ValueError where the answer is no JSON."""
+    """Raises urllib.error.HTTPError, and whatever else urllib, the connection and json do."""
     url = f"{os.environ.get('GITHUB_API_URL', 'https://api.github.com')}/repos/{os.environ['GITHUB_REPOSITORY']}/{path}"
     request = urllib.request.Request(url, method=method, data=json.dumps(body).encode() if body else None)
     request.add_header("Accept", "application/vnd.github+json")
@@ -72,13 +72,22 @@ def write(number: int, body: str) -> str:
     return "written"
 
 
+def refusal(error: urllib.error.HTTPError) -> str:
+    """GitHub says 403 of a token without the right, and of one that has asked too often as well."""
+    is_too_often = "Retry-After" in error.headers or error.headers.get("X-RateLimit-Remaining") == "0"
+    if error.code in (401, 403, 404) and not is_too_often:
+        advice = "give the job the permission pull-requests: write, or say comment: false"
+        return f"the token may not comment here (HTTP {error.code}); {advice}"
+    return f"the API answered HTTP {error.code}; the verdict stands"
+
+
 def main(summary: str) -> None:
     number = pull_request()
     if not number:
         print("No comment: this run is of no pull request.")
         return
     try:
-        text = Path(summary).read_text(encoding="utf-8")
+        text = Path(summary).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         print(f"::notice title=Assay::No comment: {summary} cannot be read ({error.strerror}).")
         return
@@ -88,15 +97,8 @@ def main(summary: str) -> None:
         done = write(number, f"{mark()}\n{text}")
         print(f"Comment on pull request {number}: {done}.")
     except urllib.error.HTTPError as error:
-        why = (
-            f"the token may not comment here (HTTP {error.code})"
-            if error.code in (401, 403, 404)
-            else f"HTTP {error.code}"
-        )
-        print(
-            f"::notice title=Assay::No comment: {why}; give the job the permission pull-requests: write, or say comment: false."
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        print(f"::notice title=Assay::No comment: {refusal(error)}.")
+    except Exception as error:  # noqa: BLE001 - whatever stands between here and the API may answer in its place
         print(
             f"::notice title=Assay::No comment: the API did not answer as it should ({type(error).__name__}); the verdict stands."
         )
