@@ -28,6 +28,8 @@ LAYERS = {
     "convolution": "r = Conv<pads=[1, 1]>(v, kernel, bias)",
     "instances": "r = InstanceNormalization<epsilon=EPSILON>(v, scale, bias)",
     "groups": "a = Reshape(v, two) b = InstanceNormalization<epsilon=EPSILON>(a, ones, zeros) r = Reshape(b, back)",
+    "groups, by the standard": "r = GroupNormalization<epsilon=EPSILON, num_groups=2>(v, scale, bias)",
+    "constant": "r = Add(v, far)",
     "layer": "r = LayerNormalization<epsilon=EPSILON>(v, along, across)",
     "length": "n = ReduceL2(v, first) d = Add(n, e) r = Div(v, d)",
     "length, cut": "n = ReduceL2(v, first) d = Clip(n, e) r = Div(v, d)",
@@ -66,7 +68,7 @@ def network(seed: int) -> tuple[onnx.ModelProto, list[dict[str, Array]]]:
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, (1, channels, length))],
         [numpy_helper.from_array(array, name) for name, array in stored.items()],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
     return model, [{"x": random.normal(size=(1, channels, length)).astype(np.float32)} for _ in range(2)]
 
 
@@ -81,6 +83,7 @@ def numbers(random: np.random.Generator, channels: int, length: int, epsilon: fl
         "along": random.normal(size=length),
         "across": random.normal(size=length),
         "filters": np.abs(random.normal(size=(length, length))) / length,
+        "far": 10.0 ** random.uniform(-1, 2),
         "factor": random.choice([0.01, 1.0, 30.0]),
         "e": np.array(epsilon),
     }
