@@ -6,14 +6,14 @@ import logging
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from assay.errors import AssayError, HarnessError
 from assay_zoo.conflicts import is_among
 from assay_zoo.robot.git import GitFailed
 from assay_zoo.robot.mirror import Mirror, Moved, cleaned
 from assay_zoo.robot.queue import Queue
-from assay_zoo.robot.queue_records import Head
+from assay_zoo.robot.queue_records import Head, Submission
 from assay_zoo.robot.sources.source import Source, SourceFailed
 from assay_zoo.robot.zoo_policy import approved_authors
 
@@ -24,6 +24,8 @@ _SOON_S = 5.0
 _TIDY_S = 86400.0
 _AT_ONCE = 200
 """New heads that one look takes: approvals wait meanwhile."""
+_ASKED = 20
+"""Approvals that one look asks the forge for: GitHub answers 5,000 questions an hour."""
 _MISSES = 3
 """Looks at a head that cannot be fetched; then its author hears it."""
 
@@ -47,6 +49,7 @@ class SubmissionPoller:
         self._doubted: deque[str] = deque()
         self._soon = False
         self._asked_s = 0.0
+        self._asked_last = 0
         self._tidied = time.monotonic()
 
     def look_again(self, sha: str) -> None:
@@ -117,12 +120,27 @@ class SubmissionPoller:
             return
         self._mirror.fetch_base()
         known = approved_authors(self._mirror)
+        asked: list[tuple[Submission, Head]] = []
         for submission, head in waiting:
             if head is None or head.sha != submission.sha:
                 continue
-            by = "zoo.toml" if is_among(self._mirror.author_of(submission), known) else self._source.approved(head)
-            if by and self._queue.approve(submission.id, by):
-                self._wake_workers()
+            if is_among(self._mirror.author_of(submission), known):
+                self._approved(submission, "zoo.toml")
+            else:
+                asked.append((submission, head))
+        for submission, head in self._in_turn(asked):
+            self._approved(submission, self._source.approved(head))
+
+    def _in_turn(self, asked: list[tuple[Submission, Head]]) -> Iterator[tuple[Submission, Head]]:
+        """Those whose turn it is: behind the one that was asked for last, then from the first one on."""
+        turns = sorted(asked, key=lambda each: (each[0].id <= self._asked_last, each[0].id))
+        for submission, head in turns[:_ASKED]:
+            self._asked_last = submission.id
+            yield submission, head
+
+    def _approved(self, submission: Submission, by: str) -> None:
+        if by and self._queue.approve(submission.id, by):
+            self._wake_workers()
 
     def _take(self, head: Head, base: str) -> None:
         place = (head.branch, head.number)
