@@ -32,6 +32,8 @@ LOAD = "import numpy as np\nfrom preprocess import preprocess\nx = np.load('x.np
         ("if lost: preprocess = None\ns.run(None, {'x': preprocess(x)})", False, False),
         ("s.run(None, {'x': np.zeros(3)})\ns.run(None, table(preprocess(x)))", False, False),
         ("p = preprocess(x)\ns.run(None, {'x': p})\np = p * 255\nshow(p)", False, False),
+        ("p = preprocess(x)\nq = p * 0.5\ns.run(None, {'x': np.concatenate([p, q])})", False, False),
+        ("s.run(None, {'x': np.stack([preprocess(x), 1 - preprocess(x)])})", False, False),
         ("s.run(None, {'x': preprocess(x) * 0.5})", False, True),
         ("s.run(None, {'x': (preprocess(x)[None] * 0.5).astype('f4')})", False, True),
         ("s.run(None, {'x': np.multiply(preprocess(x), 0.5)})", False, True),

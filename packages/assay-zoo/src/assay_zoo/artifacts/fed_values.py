@@ -156,6 +156,7 @@ class _Computed:
 
     def __init__(self, bound: Bound) -> None:
         self._bound = bound
+        self._by_name: dict[str, set[tuple[str, bool]]] = {}
         self._from_model: dict[str, bool] = {}
 
     def of(self, tables: Iterable[Sequence[ast.AST]]) -> set[str]:
@@ -167,18 +168,40 @@ class _Computed:
         return computed
 
     def _answers(self, value: ast.AST) -> set[tuple[str, bool]]:
-        """Functions that answered what this is, each with whether it was computed on: what becomes of a name hides what it was."""
-        answers, visited, waiting = set[tuple[str, bool]](), set[tuple[int, bool]](), [(value, False)]
+        """Functions that answered what this is, each with whether it was computed on."""
+        answers, names = self._follow([value], through=False)
+        for name, changed in names:
+            answers |= {(each, changed or before) for each, before in self._answers_of(name)}
+        return answers
+
+    def _answers_of(self, name: str) -> set[tuple[str, bool]]:
+        """What becomes of a name hides what it was: `y = f(x)`, `y *= 2`."""
+        if name not in self._by_name:
+            answers, _ = self._follow(self._bound.get(name, ()), through=True)
+            self._by_name[name] = {
+                (each, changed) for each, changed in answers if changed or (each, True) not in answers
+            }
+        return self._by_name[name]
+
+    def _follow(
+        self, values: Sequence[ast.AST], *, through: bool
+    ) -> tuple[set[tuple[str, bool]], set[tuple[str, bool]]]:
+        """Functions and names, each with whether it was computed on; no names where it goes `through` them."""
+        answers, names = set[tuple[str, bool]](), set[tuple[str, bool]]()
+        visited, waiting = set[tuple[int, bool]](), [(value, False) for value in values]
         for node, changed in waiting:
             if (id(node), changed) in visited:
                 continue
             visited.add((id(node), changed))
+            if isinstance(node, ast.Name) and not through:
+                names.add((node.id, changed))
+                continue
             if isinstance(node, ast.Call) and not _handed(node):
                 answers |= {(name, changed) for name in _names(node.func)}
             operation = isinstance(node, ast.BinOp | ast.UnaryOp | ast.AugAssign) and not self._keeps(node)
             after = changed or operation or (isinstance(node, ast.Call) and _computes(node))
             waiting += [(each, after) for each in self._operands(node)]
-        return {(name, changed) for name, changed in answers if changed or (name, True) not in answers}
+        return answers, names
 
     def _operands(self, node: ast.AST) -> Sequence[ast.AST]:
         """The parts of it whose values it has: of a name all that it is given, of a call of an own function what it returns."""
