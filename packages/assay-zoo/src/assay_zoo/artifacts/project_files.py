@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from assay_zoo.artifacts.install_commands import asked_of_conda
@@ -16,31 +16,83 @@ _BACKENDS = ("setuptools.build_meta", "hatchling.build", "flit_core.buildapi", "
 _LOOKING = ("black", "ruff", "isort", "mypy", "pyright", "coverage")
 """Tools that only look at code, unless they are told of plugins."""
 _TOLD_MORE = ("plugins", "formatter", "formatting_function")
+_VALUES = {
+    "setuptools": (
+        *(
+            "packages",
+            "py_modules",
+            "package_dir",
+            "package_data",
+            "exclude_package_data",
+            "include_package_data",
+            "zip_safe",
+        ),
+        *(
+            "packages.find",
+            "packages.find.where",
+            "packages.find.include",
+            "packages.find.exclude",
+            "packages.find.namespaces",
+        ),
+    ),
+    "pytest": (
+        *(
+            "ini_options",
+            "ini_options.testpaths",
+            "ini_options.addopts",
+            "ini_options.minversion",
+            "ini_options.markers",
+        ),
+        *("ini_options.python_files", "ini_options.norecursedirs", "ini_options.xfail_strict"),
+    ),
+}
+"""What these tools are told that is no code: their other values may load some."""
+_LOADS = re.compile(r"(?:^|\s)(?:-\w*[pco]|--(?:override-ini|config-file|rootdir|confcutdir|pyargs))")
+"""Options of pytest that load a plugin, or another list of options."""
 _OF_CONDA = ("name", "channels", "dependencies", "prefix")
 
 
-def requirements_of(name: str, text: str) -> list[str] | None:
-    """As pip is told them; None for what is not looked into. Raises ValueError for what is no such file."""
+def requirements_of(name: str, text: str) -> list[str] | str:
+    """As pip is told them; the table that is not looked into, "" for a whole file. Raises ValueError for what is no such file."""
     if name.lower() == "pyproject.toml":
         return _of_project(tomllib.loads(text))
-    return _of_environment(text) if re.fullmatch(r"environment[^/]*\.ya?ml", name, re.IGNORECASE) else None
+    return _of_environment(text) if re.fullmatch(r"environment[^/]*\.ya?ml", name, re.IGNORECASE) else ""
 
 
-def _of_project(table: Mapping[str, Any]) -> list[str] | None:
+def _of_project(table: Mapping[str, Any]) -> list[str] | str:
     project, build = table.get("project", {}), table.get("build-system", {})
-    known = build.get("build-backend", _BACKENDS[0]) in _BACKENDS
-    if not known or project.get("dynamic") or "backend-path" in build or not _is_harmless(table.get("tool", {})):
-        return None
+    if build.get("build-backend", _BACKENDS[0]) not in _BACKENDS or "backend-path" in build:
+        return "[build-system]"
+    if project.get("dynamic"):
+        return "dynamic in [project]"
+    if unread := next((tool for tool, told in table.get("tool", {}).items() if not _is_harmless(tool, told)), ""):
+        return f"[tool.{unread}]"
     groups = (*project.get("optional-dependencies", {}).values(), *table.get("dependency-groups", {}).values())
     asked = [*project.get("dependencies", ()), *(each for group in groups for each in group if isinstance(each, str))]
     requirements = [*asked, *(each for each in build.get("requires", ()) if not _BUILDING.fullmatch(each))]
-    return requirements if all(isinstance(each, str) for each in requirements) else None
+    return requirements if all(isinstance(each, str) for each in requirements) else ""
 
 
-def _is_harmless(tools: Mapping[str, Any]) -> bool:
-    """Whether the tools that are told something only look at code."""
-    looking = (each for tool in _LOOKING for each in _keys(tools.get(tool, {})))
-    return set(tools) <= set(_LOOKING) and not any(key in _TOLD_MORE for key in looking)
+def _is_harmless(tool: str, told: Mapping[str, Any]) -> bool:
+    """Whether the tool only looks at code, or is told of no code."""
+    if tool in _VALUES:
+        known = _VALUES[tool]
+        return all(path in known and not _loads(value) for path, value in _paths(told, known))
+    return tool in _LOOKING and not any(key in _TOLD_MORE for key in _keys(told))
+
+
+def _paths(told: Mapping[str, Any], known: Sequence[str], above: str = "") -> Iterator[tuple[str, object]]:
+    """Each value by its keys; a table as a whole where nothing below it is known by its key."""
+    for key, value in told.items():
+        path = above + key.replace("-", "_")
+        yield path, value
+        if isinstance(value, dict) and any(each.startswith(f"{path}.") for each in known):
+            yield from _paths(value, known, f"{path}.")
+
+
+def _loads(value: object) -> bool:
+    words = value if isinstance(value, list) else [value]
+    return any(isinstance(word, str) and _LOADS.search(word) for word in words)
 
 
 def _keys(value: object) -> Iterator[str]:
@@ -51,7 +103,7 @@ def _keys(value: object) -> Iterator[str]:
     yield from (key for part in parts for key in _keys(part))
 
 
-def _of_environment(text: str) -> list[str] | None:
+def _of_environment(text: str) -> list[str] | str:
     import yaml  # type: ignore[import-untyped]
 
     try:
@@ -60,7 +112,7 @@ def _of_environment(text: str) -> list[str] | None:
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
     if again or not isinstance(table, dict) or set(table) - set(_OF_CONDA):
-        return None
+        return ""
     return list(_of_conda(table))
 
 

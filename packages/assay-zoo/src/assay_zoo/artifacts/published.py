@@ -20,7 +20,7 @@ from assay_zoo.artifacts.model_notes import restriction_in_notes
 from assay_zoo.artifacts.own_terms import kept_to_some
 from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
 from assay_zoo.artifacts.project_files import requirements_of
-from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, asked_for_in, requirement_problems
+from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, UNREAD_TABLE, asked_for_in, requirement_problems
 from assay_zoo.artifacts.restricted_use import NOTICES, less_allowed, notice_restriction, rights_in_page
 from assay_zoo.artifacts.settings_files import holds_values, is_of_rights, words_of, words_of_records
 from assay_zoo.artifacts.shown_code import reached_in_markdown
@@ -257,9 +257,9 @@ def _asked_for(item: dict[str, Any], data: bytes) -> Published:
     try:
         requirements = requirements_of(name, asked)
     except (ValueError, TypeError, AttributeError, RecursionError):
-        requirements = None  # of another form
-    if requirements is None:
-        return Published(perhaps=((0, NOT_READ),))
+        requirements = ""  # of another form
+    if isinstance(requirements, str):
+        return Published(perhaps=((0, UNREAD_TABLE.format(table=requirements) if requirements else NOT_READ),))
     return Published(
         requirements=tuple(
             (0, problem) for _, problem in requirement_problems("\n".join(requirements), item["packages"])

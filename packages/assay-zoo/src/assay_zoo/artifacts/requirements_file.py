@@ -44,6 +44,7 @@ _OF_OTHERS = re.compile(
 """What fetches code of another repository and runs it (torch.hub, transformers, tensorflow_hub)."""
 RUNS_ADDRESS = "tells readers to run what an address gives"
 NOT_READ = "asks for packages in a way that is not looked into: list them in requirements.txt"
+UNREAD_TABLE = "has {table}, which may load code and is not looked into: leave it out, or a person looks"
 
 
 def asked_for_in(text: str, packages: Sequence[str]) -> Iterator[tuple[int, str]]:
