@@ -290,22 +290,3 @@ def test_an_approval_is_asked_for_of_the_requests_that_are_open(queue: Queue) ->
         assert lease is not None
         assert queue.decide(lease, Decided(answer=Answer.PERSON, reasons=(), checks=(waits,)), [])
     assert [submission.sha[0] for submission in queue.unapproved("zoo", {"a" * 40, "c" * 40})] == ["c", "a"]
-
-
-def test_a_look_asks_for_few_approvals_and_the_next_one_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    heads = [structs.replace(HEAD, number=number) for number in range(1, 51)]
-    waiting = [SimpleNamespace(id=head.number, branch=head.branch, number=head.number, sha=head.sha) for head in heads]
-    world = _Open(*heads)
-    asked: list[int] = []
-    world.unapproved = lambda *_: waiting[::-1]  # type: ignore[method-assign]
-    world.approved = lambda head: asked.append(head.number) or ""  # type: ignore[attr-defined, func-returns-value]
-    world.author_of = lambda _: "alice"  # type: ignore[attr-defined]
-    monkeypatch.setattr(poll_submissions, "approved_authors", lambda _: [])
-    each = cast(Any, world)
-    poller = SubmissionPoller(each, each, each, wake_workers=lambda: None)
-    looks = []
-    for _ in range(3):
-        poller._approve({(head.branch, head.number): head for head in heads})
-        looks.append(len(asked))
-    assert looks == [20, 40, 60]
-    assert set(asked) == set(range(1, 51))

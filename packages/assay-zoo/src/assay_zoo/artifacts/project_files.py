@@ -14,7 +14,7 @@ _BUILDING = re.compile(
 )
 _BACKENDS = ("setuptools.build_meta", "hatchling.build", "flit_core.buildapi", "poetry.core.masonry.api", "pdm.backend")
 _LOOKING = ("black", "ruff", "isort", "mypy", "pyright", "coverage")
-"""Tools that only look at code, unless they are settings of plugins."""
+"""Tools that only look at code, unless they are told of plugins."""
 _TOLD_MORE = ("plugins", "formatter", "formatting_function")
 _VALUES = {
     "setuptools": (
@@ -46,14 +46,14 @@ _VALUES = {
         *("ini_options.python_files", "ini_options.norecursedirs", "ini_options.xfail_strict"),
     ),
 }
-"""What these tools are settings that is no code: their other values may load some."""
+"""What these tools are told that is no code: their other values may load some."""
 _LOADS = re.compile(r"(?:^|\s)(?:-\w*[pco]|--(?:override-ini|config-file|rootdir|confcutdir|pyargs))")
 """Options of pytest that load a plugin, or another list of options."""
 _OF_CONDA = ("name", "channels", "dependencies", "prefix")
 
 
 def requirements_of(name: str, text: str) -> list[str] | str:
-    """As pip is settings them; the table that is not looked into, "" for a whole file. Raises ValueError for what is no such file."""
+    """As pip is told them; the table that is not looked into, "" for a whole file. Raises ValueError for what is no such file."""
     if name.lower() == "pyproject.toml":
         return _of_project(tomllib.loads(text))
     return _of_environment(text) if re.fullmatch(r"environment[^/]*\.ya?ml", name, re.IGNORECASE) else ""
@@ -76,7 +76,7 @@ def _of_project(table: Mapping[str, Any]) -> list[str] | str:
 
 
 def _is_harmless(tool: str, settings: Mapping[str, Any]) -> bool:
-    """Whether the tool only looks at code, or is settings of no code."""
+    """Whether the tool only looks at code, or is told of no code."""
     if tool in _VALUES:
         known = _VALUES[tool]
         return all(path in known and not _loads(value) for path, value in _paths(settings, known))
