@@ -12,7 +12,7 @@ import pytest
 from assay.models.onnx_file import open_model
 from assay.ports import JobList
 from assay.testing.launcher_checks import faulty_job
-from ray_cluster import RayNodes, ray_cluster
+from ray_cluster import SECOND, RayNodes, ray_cluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 pytest.importorskip(
@@ -65,3 +65,22 @@ def test_a_long_job_is_waited_for(nodes: RayNodes, linear: Path, golden: Path, m
     with closing(RayCluster(nodes.address, workers=1)) as cluster:
         (result,) = ray_pool.RayPool(cluster).launch(JobList([job]))
     assert result.attempts == 1
+
+
+def test_a_node_that_is_lost_before_it_greets_does_not_lack_assay(
+    nodes: RayNodes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from assay.launch.ray.cluster import RayCluster
+
+    below = psutil.Process(nodes.started[-1].pid).children(recursive=True)
+    (starter,) = [process for process in below if process.name() == "raylet"]
+    starter.suspend()
+    with closing(RayCluster(nodes.address, workers=1)) as cluster:
+        assert cluster.nodes
+        nodes.kill_second()
+        while cluster.coming:
+            cluster.let_join(60.0)
+        assert len(cluster.nodes) == 1
+    printed = capsys.readouterr().err
+    assert f"({SECOND}) was lost before it had started" in printed
+    assert "install" not in printed

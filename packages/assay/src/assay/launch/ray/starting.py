@@ -121,7 +121,11 @@ class StartingAgents:
         try:
             greeted_node = msgspec.msgpack.decode(ray.get(greeting), type=Greeting)
         except ray.exceptions.RayError as error:
-            self._problems.append(f"a node cannot run assay ({_reason(error)}): install it there")
+            lives = any(node["Alive"] and node["NodeID"] == asked.ray_id for node in ray.nodes())
+            why = (
+                f"cannot run assay ({_reason(error)}): install it there" if lives else "was lost before it had started"
+            )
+            self._problems.append(f"the node {asked.where} {why}")
             return None
         if greeted_node.problem:
             self._problems.append(f"{greeted_node.node}: {greeted_node.problem}")
