@@ -67,11 +67,12 @@ def show(corpus: Corpus) -> None:
 
 def main(folder: Path, time: str, seed: str) -> None:
     corpus = folder / "corpus"
-    command = [sys.executable, "-m", "assay", "fuzz", "--flow", "planted", "--for", time, "--seed", seed]
+    command = [sys.executable, "-m", "assay", "fuzz", "--flow", "planted", "--for", time]
+    command += ["--seed", seed] if seed else []
     command += ["--corpus", str(corpus), "--history", str(folder / "history")]
     subprocess.run(command, env={**os.environ, "PYTHONPATH": install(folder)}, check=False)
     show(Corpus(corpus))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "0")
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "")
