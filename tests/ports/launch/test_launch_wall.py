@@ -146,10 +146,10 @@ def test_time_in_which_driver_and_worker_stood_still_is_no_job_s(tmp_path: Path)
 
     def watch(job: Job, stage: Stage | None, *_: object) -> None:
         if stage is Stage.RUN and not others:
-            all_of_us = f"{os.getpid()} {' '.join(str(child.pid) for child in psutil.Process().children())}"
-            others.append(
-                subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -STOP {all_of_us}; sleep 6; kill -CONT {all_of_us}"])
-            )
+            workers = " ".join(str(child.pid) for child in psutil.Process().children())
+            stop, go_on = f"kill -STOP {os.getpid()} {workers}", f"kill -CONT {workers} {os.getpid()}"
+            # The driver goes on last: it takes a worker that still stands for one that somebody else stopped.
+            others.append(subprocess.Popen(["sh", "-c", f"sleep 0.3; {stop}; sleep 6; {go_on}"]))
 
     (result,) = Pool(1, watch=watch).launch(JobList([job]))
     assert others[0].wait() == 0
