@@ -24,6 +24,7 @@ from assay.fuzz.crash_experiments import try_crash
 from assay.fuzz.cures import cures, cures_of
 from assay.fuzz.deciding_fact import fact_of
 from assay.fuzz.known import with_parts
+from assay.fuzz.own_process import can_be_read
 from assay.fuzz.same_cause import Relation, nearest
 from assay.fuzz.screening import Rescreen
 from assay.fuzz.suspect_pattern import ENDED
@@ -49,6 +50,7 @@ _OUTCOMES = {
 }
 NOT_JUDGED = frozenset((Outcome.MISTRUSTED, Outcome.INFRASTRUCTURE, Outcome.UNAVAILABLE, Outcome.OUT_OF_MEMORY))
 """Of a check that came to no verdict: no tolerance could be derived, say, or the machine failed."""
+UNREADABLE = "the process that reads it ends, without a backend: native code of onnx does not outlive this case"
 UNCHECKED = {"failed": "failed", **{use.value: "in_use" for use in Use}}
 """The status of suspects that are not checked again."""
 BY_ORDER = frozenset((Unspecified.REPEATED_INDICES, Unspecified.EQUAL_KEYS))
@@ -98,6 +100,9 @@ class Look:
                 return
             name = str(waiting.suspect.case)
             job, result = jobs[name], results[name]
+            if waiting.suspect.kind in ENDED and not can_be_read(self._path(waiting, "")):
+                yield waiting, self.bucket(waiting, flows[waiting.flow], "not_judged", None, detail=UNREADABLE)
+                continue
             used = self._path(waiting, ".uses").exists()
             cause = None
             if waiting.suspect.kind in ENDED and result.outcome is Outcome.MISMATCH:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay.fuzz.corpus import Corpus, Session, Waiting
+from assay.fuzz.own_process import make_again
 
 
 def made_again(waiting: Waiting, corpus: Corpus, session: Session) -> bool:
@@ -10,12 +11,4 @@ def made_again(waiting: Waiting, corpus: Corpus, session: Session) -> bool:
     case, folder = waiting.suspect.case, corpus.suspects(waiting.flow)
     if (folder / f"{case}.onnx").exists():
         return True
-    from assay.generators.files import keep_case
-    from assay.generators.open_generator import open_generator
-
-    generator = open_generator(case.generator, corpus.near_of(session), corpus.learned_of(session))
-    made = generator.make(case.seed, case.index) if generator.version == case.version else None
-    if made is None:
-        return False
-    keep_case(made, folder, case)
-    return True
+    return make_again(case, corpus.near_of(session), corpus.learned_of(session), folder.absolute())
