@@ -101,7 +101,10 @@ class Look:
             name = str(waiting.suspect.case)
             job, result = jobs[name], results[name]
             if waiting.suspect.kind in ENDED and not can_be_read(self._path(waiting, "")):
-                yield waiting, self.bucket(waiting, flows[waiting.flow], "not_judged", None, detail=UNREADABLE)
+                yield (
+                    waiting,
+                    self.bucket(self._named(waiting), flows[waiting.flow], "not_judged", None, detail=UNREADABLE),
+                )
                 continue
             used = self._path(waiting, ".uses").exists()
             cause = None
