@@ -99,25 +99,23 @@ class Look:
             if time.monotonic() >= deadline:
                 return
             name = str(waiting.suspect.case)
-            job, result = jobs[name], results[name]
-            if waiting.suspect.kind in ENDED and not can_be_read(self._path(waiting, "")):
-                yield (
-                    waiting,
-                    self.bucket(self._named(waiting), flows[waiting.flow], "not_judged", None, detail=UNREADABLE),
-                )
-                continue
-            used = self._path(waiting, ".uses").exists()
-            cause = None
-            if waiting.suspect.kind in ENDED and result.outcome is Outcome.MISMATCH:
-                waiting = self._as_it_answers(waiting, flows[waiting.flow])
-            status = status_of(waiting, result, used=used)
-            if status == "in_use":
-                status, waiting = self._again_in_use(waiting, flows[waiting.flow])
-            elif status in SEARCHED:
-                cause = self._cause(job, result)
-            if status in SEARCHED:
-                waiting = self._with_experiments(waiting, flows[waiting.flow])
-            yield waiting, self.bucket(self._named(waiting), flows[waiting.flow], status, cause, result)
+            yield self._looked_into(waiting, jobs[name], results[name], flows[waiting.flow])
+
+    def _looked_into(self, waiting: Waiting, job: VerifyJob, result: Result, flow: Flow) -> tuple[Waiting, Bucket]:
+        if waiting.suspect.kind in ENDED and not can_be_read(self._path(waiting, "")):
+            return waiting, self.bucket(self._named(waiting), flow, "not_judged", None, detail=UNREADABLE)
+        used = self._path(waiting, ".uses").exists()
+        cause = None
+        if waiting.suspect.kind in ENDED and result.outcome is Outcome.MISMATCH:
+            waiting = self._as_it_answers(waiting, flow)
+        status = status_of(waiting, result, used=used)
+        if status == "in_use":
+            status, waiting = self._again_in_use(waiting, flow)
+        elif status in SEARCHED:
+            cause = self._cause(job, result)
+        if status in SEARCHED:
+            waiting = self._with_experiments(waiting, flow)
+        return waiting, self.bucket(self._named(waiting), flow, status, cause, result)
 
     def asked_before(self, waiting: Waiting, flow: Flow, session: Session) -> Bucket | None:
         """That of a cause which what makes this one right makes right, too: nothing has to be asked. Where no witness could answer in the
