@@ -60,7 +60,7 @@ def show(corpus: Corpus) -> None:
         print(f"{'no fault':<32} {title}")
     duplicates = sum(len(titles) - 1 for titles in found.values())
     print(
-        f"{len(found)} of {len(faults())} found, {duplicates} told again, {len(others)} of no fault, "
+        f"{len(found)} of {len(faults())} found, {duplicates} reported again, {len(others)} of no fault, "
         f"in {session.processor_s:.0f} s of processor time, seed {session.seed}"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -99,12 +100,13 @@ class Rescreen:
 
         whole = read_case(place)
         sizes = [*whole.others[::-1], whole.inputs]
-        parts = [
-            part
-            for parted in (nodes_alone, behind_quantizers)
-            for inputs in sizes
-            for part in parted(GeneratedCase(whole.model, inputs))
-        ]
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # numpy's, of a mean of no elements
+            parts = [
+                part
+                for parted in (nodes_alone, behind_quantizers)
+                for inputs in sizes
+                for part in parted(GeneratedCase(whole.model, inputs))
+            ]
         if not parts:
             return False
         with TemporaryDirectory(prefix="node-", dir=self._corpus.folder.absolute()) as name:
