@@ -32,7 +32,7 @@ from assay.core.verdict import VerdictStatus
 from assay.environments.releases import release_key
 from assay.options.run import RunOptions
 from assay.options.triage import TriageOptions
-from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.references.ensure_references import ensure_references
 from assay.plugins import find_flow
 from assay.triage.builds import Builds
 from assay.triage.cause import Cause, Where

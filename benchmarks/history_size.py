@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from msgspec.structs import replace
 
-from assay.pipeline.trend import trend
+from assay.pipeline.past_runs.trend import trend
 from assay.stores.sql import SqlStore
 from assay.testing.builders import MACHINE, make_job, make_result, make_run
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.backends.flow_options import resolve_options
-from assay.backends.onnxruntime import OnnxRuntime
-from assay.backends.onnxruntime_engine import OnnxRuntimeEngine
+from assay.backends.onnxruntime.backend import OnnxRuntime
+from assay.backends.onnxruntime.engine import OnnxRuntimeEngine
 from assay.core.flow import Flow
 from assay.ports import Availability, OptionSpec
 

@@ -24,7 +24,7 @@ from assay.core.result import Result
 from assay.options.compare import CompareOptions
 from assay.pipeline.adapters import Services
 from assay.pipeline.compare import plan_comparison
-from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.references.ensure_references import ensure_references
 from assay.pipeline.two_process_comparison import compare_in_two_processes
 from assay.stats.sequential_test import answer_at
 

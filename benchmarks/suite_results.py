@@ -22,9 +22,9 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import VerdictStatus
 from assay.judge.verdicts import judge
-from assay.pipeline.expected_timeouts import with_expected_timeouts
-from assay.pipeline.known_outcomes import expectations, normalize_message
 from assay.pipeline.merge import saved_run
+from assay.pipeline.suite_cases.expected_timeouts import with_expected_timeouts
+from assay.pipeline.suite_cases.known_outcomes import expectations, normalize_message
 
 LOCAL = ("--history", "--expectations", "--save", "--report", "--workers")
 """Options that say nothing about what was run."""

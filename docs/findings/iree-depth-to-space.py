@@ -15,7 +15,7 @@ import numpy as np
 from onnx import TensorProto, helper, save
 from onnx.reference import ReferenceEvaluator
 
-from assay.backends.iree import IREE
+from assay.backends.iree.backend import IREE
 from assay.core.flow import Flow
 
 wrong = False

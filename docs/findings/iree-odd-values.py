@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper, save
 
-from assay.backends.iree import IREE
+from assay.backends.iree.backend import IREE
 from assay.core.flow import Flow
 from assay.errors import Lowering
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, helper, save
 
-from assay.backends.iree import IREE
+from assay.backends.iree.backend import IREE
 from assay.core.flow import Flow
 
 x = np.array([0.25, 0.5, 0.75, 1.5, 2.5, -0.25, -0.75, -1.5, -2.7], np.float32)

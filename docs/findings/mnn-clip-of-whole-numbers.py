@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from onnx import parser, save
 
-from assay.backends.mnn import MNN
+from assay.backends.mnn.backend import MNN
 from assay.core.flow import Flow
 
 x = np.array([3, 1, 0, -1, -7])

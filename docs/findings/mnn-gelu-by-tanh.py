@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from onnx import parser, save
 
-from assay.backends.mnn import MNN
+from assay.backends.mnn.backend import MNN
 from assay.core.flow import Flow
 
 HEAD = '<ir_version: 8, opset_import: ["" : 20]> one (float[4001] x) => (float[4001] y)'

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from onnx import parser, save
 
-from assay.backends.mnn import MNN
+from assay.backends.mnn.backend import MNN
 from assay.core.flow import Flow
 
 a, b = np.arange(1, 7).reshape(2, 3), np.arange(1, 13).reshape(3, 4)

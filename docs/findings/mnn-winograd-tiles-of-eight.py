@@ -17,7 +17,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper, save
 from onnx.reference import ReferenceEvaluator
 
-from assay.backends.mnn_convert import to_mnn
+from assay.backends.mnn.convert import to_mnn
 
 WINOGRAD_MEMORY_LEVEL = 3
 

@@ -27,8 +27,8 @@ from assay.judge.speed import with_baseline_goals
 from assay.options.compare import CompareOptions
 from assay.pipeline.adapters import Services
 from assay.pipeline.compare import CompareRequest, compare, plan_comparison
-from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.open_run import Checked
+from assay.pipeline.references.ensure_references import ensure_references
 from assay.pipeline.two_process_comparison import compare_in_two_processes
 from assay.testing.builders import make_job
 from assay.testing.faulty_backend import Faulty

@@ -17,7 +17,7 @@ from assay.core.verdict import VerdictStatus
 from assay.judge.speed import judge_comparison
 from assay.options.compare import CompareOptions
 from assay.pipeline.compare import plan_comparison
-from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.references.ensure_references import ensure_references
 from assay.pipeline.two_process_comparison import compare_in_two_processes
 from assay.testing.builders import make_job
 from assay.testing.faulty_backend import Faulty

@@ -11,7 +11,7 @@ import pytest
 from onnx import numpy_helper
 
 import assay
-from assay.backends.onnxruntime_genai import OnnxRuntimeGenai
+from assay.backends.onnxruntime.genai import OnnxRuntimeGenai
 from assay.core.finding import FindingCode
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome

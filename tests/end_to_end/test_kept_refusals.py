@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from assay.backends.onnxruntime import OnnxRuntime
+from assay.backends.onnxruntime.backend import OnnxRuntime
 from assay.cli.main import app
 from assay.commands.composition import open_services
 from assay.core.case import Case, Inputs

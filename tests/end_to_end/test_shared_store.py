@@ -11,8 +11,8 @@ from assay.commands.check import run_check
 from assay.commands.composition import open_services
 from assay.commands.store import collect
 from assay.options.check import CheckOptions
-from assay.pipeline.approvals import approvals
-from assay.pipeline.find_baseline import baselines
+from assay.pipeline.baselines.approvals import approvals
+from assay.pipeline.baselines.find_baseline import baselines
 from assay.pipeline.rejudge import rejudge
 from assay.stores.object_blobs import ObjectBlobs
 from databases import postgresql, postgresql_server

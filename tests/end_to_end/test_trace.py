@@ -10,7 +10,7 @@ import pytest
 import assay
 from assay.core.result_parts import traces_of
 from assay.errors import UsageError
-from assay.pipeline.run_folders import RUNS_KEPT
+from assay.pipeline.kept_files.run_folders import RUNS_KEPT
 from assay.reports.html_detail import detail
 from assay.reports.rows import rows
 from assay.reports.terminal import Terminal

@@ -14,8 +14,8 @@ from assay.commands.trend import show
 from assay.core.job_base import JobKind
 from assay.core.machine import Machine
 from assay.errors import UsageError
+from assay.pipeline.past_runs.trend import trend
 from assay.pipeline.provenance import this_machine
-from assay.pipeline.trend import trend
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_job, make_measurement, make_result, make_run
 

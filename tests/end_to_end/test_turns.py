@@ -25,8 +25,8 @@ from assay.models.files import folder_digest
 from assay.options.compare import CompareOptions
 from assay.pipeline.adapters import Services
 from assay.pipeline.compare import plan_comparison
-from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.job_graph import JobGraph
+from assay.pipeline.references.ensure_references import ensure_references
 from assay.pipeline.two_process_comparison import compare_in_two_processes
 from assay.testing.faulty_backend import Faulty
 from assay.worker.stages import Stages

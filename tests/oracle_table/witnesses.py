@@ -74,8 +74,8 @@ def decomposed(case: OpCase) -> list[Any]:
 def run_onnxruntime(model: onnx.ModelProto, feeds: dict[str, Any]) -> list[Any]:
     import onnxruntime as ort
 
-    from assay.backends.onnxruntime_session import session_options
-    from assay.backends.onnxruntime_tensors import from_ort_value, to_ort_value
+    from assay.backends.onnxruntime.session import session_options
+    from assay.backends.onnxruntime.tensors import from_ort_value, to_ort_value
 
     options = session_options("disable", 1, {"int8_sums": "exact", "disabled_optimizers": "", "prepacking": True})
     options.log_severity_level = 4

@@ -109,7 +109,7 @@ def test_words_in_a_record_are_found() -> None:
     [
         (("assay.models.own_data.fit", "calls_of"), True),
         (("assay.models.goldens", "read_lock"), True),
-        (("assay.backends.iree", "IREE.lower"), True),
+        (("assay.backends.iree.backend", "IREE.lower"), True),
         (("assay.endpoints.connection", "Connection.post"), True),
         (("assay.endpoints.fetch", "fetched"), False),
         (("assay.models.checkpoints.read_folder", "read_folder"), False),

@@ -102,7 +102,7 @@ def test_load() -> None:
 
 def test_a_stranger_does_not_replace_ours() -> None:
     point = plugins._points("assay.backends")["openvino"]
-    assert point.value == "assay.backends.openvino:OpenVINO"
+    assert point.value == "assay.backends.openvino.backend:OpenVINO"
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_contradictions_are_one_sentence(flow: Flow, message: str) -> None:
 
 
 def test_a_transform_of_another_form_than_the_backends(monkeypatch: pytest.MonkeyPatch) -> None:
-    from assay.backends.onnxruntime import OnnxRuntime
+    from assay.backends.onnxruntime.backend import OnnxRuntime
 
     monkeypatch.setattr(OnnxRuntime, "accepts", "torch")
     assert contradiction(Flow("x", "onnxruntime", transforms=("int8-qdq",))) == (

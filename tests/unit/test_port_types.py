@@ -8,30 +8,30 @@ import pytest
 
 from assay import plugins, ports
 from assay.backends.endpoint import PromptEndpoint, TensorEndpoint
-from assay.backends.executorch import ExecuTorch, ExecuTorchEngine
+from assay.backends.executorch.backend import ExecuTorch, ExecuTorchEngine
 from assay.backends.exported_decoder import ExportedDecoder
-from assay.backends.iree import IREE, IREEEngine
-from assay.backends.litert import LiteRt, LiteRtEngine
-from assay.backends.llama_cpp import LlamaCpp
+from assay.backends.iree.backend import IREE, IREEEngine
+from assay.backends.litert.backend import LiteRt, LiteRtEngine
+from assay.backends.llama_cpp.backend import LlamaCpp
 from assay.backends.local_prompts import DecodingEngine
-from assay.backends.mnn import MNN, MNNEngine
-from assay.backends.ncnn import Ncnn, NcnnEngine
+from assay.backends.mnn.backend import MNN, MNNEngine
+from assay.backends.ncnn.backend import Ncnn, NcnnEngine
 from assay.backends.onnx_reference import Reference, ReferenceEngine
-from assay.backends.onnxruntime import OnnxRuntime
-from assay.backends.onnxruntime_engine import OnnxRuntimeEngine
-from assay.backends.onnxruntime_genai import OnnxRuntimeGenai
-from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn
-from assay.backends.openvino import OpenVINO, OpenVINOEngine
-from assay.backends.openvino_genai import OpenVinoGenai
+from assay.backends.onnxruntime.backend import OnnxRuntime
+from assay.backends.onnxruntime.engine import OnnxRuntimeEngine
+from assay.backends.onnxruntime.genai import OnnxRuntimeGenai
+from assay.backends.onnxruntime.qnn import OnnxRuntimeQnn
+from assay.backends.openvino.backend import OpenVINO, OpenVINOEngine
+from assay.backends.openvino.genai import OpenVinoGenai
 from assay.backends.tensorrt.backend import TensorRT
 from assay.backends.tensorrt.loaded_engine import TensorRTEngine
 from assay.backends.tensorrt.trtexec_backend import Trtexec
 from assay.backends.tensorrt.trtexec_engine import TrtexecEngine
-from assay.backends.torch import Torch
-from assay.backends.torch_engine import TorchEngine
+from assay.backends.torch.backend import Torch
+from assay.backends.torch.engine import TorchEngine
 from assay.backends.transformers import Transformers
-from assay.backends.tvm import TVM
-from assay.backends.tvm_engine import TVMEngine
+from assay.backends.tvm.backend import TVM
+from assay.backends.tvm.engine import TVMEngine
 from assay.mutation.transform import Mutant
 from assay.suites.edge import EdgeCases
 from assay.suites.folder import Folder

@@ -120,7 +120,7 @@ def test_a_quantized_model_is_judged_by_the_standard_that_was_kept(job: Job) -> 
 def test_warnings_of_the_lowering_are_told_again(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     import warnings
 
-    from assay.backends.onnxruntime import OnnxRuntime
+    from assay.backends.onnxruntime.backend import OnnxRuntime
 
     plain = OnnxRuntime.lower
 
@@ -136,7 +136,7 @@ def test_warnings_of_the_lowering_are_told_again(job: Job, monkeypatch: pytest.M
 
 
 def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    from assay.backends.onnxruntime import OnnxRuntime
+    from assay.backends.onnxruntime.backend import OnnxRuntime
     from assay.errors import Unsupported
 
     asked: list[Path] = []
@@ -174,7 +174,7 @@ def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monke
 def test_every_refusal_is_unsupported_and_kept_unless_it_may_be_fixed_outside(
     job: Job, monkeypatch: pytest.MonkeyPatch, error: Lowering, outcome: Outcome, asked_again: bool
 ) -> None:
-    from assay.backends.onnxruntime import OnnxRuntime
+    from assay.backends.onnxruntime.backend import OnnxRuntime
 
     asked: list[Path] = []
 

@@ -76,7 +76,7 @@ def test_what_the_author_of_a_plug_in_changes_is_lowered_anew(
     (package / "__init__.py").write_text("")
     (package / "operators.py").write_text("KNOWN = ()")
     (package / "backend.py").write_text(
-        "from assay.backends.onnxruntime import OnnxRuntime\n\nclass Strange(OnnxRuntime):\n    name = 'strange'\n"
+        "from assay.backends.onnxruntime.backend import OnnxRuntime\n\nclass Strange(OnnxRuntime):\n    name = 'strange'\n"
     )
     info = tmp_path / "plug" / "strange-1.0.dist-info"
     info.mkdir()

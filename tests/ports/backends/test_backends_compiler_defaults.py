@@ -12,10 +12,10 @@ import pytest
 import torch
 from onnx import parser, save_model
 
-from assay.backends.iree import IREE
-from assay.backends.torch import Torch
-from assay.backends.torch_cache import VARIABLE
-from assay.backends.tvm import TVM
+from assay.backends.iree.backend import IREE
+from assay.backends.torch.backend import Torch
+from assay.backends.torch.cache import VARIABLE
+from assay.backends.tvm.backend import TVM
 from assay.core.flow import Flow
 from assay.core.model import TensorSpec
 from assay.models.program import save_program

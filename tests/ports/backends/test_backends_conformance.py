@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from assay.backends.onnx_reference import Reference
-from assay.backends.onnxruntime import OnnxRuntime
-from assay.backends.openvino import OpenVINO
+from assay.backends.onnxruntime.backend import OnnxRuntime
+from assay.backends.openvino.backend import OpenVINO
 from assay.ports import Backend
 from assay.testing.backend_checks import check_backend
 from assay.testing.faulty_backend import Faulty

@@ -10,11 +10,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from assay.backends import executorch_delegates
-from assay.backends.executorch import ExecuTorch
-from assay.backends.executorch_delegates import Delegate
-from assay.backends.executorch_errors import load_failure, lowering_failure
-from assay.backends.executorch_lower import Built
+from assay.backends.executorch import delegates as executorch_delegates
+from assay.backends.executorch.backend import ExecuTorch
+from assay.backends.executorch.delegates import Delegate
+from assay.backends.executorch.errors import load_failure, lowering_failure
+from assay.backends.executorch.lower import Built
 from assay.core.flow import Flow
 from assay.core.model import TensorSpec
 from assay.errors import InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError

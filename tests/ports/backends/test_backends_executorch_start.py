@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import torch
 
-from assay.backends import executorch_patches
-from assay.backends.executorch import ExecuTorch
-from assay.backends.executorch_patches import memory_saving_export, minimal_import
+from assay.backends.executorch import patches as executorch_patches
+from assay.backends.executorch.backend import ExecuTorch
+from assay.backends.executorch.patches import memory_saving_export, minimal_import
 from assay.core.model import TensorSpec
 from assay.models.program import save_program
 
@@ -24,7 +24,7 @@ _LOAD = """
 import sys
 from pathlib import Path
 import numpy as np
-from assay.backends.executorch import ExecuTorch
+from assay.backends.executorch.backend import ExecuTorch
 backend = ExecuTorch()
 flow = next(flow for flow in backend.flows if flow.name == "executorch-xnnpack")
 backend.prepare_to_load()
@@ -74,7 +74,7 @@ def test_a_process_that_loads_imports_no_compiler(tmp_path: Path) -> None:
 _COUNT = "from torch._decomp import meta_table; print(len(meta_table), flush=True)"
 _EACH = f"""
 import os, sys
-from assay.backends.executorch_patches import import_torch
+from assay.backends.executorch.patches import import_torch
 import_torch()
 import torch
 print("torch._meta_registrations" in sys.modules, flush=True)

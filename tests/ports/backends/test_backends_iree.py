@@ -12,8 +12,8 @@ import numpy as np
 import onnx
 import pytest
 
-from assay.backends.iree import IREE
-from assay.backends.iree_runtime import open_device
+from assay.backends.iree.backend import IREE
+from assay.backends.iree.runtime import open_device
 from assay.core.flow import Flow
 from assay.errors import Lowering, NotRunnable, Unsupported
 from assay.testing.backend_checks import check_backend

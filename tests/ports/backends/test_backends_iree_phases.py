@@ -11,7 +11,7 @@ import pytest
 from iree.compiler import _mlir_libs
 from onnx import parser
 
-from assay.backends.iree import IREE
+from assay.backends.iree.backend import IREE
 from assay.core.region import AfterPass
 from assay.plugins import find_flow
 from assay.triage.origin import Origin, Stage, origin_of

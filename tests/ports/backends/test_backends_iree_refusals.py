@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.backends.iree import IREE
-from assay.backends.iree_compile import dispatches
-from assay.backends.iree_errors import compiler_failure, runtime_failure
+from assay.backends.iree.backend import IREE
+from assay.backends.iree.compile import dispatches
+from assay.backends.iree.errors import compiler_failure, runtime_failure
 from assay.errors import InvalidModel, Lowering, NotRunnable, Unsupported
 from assay.testing.tiny_models import tiny_model
 

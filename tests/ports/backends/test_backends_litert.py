@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.backends.litert import LiteRt
-from assay.backends.litert_convert import failure, first_number
+from assay.backends.litert.backend import LiteRt
+from assay.backends.litert.convert import failure, first_number
 from assay.commands.known_environments import open_environments, shipped_environments
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
@@ -60,7 +60,7 @@ def litert(tmp_path_factory: pytest.TempPathFactory) -> Interpreter:
 @pytest.mark.slow
 def test_it_conforms_inside_its_environment(litert: Interpreter) -> None:
     program = """
-from assay.backends.litert import LiteRt
+from assay.backends.litert.backend import LiteRt
 from assay.testing import check_backend
 check_backend(LiteRt())
 print("conforms")

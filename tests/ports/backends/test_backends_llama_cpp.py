@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.backends.llama_cpp import LlamaCpp
+from assay.backends.llama_cpp.backend import LlamaCpp
 from assay.commands.known_environments import open_environments, shipped_environments
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from assay.backends.exported_decoder import ExportedDecoder
-from assay.backends.llama_cpp import LlamaCpp
+from assay.backends.llama_cpp.backend import LlamaCpp
 from assay.backends.local_prompts import Decoded, Decoder, DecodingEngine, LocalService, Prompt, Sampling
-from assay.backends.onnxruntime_genai import OnnxRuntimeGenai
-from assay.backends.openvino_genai import OpenVinoGenai
+from assay.backends.onnxruntime.genai import OnnxRuntimeGenai
+from assay.backends.openvino.genai import OpenVinoGenai
 from assay.backends.transformers import Transformers
 from assay.core.flow import Flow, Option
 from assay.errors import InvalidModel, Unsupported, UsageError

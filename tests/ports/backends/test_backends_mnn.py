@@ -10,8 +10,8 @@ import onnx
 import pytest
 
 from assay.backends.converter import Converted
-from assay.backends.mnn import MNN
-from assay.backends.mnn_errors import conversion_failure
+from assay.backends.mnn.backend import MNN
+from assay.backends.mnn.errors import conversion_failure
 from assay.core.flow import Flow
 from assay.errors import InvalidModel, Lowering, Unsupported, UsageError
 from assay.testing.backend_checks import check_backend

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from assay.backends.converter import Converted
-from assay.backends.ncnn import Ncnn
-from assay.backends.ncnn_errors import conversion_failure
+from assay.backends.ncnn.backend import Ncnn
+from assay.backends.ncnn.errors import conversion_failure
 from assay.core.flow import Flow
 from assay.errors import InvalidModel, Lowering, Unsupported
 from assay.testing.backend_checks import check_backend

@@ -12,9 +12,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from assay.backends.onnxruntime import OnnxRuntime
-from assay.backends.onnxruntime_saving import loading_level, make_loadable
-from assay.backends.onnxruntime_session import session_options
+from assay.backends.onnxruntime.backend import OnnxRuntime
+from assay.backends.onnxruntime.saving import loading_level, make_loadable
+from assay.backends.onnxruntime.session import session_options
 from assay.core.engine_info import Placement
 from assay.core.flow import Flow
 from assay.errors import InvalidModel, Lowering, Unsupported

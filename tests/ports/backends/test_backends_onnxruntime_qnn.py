@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 import assay
 from assay.backends.onnx_loader import load_checked, signature_of
-from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn, named
+from assay.backends.onnxruntime.qnn import OnnxRuntimeQnn, named
 from assay.commands.known_environments import open_environments, shipped_environments
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
@@ -81,7 +81,7 @@ def test_a_dimension_without_a_name_gets_one_that_its_size_can_be_fixed_by(tmp_p
 def test_it_conforms_inside_its_environment(qnn: Interpreter) -> None:
     program = """
 from assay.backends.onnx_loader import load_checked, signature_of
-from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn, named
+from assay.backends.onnxruntime.qnn import OnnxRuntimeQnn, named
 from assay.testing import check_backend
 check_backend(OnnxRuntimeQnn())
 print("conforms")
@@ -144,7 +144,7 @@ def test_what_ran_counts_and_not_what_was_planned(qnn: Interpreter, here: Path) 
 import numpy as np, shutil
 from pathlib import Path
 from assay.backends.onnx_loader import load_checked, signature_of
-from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn, named
+from assay.backends.onnxruntime.qnn import OnnxRuntimeQnn, named
 from assay.core.flow import Flow
 backend = OnnxRuntimeQnn()
 backend.prepare()
@@ -168,7 +168,7 @@ def test_sizes_are_compiled_in_and_another_is_refused_in_words(qnn: Interpreter,
 import numpy as np
 from pathlib import Path
 from assay.backends.onnx_loader import load_checked, signature_of
-from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn, named
+from assay.backends.onnxruntime.qnn import OnnxRuntimeQnn, named
 from assay.core.flow import Flow
 from assay.errors import Unsupported
 backend = OnnxRuntimeQnn()

@@ -14,7 +14,7 @@ import openvino
 import pytest
 from onnx import TensorProto, helper
 
-from assay.backends.openvino import OpenVINO
+from assay.backends.openvino.backend import OpenVINO
 from assay.core.flow import Flow
 from assay.errors import InvalidModel, Unsupported
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
@@ -44,7 +44,7 @@ def test_an_engine_keeps_its_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             cores.append(weakref.ref(self))
 
     names = {**vars(openvino), "Core": Core}
-    monkeypatch.setattr("assay.backends.openvino.library", lambda: SimpleNamespace(**names))
+    monkeypatch.setattr("assay.backends.openvino.backend.library", lambda: SimpleNamespace(**names))
     lowered = OpenVINO().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
     lowered.save(tmp_path)
     loaded = OpenVINO().load(tmp_path, _FLOW)
@@ -217,7 +217,7 @@ def test_a_flow_that_was_not_asked_for_float32_is_told_by_what_it_got(
     """As if the flow asked for nothing: the facts are what the compiled model says, not what the option says."""
     import openvino
 
-    from assay.backends import openvino as backend
+    from assay.backends.openvino import backend
 
     model = tiny_model(tmp_path / "tiny.onnx")
     core = openvino.Core()

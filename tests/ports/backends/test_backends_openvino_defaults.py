@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from onnx import numpy_helper, parser, save_model
 
-from assay.backends.openvino import OpenVINO
-from assay.backends.openvino_defaults import GROUP_SIZE
+from assay.backends.openvino.backend import OpenVINO
+from assay.backends.openvino.defaults import GROUP_SIZE
 from assay.core.flow import Flow
 from assay.ports import Engine
 from assay.testing.builders import make_job

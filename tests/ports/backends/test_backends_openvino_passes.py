@@ -13,7 +13,7 @@ from assay.plugins import find_flow
 
 pytest.importorskip("openvino")
 
-from assay.backends.openvino import OpenVINO
+from assay.backends.openvino.backend import OpenVINO
 
 
 @pytest.mark.parametrize(("operator", "right"), [("Softmax", False), ("Tanh", True)])

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from assay.backends.torch import Torch
-from assay.backends.torch_engine import TorchEngine
-from assay.backends.torch_errors import torch_failure
+from assay.backends.torch.backend import Torch
+from assay.backends.torch.engine import TorchEngine
+from assay.backends.torch.errors import torch_failure
 from assay.core.flow import Flow
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported, UsageError
 from assay.models.conversion import convert_to

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.backends.torch import Torch
-from assay.backends.torch_bisector import NONE, by_bisection
+from assay.backends.torch.backend import Torch
+from assay.backends.torch.bisector import NONE, by_bisection
 from assay.core.flow import Flow
 from assay.errors import Unsupported
 from assay.models.program import save_program

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from assay.backends.torch_cache import VARIABLE, remove_unfinished
+from assay.backends.torch.cache import VARIABLE, remove_unfinished
 
 _COMPILE = """
-from assay.backends.torch import Torch
+from assay.backends.torch.backend import Torch
 Torch().prepare()
 import torch
-from assay.backends.torch_cache import own_folder
-from assay.backends.torch_engine import _compiling
+from assay.backends.torch.cache import own_folder
+from assay.backends.torch.engine import _compiling
 with _compiling({"threads": 1, "emulate_precision_casts": False, "tf32": "default", "device": "cpu"}):
     print(float(torch.compile(lambda x: torch.sin(x) + 1)(torch.zeros(3)).sum()), own_folder())
 """
 _EXPORT = """
 import os, torch
-from assay.backends.torch_cache import VARIABLE, clean_folder, own_folder
+from assay.backends.torch.cache import VARIABLE, clean_folder, own_folder
 torch.export.export(torch.nn.ReLU(), (torch.zeros(3),))
 clean_folder()
 from torch._inductor import codecache
@@ -30,7 +30,7 @@ print(own_folder(), os.environ[VARIABLE], codecache._HEADER_DIR, codecache._HEAD
 """
 _HOLD = """
 import sys
-from assay.backends.torch_cache import own_folder
+from assay.backends.torch.cache import own_folder
 print(own_folder(), flush=True)
 sys.stdin.read()
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.backends.torch import Torch
+from assay.backends.torch.backend import Torch
 from assay.testing.backend_checks import check_backend
 
 

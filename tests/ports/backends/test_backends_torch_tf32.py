@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from assay.backends.torch_tf32 import tf32_as_asked, tf32_defaults
+from assay.backends.torch.tf32 import tf32_as_asked, tf32_defaults
 from assay.core.engine_info import NumericDefault
 
 CONVOLUTION = (("aten.conv2d.default", "float32"),)

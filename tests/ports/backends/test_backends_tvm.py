@@ -12,9 +12,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from assay.backends.tvm import TVM
-from assay.backends.tvm_compile import target_of
-from assay.backends.tvm_errors import tvm_failure
+from assay.backends.tvm.backend import TVM
+from assay.backends.tvm.compile import target_of
+from assay.backends.tvm.errors import tvm_failure
 from assay.core.flow import Flow
 from assay.errors import Lowering, NotRunnable, Unsupported, UsageError
 from assay.testing.backend_checks import check_backend
@@ -33,7 +33,7 @@ def test_conforms() -> None:
 
 def test_a_run_leaves_the_calling_thread_on_the_cores_that_it_may_use(tmp_path: Path) -> None:
     script = (
-        "import os, sys; from pathlib import Path; import numpy as np; from assay.backends.tvm import TVM\n"
+        "import os, sys; from pathlib import Path; import numpy as np; from assay.backends.tvm.backend import TVM\n"
         "backend, before = TVM(), os.sched_getaffinity(0); backend.prepare()\n"
         "engine = backend.lower(Path(sys.argv[1]), backend.flows[0])\n"
         "engine.run({sys.argv[2]: np.zeros((2, 3, 8, 8), np.float32)})\n"

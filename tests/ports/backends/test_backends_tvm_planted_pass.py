@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import parser
 
-from assay.backends.tvm import TVM
+from assay.backends.tvm.backend import TVM
 from assay.core.flow import Flow
 from assay.plugins import find_flow
 

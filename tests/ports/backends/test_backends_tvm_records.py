@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from assay.backends.tvm import TVM
+from assay.backends.tvm.backend import TVM
 from assay.core.flow import Flow
 from assay.core.native_warning import WarningCode
 from assay.errors import UsageError

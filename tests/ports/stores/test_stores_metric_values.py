@@ -15,7 +15,7 @@ from sqlalchemy import event, text
 from assay.core.result_parts import measurements_of
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.judge.named_metrics import metrics
-from assay.pipeline.trend import SHORT
+from assay.pipeline.past_runs.trend import SHORT
 from assay.ports.browsing import RunWindow
 from assay.reports.changes import ALWAYS
 from assay.stats.percentiles import percentile

@@ -16,7 +16,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import MeasureResult, Result
 from assay.errors import UsageError
 from assay.judge.named_metrics import metrics
-from assay.pipeline.retention import prune, without_samples
+from assay.pipeline.kept_files.retention import prune, without_samples
 from assay.stores import retention
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_result, make_run

@@ -16,7 +16,7 @@ from assay.core.model import Model
 from assay.errors import BlobLost, NotWritable, UsageError
 from assay.models.goldens import write_golden
 from assay.models.tensors import read_tensors
-from assay.pipeline.shared_files import SharedFiles
+from assay.pipeline.kept_files.shared_files import SharedFiles
 from assay.ports import Blobs
 from assay.stores.folder_blobs import FolderBlobs
 from assay.stores.object_blobs import ObjectBlobs

@@ -13,7 +13,7 @@ import pytest
 import torch
 from onnx import parser
 
-from assay.backends.executorch import ExecuTorch
+from assay.backends.executorch.backend import ExecuTorch
 from assay.core.flow import Flow
 from assay.core.model import TensorSpec
 from assay.errors import Unsupported, UsageError

@@ -28,10 +28,10 @@ from assay.core.engine_info import EngineInfo
 from assay.core.machine import Machine
 from assay.core.outcome import Outcome
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
-from assay.pipeline.alert_facts import facts_of_news
 from assay.pipeline.open_run import Checked
+from assay.pipeline.past_runs.alert_facts import facts_of_news
+from assay.pipeline.past_runs.trend_alarms import trend_alarms
 from assay.pipeline.provenance import this_machine
-from assay.pipeline.trend_alarms import trend_alarms
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_job, make_measurement, make_model, make_result, make_run
 
@@ -114,7 +114,7 @@ def test_a_trend_of_what_was_verified_alone_is_told_too(store: SqlStore) -> None
 def test_a_run_behind_many_newer_ones_of_other_machines_has_no_alarm(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.pipeline.trend_alarms.RUNS", 20)
+    monkeypatch.setattr("assay.pipeline.past_runs.trend_alarms.RUNS", 20)
     job = make_job("net", "onnxruntime", "measure")
     mine = make_run("20261121T000000-aaaaaa", (job,), machine=this_machine())
     others = [make_run(f"20261121T0001{at:02d}-aaaaaa", (job,), machine=Machine(cpu="another")) for at in range(30)]

@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from assay.backends.errors import checker_failure, onnxruntime_failure, openvino_failure, without_sparse
-from assay.backends.iree_errors import no_device
+from assay.backends.iree.errors import no_device
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
 
 _ORT = "[ONNXRuntimeError] : {} : Load model from a/b.onnx failed:{}"

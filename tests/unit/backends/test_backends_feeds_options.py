@@ -7,7 +7,7 @@ import pytest
 
 from assay.backends.check_inputs import check_inputs
 from assay.backends.flow_options import positive, resolve_options
-from assay.backends.torch_inductor_config import read_config
+from assay.backends.torch.inductor_config import read_config
 from assay.core.flow import Flow, Option
 from assay.core.model import TensorSpec
 from assay.errors import UsageError

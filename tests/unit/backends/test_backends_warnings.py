@@ -6,15 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from assay.backends import (
-    iree_warnings,
-    litert_warnings,
-    onnxruntime_warnings,
-    openvino_warnings,
-    torch_warnings,
-    tvm_warnings,
-)
+from assay.backends.iree import warnings as iree_warnings
+from assay.backends.litert import warnings as litert_warnings
+from assay.backends.onnxruntime import warnings as onnxruntime_warnings
+from assay.backends.openvino import warnings as openvino_warnings
 from assay.backends.tensorrt import warnings as tensorrt_warnings
+from assay.backends.torch import warnings as torch_warnings
+from assay.backends.tvm import warnings as tvm_warnings
 from assay.core.native_warning import NativeWarning, WarningCode
 
 Read = Callable[[str], tuple[NativeWarning, ...]]

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from msgspec.structs import replace
 
-from assay.backends.torch import Torch
+from assay.backends.torch.backend import Torch
 from assay.core.flow import Flow, Sizes
 from assay.core.screening import Screened
 from assay.errors import Unsupported

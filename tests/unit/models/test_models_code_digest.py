@@ -11,8 +11,8 @@ from assay.core.case import Case
 from assay.core.model import Model
 from assay.models import code_digest as module
 from assay.models.code_digest import code_digest, rooms_digest
-from assay.pipeline.originals import ANSWERING_PROGRAMS, made_by
 from assay.pipeline.plan import reference_dir
+from assay.pipeline.references.originals import ANSWERING_PROGRAMS, made_by
 
 SOURCES = {
     "suites/maker.py": "from assay.suites import random_tensors, names\nfrom assay.models.far import (\n    thing,\n    other as it,\n)\n",
@@ -98,8 +98,8 @@ def test_a_room_that_is_not_there_is_no_empty_one(services: Path) -> None:
         ("worker/reference/compute_reference.py", "onnx", True),
         ("worker/engine/sequences.py", "onnx", True),
         ("models/flatten.py", "torch", True),
-        ("backends/torch_float64.py", "torch", True),
-        ("backends/torch_float64.py", "onnx", False),
+        ("backends/torch/float64.py", "torch", True),
+        ("backends/torch/float64.py", "onnx", False),
     ],
 )
 def test_answers_that_another_rule_or_oracle_would_give_are_kept_elsewhere(

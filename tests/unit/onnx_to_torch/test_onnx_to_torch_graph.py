@@ -11,7 +11,7 @@ import pytest
 import torch
 from onnx import numpy_helper, parser
 
-from assay.backends.torch_engine import compile_inputs
+from assay.backends.torch.engine import compile_inputs
 from assay.errors import InvalidModel, Lowering, Unsupported
 from assay.models.conversion import convert_to
 from assay.models.program import Program, open_program

@@ -9,7 +9,7 @@ import pytest
 
 from assay.cli.main import main
 from assay.models.goldens import read_golden, write_golden
-from assay.pipeline.golden import publish
+from assay.pipeline.goldens.golden import publish
 from assay.testing.builders import make_model
 
 

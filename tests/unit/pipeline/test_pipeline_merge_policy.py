@@ -15,9 +15,9 @@ from assay.core.job import VerifyJob
 from assay.core.policy import Expectation, Policy
 from assay.core.run import Run
 from assay.errors import UsageError
-from assay.pipeline.expected_timeouts import with_expected_timeouts
 from assay.pipeline.merge import merge, save_run
 from assay.pipeline.open_run import Checked, judge_run
+from assay.pipeline.suite_cases.expected_timeouts import with_expected_timeouts
 from assay.testing.builders import make_job, make_run
 
 KNOWN = Expectation("s/plain", "onnxruntime", "mismatch", "known")

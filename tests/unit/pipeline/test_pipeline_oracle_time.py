@@ -20,7 +20,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.judge.advice import advice
 from assay.pipeline.adapters import Services
-from assay.pipeline.ensure_references import ORACLES, _compute, _without, without_reference
+from assay.pipeline.references.ensure_references import ORACLES, _compute, _without, without_reference
 
 
 def _limits_s(outcome: Outcome, folder: Path) -> list[float]:

@@ -19,8 +19,8 @@ from assay.core.result import Result
 from assay.judge.witnesses import Side, side_of
 from assay.pipeline.adapters import Services
 from assay.pipeline.job_graph import JobGraph, result_of
-from assay.pipeline.other_reading import OTHER
-from assay.pipeline.witnesses import BUDGET_S, Witnessed
+from assay.pipeline.witnesses.ask_witnesses import BUDGET_S, Witnessed
+from assay.pipeline.witnesses.other_reading import OTHER
 from assay.ports import Availability
 from assay.testing.builders import make_comparison, make_job, make_result
 

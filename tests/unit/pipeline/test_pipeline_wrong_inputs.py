@@ -11,7 +11,7 @@ from assay.core.job import VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
-from assay.pipeline.ensure_references import _next, _wrong_inputs
+from assay.pipeline.references.ensure_references import _next, _wrong_inputs
 
 DRAWN = VerifyJob(Case("m", Model("m", "m.onnx", "", format="onnx")), Flow("onnxruntime", "onnxruntime"))
 GIVEN = replace(DRAWN, case=replace(DRAWN.case, inputs=Inputs(given="data/1")))

@@ -16,7 +16,7 @@ from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.policy import Expectation, Policy
 from assay.judge.finding_text import finding_text
-from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
+from assay.pipeline.suite_cases.expected_timeouts import limits_of, with_expected_timeouts
 from assay.ports import Tensor
 from assay.suites.edge import tables
 from assay.suites.edge.build_edge import _saved, array

@@ -18,10 +18,10 @@ from assay.core.result import Result
 from assay.errors import BadPolicy, FewerCases
 from assay.judge.expectations import matches
 from assay.judge.note_text import note_text
-from assay.pipeline.expect_reason import reason_of
-from assay.pipeline.known_outcomes import ExpectedOutcome, expectations, read_expected, to_toml, updated
 from assay.pipeline.merge import without_shard
-from assay.pipeline.suite_counts import check_counts
+from assay.pipeline.suite_cases.expect_reason import reason_of
+from assay.pipeline.suite_cases.known_outcomes import ExpectedOutcome, expectations, read_expected, to_toml, updated
+from assay.pipeline.suite_cases.suite_counts import check_counts
 from assay.suites.edge import EdgeCases
 from assay.suites.gradients import Gradients
 from assay.suites.models import Models

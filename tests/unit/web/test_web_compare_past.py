@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
-from assay.pipeline.run_changes import PAST_RUNS
+from assay.pipeline.past_runs.run_changes import PAST_RUNS
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_comparison, make_result, make_run
 from assay.web.compare import compare

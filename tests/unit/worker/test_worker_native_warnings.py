@@ -16,10 +16,10 @@ from pathlib import Path
 import onnx
 import pytest
 
-from assay.backends.onnxruntime import OnnxRuntime
-from assay.backends.openvino import OpenVINO
+from assay.backends.onnxruntime.backend import OnnxRuntime
+from assay.backends.openvino.backend import OpenVINO
 from assay.backends.tensorrt.backend import TensorRT
-from assay.backends.tvm import TVM
+from assay.backends.tvm.backend import TVM
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.note import NoteCode, NoteWarning, noted
 from assay.core.outcome import Stage

@@ -17,9 +17,9 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.pipeline.adapters import Services
 from assay.pipeline.check import record_run
-from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.provenance import PACKAGES, new_run_id, provenance, this_machine
-from assay.pipeline.tolerances import with_tolerances
+from assay.pipeline.references.ensure_references import ensure_references
+from assay.pipeline.references.tolerances import with_tolerances
 from assay_zoo.policy import RunLimits
 
 

@@ -15,7 +15,7 @@ from assay.core.digest import sha256_bytes
 from assay.errors import BadModel, UsageError
 from assay.models.named_sources import git_revision, is_named, tokens, wanted
 from assay.models.named_sources import to_file as fetched
-from assay.pipeline.originals import OriginalRequest
+from assay.pipeline.references.originals import OriginalRequest
 from assay.pipeline.request import ModelRequest, Request
 from http_server import serving
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from assay.backends.onnxruntime import OnnxRuntime
-from assay.backends.onnxruntime_engine import OnnxRuntimeEngine
+from assay.backends.onnxruntime.backend import OnnxRuntime
+from assay.backends.onnxruntime.engine import OnnxRuntimeEngine
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import VerifyJob

@@ -15,7 +15,7 @@ from assay.commands.composition import open_store
 from assay.core.alert import Alert, AlertFacts, AlertKind, AlertRules, RedJob
 from assay.core.digest import value_digest
 from assay.errors import HarnessError, StoreError
-from assay.pipeline.alert_facts import mute_line
+from assay.pipeline.past_runs.alert_facts import mute_line
 from assay.ports import KeepsAlerts
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer

@@ -14,12 +14,12 @@ import numpy as np
 from assay.backends.artifact import read_artifact
 from assay.backends.availability import installed
 from assay.backends.checkpoint_model import ATTENTION, CHECKPOINT, DTYPE, checkpoint_for, opened
-from assay.backends.executorch_errors import lowering_failure
+from assay.backends.executorch.errors import lowering_failure
 from assay.backends.flow_options import positive, resolve_options
 from assay.backends.local_prompts import LOGPROBS, Decoded, DecodingEngine, Prompt, Sampling
-from assay.backends.torch_cache import clean_folder, own_folder
-from assay.backends.torch_errors import torch_failure
-from assay.backends.torch_warnings import without_deprecations
+from assay.backends.torch.cache import clean_folder, own_folder
+from assay.backends.torch.errors import torch_failure
+from assay.backends.torch.warnings import without_deprecations
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
 from assay.core.note import noted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.backends.openvino_defaults import GROUP_SIZE, NONE
+from assay.backends.openvino.defaults import GROUP_SIZE, NONE
 
 _OPENVINO = """def run(model, inputs):
     try:

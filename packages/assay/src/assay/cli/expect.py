@@ -36,7 +36,7 @@ def update(
 ) -> None:
     """Make the files say what the runs showed, and show what changes."""
     from assay.errors import UsageError
-    from assay.pipeline.known_outcomes import SHIPPED, expectations_folder
+    from assay.pipeline.suite_cases.known_outcomes import SHIPPED, expectations_folder
 
     if expectations == SHIPPED:
         raise UsageError(
@@ -66,7 +66,7 @@ def update(
 
 def _changes(flows: Sequence[str], folder: Path, results: Sequence[Result]) -> dict[Path, str]:
     """The new text of each file that would change, which is shown."""
-    from assay.pipeline.known_outcomes import read_expected, to_toml, updated
+    from assay.pipeline.suite_cases.known_outcomes import read_expected, to_toml, updated
 
     changes: dict[Path, str] = {}
     for name in flows:

@@ -47,7 +47,7 @@ def verify(
     from assay.commands.composition import open_services
     from assay.commands.sources import NamedModels
     from assay.core.limits import Limits
-    from assay.pipeline import golden
+    from assay.pipeline.goldens import golden
 
     file = NamedModels().local(model) if model is not None else None
     with open_services(history) as services:
@@ -135,7 +135,7 @@ def _propose(folder: Path, model: Path, flow: str, inputs: str, history: str, *,
     from assay.commands.composition import open_services
     from assay.commands.sources import NamedModels
     from assay.core.limits import Limits
-    from assay.pipeline import golden
+    from assay.pipeline.goldens import golden
 
     file = NamedModels().local(model)
     with open_services(history) as services, tempfile.TemporaryDirectory(dir=services.folder) as staging:

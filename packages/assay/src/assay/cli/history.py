@@ -82,7 +82,7 @@ def report(
     from assay import plugins
     from assay.commands.composition import open_services
     from assay.commands.reporting import GROUP, destinations
-    from assay.pipeline.against import against as compared_with
+    from assay.pipeline.past_runs.against import against as compared_with
     from assay.pipeline.rejudge import rejudge
 
     where = destinations([(format, output)]) if output else []
@@ -145,7 +145,7 @@ def diff(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     from assay.commands.composition import open_services
-    from assay.pipeline.diff import diff as compare
+    from assay.pipeline.past_runs.diff import diff as compare
 
     files = Path(old).is_file() and Path(new).is_file()
     with open_services(history, recorded=not files) as services:

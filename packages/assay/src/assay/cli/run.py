@@ -72,8 +72,8 @@ def merge(
     from assay.commands.composition import open_services
     from assay.commands.reporting import destinations, try_to_write
     from assay.commands.suite_policy import policy_now
-    from assay.pipeline.durations import seconds_by_case, write_durations
     from assay.pipeline.merge import merge as join
+    from assay.pipeline.suite_cases.durations import seconds_by_case, write_durations
 
     where = destinations(read_reports(report))
     rules = rules_for(SEND, None)

@@ -76,8 +76,8 @@ class ShowOptions(SuiteOptions):
 def show(values: Mapping[str, Any]) -> None:
     """The cases of a suite with their inputs, and how many they are."""
     from assay.commands.run import find_suites
-    from assay.pipeline.suite_contract import collect_cases
-    from assay.pipeline.suite_select import Selection, parse_shard, select
+    from assay.pipeline.suite_cases.suite_contract import collect_cases
+    from assay.pipeline.suite_cases.suite_select import Selection, parse_shard, select
 
     options = read_options(ShowOptions, values)
     (suite,) = find_suites([options.suite])

@@ -146,7 +146,7 @@ def _seen(checked: Checked, services: Services, rules: AlertRules) -> tuple[list
     from assay.core.outcome import Outcome
     from assay.core.verdict import Verdict, VerdictStatus
     from assay.judge.coverage import EXIT_NOTHING
-    from assay.pipeline.trend_alarms import trend_alarms
+    from assay.pipeline.past_runs.trend_alarms import trend_alarms
 
     run, verdicts = checked.run, list(checked.judgement.verdicts)
     if checked.judgement.exit_code == EXIT_NOTHING:
@@ -185,7 +185,7 @@ def _plan(
     from assay.alerts.delivery import with_digest, with_message
     from assay.alerts.ledger import as_told, kept, update
     from assay.alerts.message import digest, message
-    from assay.pipeline.alert_facts import facts_of_news
+    from assay.pipeline.past_runs.alert_facts import facts_of_news
 
     now = datetime.now(UTC).isoformat(timespec="seconds")
     alerts, news_of_run = update(before, red, passed, checked.run.id, now)

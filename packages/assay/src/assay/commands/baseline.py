@@ -12,12 +12,12 @@ from assay.core.golden import GoldenRevision
 from assay.errors import UsageError
 from assay.models.goldens import read_lock
 from assay.options.check import CheckOptions
-from assay.pipeline import baseline_history, find_baseline
-from assay.pipeline.approvals import approvals, of_baseline, record_approval
-from assay.pipeline.baseline_history import Kept
-from assay.pipeline.baseline_rollback import rollback
+from assay.pipeline.baselines import baseline_history, find_baseline
+from assay.pipeline.baselines.approvals import approvals, of_baseline, record_approval
+from assay.pipeline.baselines.baseline_history import Kept
+from assay.pipeline.baselines.baseline_rollback import rollback
+from assay.pipeline.baselines.set_baseline import set_baseline
 from assay.pipeline.progress import SILENT
-from assay.pipeline.set_baseline import set_baseline
 
 
 def set_baselines(options: CheckOptions, reason: str) -> list[Baseline]:

@@ -12,7 +12,7 @@ from assay import plugins
 from assay.commands.caches import most_bytes
 from assay.commands.known_environments import CONFIG
 from assay.errors import UsageError
-from assay.pipeline.shared_files import SharedFiles
+from assay.pipeline.kept_files.shared_files import SharedFiles
 from assay.ports import Blobs, KeepsFolders, Store
 
 if TYPE_CHECKING:

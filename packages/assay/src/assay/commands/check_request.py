@@ -31,7 +31,7 @@ from assay.options.check import CheckOptions
 from assay.options.declaration import rows
 from assay.options.groups import DEFAULT_CONFIG
 from assay.options.task_metric import MetricChoice
-from assay.pipeline.originals import OriginalRequest
+from assay.pipeline.references.originals import OriginalRequest
 from assay.pipeline.request import ModelRequest, Request
 
 if TYPE_CHECKING:

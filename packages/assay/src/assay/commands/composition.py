@@ -18,8 +18,8 @@ from assay.errors import NotWritable, RunNotFound, StoreError
 from assay.options.groups import DEFAULT_HISTORY
 from assay.pipeline.adapters import Services
 from assay.pipeline.job_graph import JobGraph
+from assay.pipeline.kept_files.shared_files import SharedFiles
 from assay.pipeline.progress import SILENT, Progress
-from assay.pipeline.shared_files import SharedFiles
 from assay.ports import Launcher, Store
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from assay.models.golden_checks import nan_notes
 from assay.models.goldens import read_golden
 from assay.models.own_data.prompts.read_prompts import PROMPTS
 from assay.options.golden import REFERENCE, RecordOptions
-from assay.pipeline import golden
+from assay.pipeline.goldens import golden
 from assay.pipeline.progress import SILENT, Progress
 from assay.reports.format import model_source
 

@@ -12,7 +12,7 @@ from assay.commands.data_locations import near, near_place
 from assay.config.assay_toml import load_config
 from assay.errors import NothingSelected, NotWritable, UsageError
 from assay.options.groups import DEFAULT_CONFIG, DEFAULT_HISTORY
-from assay.pipeline import refresh
+from assay.pipeline.goldens import refresh
 from assay.pipeline.progress import SILENT, Progress
 
 BODY, SCRIPT, OPENING = "review.md", "refresh.sh", "open.sh"

@@ -31,13 +31,13 @@ from assay.options.groups import DEFAULT_HISTORY
 from assay.options.mutate import MutateOptions
 from assay.options.run import SUITE_TIMEOUT_S
 from assay.pipeline.adapters import Services
-from assay.pipeline.extend_golden import extend, with_goldens
+from assay.pipeline.goldens.extend_golden import extend, with_goldens
 from assay.pipeline.inspect_models import inspect_models
 from assay.pipeline.mutate import Mutated, MutateRequest, mutate
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.run_suites import make
-from assay.pipeline.suite_contract import collect_cases
-from assay.pipeline.suite_select import Selection, parse_shard, select
+from assay.pipeline.suite_cases.suite_contract import collect_cases
+from assay.pipeline.suite_cases.suite_select import Selection, parse_shard, select
 
 DEFAULT_FLOW = "onnxruntime"
 

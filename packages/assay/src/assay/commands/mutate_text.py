@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from assay.pipeline.mutants.mutation_score import Score
+from assay.pipeline.mutants.sample_mutants import Injected
 from assay.pipeline.mutate import Mutated
-from assay.pipeline.mutation_score import Score
-from assay.pipeline.sample_mutants import Injected
 from assay.reports.mutation_scores import mutation_scores, shown
 
 KINDS = {

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from assay.commands.composition import open_services
 from assay.commands.known_environments import CONFIG
 from assay.errors import UsageError
-from assay.pipeline.retention import Pruned, prune
+from assay.pipeline.kept_files.retention import Pruned, prune
 
 
 def prune_history(history: str, *, samples_weeks: int | None, files_weeks: int | None) -> Pruned:

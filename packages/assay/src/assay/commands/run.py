@@ -29,13 +29,13 @@ from assay.launch.prefork import Preforked
 from assay.models.named_sources import is_named
 from assay.options.run import SUITE_TIMEOUT_S, RunOptions
 from assay.pipeline.adapters import Services
-from assay.pipeline.durations import read_durations, seconds_of_last_run
 from assay.pipeline.merge import save_run
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.run_suites import SuiteRequest, with_opset
 from assay.pipeline.run_suites import run_suites as run_pipeline
-from assay.pipeline.suite_select import Selection, parse_shard
+from assay.pipeline.suite_cases.durations import read_durations, seconds_of_last_run
+from assay.pipeline.suite_cases.suite_select import Selection, parse_shard
 from assay.ports import HasVariants, Suite
 
 GROUP = "assay.suites"

@@ -26,13 +26,13 @@ from assay.options.arguments import without
 from assay.options.groups import HERE
 from assay.options.run import RunOptions
 from assay.pipeline.adapters import Services
-from assay.pipeline.durations import is_run, seconds_of_last_run, write_durations
 from assay.pipeline.merge import Whole, merge, save_run, saved_run, without_shard
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import Progress
 from assay.pipeline.provenance import new_run_id
 from assay.pipeline.run_suites import SuiteRequest, chosen_cases
-from assay.pipeline.suite_counts import FILE
+from assay.pipeline.suite_cases.durations import is_run, seconds_of_last_run, write_durations
+from assay.pipeline.suite_cases.suite_counts import FILE
 
 NAME = "slurm"
 LOOK_S = 2.0

@@ -14,7 +14,7 @@ from assay.models.files import check_model_file
 from assay.models.named_sources import Fetch, is_named, path_in_repository, to_file
 from assay.models.named_sources.wanted import SourceRequest
 from assay.models.sources import is_factory
-from assay.pipeline.originals import OriginalRequest
+from assay.pipeline.references.originals import OriginalRequest
 from assay.pipeline.request import ModelRequest, Request
 
 MINED = "mined:"

@@ -20,9 +20,9 @@ from assay.judge.outcome_table import OUTCOMES, REFUSALS
 from assay.options.arguments import given_arguments
 from assay.options.run import RunOptions
 from assay.pipeline.adapters import Services
-from assay.pipeline.expected_timeouts import with_expected_timeouts
-from assay.pipeline.known_outcomes import SHIPPED, expectations, expectations_folder
 from assay.pipeline.open_run import Checked, judge_run
+from assay.pipeline.suite_cases.expected_timeouts import with_expected_timeouts
+from assay.pipeline.suite_cases.known_outcomes import SHIPPED, expectations, expectations_folder
 
 
 class JudgedBy(Protocol):

@@ -8,7 +8,7 @@ from typing import Any
 from assay.commands.composition import open_services
 from assay.core.trend import Trend
 from assay.errors import NotWritable, UsageError
-from assay.pipeline.trend import trend
+from assay.pipeline.past_runs.trend import trend
 from assay.reports import trend_picture, trend_text
 
 

@@ -56,7 +56,7 @@ def used_now(path: str | Path) -> None:
 
 
 def compiled() -> Iterator[Entry]:
-    """The folders of Inductor (`assay.backends.torch_cache`), which nobody dates but who compiles into them."""
+    """The folders of Inductor (`assay.backends.torch.cache`), which nobody dates but who compiles into them."""
     for folder in (user_cache() / "inductor").glob("worker-*"):
         if entry := entry_of(folder, used=folder / _LOCK):
             yield entry

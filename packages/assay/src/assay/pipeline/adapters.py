@@ -14,8 +14,8 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.options.groups import DEFAULT_HISTORY
 from assay.pipeline.job_graph import JobGraph
+from assay.pipeline.kept_files.shared_files import SharedFiles
 from assay.pipeline.progress import SILENT, Progress
-from assay.pipeline.shared_files import SharedFiles
 from assay.plugins import availability
 from assay.ports import Availability, Store
 

@@ -17,23 +17,23 @@ from assay.core.job_base import Job, JobKind
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.pipeline.adapters import Services
-from assay.pipeline.ensure_references import (
+from assay.pipeline.open_run import Checked, OpenRun, open_run
+from assay.pipeline.plan import plan
+from assay.pipeline.references.ensure_references import (
     ensure_references,
     is_wrong_input,
     reject_wrong_inputs,
     without_reference,
     wrong_labels,
 )
-from assay.pipeline.late_references import engines_out_of_time, left_unasked, not_answered
-from assay.pipeline.open_run import Checked, OpenRun, open_run
-from assay.pipeline.originals import record_originals
-from assay.pipeline.plan import plan
-from assay.pipeline.refused_inputs import RefusedInputs
+from assay.pipeline.references.late_references import engines_out_of_time, left_unasked, not_answered
+from assay.pipeline.references.originals import record_originals
+from assay.pipeline.references.verify_stages import VerifyStages, coarse_suffices
 from assay.pipeline.request import Request
 from assay.pipeline.two_process_comparison import comparisons
 from assay.pipeline.unavailable import left_unbuilt, unavailable
-from assay.pipeline.verify_stages import VerifyStages, coarse_suffices
-from assay.pipeline.witnesses import Witnessed
+from assay.pipeline.witnesses.ask_witnesses import Witnessed
+from assay.pipeline.witnesses.refused_inputs import RefusedInputs
 
 _Job = TypeVar("_Job", bound=Job)
 

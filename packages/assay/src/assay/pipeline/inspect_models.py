@@ -21,8 +21,8 @@ from assay.errors import BadModel, UsageError, each
 from assay.models.goldens import read_lock
 from assay.models.sources import source_name
 from assay.pipeline.adapters import Services
-from assay.pipeline.originals import original_of
-from assay.pipeline.own_data import check_prompts_of, put_in_place, staging_folder, with_prompts
+from assay.pipeline.references.originals import original_of
+from assay.pipeline.references.own_data import check_prompts_of, put_in_place, staging_folder, with_prompts
 from assay.pipeline.request import ModelRequest
 
 _ORIGINAL = "|original"

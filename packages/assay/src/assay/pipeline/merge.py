@@ -23,10 +23,10 @@ from assay.errors import NotWritable, UsageError, each
 from assay.options.arguments import given_arguments, without
 from assay.options.run import RunOptions
 from assay.pipeline.adapters import Services
-from assay.pipeline.expected_timeouts import endless, of_files
 from assay.pipeline.open_run import Checked, judge_run
 from assay.pipeline.provenance import new_run_id
-from assay.pipeline.suite_select import parse_shard
+from assay.pipeline.suite_cases.expected_timeouts import endless, of_files
+from assay.pipeline.suite_cases.suite_select import parse_shard
 
 _MARK = b"assay run 1\n"
 _ANY_MARK = re.compile(rb"assay run \d+\n")

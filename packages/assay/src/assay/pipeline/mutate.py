@@ -25,15 +25,15 @@ from assay.judge.metric_registry import recorded_by
 from assay.judge.outcome_table import COMPARED, FAILURES, OUTCOMES
 from assay.pipeline.adapters import Services
 from assay.pipeline.check import by_case, record_run, run_jobs
-from assay.pipeline.ensure_references import ensure_references, reject_wrong_inputs
-from assay.pipeline.mutation_score import Score, summary
+from assay.pipeline.mutants.mutation_score import Score, summary
+from assay.pipeline.mutants.sample_mutants import GateJob, Injected, list_mutants, mutant_jobs, sample_mutants
+from assay.pipeline.mutants.survivors import explain
 from assay.pipeline.open_run import Checked, OpenRun, judge_run, open_run
 from assay.pipeline.plan import reference_dir
 from assay.pipeline.provenance import new_run_id, provenance, this_machine
-from assay.pipeline.sample_mutants import GateJob, Injected, list_mutants, mutant_jobs, sample_mutants
-from assay.pipeline.survivors import explain
-from assay.pipeline.tolerances import with_tolerances
-from assay.pipeline.witnesses import Witnessed
+from assay.pipeline.references.ensure_references import ensure_references, reject_wrong_inputs
+from assay.pipeline.references.tolerances import with_tolerances
+from assay.pipeline.witnesses.ask_witnesses import Witnessed
 
 CAUGHT = tuple(outcome.value for outcome in OUTCOMES if outcome in COMPARED | FAILURES)
 """How a gate may see a mutant."""

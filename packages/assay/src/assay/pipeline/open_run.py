@@ -21,12 +21,12 @@ from assay.errors import HarnessError, RunNotFound, StoreUnreachable, WorkerFail
 from assay.judge.verdicts import first_verdict, judge
 from assay.options.repro import config_of
 from assay.pipeline.adapters import RunJournal, Services
-from assay.pipeline.clock_ahead import clock_ahead
-from assay.pipeline.drift import annotate_drift
 from assay.pipeline.going_on import resumable, resume_command, what_to_do
-from assay.pipeline.job_logs import with_log
-from assay.pipeline.run_changes import compared_results, with_changes
-from assay.pipeline.run_files import bring_references, share_run
+from assay.pipeline.kept_files.job_logs import with_log
+from assay.pipeline.kept_files.run_files import bring_references, share_run
+from assay.pipeline.past_runs.clock_ahead import clock_ahead
+from assay.pipeline.past_runs.drift import annotate_drift
+from assay.pipeline.past_runs.run_changes import compared_results, with_changes
 
 BATCH_S = 0.5
 """Between two transactions of the history; the journal has every result at once."""

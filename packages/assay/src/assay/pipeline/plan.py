@@ -30,15 +30,15 @@ from assay.errors import UsageError, each
 from assay.models.random_inputs import check_can_be_generated
 from assay.models.sources import check_source
 from assay.pipeline.adapters import Services
-from assay.pipeline.find_baseline import find_baseline
+from assay.pipeline.baselines.find_baseline import find_baseline
 from assay.pipeline.inspect_models import inspect_models, model_files
-from assay.pipeline.originals import oracle_digest, original_case, original_folder
-from assay.pipeline.own_data import check_whole
+from assay.pipeline.kept_files.run_folders import CANDIDATES, TRACES, candidate_dir, prune, trace_dir
+from assay.pipeline.kept_files.save_tensors import with_saving
 from assay.pipeline.prompt_flows import check_prompt_flows, check_prompts
 from assay.pipeline.provenance import new_run_id, provenance, this_machine
+from assay.pipeline.references.originals import oracle_digest, original_case, original_folder
+from assay.pipeline.references.own_data import check_whole
 from assay.pipeline.request import ModelRequest, Request
-from assay.pipeline.run_folders import CANDIDATES, TRACES, candidate_dir, prune, trace_dir
-from assay.pipeline.save_tensors import with_saving
 from assay.pipeline.threads import with_threads_each
 from assay.plugins import check_flow
 from assay.task_metrics.registry import check_task

@@ -13,7 +13,7 @@ from assay.errors import BadGolden, HarnessError, UsageError
 from assay.judge.note_text import note_text
 from assay.models.own_data.prompts.short_goldens import is_of_prompts
 from assay.models.own_data.prompts.signature import signature_of
-from assay.pipeline.own_data import form_of
+from assay.pipeline.references.own_data import form_of
 from assay.plugins import BACKENDS, load
 from assay.ports import is_prompted
 

@@ -17,9 +17,9 @@ from assay.judge.chosen_tolerance import by_choice, with_choice
 from assay.judge.witnesses import Doubt, Side, agrees, doubt_of, library_of_reference, side_of
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.pipeline.adapters import Services
+from assay.pipeline.kept_files.run_files import with_files
 from assay.pipeline.open_run import Checked, judge_run
-from assay.pipeline.run_files import with_files
-from assay.pipeline.witness_flows import quantizing
+from assay.pipeline.witnesses.witness_flows import quantizing
 from assay.plugins import library_of
 
 

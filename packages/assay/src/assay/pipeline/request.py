@@ -10,7 +10,7 @@ from assay.core.flow import Flow
 from assay.core.limits import Limits, Measuring
 from assay.core.policy import Policy
 from assay.core.run import ModelSource
-from assay.pipeline.originals import OriginalRequest
+from assay.pipeline.references.originals import OriginalRequest
 
 
 @dataclass(frozen=True, kw_only=True)

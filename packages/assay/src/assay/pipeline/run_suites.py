@@ -21,15 +21,15 @@ from assay.core.run import ModelSource, Run
 from assay.errors import NothingSelected
 from assay.pipeline.adapters import Services
 from assay.pipeline.check import record_run
-from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
 from assay.pipeline.machine_peaks import with_roofline_peaks
 from assay.pipeline.open_run import Checked
 from assay.pipeline.plan import reference_dir
 from assay.pipeline.progress import Progress
 from assay.pipeline.provenance import PACKAGES, new_run_id, provenance, this_machine
-from assay.pipeline.suite_contract import collect_cases, make_files
-from assay.pipeline.suite_counts import check_counts
-from assay.pipeline.suite_select import Chosen, Selection, choose
+from assay.pipeline.suite_cases.expected_timeouts import limits_of, with_expected_timeouts
+from assay.pipeline.suite_cases.suite_contract import collect_cases, make_files
+from assay.pipeline.suite_cases.suite_counts import check_counts
+from assay.pipeline.suite_cases.suite_select import Chosen, Selection, choose
 from assay.pipeline.threads import with_threads
 from assay.ports import Suite, count_name, missing_outcome
 

@@ -92,7 +92,7 @@ class FlowUnderTest:
         from assay.core.data import Data
         from assay.core.limits import Limits
         from assay.models.tensors import write_tensors
-        from assay.pipeline import golden
+        from assay.pipeline.goldens import golden
         from assay.pipeline.inspect_models import inspect_models
         from assay.pipeline.request import ModelRequest
 

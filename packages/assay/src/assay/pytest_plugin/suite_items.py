@@ -35,15 +35,15 @@ from assay.options.arguments import arguments_of
 from assay.options.run import RunOptions
 from assay.pipeline.adapters import Services
 from assay.pipeline.check import by_case
-from assay.pipeline.ensure_references import ensure_references
-from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
 from assay.pipeline.job_graph import Stage
-from assay.pipeline.known_outcomes import expectations, expectations_folder
 from assay.pipeline.plan import reference_dir
+from assay.pipeline.references.ensure_references import ensure_references
 from assay.pipeline.run_suites import missing_case_result
-from assay.pipeline.suite_contract import collect_cases, make_files
-from assay.pipeline.suite_select import Selection, parse_shard, select
-from assay.pipeline.witnesses import Witnessed
+from assay.pipeline.suite_cases.expected_timeouts import limits_of, with_expected_timeouts
+from assay.pipeline.suite_cases.known_outcomes import expectations, expectations_folder
+from assay.pipeline.suite_cases.suite_contract import collect_cases, make_files
+from assay.pipeline.suite_cases.suite_select import Selection, parse_shard, select
+from assay.pipeline.witnesses.ask_witnesses import Witnessed
 from assay.ports import Suite
 
 BATCH = 64

@@ -10,8 +10,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from assay.backends.flow_options import resolve_options
-from assay.backends.onnxruntime import OnnxRuntime
-from assay.backends.onnxruntime_engine import OnnxRuntimeEngine
+from assay.backends.onnxruntime.backend import OnnxRuntime
+from assay.backends.onnxruntime.engine import OnnxRuntimeEngine
 from assay.core.flow import VARIABLE, Flow, Option
 from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, OptionSpec

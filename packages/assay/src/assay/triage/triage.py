@@ -15,8 +15,8 @@ from assay.core.job import VerifyJob
 from assay.core.result import Result
 from assay.environments.releases import ScriptRun
 from assay.pipeline.adapters import Services
-from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.provenance import this_machine
+from assay.pipeline.references.ensure_references import ensure_references
 from assay.ports import ShowsSavedUse
 from assay.triage.cause import Cause, Doubt
 from assay.triage.cause_page import write_pages

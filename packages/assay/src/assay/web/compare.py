@@ -16,8 +16,8 @@ from assay.core.run import Run
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
 from assay.judge.changes import cell_changes
-from assay.pipeline.against import PREVIOUS
-from assay.pipeline.run_changes import facts_between
+from assay.pipeline.past_runs.against import PREVIOUS
+from assay.pipeline.past_runs.run_changes import facts_between
 from assay.ports.browsing import JobPair
 from assay.reports.html_changes import page_changes
 from assay.web.answer import Answer, NotFound, NothingToCompare, page_number

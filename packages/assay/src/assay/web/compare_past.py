@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from assay.core.changes import CellChange
 from assay.core.run import Run
 from assay.judge.changes import is_of_a_batch
-from assay.pipeline.run_changes import PAST_RUNS
+from assay.pipeline.past_runs.run_changes import PAST_RUNS
 from assay.ports import RunSearch
 from assay.ports.browsing import RunMetrics
 from assay.reports.changes import shown_metrics

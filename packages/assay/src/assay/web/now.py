@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from assay.core.verdict import VerdictStatus
-from assay.pipeline.clock_ahead import clock_ahead
+from assay.pipeline.past_runs.clock_ahead import clock_ahead
 from assay.ports import RunSummary
 from assay.ports.browsing import CaseCount, Count, JobState, Standing
 from assay.web.answer import Answer

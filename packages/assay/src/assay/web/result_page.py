@@ -13,7 +13,7 @@ from assay.errors import UsageError
 from assay.judge.named_metrics import metrics
 from assay.judge.verdicts import judge
 from assay.options.repro import config_of
-from assay.pipeline.find_baseline import approved_results
+from assay.pipeline.baselines.find_baseline import approved_results
 from assay.reports.html_detail import detail
 from assay.reports.rows import rows
 from assay.web.annotations import annotations_on

@@ -8,7 +8,7 @@ import msgspec
 
 from assay.commands.composition import reading_services
 from assay.errors import AssayError
-from assay.pipeline.find_baseline import baselines
+from assay.pipeline.baselines.find_baseline import baselines
 from assay.ports import RunSummary
 from assay.web.site import Site
 

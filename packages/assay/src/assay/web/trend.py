@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from assay.core.annotation import Annotation
 from assay.core.trend import Change, Point, Trend
 from assay.errors import UsageError
-from assay.pipeline.trend import SHORT, Observed, trend_of
+from assay.pipeline.past_runs.trend import SHORT, Observed, trend_of
 from assay.ports.browsing import CellQuery, MetricHistory, RunWindow
 from assay.web.annotations import annotations_on
 from assay.web.answer import Answer, page_number

@@ -1,0 +1,1 @@
+"""ExecuTorch: a program for its portable kernels or a delegate, lowered and run by one runtime."""

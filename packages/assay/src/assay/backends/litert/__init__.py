@@ -1,0 +1,1 @@
+"""LiteRT: the interpreter of TensorFlow Lite, on models that a converter of PyTorch made."""

@@ -1,0 +1,1 @@
+"""llama.cpp: a GGUF file that continues prompts."""

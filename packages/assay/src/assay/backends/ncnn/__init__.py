@@ -1,0 +1,1 @@
+"""ncnn: a model converted by its own program, and run on the CPU."""

@@ -1,0 +1,1 @@
+"""OpenVINO: compiled models, and next to them the pipeline of language models."""

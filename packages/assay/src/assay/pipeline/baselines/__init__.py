@@ -1,0 +1,1 @@
+"""Approved engines: set, found again, listed, made current again."""

@@ -1,0 +1,1 @@
+"""Goldens by command: recorded, extended, looked at for what is stale."""

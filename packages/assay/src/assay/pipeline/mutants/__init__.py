@@ -1,0 +1,1 @@
+"""The mutants of a model: which are run, and what it means that one passed."""

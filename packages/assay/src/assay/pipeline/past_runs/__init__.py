@@ -1,0 +1,1 @@
+"""What a run is compared with: the run before, its baseline, its trend."""

@@ -1,0 +1,1 @@
+"""The cases of suites: which are taken, how they are shared out, and what is known of their outcomes."""
