@@ -33,12 +33,6 @@ pytest.importorskip(
 )
 
 
-@pytest.fixture
-def nodes() -> Iterator[RayNodes]:
-    with ray_cluster() as addresses:
-        yield addresses
-
-
 def _let_all_join(cluster: RayCluster, number: int = 2) -> None:
     assert cluster.nodes
     while cluster.coming:

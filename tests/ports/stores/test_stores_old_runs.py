@@ -170,8 +170,11 @@ def test_another_run_with_the_same_id_is_told_and_all_others_are_copied(location
         old.record("20260101", [make_result("theirs")])
         _run(old, "20260102", make_result("theirs"))
         for _ in range(2):
-            with pytest.raises(OtherRun, match=r"but for a run: another run has the id 20260101 .*2026-01-01T00:00:00"):
+            with pytest.raises(
+                OtherRun, match=r"but for a run: another run has the id 20260101 .*2026-01-01T00:00:00"
+            ) as told:
                 copy_history(old, store, lambda *_: None)
+            assert str(told.value).endswith("; keep the history that is copied: the run can be read there")
         assert [result.case for result in store.results("20260101")] == ["mine"]
         assert [result.case for result in store.results("20260102")] == ["theirs"]
 
@@ -185,6 +188,17 @@ def test_a_run_of_another_command_is_another_run(location: str, tmp_path: Path) 
         with pytest.raises(OtherRun, match=r"another run has the id 20260101 .*`assay run mine`"):
             copy_history(old, store, lambda *_: None)
         assert [result.case for result in store.results("20260101")] == ["mine"]
+
+
+def test_runs_that_were_not_copied_are_counted(location: str, tmp_path: Path) -> None:
+    with closing(SqlStore(str(tmp_path / "old.db"))) as old, closing(SqlStore(location)) as store:
+        for run in ("20260101", "20260102", "20260103"):
+            store.open_run(make_run(run, command="assay run mine"))
+            old.open_run(make_run(run, command="assay run theirs"))
+        _run(old, "20260104", make_result("theirs"))
+        with pytest.raises(OtherRun, match=r"but for 3 runs, of which the first: another run has the id 20260101 "):
+            copy_history(old, store, lambda *_: None)
+        assert [result.case for result in store.results("20260104")] == ["theirs"]
 
 
 def test_a_run_without_a_command_is_told_without_one(location: str, tmp_path: Path) -> None:

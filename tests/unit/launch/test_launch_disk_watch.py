@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from assay.launch import disk_watch
 from assay.launch.disk_watch import LEFT_BYTES, DiskWatch
 from assay.launch.temp_folder import wait_for_removals
 from assay.testing.builders import make_job
+from deep_folder import make_deep_folder
 
 MB = 1 << 20
 
@@ -103,13 +103,7 @@ def test_it_does_not_look_again_at_once_but_where_the_disk_has_become_full(
 
 def test_folders_in_each_other_are_no_trouble(tmp_path: Path) -> None:
     _lane(tmp_path, 1, MB)
-    at = os.open(tmp_path, os.O_RDONLY)
-    for _ in range(1200):
-        os.mkdir("a", dir_fd=at)
-        inner = os.open("a", os.O_RDONLY, dir_fd=at)
-        os.close(at)
-        at = inner
-    os.close(at)
+    make_deep_folder(tmp_path)
     assert disk_watch._written(str(tmp_path)) >= MB
     subprocess.run(["rm", "-rf", tmp_path / "a"], check=True)
 

@@ -51,25 +51,27 @@ class _Agent:
 
 
 def _lost(*agents: _Agent) -> list[float]:
-    """When each is lost by a driver that hears of one thing at a time, and asks after a silence. Infinity: it is kept."""
-    clock, silent, lost = _Clock(), SilentNodes(), dict[str, float]()
+    """When each is lost by a driver that hears of one thing at a time. Infinity: it is kept."""
+    clock, lost = _Clock(), dict[str, float]()
+    silent = SilentNodes(LOOK_S, lambda: clock.now)
     nodes = [Node(f"{number}", agent, None, 1) for number, agent in enumerate(agents)]
     for agent in agents:
         agent.clock = clock
     while clock.now < END_S:
-        busy = [node for node in nodes if node.name not in lost]
+        busy = silent.longest_first([node for node in nodes if node.name not in lost])
+        if not busy:
+            break
         given = [(at, node) for node in busy for at in node.actor.results if at > clock.now]
         comes: list[tuple[float, Node | _Call]] = [*given, *((call.due, call) for call in silent.calls)]
         at, what = min(comes, key=lambda pair: pair[0], default=(inf, None))
-        clock.now = min(at, clock.now + LOOK_S)
+        due = clock.now + silent.due_s()
+        clock.now = min(at, due)
         gone: list[Node] = []
-        if clock.now < at:
-            gone = silent.ask(busy)
-        elif isinstance(what, _Call):
+        if isinstance(what, _Call) and at <= due:
             gone = silent.answer(what, what.says)
-        elif what is not None:
+        elif what is not None and at <= due:
             silent.heard(what)
-        lost |= {node.name: clock.now for node in gone}
+        lost |= {node.name: clock.now for node in (*gone, *silent.look())}
     return [lost.get(node.name, inf) for node in nodes]
 
 
@@ -110,7 +112,7 @@ def test_a_node_is_lost_that_does_not_answer_or_says_twice_that_it_has_nothing_t
 
 def test_who_stands_still_is_lost_beside_others_and_costs_none_of_them() -> None:
     at_work, still, slow = _Agent(), _Agent(after_s=inf), _Agent(after_s=40.0)
-    assert _lost(at_work, still, slow) == [inf, 160.0, inf]
+    assert _lost(at_work, still, slow) == [inf, 120.0, inf]
     assert still.asked == 1
 
 
@@ -121,4 +123,5 @@ def test_who_gives_results_all_the_time_is_not_asked() -> None:
 
 
 def test_results_of_one_excuse_no_other() -> None:
-    assert _lost(_Agent(after_s=inf), _Agent(results=(70.0,))) == [130.0, inf]
+    assert _lost(_Agent(after_s=inf), _Agent(results=(70.0,))) == [120.0, inf]
+    assert _lost(_Agent(after_s=inf), _Agent(results=range(1, 1100))) == [120.0, inf]

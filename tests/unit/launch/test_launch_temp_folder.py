@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from assay.launch.temp_folder import _remove
+from deep_folder import make_deep_folder
 
 NOBODY = 65534
 
@@ -41,12 +42,6 @@ def test_folders_that_their_owner_may_not_look_into_are_removed_and_what_a_link_
 def test_thousands_of_folders_in_each_other_are_removed(tmp_path: Path) -> None:
     worker = tmp_path / "worker"
     worker.mkdir()
-    at = os.open(worker, os.O_RDONLY)
-    for _ in range(1200):
-        os.mkdir("a", dir_fd=at)
-        inner = os.open("a", os.O_RDONLY, dir_fd=at)
-        os.close(at)
-        at = inner
-    os.close(at)
+    make_deep_folder(worker)
     _remove(str(worker))
     assert not worker.exists()

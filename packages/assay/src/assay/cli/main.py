@@ -10,6 +10,7 @@ import io
 import os
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -46,7 +47,22 @@ app.callback()(lambda: None)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Exits; a user's mistake is one sentence on standard error, never a traceback."""
     be_command()
-    exits(lambda: app(args=list(arguments) if arguments is not None else None, prog_name="assay"))
+    exits(lambda: _run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> None:
+    demand_clock()
+    app(args=list(arguments) if arguments is not None else None, prog_name="assay")
+
+
+def demand_clock() -> None:
+    """Python counts nanoseconds in 64 bits. Raises HarnessError where the clock is beyond them."""
+    try:
+        time.time()
+    except OverflowError:
+        raise HarnessError(
+            "this machine's clock is beyond the year 2262, which no run could be recorded with: set it"
+        ) from None
 
 
 def be_command() -> None:

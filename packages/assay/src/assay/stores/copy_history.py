@@ -43,19 +43,20 @@ def copy_history(source: SqlStore, target: SqlStore, copied: Callable[[str, int]
     `target` raises OtherRun when all others are copied."""
     with source.reading() as connection:
         numbers = connection.execute(select(runs.c.number, runs.c.id).order_by(runs.c.number)).all()
-    total, others = 0, ""
+    total, others = 0, list[str]()
     same = Constants()
     for number, run_id in numbers:
         try:
             new = _copy_run(source, target, number, same)
         except OtherRun as error:
-            others = others or str(error)
+            others.append(str(error))
             continue
         total += new
         copied(run_id, new)
     _copy_annotations(source, target)
     if others:
-        raise OtherRun(f"all was copied but for a run: {others}")
+        which = "a run" if len(others) == 1 else f"{len(others)} runs, of which the first"
+        raise OtherRun(f"all was copied but for {which}: {others[0]}")
     return len(numbers), total
 
 
@@ -126,7 +127,7 @@ def _open(
     """Its number, and the keys of the jobs that it has already."""
     row = {**run, "status": "running"}
     connection.execute(insert_for(connection, runs).on_conflict_do_nothing(index_elements=["id"]), row)
-    demand_same_run(connection, run, by_command=True)
+    demand_same_run(connection, run, copied=True)
     number = int(connection.scalars(select(runs.c.number).where(runs.c.id == run["id"])).one())
     empty = {"run": number, "jobs": summary["jobs"], "recorded": 0, "word": "", "passed": 0, "failed": 0, "other": 0}
     _add_new(connection, run_payloads, [{**whole, "run": number}])

@@ -53,6 +53,8 @@ _WORST_FIRST = (
 )
 _ADD_UP_EVERY = 5000
 """Results of a run: what they changed in the counts is added up before it is closed, too."""
+_RUN_AGAIN = "run the command again, which gives a new id"
+_READ_BOTH = "keep the history that is copied: the run can be read there"
 _PASSED = (VerdictStatus.PASS, VerdictStatus.XFAIL)
 _FAILED = (VerdictStatus.FAIL, VerdictStatus.XPASS)
 
@@ -85,20 +87,21 @@ def add_run(connection: Connection, run: Run) -> None:
         connection.execute(insert(run_models), rows)
 
 
-def demand_same_run(connection: Connection, row: Mapping[str, Any], *, by_command: bool = False) -> None:
-    """Two machines may give the same id in the same second: their results are not those of one run. Raises OtherRun. `by_command`: one of
-    another command is another run, too; who records a run again, or merges it again, may call it by another one."""
+def demand_same_run(connection: Connection, row: Mapping[str, Any], *, copied: bool = False) -> None:
+    """Two machines may give the same id in the same second: their results are not those of one run. Raises OtherRun. `copied`: it comes
+    from another history, and one of another command is another run, too; who records a run again, or merges it again, may call it by
+    another one."""
     known = connection.execute(
         select(runs.c.started_at, runs.c.commit, runs.c.machine, runs.c.command).where(runs.c.id == row["id"])
     ).one()
-    names = ("started_at", "commit", "machine", *(("command",) if by_command else ()))
+    names = ("started_at", "commit", "machine", *(("command",) if copied else ()))
     mine, theirs = ([columns[name] for name in names] for columns in (row, known._mapping))
     if mine != theirs:
-        command = f"`{known.command}`" if by_command and known.command else ""
+        command = f"`{known.command}`" if copied and known.command else ""
+        what_to_do = _READ_BOTH if copied else _RUN_AGAIN
         facts = (known.started_at, known.commit[:12] and f"commit {known.commit[:12]}", known.machine, command)
         raise OtherRun(
-            f"another run has the id {row['id']} there ({', '.join(filter(None, facts))}): nothing of it was changed; run the "
-            "command again, which gives a new id"
+            f"another run has the id {row['id']} there ({', '.join(filter(None, facts))}): nothing of it was changed; {what_to_do}"
         )
 
 

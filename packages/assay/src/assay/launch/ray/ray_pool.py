@@ -25,7 +25,7 @@ from assay.launch.ray.silent_nodes import SilentNodes
 from assay.ports import JobSource
 
 LOOK_S = 60.0
-"""Without a word from any node, each is asked whether it is at work."""
+"""A node that owes answers and says nothing for so long is asked whether it is at work."""
 FETCH_S = 300.0
 """For results that a node has given, and that Ray brings here."""
 MOST_RESTARTS = 3
@@ -55,7 +55,7 @@ class RayPool:
 class _Launch:
     def __init__(self, source: JobSource, cluster: RayCluster, alone: bool) -> None:
         self._source, self._cluster, self._alone = source, cluster, alone
-        self._sharing, self._silent = Sharing(pairs=alone), SilentNodes()
+        self._sharing, self._silent = Sharing(pairs=alone), SilentNodes(LOOK_S)
         self._done = self._total = 0
         self._lost_name, self._restarts = "", 0
 
@@ -111,14 +111,14 @@ class _Launch:
     def next_results(self) -> Iterable[Result]:
         """Of the first node that has any; none where no node says anything for long, or none has anything to do yet. What a node owes that
         stands still is asked of the others."""
-        busy = [node for node in self._cluster.nodes if node.owed]
+        busy = self._silent.longest_first([node for node in self._cluster.nodes if node.owed])
         if not busy:
             return
         streams = {node.stream: node for node in busy}
         sent = {call: node for node in busy for call in node.sent}
         asked = self._silent.calls
-        heard = [*streams, *sent, *asked, *self._cluster.greetings]
-        ready, _ = ray.wait(heard, num_returns=1, timeout=LOOK_S, fetch_local=False)
+        heard = [*asked, *streams, *sent, *self._cluster.greetings]
+        ready, _ = ray.wait(heard, num_returns=1, timeout=self._silent.due_s(), fetch_local=False)
         for awaited in ready:
             if awaited in sent:
                 yield from self._has_come(sent[awaited], awaited)
@@ -126,8 +126,11 @@ class _Launch:
                 yield from self._of(streams[awaited])
             elif awaited in asked:
                 yield from self._all_lost(self._silent.answer(awaited, _is_at_work(awaited)))
-        if not ready:
-            yield from self._all_lost(self._silent.ask(busy))
+        yield from self._all_lost(node for node in self._silent.look() if not self._has_said(node))
+
+    def _has_said(self, node: Node) -> bool:
+        """Something that only was not heard yet, for the driver itself stood still."""
+        return bool(ray.wait([node.stream], timeout=0, fetch_local=False)[0])
 
     def _has_come(self, node: Node, call: Any) -> Iterable[Result]:
         """The jobs are there, or cannot be."""
