@@ -28,8 +28,8 @@ def test_an_agent_that_stands_still_is_lost_and_nothing_else(
 
     monkeypatch.setattr(ray_pool, "LOOK_S", 3.0)
     jobs = [
-        faulty_job(f"case-{number}", "slow", model=open_model(linear), golden=golden, options={"seconds": 0.1})
-        for number in range(160)
+        faulty_job(f"case-{number}", "slow", model=open_model(linear), golden=golden, options={"seconds": 0.05})
+        for number in range(40)
     ]
     with closing(RayCluster(nodes.address, workers=1)) as cluster:
         while len(cluster.nodes) < 2:
@@ -43,7 +43,7 @@ def test_an_agent_that_stands_still_is_lost_and_nothing_else(
             if len(keys) == 10:
                 (agent,) = _agents_of(nodes.started[-1].pid)
                 agent.suspend()
-    assert when_lost[0] < 120
+    assert when_lost[0] < 30
     assert sorted(keys) == sorted(job.key for job in jobs)
 
 
