@@ -22,14 +22,14 @@ BAD: dict[str, tuple[str, Callable[[Path], Any], Model, str, str]] = {
         lambda path: np.savez(path, X=X),
         ONE,
         "",
-        "{p} holds 'X', which one neither takes nor gives; perhaps you mean 'x'",
+        "{p} holds 'X', which one neither takes nor gives; perhaps you mean 'x' (a label of the samples is called 'label_X')",
     ),
     "a name far off": (
         "a.npz",
         lambda path: np.savez(path, pixels=X),
         ONE,
         "",
-        "{p} holds 'pixels', which one neither takes nor gives; choose one of x, y",
+        "{p} holds 'pixels', which one neither takes nor gives; choose one of x, y (a label of the samples is called 'label_pixels')",
     ),
     "an input is missing": (
         "a.npz",

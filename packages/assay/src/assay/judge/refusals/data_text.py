@@ -72,7 +72,9 @@ DATA: dict[str, str] = {
     DataCode.PILLOW_NOT_INSTALLED: "images are read by Pillow, which is not installed: pip install 'assay[images]'",
     DataCode.IMAGE_NOT_READ: "{file} cannot be read as an image ({error})",
     # values beside what the model declares
-    DataCode.NEITHER_TAKEN_NOR_GIVEN: "{where} holds '{name}', which {model} neither takes nor gives; {hint}",
+    DataCode.NEITHER_TAKEN_NOR_GIVEN: (
+        "{where} holds '{name}', which {model} neither takes nor gives; {hint} (a label of the samples is called 'label_{name}')"
+    ),
     DataCode.NOT_GIVEN: "{where} holds '{name}', which {model} does not give; {hint}",
     DataCode.NO_SUCH_CONTAINER: "{where}: '{name}' is a {dtype} in the model, and {error}",
     DataCode.ARRAY_WITHOUT_NAME: (
