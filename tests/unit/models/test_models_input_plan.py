@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
+from onnx import numpy_helper
 from planned_models import Weights, answers, made, planned, rows
 
 from assay.core.input_plan import InputPlan
@@ -60,6 +62,28 @@ def test_a_window_that_is_larger_than_the_usual_size(tmp_path: Path) -> None:
     plan = planned(path)
     assert plan.sizes["H"] >= 40
     answers(path, plan)
+
+
+@pytest.mark.parametrize("pads", ["[0, 0, 0, 8]", "[0, 8, 0, 8]", "[0, 0, 0, 3]"])
+@pytest.mark.parametrize("layer", ["c = Conv<strides=[16]>(u, w)", "c = MaxPool<strides=[16], kernel_shape=[32]>(u)"])
+def test_a_window_reads_what_a_pad_added(tmp_path: Path, layer: str, pads: str) -> None:
+    text = f"""g (float[N, T] x) => (float[N, ?] y) {{
+      p = Constant<value_ints={pads}>() o = Constant<value_ints=[1]>()
+      l = Pad(x, p) u = Unsqueeze(l, o) {layer} y = Flatten(c)
+    }}"""
+    path = made(tmp_path, text, {"w": rows(1, 1, 32)})
+    plan = planned(path)
+    (answer,), (other,) = (answers(each, plan)[0] for each in (path, _filled_otherwise(path)))
+    assert not np.array_equal(answer, other)
+
+
+def _filled_otherwise(path: Path) -> Path:
+    model = onnx.load(path)
+    (pad,) = (node for node in model.graph.node if node.op_type == "Pad")
+    model.graph.initializer.append(numpy_helper.from_array(np.float32(50), "fill"))
+    pad.input.append("fill")
+    onnx.save(model, path.with_name("other.onnx"))
+    return path.with_name("other.onnx")
 
 
 def test_a_classifier_whose_last_layer_says_the_size_of_the_image(tmp_path: Path) -> None:

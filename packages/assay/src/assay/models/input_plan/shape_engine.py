@@ -40,13 +40,14 @@ class Unmet:
 @dataclass
 class Evaluation:
     """One walk over the graph. `values` are those of the outer graph, `inner` those of each subgraph that was entered;
-    `narrow` counts windows that are larger than what they slide over, padding apart, `untaken` branches
-    that these sizes cannot enter, where nobody knows which is taken."""
+    `narrow` counts windows that are larger than what they slide over, padding apart, or that end before all that a Pad added, which
+    `unread` more elements would make them read; `untaken` branches that these sizes cannot enter, where nobody knows which is taken."""
 
     values: dict[str, Value] = field(default_factory=dict)
     inner: dict[int, dict[str, Value]] = field(default_factory=dict)
     unmet: Unmet | None = None
     narrow: int = 0
+    unread: int = 0
     untaken: int = 0
     opset: int = 0
     progress: int = 0
@@ -86,4 +87,18 @@ class Evaluation:
             outputs = ()
         for place, name in enumerate(node.outputs):
             if name:
-                scope[name] = outputs[place] if place < len(outputs) else UNKNOWN
+                scope[name] = _padded(inputs, outputs[place]) if place < len(outputs) else UNKNOWN
+
+
+def _padded(inputs: Sequence[Value], output: Value) -> Value:
+    """As what it is made of, as long as the last axis keeps its length."""
+    source = inputs[0] if inputs else UNKNOWN
+    if (
+        output.padded
+        or not source.padded
+        or not output.shape
+        or not source.shape
+        or output.shape[-1] != source.shape[-1]
+    ):
+        return output
+    return Value(output.shape, output.data, source.padded)

@@ -68,11 +68,22 @@ class _Search:
         if not good:
             best = max(self.seen.values(), key=lambda state: state.progress)
             return Solution(start, evaluation, best.unmet)
-        chosen = min(
-            good, key=lambda state: (self._walk(state).untaken, self._walk(state).narrow, self._elements(state))
-        )
+        chosen = min(good, key=self._rank)
+        chosen = min([chosen, *self._reaching(chosen)], key=self._rank)
         chosen = self._shrunk(chosen, batch, firsts)
         return Solution(chosen, self._walk(chosen))
+
+    def _rank(self, state: Sizes) -> tuple[int, int, int]:
+        evaluation = self._walk(state)
+        return evaluation.untaken, evaluation.narrow, self._elements(state)
+
+    def _reaching(self, good: Sizes) -> Iterator[Sizes]:
+        """Sizes at which a window might read what a Pad added and none reads."""
+        more = self._walk(good).unread
+        for names in (self.others, *([name] for name in self.others)) if more else ():
+            grown = {**good, **{name: good[name] + more for name in names}}
+            if self._elements(grown) <= MOST_ELEMENTS and not self._spent() and self._walk(grown).unmet is None:
+                yield grown
 
     def _shrunk(self, good: Sizes, batch: int, firsts: Mapping[str, bool]) -> Sizes:
         """Dimensions that became larger together with a batch go back to it together."""

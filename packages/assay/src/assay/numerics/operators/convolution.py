@@ -61,7 +61,7 @@ def convolution_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value
     if node.op in ("Conv", "QLinearConv"):
         _fit(at(inputs, 2 if node.op == "Conv" else 8), weight[0])
     kernel = stated(node.attributes, "kernel_shape", list(weight[2:]))
-    spatial_out = slide(node, spatial, kernel, scope)
+    spatial_out = slide(node, spatial, kernel, scope, 0 if last else inputs[0].padded)
     return plain((shape[0], *spatial_out, weight[0]) if last else (shape[0], weight[0], *spatial_out))
 
 

@@ -185,7 +185,8 @@ def _pad_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
         dims[axis] = size + before + after
         if size + before + after < 0:
             raise Conflict(ConstraintCode.NEGATIVE_PADDING, axis=axis, size=size, before=before, after=after)
-    return plain(tuple(dims))
+    ends = dict(zip(axes, pads[len(axes) :], strict=False))
+    return [Value(tuple(dims), padded=max(0, ends.get(len(shape) - 1, 0)))]
 
 
 def _cropped_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:

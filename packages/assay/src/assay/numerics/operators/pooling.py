@@ -21,7 +21,7 @@ def pool_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
     shape = inputs[0].shape
     if shape is None:
         return [UNKNOWN] * len(node.outputs)
-    spatial = slide(node, shape[2:], node.attributes["kernel_shape"], scope)
+    spatial = slide(node, shape[2:], node.attributes["kernel_shape"], scope, inputs[0].padded)
     return [Value((*shape[:2], *spatial))] * max(1, len(node.outputs))
 
 

@@ -13,10 +13,12 @@ Inputs = Sequence[Value]
 
 
 class Walk(Protocol):
-    """The walk over a graph that asks a rule. `narrow` counts windows that are larger than what they slide over, padding apart,
-    `untaken` branches that these sizes cannot enter; `unmet` is the first constraint that they do not meet."""
+    """The walk over a graph that asks a rule. `narrow` counts windows that are larger than what they slide over, padding apart, or that
+    end before all that a Pad added, which `unread` more elements would make them read; `untaken` branches that these sizes cannot enter;
+    `unmet` is the first constraint that they do not meet."""
 
     narrow: int
+    unread: int
     untaken: int
     unmet: Any
     opset: int

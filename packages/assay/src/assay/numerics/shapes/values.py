@@ -19,12 +19,12 @@ Dims = tuple[int | None, ...]
 
 class Value:
     """What is known of a tensor: its shape (None: not even the rank; a None inside: that size), and its values where they are
-    few."""
+    few. `padded`: so many elements at the end of its last axis were added by a Pad."""
 
-    __slots__ = ("data", "shape")
+    __slots__ = ("data", "padded", "shape")
 
-    def __init__(self, shape: Dims | None, data: Array | None = None) -> None:
-        self.shape, self.data = shape, data
+    def __init__(self, shape: Dims | None, data: Array | None = None, padded: int = 0) -> None:
+        self.shape, self.data, self.padded = shape, data, padded
 
     def __repr__(self) -> str:
         return f"Value({self.shape}, {self.data})"

@@ -12,8 +12,9 @@ from assay.numerics.shapes.constraints import Conflict, Walk
 from assay.numerics.shapes.values import Dims, Node
 
 
-def slide(node: Node, spatial: Dims, kernel: Sequence[int | None], scope: Walk) -> list[int | None]:
-    """The sizes along spatial axes of what a sliding window gives. Raises Conflict."""
+def slide(node: Node, spatial: Dims, kernel: Sequence[int | None], scope: Walk, padded: int = 0) -> list[int | None]:
+    """The sizes along spatial axes of what a sliding window gives, where a Pad added so many elements at the end of the last one. Raises
+    Conflict."""
     rank = len(spatial)
     strides = stated(node.attributes, "strides", [1] * rank)
     dilations = stated(node.attributes, "dilations", [1] * rank)
@@ -36,6 +37,10 @@ def slide(node: Node, spatial: Dims, kernel: Sequence[int | None], scope: Walk) 
         dims.append((ceil(steps) if up else floor(steps)) + 1)
         if size + padding < reach:
             raise Conflict(ConstraintCode.WINDOW, (size, reach - padding), window=reach, size=size, padding=padding)
+        left = 0 if up else (size + padding - reach) % strides[axis]
+        if padded and axis == rank - 1 and left - (padding and pads[-1]) >= padded:
+            scope.narrow += 1
+            scope.unread = max(scope.unread, strides[axis] - left)
     return dims
 
 
