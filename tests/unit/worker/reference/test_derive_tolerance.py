@@ -53,4 +53,4 @@ def test_guards_are_asked_within_what_is_stated(
     profile = read_tolerance(tmp_path / "t")
     assert profile is not None
     assert profile.header.reason is None
-    assert (profile.guarded is not None) == asked
+    assert bool(profile.guarded) == asked

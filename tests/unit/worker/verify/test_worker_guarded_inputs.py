@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -41,7 +41,7 @@ class _Engine:
 
 
 def _asked(
-    function: Callable[[Tensor], Tensor], guarded: GuardedInputs | None = ASKED, *, published: bool = False
+    function: Callable[[Tensor], Tensor], guarded: Sequence[GuardedInputs] = (ASKED,), *, published: bool = False
 ) -> VerifyResult:
     contract = Contract(published=published)
     job = VerifyJob(Case("m", Model("m", "m.onnx", ""), contract=contract), Flow("f", "b"))
@@ -52,7 +52,7 @@ def _asked(
 
 
 def _said(
-    function: Callable[[Tensor], Tensor], guarded: GuardedInputs | None = ASKED, *, published: bool = False
+    function: Callable[[Tensor], Tensor], guarded: Sequence[GuardedInputs] = (ASKED,), *, published: bool = False
 ) -> list[str]:
     return [finding_text(each.findings[0]) for each in _asked(function, guarded, published=published).comparisons]
 
@@ -92,4 +92,13 @@ def test_what_lies_near_or_is_refused_is_right(function: Callable[[Tensor], Tens
 
 def test_it_is_not_asked_where_the_case_is_published_or_nothing_is_known() -> None:
     assert _said(np.log, published=True) == []
-    assert _said(np.log, None) == []
+    assert _said(np.log, ()) == []
+
+
+def test_the_first_of_several_inputs_that_tells_is_said() -> None:
+    assert _said(lambda x: x - 11.5, (ASKED, _with(5.0))) == _said(lambda x: x - 11.5, (_with(5.0),))
+    assert len(_said(np.log, (ASKED, _with(5.0)))) == 1
+
+
+def _with(value: float) -> GuardedInputs:
+    return GuardedInputs(ASKED.inputs, {"y": np.full((1, 2), value)}, ASKED.allowed)

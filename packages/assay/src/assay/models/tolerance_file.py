@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from assay.ports import Tensor
 HEADER = "profile.json"
 GUARDED = "guarded.safetensors"
 _PARTS = ("oracle", "deviation", "margins")
+_GUARDED_PARTS = ("inputs", "oracle", "allowed")
 _KEY = re.compile(r"(?P<sample>[0-9]{5})/(?P<name>.*)", re.DOTALL)
 
 
@@ -98,22 +99,25 @@ def read_tolerance(folder: Path) -> DerivedTolerance | None:
     return DerivedTolerance(header, **parts, others=known, guarded=_read_guarded(folder / GUARDED))
 
 
-def _guarded_tensors(guarded: GuardedInputs | None) -> dict[str, Tensor]:
-    if guarded is None:
-        return {}
-    allowed = {name: np.asarray(limit, np.float64) for name, limit in guarded.allowed.items()}
-    parts = {"inputs": guarded.inputs, "oracle": guarded.oracle, "allowed": allowed}
-    return {f"{part}/{name}": np.asarray(array, order="C") for part in parts for name, array in parts[part].items()}
+def _guarded_tensors(guarded: Sequence[GuardedInputs]) -> dict[str, Tensor]:
+    return {
+        f"{number:05d}/{part}/{name}": np.asarray(value, None if part != "allowed" else np.float64, order="C")
+        for number, each in enumerate(guarded)
+        for part in _GUARDED_PARTS
+        for name, value in getattr(each, part).items()
+    }
 
 
-def _read_guarded(path: Path) -> GuardedInputs | None:
-    parts: dict[str, dict[str, Tensor]] = {"inputs": {}, "oracle": {}, "allowed": {}}
+def _read_guarded(path: Path) -> tuple[GuardedInputs, ...]:
+    read: dict[str, dict[str, dict[str, Tensor]]] = {}
     with TensorFile(path) as file:
-        for key in file.tensors:
-            part, _, name = key.partition("/")
-            parts[part][name] = file.read(key)
-    allowed = {name: float(limit) for name, limit in parts["allowed"].items()}
-    return GuardedInputs(parts["inputs"], parts["oracle"], allowed) if allowed else None
+        for key in sorted(file.tensors):
+            number, part, name = key.split("/", 2)
+            read.setdefault(number, {each: {} for each in _GUARDED_PARTS})[part][name] = file.read(key)
+    return tuple(
+        GuardedInputs(each["inputs"], each["oracle"], {name: float(limit) for name, limit in each["allowed"].items()})
+        for each in read.values()
+    )
 
 
 def _other(folder: Path, number: int) -> Path:

@@ -124,7 +124,7 @@ def _tried(
     tried = selftest(deriving, profile, inputs)
     seconds = {**deriving.drawing.seconds, "selftest": time.perf_counter() - begin}
     begin = time.perf_counter()
-    guarded = guarded_inputs(deriving, inputs, profile, stated) if stated is not None else None
+    guarded = guarded_inputs(deriving, inputs, profile, stated) if stated is not None else ()
     seconds["guards"] = time.perf_counter() - begin
     return replace(profile.with_header(selftest=tried, seconds=seconds), guarded=guarded)
 

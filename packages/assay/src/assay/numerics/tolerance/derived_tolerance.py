@@ -14,7 +14,7 @@ from assay.core.result import UntakenBranch
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 37
+VERSION = 38
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
@@ -99,14 +99,14 @@ class DerivedTolerance:
     (real ones); `margins` by output and what it is (`low`, `high`, `scores`, `scores_deviation`, `axis`, `largest`, and
     `tipped` and `shaken`, where values are rounded to a grid: see `assay.numerics.tolerance.rules.rounding_steps`). `others`
     are the answers of a flow that rounds ties by a rule of its own (`assay.numerics.tolerance.simulate.tie_choices`), each with
-    its own noise: an engine that agrees with one of them is right. `guarded` is no sample: it is judged for itself."""
+    its own noise: an engine that agrees with one of them is right. `guarded` are no samples: they are judged for themselves."""
 
     header: Header
     oracle: Samples = field(default_factory=list)
     deviation: Samples = field(default_factory=list)
     margins: Samples = field(default_factory=list)
     others: list[DerivedTolerance] = field(default_factory=list)
-    guarded: GuardedInputs | None = None
+    guarded: tuple[GuardedInputs, ...] = ()
 
     def output(self, name: str) -> OutputNoise | None:
         """None for a name that the model has not."""

@@ -1,6 +1,8 @@
-"""Does the engine keep the model's guards against zero? It is asked where they count, once, and judged there for itself."""
+"""Does the engine keep the model's guards against zero? It is asked where they count, and judged there for itself."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -20,12 +22,19 @@ BUDGET = "budget_used"
 
 
 def check_guards(
-    job: VerifyJob, engine: Engine, rewritten: TransformedModel, guarded: GuardedInputs | None, compare: Compare
+    job: VerifyJob, engine: Engine, rewritten: TransformedModel, guarded: Sequence[GuardedInputs], compare: Compare
 ) -> tuple[Comparison, ...]:
-    """The outputs that are beyond what is allowed there. None where the case is published as it is, where a transform has made another
-    model, or where the engine does not take these inputs: nobody promised that it does."""
-    if guarded is None or job.case.contract.published or rewritten.standard is not None:
+    """The outputs that are beyond what is allowed there, at the first of these inputs where any is. None where the case is published as
+    it is, where a transform has made another model, or where the engine does not take these inputs: nobody promised that it does."""
+    if job.case.contract.published or rewritten.standard is not None:
         return ()
+    asked = (_lost(job, engine, rewritten, each, compare) for each in guarded)
+    return next((comparisons for comparisons in asked if comparisons), ())
+
+
+def _lost(
+    job: VerifyJob, engine: Engine, rewritten: TransformedModel, guarded: GuardedInputs, compare: Compare
+) -> tuple[Comparison, ...]:
     try:
         (fed,) = rewritten.fed([guarded.inputs])
         answer = checked(engine.run(with_layout(fed, job.case.inputs.layout)))
@@ -35,8 +44,8 @@ def check_guards(
     if not names:
         return ()
     comparisons, _ = compare([{name: answer[name] for name in names}], [{name: guarded.oracle[name] for name in names}])
-    asked = _described(guarded.inputs)
-    return tuple(_at(comparison, asked) for comparison in comparisons if comparison.findings)
+    described = _described(guarded.inputs)
+    return tuple(_at(comparison, described) for comparison in comparisons if comparison.findings)
 
 
 def _is_beyond(answer: Tensor | None, guarded: GuardedInputs, name: str) -> bool:

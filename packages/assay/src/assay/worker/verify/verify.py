@@ -138,7 +138,7 @@ def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stage
         held = excuse_overflow(job, actual, golden, rewritten, judging, compare, plain)
     sized = compare_at_shapes(job, lowered.backend, engine, rewritten, stages, plain)
     with stages.enter(Stage.RUN):
-        guarded = judging.profile.guarded if judging.profile is not None and not golden.lock.state else None
+        guarded = judging.profile.guarded if judging.profile is not None and not golden.lock.state else ()
         unguarded = check_guards(job, engine, rewritten, guarded, plain)
     with stages.enter(Stage.COMPARE):
         given = with_constants(job.case.model, with_statistics(held.given[0], actual, golden.outputs) + sized.given[0])

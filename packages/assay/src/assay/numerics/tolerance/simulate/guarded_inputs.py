@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +37,8 @@ from assay.numerics.tolerance.simulate.overflow import Reaching
 from assay.ports import Tensor, Tensors
 
 if TYPE_CHECKING:
+    from onnx import ModelProto
+
     from assay.numerics.tolerance.deriving import Deriving
 
 SHARE = 2.0**-10
@@ -45,54 +50,102 @@ MOST = 2.0**-4
 FAR = 4.0
 """A model without its guards is off by more than so many times what is allowed, the model itself, evaluated otherwise, by less than that
 part of it."""
+MOST_ALONE = 32
+"""Guards that are lost one at a time: each is an evaluation."""
+NONE: Mapping[str, str] = MappingProxyType({})
 Outputs = dict[str, Tensor]
 
 
 def guarded_inputs(
     deriving: Deriving, inputs: Sequence[Tensors], profile: DerivedTolerance, stated: Mapping[str, InputRange]
-) -> GuardedInputs | None:
-    """None where the model has no guards, where none counts on such inputs, or where nothing can be told there. `stated`: what a user
-    says of the values of inputs holds here, too."""
-    graph, drawing, arithmetic = deriving.graph, deriving.drawing, deriving.arithmetic
+) -> tuple[GuardedInputs, ...]:
+    """As many as it takes so that each guard that any of them tells, lost alone, is told by one. None where the model has no guards,
+    where none counts on such inputs, or where nothing can be told there. `stated`: what a user says of the values of inputs holds here,
+    too."""
+    graph, arithmetic = deriving.graph, deriving.arithmetic
     coarse = max(arithmetic.storage, arithmetic.accumulate) > UNIT_ROUNDOFF["float32"] or arithmetic.weight_levels
     if not inputs or coarse or graph.rounds or affordable(deriving.cost, len(inputs) + 1) <= len(inputs):
-        return None
+        return ()
     candidates = list(_candidates(inputs[0], stated))
     if not candidates or not (guards := guards_of(deriving.proto)):
-        return None
-    real = [output.name for output in profile.header.outputs if output.kind == "real"]
+        return ()
+    asking, found = _Asking(deriving, inputs, profile), list[GuardedInputs]()
     try:
-        light, _ = split_weights(deriving.proto)
-        bare = wide_evaluator(without(light, guards), drawing.wide.rt_inits_)
-        noisy: list[NoisyEvaluation] = []
         for fed in candidates:
-            exact = _evaluated(drawing.wide, fed, drawing.outputs)
-            lost = _evaluated(bare, fed, drawing.outputs)
-            known = [name for name in real if np.isfinite(exact[name]).all() and lost[name].shape == exact[name].shape]
-            sizes = {name: _size(exact[name], profile, name) for name in known}
-            allowed = {name: SHARE * size for name, size in sizes.items() if size}
-            if not any(_is_off(lost[name], exact[name], FAR * allowed[name]) for name in allowed):
-                continue
-            noisy = noisy or _noisy(deriving, inputs)
-            noise = _noise(noisy, fed, exact, {name: MOST * sizes[name] for name in allowed})
-            allowed = {name: max(allowed[name], change) for name, change in noise.items()}
-            if not allowed:
-                continue
-            others = [
-                _evaluated(drawing.wide, fed, drawing.outputs, Reaching(graph, arithmetic, None, None)),
-                _single(deriving, fed),
-            ]
-            counting = {
-                name: limit
-                for name, limit in allowed.items()
-                if _is_off(lost[name], exact[name], FAR * limit)
-                and not any(_is_off(other[name], exact[name], limit / FAR) for other in others)
-            }
-            if counting:
-                return GuardedInputs(dict(fed), {name: exact[name] for name in counting}, counting)
+            if guards and (guarded := asking.guarded(fed, guards)) is not None:
+                found.append(guarded)
+                guards = asking.untold(guarded, guards)
     except (Lowering, FloatingPointError):
-        return None
-    return None
+        pass
+    return tuple(found)
+
+
+@dataclass
+class _Asking:
+    """What several inputs share."""
+
+    deriving: Deriving
+    inputs: Sequence[Tensors]
+    profile: DerivedTolerance
+
+    @cached_property
+    def light(self) -> ModelProto:
+        """The model without its weights."""
+        return split_weights(self.deriving.proto)[0]
+
+    @cached_property
+    def noisy(self) -> list[NoisyEvaluation]:
+        """Of the model, and of the steps that the standard defines normalizations by: a variance is the difference of two means there, as
+        in many engines, and where noise leaves less than zero of it, they answer NaN."""
+        deriving = self.deriving
+        if not (names := with_epsilon(deriving.proto)):
+            return [deriving.drawing]
+        steps = expanded(deriving.proto, names)
+        light, weights = split_weights(steps)
+        studied = study(steps, self.inputs)
+        return [
+            deriving.drawing,
+            NoisyEvaluation(light, weights, studied, deriving.arithmetic, deriving.seed),
+        ]
+
+    def evaluated(self, fed: Tensors, lost: Mapping[str, str] = NONE, hook: Hook = SILENT) -> Outputs:
+        """In double, without guards that are lost."""
+        drawing = self.deriving.drawing
+        wide = wide_evaluator(without(self.light, lost), drawing.wide.rt_inits_) if lost else drawing.wide
+        return _evaluated(wide, fed, drawing.outputs, hook)
+
+    def guarded(self, fed: dict[str, Tensor], guards: Mapping[str, str]) -> GuardedInputs | None:
+        """None where these inputs say nothing of a model that has lost all of these."""
+        deriving = self.deriving
+        exact, lost = self.evaluated(fed), self.evaluated(fed, guards)
+        real = [output.name for output in self.profile.header.outputs if output.kind == "real"]
+        known = [name for name in real if np.isfinite(exact[name]).all() and lost[name].shape == exact[name].shape]
+        sizes = {name: _size(exact[name], self.profile, name) for name in known}
+        allowed = {name: SHARE * size for name, size in sizes.items() if size}
+        if not any(_is_off(lost[name], exact[name], FAR * allowed[name]) for name in allowed):
+            return None
+        noise = _noise(self.noisy, fed, exact, {name: MOST * sizes[name] for name in allowed})
+        allowed = {name: max(allowed[name], change) for name, change in noise.items()}
+        if not allowed:
+            return None
+        flushed = Reaching(deriving.graph, deriving.arithmetic, None, None)
+        others = [self.evaluated(fed, hook=flushed), _single(deriving, fed)]
+        counting = {
+            name: limit
+            for name, limit in allowed.items()
+            if _is_off(lost[name], exact[name], FAR * limit)
+            and not any(_is_off(other[name], exact[name], limit / FAR) for other in others)
+        }
+        return GuardedInputs(dict(fed), {name: exact[name] for name in counting}, counting) if counting else None
+
+    def untold(self, guarded: GuardedInputs, guards: Mapping[str, str]) -> dict[str, str]:
+        """Those whose loss alone these inputs do not tell. Of many guards, the first are asked."""
+        alone = [*guards][:MOST_ALONE] if len(guards) > 1 else []
+        return {guard: guards[guard] for guard in alone if not self._is_told(guarded, {guard: guards[guard]})}
+
+    def _is_told(self, guarded: GuardedInputs, lost: Mapping[str, str]) -> bool:
+        answer = self.evaluated(guarded.inputs, lost)
+        return any(_is_off(answer[name], guarded.oracle[name], FAR * limit) for name, limit in guarded.allowed.items())
 
 
 def _candidates(sample: Tensors, stated: Mapping[str, InputRange]) -> Iterator[dict[str, Tensor]]:
@@ -142,19 +195,6 @@ def _is_off(value: Tensor, exact: Tensor, limit: float) -> bool:
         return True
     with np.errstate(all="ignore"):
         return not bool((np.abs(value.astype(np.float64) - exact) <= limit).all())
-
-
-def _noisy(deriving: Deriving, inputs: Sequence[Tensors]) -> list[NoisyEvaluation]:
-    """Of the model, and of the steps that the standard defines normalizations by: a variance is the difference of two means there, as in
-    many engines, and where noise leaves less than zero of it, they answer NaN."""
-    if not (names := with_epsilon(deriving.proto)):
-        return [deriving.drawing]
-    steps = expanded(deriving.proto, names)
-    light, weights = split_weights(steps)
-    return [
-        deriving.drawing,
-        NoisyEvaluation(light, weights, study(steps, inputs), deriving.arithmetic, deriving.seed),
-    ]
 
 
 def _noise(
