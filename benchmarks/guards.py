@@ -37,6 +37,8 @@ LAYERS = {
     "spread": "m = ReduceMean(v, last) d = Sub(v, m) q = Mul(d, d) a = ReduceMean(q, last) s = Sqrt(a) w = Add(s, e) r = Div(d, w)",
     "bands": "q = Mul(v, v) p = MatMul(q, filters) c = Clip(p, e) r = Log(c)",
     "bands, raised": "q = Mul(v, v) p = MatMul(q, filters) c = Add(p, e) r = Log(c)",
+    "chosen": "n = ReduceL2(v, first) z = Equal(n, none) d = Where(z, one, n) r = Div(v, d)",
+    "chosen behind": "n = ReduceL2(v, first) d = Div(v, n) z = LessOrEqual(n, e) r = Where(z, none, d)",
     "root": "a = Relu(v) r = Sqrt(a)",
     "relu": "r = Relu(v)",
     "softmax": "r = Softmax(v)",
@@ -86,6 +88,8 @@ def numbers(random: np.random.Generator, channels: int, length: int, epsilon: fl
         "far": 10.0 ** random.uniform(-1, 2),
         "factor": random.choice([0.01, 1.0, 30.0]),
         "e": np.array(epsilon),
+        "none": np.array(0),
+        "one": np.array(1),
     }
     whole = {"two": [1, 2, -1], "back": [1, channels, length], "first": [1], "last": [-1]}
     reals = {name: np.asarray(array, np.float32) for name, array in real.items()}

@@ -21,6 +21,10 @@ GUARDED = {
     "subtracted": "<float e={-0.5}> { s = Relu(x) a = Sub(s, e) y = Div(x, a) }",
     "for each channel": "<float[4] e={1e-6, 1e-6, 1e-6, 1e-6}> { s = Relu(x) q = Mul(s, s) a = Add(q, e) y = Log(a) }",
     "whole power": "<float e={0.5}, float p={-1}> { s = Abs(x) r = Relu(x) a = Add(r, e) d = Pow(a, p) y = Mul(s, d) }",
+    "chosen before": "<float e={0}, float one={1}> { s = Relu(x) z = Equal(s, e) d = Where(z, one, s) y = Div(x, d) }",
+    "chosen the other way": "<float e={0}, float one={1}> { s = Mul(x, x) z = Greater(s, e) d = Where(z, s, one) y = Log(d) }",
+    "chosen behind": "<float e={0}> { s = Mul(x, x) d = Div(x, s) z = LessOrEqual(s, e) y = Where(z, e, d) }",
+    "chosen farther behind": "<float e={0}, float b={2}> { s = Mul(x, x) d = Log(s) a = Add(d, b) z = Equal(s, e) y = Where(z, e, a) }",
     "normalization": "<float[4] w={1, 1, 1, 1}> { y = LayerNormalization(x, w) }",
 }
 PLAIN = {
@@ -32,6 +36,9 @@ PLAIN = {
     "a loss": "<float e={0.5}> { s = Mul(x, x) a = Sub(s, e) y = Log(a) }",
     "below zero": "<float low={-1}> { a = Add(x, low) y = Log(a) }",
     "two operands": "{ a = Relu(x) b = Mul(a, x) y = Sqrt(b) }",
+    "a choice between two": "{ r = Mul(x, x) d = Div(x, r) z = Equal(x, r) y = Where(z, x, d) }",
+    "a choice of anything": "<float e={0}> { r = Relu(x) z = Equal(x, r) y = Where(z, e, r) }",
+    "a choice that is known": "<bool[4] z={1, 0, 1, 0}, float e={0}> { d = Log(x) y = Where(z, e, d) }",
     "stored variance": "<float[4] w={1, 1, 1, 1}> { y = BatchNormalization(x, w, w, w, w) }",
 }
 

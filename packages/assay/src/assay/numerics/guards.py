@@ -1,6 +1,7 @@
-"""What guards an operator against values that it has no number for: an epsilon, a lower end, a Relu before a logarithm, a root, a divisor.
+"""What guards an operator against values that it has no number for: an epsilon, a lower end, a Relu before a logarithm, a root, a divisor,
+a Where before or behind them.
 
-Log(Clip(x, 1e-5))    x / (norm + 1e-8)    Sqrt(Relu(x))    the epsilon of a LayerNormalization
+Log(Clip(x, 1e-5))    x / (norm + 1e-8)    Sqrt(Relu(x))    Where(n == 0, 0, x / n)    the epsilon of a LayerNormalization
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ _SIGNS = {"Add": 1, "Sum": 1, "Max": 1, "Sub": -1}
 """Of a number that keeps the other operand away from zero, or from below it."""
 SMALL = 2.0**-7
 """An epsilon for each channel is no larger: else equal numbers are weights."""
+ALWAYS, NEVER = "assay/always", "assay/never"
+"""Conditions of a Where that has become no choice."""
 _MANY = 1 << 16
 """Elements of a stored tensor that is not looked at any more."""
 
@@ -50,6 +53,7 @@ def guards_of(proto: ModelProto) -> dict[str, str]:
         for place in _demanded(operator, scope)
         for guard, guarded in _before(operator.input[place], scope)
     }
+    guards |= {node.output[0]: chosen for node in proto.graph.node if (chosen := _chosen_behind(node, scope))}
     normal = [node for node in proto.graph.node if EPSILON in _attributes(node) and node.op_type != STORED_VARIANCE]
     return guards | {node.output[0]: node.input[0] for node in normal}
 
@@ -69,12 +73,18 @@ def without(proto: ModelProto, guards: Mapping[str, str]) -> ModelProto:
             continue
         if EPSILON in _attributes(node):
             _put(node, EPSILON, 0.0)
+        elif node.op_type == "Where":
+            node.input[0] = ALWAYS if node.input[1] == guarded else NEVER
         elif node.op_type == "Clip":
             _put(node, "min", None)
             if len(node.input) > _LOWER_END:
                 node.input[_LOWER_END] = ""
         else:
             node.CopyFrom(helper.make_node("Identity", [guarded], list(node.output), name=node.name))
+    for name, value in ((ALWAYS, True), (NEVER, False)):
+        if any(name in node.input for node in copy.graph.node):
+            stored = numpy_helper.from_array(np.asarray(value))
+            copy.graph.node.insert(0, helper.make_node("Constant", [], [name], value=stored))
     return copy
 
 
@@ -130,8 +140,9 @@ def _before(name: str, scope: _Scope) -> Iterator[tuple[NodeProto, str]]:
     """The guard of a value, and what it guards: the first one, through operators of one operand that keep what is guarded."""
     while (node := scope.producers.get(name)) is not None:
         record = record_of(node.op_type)
-        moving = [at for at, operand in enumerate(node.input) if operand in scope.moving and at not in record.steers]
-        if len(moving) != 1 or (moving[0] and node.op_type not in _COMMUTING):
+        steers = (*record.steers, *((0,) if node.op_type == "Where" else ()))
+        moving = [at for at, operand in enumerate(node.input) if operand in scope.moving and at not in steers]
+        if len(moving) != 1 or (moving[0] and node.op_type not in (*_COMMUTING, "Where")):
             return
         if _is_guard(node, scope):
             yield node, node.input[moving[0]]
@@ -141,10 +152,33 @@ def _before(name: str, scope: _Scope) -> Iterator[tuple[NodeProto, str]]:
         name = node.input[moving[0]]
 
 
+def _chosen_behind(node: NodeProto, scope: _Scope) -> str | None:
+    """What a Where takes of an operator that has no number for every value, unless its condition says that another is taken:
+    Where(norm == 0, 0, x / norm)."""
+    if node.op_type != "Where" or not (chosen := _chosen(node, scope)):
+        return None
+    name: str | None = chosen
+    while (before := scope.producers.get(name or "")) is not None:
+        if next(_demanded(before, scope), None) is not None:
+            return chosen
+        moving = [operand for operand in before.input if operand in scope.moving]
+        name = moving[0] if len(moving) == 1 else None
+    return None
+
+
+def _chosen(node: NodeProto, scope: _Scope) -> str | None:
+    """Of a Where between what is computed and what is not, by a condition that is computed: the former."""
+    condition, *values = node.input
+    computed = [name for name in values if name in scope.moving]
+    return computed[0] if condition in scope.moving and len(computed) == 1 else None
+
+
 def _is_guard(node: NodeProto, scope: _Scope) -> bool:
     """Whether it may keep what it gives from being zero, or below."""
     if node.op_type in ("Relu", "Clip"):
         return True
+    if node.op_type == "Where":
+        return _chosen(node, scope) is not None
     others = [name for name in node.input if name and name not in scope.moving]
     sign = _SIGNS.get(node.op_type)
     return sign is not None and all(_may_be_positive(name, sign, scope) for name in others)
