@@ -69,15 +69,15 @@ def guarded_inputs(
     candidates = list(_candidates(inputs[0], stated))
     if not candidates or not (guards := guards_of(deriving.proto)):
         return ()
-    asking, found = _Asking(deriving, inputs, profile), list[GuardedInputs]()
+    asking, telling = _Asking(deriving, inputs, profile), list[GuardedInputs]()
     try:
         for fed in candidates:
             if guards and (guarded := asking.guarded(fed, guards)) is not None:
-                found.append(guarded)
+                telling.append(guarded)
                 guards = asking.untold(guarded, guards)
     except (Lowering, FloatingPointError):
         pass
-    return tuple(found)
+    return tuple(telling)
 
 
 @dataclass
