@@ -15,7 +15,8 @@ from assay.core.flow import Flow
 from assay.core.screening import CaseId, Suspect
 from assay.fuzz.corpus import Bucket, Corpus, Session, Waiting
 from assay.fuzz.known import INDEX, KnownCase, may_be_of, refer
-from assay.fuzz.same_cause import Relation, nearest
+from assay.fuzz.nearest import nearest
+from assay.fuzz.same_cause import Relation
 from assay.fuzz.session import Fuzzing
 from assay.generators.files import keep_case
 from assay.ports.generator import GeneratedCase

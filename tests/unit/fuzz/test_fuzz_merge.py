@@ -48,10 +48,10 @@ def _session(*buckets: Bucket) -> Session:
 @pytest.mark.parametrize(
     ("status", "known", "due"),
     [
-        *((status, "", True) for status in (*CAUSES, "one_witness", "undecided")),
+        *((status, "", True) for status in (*CAUSES, "one_witness")),
         *(
             (status, "", False)
-            for status in ("refused", "not_judged", "not_repeated", "unspecified", "disputed", "failed")
+            for status in ("undecided", "refused", "not_judged", "not_repeated", "unspecified", "disputed", "failed")
         ),
         ("not_repeated", "finding", True),
     ],
@@ -84,6 +84,19 @@ def test_a_bucket_that_a_second_case_proves_becomes_the_cause(services: Services
     assert [bucket.key for bucket in fuzzing.new] == ["old"]
     assert fuzzing.session.arms[ARM.name].found == 1
     assert list(fuzzing.session.looked.values()) == [["old"]]
+
+
+def test_what_may_be_a_known_one_proves_no_other(services: Services, tmp_path: Path) -> None:
+    """A Scan of nothing, known by its signal alone, was undecided; the next of them was told as new."""
+    known = _bucket("known", "wrong", kind="crash", signal="SIGFPE", known="finding", ablated={}, attributes=("Neg.a",))
+    ended = {"kind": "crash", "signal": "SIGFPE", "ablated": {"filled": True}}
+    before = _bucket("old", "undecided", like="by known", **ended)
+    fuzzing = _kept(services, tmp_path, _bucket("new", "crash", **ended), known, before)
+    assert [(bucket.key, bucket.status, bucket.count) for bucket in fuzzing.session.buckets.values()] == [
+        ("known", "wrong", 1),
+        ("old", "undecided", 2),
+    ]
+    assert fuzzing.new == []
 
 
 @pytest.mark.parametrize(

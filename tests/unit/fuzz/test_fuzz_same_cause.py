@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from assay.fuzz.corpus import Bucket
-from assay.fuzz.same_cause import Relation, nearest, relation
+from assay.fuzz.nearest import nearest
+from assay.fuzz.same_cause import Relation, relation
 from assay.fuzz.suspect_pattern import pattern
 
 
@@ -18,6 +19,7 @@ def _bucket(
     attributes: str = "",
     known: str = "",
     signal: str = "",
+    stated: str = "",
 ) -> Bucket:
     """`ablated` names what makes it right, with a minus before what leaves it wrong."""
     tried = {part.strip("-").replace("~", " "): not part.startswith("-") for part in ablated.split()}
@@ -29,6 +31,7 @@ def _bucket(
         status="wrong",
         operators=tuple(operators.split()),
         attributes=tuple(attributes.split()),
+        stated=tuple(stated.split()),
         brought=tuple(brought.split()),
         ablated=tried,
         known=known,
@@ -220,6 +223,30 @@ SAME, UNDECIDED, DIFFERENT = Relation.SAME, Relation.UNDECIDED, Relation.DIFFERE
         (_kernel("Gemm", "-instead~MatMul"), _kernel("MatMul", "-inputs"), SAME),
         (_kernel("Gemm", "instead~MatMul"), _kernel("MatMul", "-inputs"), DIFFERENT),
         (_kernel("Gemm", "-instead~MatMul"), _bucket("DequantizeLinear MatMul", "stored"), DIFFERENT),
+        # a shape that an Expand leaves out was told of each operator of arithmetic behind it
+        (_bucket("Expand Mul", "-as~Expand+Add", kind="shape"), _bucket("Expand Add", "-inputs", kind="shape"), SAME),
+        (_bucket("Expand Mul", "as~Expand+Add", kind="shape"), _bucket("Expand Add", "-inputs", kind="shape"), DIFFERENT),
+        (_bucket("Expand Mul", "-as~Expand+Add", kind="shape"), _bucket("Add", "-inputs", kind="shape"), DIFFERENT),
+        (_bucket("Expand Mul", "-as~Expand+Max", kind="shape"), _bucket("Expand Max", kind="shape"), DIFFERENT),  # of another form
+        (_bucket("Sigmoid Mul", "-inputs"), _bucket("HardSigmoid Mul", "-inputs"), UNDECIDED),
+        (_bucket("Sigmoid Mul", "as~HardSigmoid+Mul"), _bucket("HardSigmoid Mul", "-inputs"), DIFFERENT),
+        (_bucket("Sigmoid Mul", "-as~HardSigmoid+Mul"), _bucket("HardSigmoid Mul", "-inputs"), UNDECIDED),
+        # a wrong shape and wrong values of one pattern were told as two, where one has an attribute that it cannot be made without
+        (_bucket("Transpose MatMul", kind="shape", stated="Transpose.perm"), _bucket("Transpose MatMul", "Transpose.perm"), UNDECIDED),
+        (_bucket("Transpose MatMul", kind="shape"), _bucket("Transpose MatMul", "Transpose.perm"), DIFFERENT),
+        # two that are wrong one behind the other are not in what has one of them
+        (_bucket("Relu Clip", "Clip~input~min"), _bucket("Clip Clip", "Clip~input~min"), DIFFERENT),
+        (_bucket("Relu Clip", "Clip~input~min"), _bucket("Clip", "Clip~input~min"), SAME),
+        # a sum of a sum, whose axes are mixed up, was counted as the known sum of nothing
+        (_bucket("ReduceSum", "filled ReduceSum.keepdims"), _bucket("ReduceSum ReduceSum", "ReduceSum.keepdims -with~elements"), DIFFERENT),
+        (_bucket("ReduceSum", "filled ReduceSum.keepdims"), _bucket("ReduceSum ReduceSum", "ReduceSum.keepdims"), SAME),
+        # two grids one behind the other were counted as a product of what comes from one
+        (_bucket("DequantizeLinear QuantizeLinear", "type~int8"), _bucket("DequantizeLinear MatMul", "type~int8"), DIFFERENT),
+        (_bucket("DequantizeLinear", "type~int8"), _bucket("DequantizeLinear MatMul", "type~int8"), SAME),
+        # right with constants as inputs, beside what has no constants and is wrong
+        (_bucket("Mul Sub", "stored"), _bucket("Neg Sub", "-inputs"), UNDECIDED),
+        (_bucket("Mul Sub", "stored"), _bucket("Neg Sub", "-no~constants"), DIFFERENT),
+        (_bucket("Sub Sub", "stored"), _bucket("Sub", "-no~constants"), UNDECIDED),
         # with a scale for each row: right with other weights, though not both where these are inputs
         (_bucket("DequantizeLinear Gemm", "scales stored"), _bucket("DequantizeLinear MatMul", "scales -stored -instead~Gemm"), UNDECIDED),
         (_bucket("DequantizeLinear Gemm", "scales stored"), _bucket("DequantizeLinear MatMul", "scales -stored instead~Gemm"), DIFFERENT),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import onnx
 import pytest
 from onnx import parser
 
-from assay.core.screening import Screened, Unspecified
+from assay.core.screening import FED, FULL, Screened, Unspecified
 from assay.generators.ablations import ablate
 from assay.generators.case_values import CaseValues
 from assay.generators.comparison import Far
@@ -60,3 +62,11 @@ def test_an_experiment_that_is_right_by_another_reading_is_right() -> None:
     tried = ablate(run(_case(SUM)), run)
     assert tried["stored"] is True
     assert tried["inputs"] is False
+    assert FED not in tried
+
+
+def test_what_a_case_does_not_have_it_is_wrong_without() -> None:
+    case = _case("{ y = Neg (x) }")
+    assert {FED: False, FULL: False}.items() <= ablate(_trial(case, "values"), lambda tried: _trial(tried, "")).items()
+    none = dataclasses.replace(case, inputs={"x": np.zeros((1, 1, 0), np.float32)})
+    assert FULL not in ablate(_trial(none, "values"), lambda tried: _trial(tried, ""))

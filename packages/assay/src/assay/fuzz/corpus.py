@@ -49,7 +49,8 @@ class Bucket(msgspec.Struct, frozen=True):
     """Suspects of one cause. `status`: "wrong" (two witnesses), "one_witness", "disputed" (an independent engine sides with
     the engine under test: the oracle is in doubt), "unspecified", "crash", "timeout", "failed", "unstable", "refused",
     "not_judged", "not_repeated", or "undecided": perhaps the same cause as `like`, which nothing that could be tried says or denies.
-    `operators` are those of the smallest model, `brought` what cures it. `at` is how many processor seconds the session had
+    `operators` are those of the smallest model, `stated` all attributes of the case, `attributes` those that part causes, `brought` what
+    cures it. `at` is how many processor seconds the session had
     used in all when it was found, `found_at` and `last_at` when it was met first and last.
     `signal` is the name of the one that ended its process.
     `known` is the finding that it is, or the folder of an earlier cause: such a one is counted, not shown."""
@@ -81,6 +82,7 @@ class Bucket(msgspec.Struct, frozen=True):
     ablated: dict[str, bool] = {}
     like: str = ""
     signal: str = ""
+    stated: tuple[str, ...] = ()
 
 
 class Waiting(msgspec.Struct, frozen=True):

@@ -181,6 +181,7 @@ def _bucket(suspect: Suspect, case: KnownCase, flow: Flow) -> Bucket:
         status="wrong",
         operators=suspect.operators,
         attributes=suspect.attributes,
+        stated=suspect.attributes,
         count=0,
         first=case.name,
         title=f"{flow.backend}: {case.name}",

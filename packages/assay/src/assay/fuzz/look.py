@@ -24,8 +24,9 @@ from assay.fuzz.crash_experiments import try_crash
 from assay.fuzz.cures import cures, cures_of
 from assay.fuzz.deciding_fact import fact_of
 from assay.fuzz.known import with_parts
+from assay.fuzz.nearest import may_be_a_cause, nearest
 from assay.fuzz.own_process import can_be_read
-from assay.fuzz.same_cause import Relation, nearest
+from assay.fuzz.same_cause import Relation
 from assay.fuzz.screening import Rescreen
 from assay.fuzz.suspect_pattern import ENDED
 from assay.fuzz.suspect_signature import bucket_key, signature
@@ -119,11 +120,14 @@ class Look:
 
     def asked_before(self, waiting: Waiting, flow: Flow, session: Session) -> Bucket | None:
         """That of a cause which what makes this one right makes right, too: nothing has to be asked. Where no witness could answer in the
-        types of that one, one may in other types."""
+        types of that one, one may in other types; where that one may be another cause, and this one is not, it says so."""
         mine = self.bucket(waiting, flow, "", None)
         came, other = nearest(mine, session.buckets.values())
-        is_asked = other is not None and (other.status != "one_witness" or other.dtypes == mine.dtypes)
-        return other if is_asked and came is Relation.SAME and cures(mine) else None
+        if other is None or came is not Relation.SAME or not cures(mine):
+            return None
+        if other.status == "undecided" and not other.known:
+            return other if may_be_a_cause(mine, session.buckets.values()) else None
+        return other if other.status != "one_witness" or other.dtypes == mine.dtypes else None
 
     def unchecked(self, waiting: Waiting, flow: Flow) -> Bucket:
         """Of one that was compiled and does not run, whose words say all that a check would, and of one that the screen saw wrong in use,
@@ -204,6 +208,7 @@ class Look:
             status=status,
             operators=operators,
             attributes=attributes,
+            stated=suspect.attributes,
             brought=brought,
             unspecified=suspect.unspecified,
             first=str(suspect.case),

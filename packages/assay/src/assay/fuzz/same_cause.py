@@ -11,7 +11,9 @@ from collections.abc import Iterable, Sequence
 from assay.core.screening import (
     ANY_OPERATOR,
     AS_KIN,
+    FED,
     FILLED,
+    FULL,
     INSTEAD,
     NO_ZERO,
     SCALES,
@@ -21,13 +23,13 @@ from assay.core.screening import (
     Use,
     is_of_use,
 )
-from assay.fuzz.corpus import CAUSES, Bucket, is_compared
+from assay.fuzz.corpus import Bucket
 from assay.fuzz.cures import agree, cures, executed, passes, unsigned
 from assay.fuzz.deciding_fact import of_one_fact
 from assay.fuzz.old_reader import ignored_of, is_all_of_a_version
 from assay.fuzz.operator_forms import are_kin, is_input
 from assay.fuzz.shared_word import of_one_word
-from assay.fuzz.suspect_pattern import ANSWERS, ENDED, MOVERS, ON_A_GRID, family, pattern
+from assay.fuzz.suspect_pattern import ANSWERS, ENDED, MOVERS, ON_A_GRID, family, in_order, pattern, plain, replaced
 from assay.fuzz.uncured import fail_alike
 from assay.fuzz.unjudged import UNJUDGED, may_be_as_recorded
 
@@ -55,6 +57,8 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         return _in_use(bucket, other)
     shared = cures(bucket) & cures(other)
     families = {family(bucket.kind), family(other.kind)}
+    if families <= ANSWERS and (_is_of_nothing_alone(bucket, other) or _is_of_nothing_alone(other, bucket)):
+        return Relation.DIFFERENT
     if families <= ANSWERS and (
         _of_one_quantizer(mine, theirs, shared)
         or _moved_on_a_grid(bucket, other, shared)
@@ -81,7 +85,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         return Relation.UNDECIDED
     if len(families) > 1:
         return _of_two_kinds(bucket, other, families)
-    nested = _within(mine, theirs) or _within(theirs, mine)
+    nested = _is_nested(bucket, other)
     is_kin_in_use = _kin_in_one_use(bucket, other)
     if (mine == theirs and shared) or (is_kin_in_use and (_strong(shared) or _as_each_other(bucket, other))):
         return Relation.SAME
@@ -94,6 +98,11 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         is_one_pass = bool(passes(bucket) & passes(other))
         return Relation.UNDECIDED if is_one_pass and {*mine} & {*theirs} else Relation.DIFFERENT
     return _crossed(bucket, other)
+
+
+def _is_of_nothing_alone(bucket: Bucket, other: Bucket) -> bool:
+    """Whether the one is right once its inputs have elements, and all values of the other have some."""
+    return FILLED in cures(bucket) and FULL in other.ablated
 
 
 def _strong(shared: set[str]) -> set[str]:
@@ -142,10 +151,11 @@ def _leave_a_domain(bucket: Bucket, other: Bucket) -> bool:
 def _crossed(bucket: Bucket, other: Bucket) -> Relation:
     """Two causes where each cure of the one leaves the other wrong."""
     tried = {
-        *(_leaves_wrong(name, other) for name in cures(bucket)),
-        *(_leaves_wrong(name, bucket) for name in cures(other)),
+        *(_leaves_wrong(name, other, bucket) for name in cures(bucket)),
+        *(_leaves_wrong(name, bucket, other) for name in cures(other)),
     } - {None}
-    return Relation.DIFFERENT if tried == {True} else Relation.UNDECIDED
+    is_another = not tried and True in _swapped(bucket, other) and replaced(bucket.operators, other.operators)
+    return Relation.DIFFERENT if tried == {True} or is_another else Relation.UNDECIDED
 
 
 def _of_two_kinds(bucket: Bucket, other: Bucket, families: set[str]) -> Relation:
@@ -153,9 +163,11 @@ def _of_two_kinds(bucket: Bucket, other: Bucket, families: set[str]) -> Relation
     others come behind it."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
     if families - ANSWERS == {"failed"}:
-        is_one = (_within(mine, theirs) or _within(theirs, mine)) and bool(cures(bucket) & cures(other))
+        is_one = _is_nested(bucket, other) and bool(cures(bucket) & cures(other))
         return Relation.UNDECIDED if is_one else Relation.DIFFERENT
-    is_near = _one_end(mine, theirs) if families <= ANSWERS else mine == theirs and families - ANSWERS == {"crash"}
+    is_one_pattern = len(bucket.operators) > 1 and plain(bucket.operators) == plain(other.operators)
+    is_near = is_one_pattern or _one_end(mine, theirs)
+    is_near = is_near if families <= ANSWERS else mine == theirs and families - ANSWERS == {"crash"}
     return _crossed(bucket, other) if is_near else Relation.DIFFERENT
 
 
@@ -185,12 +197,22 @@ def _instead(bucket: Bucket, operator: str) -> bool | None:
 
 
 def _as_each_other(bucket: Bucket, other: Bucket) -> bool:
-    """One operator each, that are made alike, and one of the two cases is as wrong with the operator of the other."""
+    """One operator each, that are made alike, or one in a pattern that is the same else, and one of the two cases is as wrong with the
+    operator of the other."""
     mine, theirs = pattern(bucket.operators), pattern(other.operators)
-    if len(mine) != 1 or len(theirs) != 1 or family(bucket.kind) != family(other.kind):
+    if family(bucket.kind) != family(other.kind):
         return False
-    swapped = (bucket.ablated.get(f"{AS_KIN}{theirs[0]}"), other.ablated.get(f"{AS_KIN}{mine[0]}"))
+    two = replaced(bucket.operators, other.operators)
+    swapped = _swapped(bucket, other) if two is not None and are_kin(*two) else ()
+    if len(mine) == len(theirs) == 1:
+        swapped = (*swapped, bucket.ablated.get(f"{AS_KIN}{theirs[0]}"), other.ablated.get(f"{AS_KIN}{mine[0]}"))
     return False in swapped and True not in swapped and agree(bucket, other)
+
+
+def _swapped(bucket: Bucket, other: Bucket) -> tuple[bool | None, ...]:
+    """Whether each is right with the operators of the other, which differ in one."""
+    both = [AS_KIN + "+".join(plain(case.operators)) for case in (other, bucket)]
+    return bucket.ablated.get(both[0]), other.ablated.get(both[1])
 
 
 def _scaled_alike(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
@@ -209,36 +231,19 @@ def _one_end(mine: Sequence[str], theirs: Sequence[str]) -> bool:
     return len(mine) > 1 and len(theirs) > 1 and mine[-1] == theirs[-1]
 
 
-def nearest(bucket: Bucket, others: Iterable[Bucket]) -> tuple[Relation, Bucket | None]:
-    """The closest relation, and to which of those that prove something: known ones and causes before what is open still, then one of the
-    same pattern before others, then known ones before new ones."""
-    related = [(relation(bucket, other), other) for other in others if other.key != bucket.key and is_compared(other)]
-    for wanted in (Relation.SAME, Relation.UNDECIDED):
-        alike = [other for came, other in related if came is wanted]
-        if alike:
-            mine = pattern(bucket.operators)
-            return wanted, min(
-                alike,
-                key=lambda other: (
-                    not other.known and other.status not in CAUSES,
-                    pattern(other.operators) != mine,
-                    not other.known,
-                ),
-            )
-    return Relation.DIFFERENT, None
-
-
-def _leaves_wrong(name: str, other: Bucket) -> bool | None:
-    """Whether the other is wrong still, once that is done to it; None where it was not tried."""
+def _leaves_wrong(name: str, other: Bucket, bucket: Bucket) -> bool | None:
+    """Whether the other is wrong still, once that is done to it; None where it was not tried. It makes the `bucket` right."""
     if name.startswith("pass "):
         return None if not other.brought else True  # a shared one was looked for before
     their_ablations = {unsigned(ablation): right for ablation, right in other.ablated.items()}
     if name in their_ablations:
         return not their_ablations[name]
+    if name == "stored" and FED in other.ablated:  # and its operators need no constants to be wrong
+        return True if pattern(other.operators) != pattern(bucket.operators) else None
     if name.startswith(STATED):  # it may have stated it
         return None
     operator, dot, attribute = name.partition(".")
-    stated = {full.partition("=")[0] for full in other.attributes}
+    stated = {full.partition("=")[0] for full in (*other.attributes, *other.stated)}
     if dot and attribute and f"{operator}.{attribute}" not in stated and not is_input(operator, attribute):
         return True  # it is wrong without
     return None
@@ -268,6 +273,14 @@ def _read_as_before(bucket: Bucket, other: Bucket) -> bool:
 
 def _attributes_of(names: Iterable[str]) -> set[str]:
     return {attribute for name in names for _, dot, attribute in [name.partition(".")] if dot}
+
+
+def _is_nested(bucket: Bucket, other: Bucket) -> bool:
+    """Whether all that the one needs to be wrong is in the other. Where that is quantizers alone, these."""
+    mine, theirs = in_order(bucket.operators), in_order(other.operators)
+    if (ON_A_GRID,) in (mine, theirs):
+        mine, theirs = plain(bucket.operators), plain(other.operators)
+    return _within(mine, theirs) or _within(theirs, mine)
 
 
 def _within(small: Sequence[str], large: Sequence[str]) -> bool:

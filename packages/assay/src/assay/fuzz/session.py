@@ -27,10 +27,12 @@ from assay.fuzz.fuzz_text import looking_text, screening_text
 from assay.fuzz.known import is_believed, may_be_of, refer
 from assay.fuzz.look import UNCHECKED, Look
 from assay.fuzz.made_again import made_again
+from assay.fuzz.nearest import may_be_a_cause, nearest
 from assay.fuzz.next_cases import MOST, reached, screen_job
 from assay.fuzz.next_suspects import new_looking_first
-from assay.fuzz.same_cause import Relation, nearest
+from assay.fuzz.same_cause import Relation
 from assay.fuzz.suspect_signature import signature
+from assay.fuzz.swapped import with_swaps
 from assay.pipeline.adapters import Services
 
 BATCH_S = 4.0
@@ -273,10 +275,14 @@ class Fuzzing:
         bucket = bucket if is_believed(bucket, self.session) else replace(bucket, known="")
         if bucket.known or not is_compared(bucket) or (own is not None and is_cause(own)):
             return bucket
-        came, other = nearest(bucket, self.session.buckets.values())
+        others = self.session.buckets.values()
+        came, other = nearest(bucket, others)
+        if came is not Relation.SAME:
+            bucket = with_swaps(bucket, others, self.flows[bucket.flow], self.corpus, self.services)
+            came, other = nearest(bucket, others)
         if other is None:
             return bucket
-        if came is Relation.SAME and confirms(bucket, other):
+        if came is Relation.SAME and confirms(bucket, other) and not may_be_a_cause(bucket, others):
             return replace(bucket, key=other.key)
         if came is Relation.SAME:
             return other

@@ -30,7 +30,23 @@ def family(kind: str) -> str:
 
 def pattern(operators: Sequence[str]) -> tuple[str, ...]:
     """What is left of the operators of a case without those that only move values; quantizers are one word in front."""
-    names = [operator.partition("@")[0] for operator in operators]
+    return tuple(dict.fromkeys(in_order(operators)))
+
+
+def in_order(operators: Sequence[str]) -> tuple[str, ...]:
+    """The pattern with each operator as often as it is there: two of one after the other may be merged, and one alone not."""
+    names = plain(operators)
     kept = [name for name in names if name not in NEUTRAL and name not in GRID]
     kept = kept or [name for name in names if name not in GRID]
-    return (*([ON_A_GRID] if GRID & {*names} else []), *dict.fromkeys(kept))
+    return (*([ON_A_GRID] if GRID & {*names} else []), *kept)
+
+
+def plain(operators: Sequence[str]) -> tuple[str, ...]:
+    """Without the opsets in which they changed."""
+    return tuple(operator.partition("@")[0] for operator in operators)
+
+
+def replaced(mine: Sequence[str], theirs: Sequence[str]) -> tuple[str, str] | None:
+    """The two operators in which these patterns of several differ, where all others are the same and at the same places."""
+    pairs = [pair for pair in zip(plain(mine), plain(theirs), strict=False) if pair[0] != pair[1]]
+    return pairs[0] if len(pairs) == 1 and len(mine) == len(theirs) > 1 else None

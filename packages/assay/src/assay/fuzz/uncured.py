@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.core.screening import NOT_TYPE, SCALES
+from assay.core.screening import FED, FULL, NOT_TYPE, SCALES
 from assay.fuzz.corpus import Bucket
 from assay.fuzz.cures import cures, unsigned
 from assay.fuzz.suspect_pattern import ENDED, GRID, family
@@ -15,7 +15,7 @@ def fail_alike(bucket: Bucket, other: Bucket) -> bool:
         alike = family(bucket.kind) != "crash" or bucket.signal == other.signal
         cured = _has_what_is_cured(bucket, other) and _has_what_is_cured(other, bucket)
         return alike and cured and _that_matter(bucket, other) == _that_matter(other, bucket)
-    return not {*map(unsigned, bucket.ablated)}.isdisjoint(map(unsigned, other.ablated))
+    return not ({*map(unsigned, bucket.ablated)} - {FED, FULL}).isdisjoint(map(unsigned, other.ablated))
 
 
 def _has_what_is_cured(cured: Bucket, other: Bucket) -> bool:

@@ -12,7 +12,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.core.dtype import dtype_name
-from assay.core.screening import AS_KIN, FILLED, INPUT, NOT_TYPE
+from assay.core.screening import AS_KIN, FED, FILLED, FULL, INPUT, NOT_TYPE
 from assay.generators.narrowing import Run, Trial, fails_alike, with_inferred_shapes
 from assay.generators.operators import forms
 from assay.generators.other_operators import in_place_of, with_one_scale
@@ -48,7 +48,7 @@ MOST_KIN = 10
 def ablate(trial: Trial, run: Run) -> dict[str, bool]:
     """By the name of what was replaced ("inputs", "constants", "stored", "opset", "type int16", "floats", "as ReduceSum") whether it is
     right then. What leads to no valid case, or to one that nobody can judge, is not named."""
-    right_forms = {}
+    right_forms = _as_it_is(trial)
     for name, case in ablations(trial.case):
         if name in right_forms:  # another form of the same, for cases in which the first says nothing
             continue
@@ -56,6 +56,13 @@ def ablate(trial: Trial, run: Run) -> dict[str, bool]:
         if tried.is_right or fails_alike(tried, trial):
             right_forms[name] = tried.is_right
     return right_forms
+
+
+def _as_it_is(trial: Trial) -> dict[str, bool]:
+    """What it does not have, and is wrong without."""
+    is_fed = not trial.values.model.graph.initializer
+    is_full = all(value.size for value in trial.values.all().values())
+    return dict.fromkeys([*([FED] if is_fed else []), *([FULL] if is_full else [])], False)
 
 
 def ablations(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:

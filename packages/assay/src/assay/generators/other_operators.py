@@ -4,7 +4,7 @@ operands; and one scale for all in place of one for each row."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import onnx
@@ -38,6 +38,27 @@ def in_place_of(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
                 imported.version = version if imported.domain == "" else imported.version
             if _is_made(name, version):
                 yield f"{INSTEAD}{name}", dataclasses.replace(case, model=_bytes(other))
+
+
+def with_operator(case: GeneratedCase, mine: Sequence[str], theirs: Sequence[str]) -> GeneratedCase | None:
+    """The case, whose operators are `mine`, with those of `theirs`, and of its attributes those that they know. None where its nodes are
+    others, or one does not exist in that opset or with so many operands."""
+    model = onnx.load_from_string(case.model)
+    opset = next(imported.version for imported in model.opset_import if imported.domain == "")
+    if [node.op_type for node in model.graph.node] != [*mine]:
+        return None
+    for node, name in zip(model.graph.node, theirs, strict=True):
+        if node.op_type == name:
+            continue
+        if not _is_made(name, opset) or len(node.input) < schema_at(name, opset).min_input:
+            return None
+        del node.input[schema_at(name, opset).max_input :]
+        known = schema_at(name, opset).attributes
+        kept = [attribute for attribute in node.attribute if attribute.name in known]
+        node.op_type = name
+        del node.attribute[:]
+        node.attribute.extend(kept)
+    return dataclasses.replace(case, model=_bytes(model))
 
 
 def with_one_scale(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
