@@ -119,15 +119,14 @@ class Look:
         return waiting, self.bucket(self._named(waiting), flow, status, cause, result)
 
     def asked_before(self, waiting: Waiting, flow: Flow, session: Session) -> Bucket | None:
-        """That of a cause which what makes this one right makes right, too: nothing has to be asked. Where no witness could answer in the
-        types of that one, one may in other types; where that one may be another cause, and this one is not, it says so."""
-        mine = self.bucket(waiting, flow, "", None)
-        came, other = nearest(mine, session.buckets.values())
+        """That of a cause which what makes this one right makes right, too: nothing has to be asked. Another type is, where no witness could
+        answer in those of that one, and this one, where that may be another cause and this may not."""
+        mine, others = self.bucket(waiting, flow, "", None), session.buckets.values()
+        came, other = nearest(mine, others)
         if other is None or came is not Relation.SAME or not cures(mine):
             return None
-        if other.status == "undecided" and not other.known:
-            return other if may_be_a_cause(mine, session.buckets.values()) else None
-        return other if other.status != "one_witness" or other.dtypes == mine.dtypes else None
+        is_new = other.status == "undecided" and not (other.known or may_be_a_cause(mine, others))
+        return None if is_new or (other.status == "one_witness" and other.dtypes != mine.dtypes) else other
 
     def unchecked(self, waiting: Waiting, flow: Flow) -> Bucket:
         """Of one that was compiled and does not run, whose words say all that a check would, and of one that the screen saw wrong in use,
@@ -256,8 +255,7 @@ def _operators(suspect: Suspect) -> tuple[str, ...]:
 
 
 def _attributes(suspect: Suspect, operators: Sequence[str]) -> tuple[str, ...]:
-    """Of one operator alone the attributes that matter tell causes apart; of a pattern its nodes do. Of a use that alone is the cause
-    it does: the words of what ended its process are the name of the use."""
+    """What tells causes apart: of one operator the attributes that matter, of a use alone its name, of a pattern its nodes."""
     if is_of_use(suspect.ablated):
         return (suspect.detail if suspect.kind in ENDED else suspect.kind,)
     names = {*operators} if len(operators) == 1 else set[str]()

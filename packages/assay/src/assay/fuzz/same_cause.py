@@ -59,16 +59,7 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
     families = {family(bucket.kind), family(other.kind)}
     if families <= ANSWERS and (_is_of_nothing_alone(bucket, other) or _is_of_nothing_alone(other, bucket)):
         return Relation.DIFFERENT
-    if families <= ANSWERS and (
-        _of_one_quantizer(mine, theirs, shared)
-        or _moved_on_a_grid(bucket, other, shared)
-        or _as_each_other(bucket, other)
-        or _kin_without_one_attribute(bucket, other)
-        or _read_as_before(bucket, other)
-        or (mine == theirs and _leave_out_zeros(bucket, other) and agree(bucket, other, but=WEAK))
-        or _both_wrong_with_exp(bucket, other)
-        or (_strong(shared) and (mine == theirs or _leave_a_domain(bucket, other)))
-    ):
+    if families <= ANSWERS and _answer_alike(bucket, other, shared):
         return Relation.SAME
     is_one_crash = families == {"crash"} and bucket.signal == other.signal
     if (families <= ANSWERS or is_one_crash) and _scaled_alike(bucket, other, shared):
@@ -98,6 +89,21 @@ def relation(bucket: Bucket, other: Bucket) -> Relation:
         is_one_pass = bool(passes(bucket) & passes(other))
         return Relation.UNDECIDED if is_one_pass and {*mine} & {*theirs} else Relation.DIFFERENT
     return _crossed(bucket, other)
+
+
+def _answer_alike(bucket: Bucket, other: Bucket, shared: set[str]) -> bool:
+    """Of two wrong answers: whether an experiment makes them one."""
+    mine, theirs = pattern(bucket.operators), pattern(other.operators)
+    return bool(
+        _of_one_quantizer(mine, theirs, shared)
+        or _moved_on_a_grid(bucket, other, shared)
+        or _as_each_other(bucket, other)
+        or _kin_without_one_attribute(bucket, other)
+        or _read_as_before(bucket, other)
+        or (mine == theirs and _leave_out_zeros(bucket, other) and agree(bucket, other, but=WEAK))
+        or _both_wrong_with_exp(bucket, other)
+        or (_strong(shared) and (mine == theirs or _leave_a_domain(bucket, other)))
+    )
 
 
 def _is_of_nothing_alone(bucket: Bucket, other: Bucket) -> bool:
