@@ -119,8 +119,8 @@ class Look:
         return waiting, self.bucket(self._named(waiting), flow, status, cause, result)
 
     def asked_before(self, waiting: Waiting, flow: Flow, session: Session) -> Bucket | None:
-        """That of a cause which what makes this one right makes right, too: nothing has to be asked. Another type is, where no witness could
-        answer in those of that one, and this one, where that may be another cause and this may not."""
+        """That of a cause which what makes this one right makes right, too: nothing has to be asked. Another type is, where no witness
+        could answer in those of that one, and this one, where that may be another cause and this may not."""
         mine, others = self.bucket(waiting, flow, "", None), session.buckets.values()
         came, other = nearest(mine, others)
         if other is None or came is not Relation.SAME or not cures(mine):
