@@ -18,37 +18,30 @@ SOURCE = "packages/assay-zoo/src/assay_zoo/"
 CONCERNS = {
     "files of a stranger: taken in, opened within limits": ("intake.py files/* limited_process*", "files."),
     "owners, names, versions, copies": (
-        "conflicts.py artifacts/identity.py facts.py value_dependent.py",
+        "conflicts.py artifacts/identity.py facts.py",
         "artifacts.name artifacts.author artifacts.owner artifacts.copy",
     ),
     "published: code of scripts and notebooks": (
-        "artifacts/code_* artifacts/dangerous_* artifacts/*_code.py artifacts/changed_values.py artifacts/environment.py "
-        "artifacts/known_* artifacts/handed_modules.py artifacts/opened_paths.py artifacts/package_names.py artifacts/reached.py "
-        "artifacts/sources.py artifacts/inspect_source.py artifacts/magics.py artifacts/folded_text.py artifacts/shown_markup.py",
+        "artifacts/code/* artifacts/inspect_source.py artifacts/notebooks/magics.py artifacts/notebooks/shown_markup.py",
         "artifacts.scan artifacts.sources",
     ),
     "published: licences and terms": (
-        "artifacts/license.py artifacts/restricted_use.py artifacts/rights_words.py artifacts/own_terms.py artifacts/model_notes.py "
-        "license_families.py",
+        "artifacts/rights/* artifacts/pages/model_notes.py license_families.py",
         "artifacts.license",
     ),
     "published: what readers are to install or to run": (
-        "artifacts/requirements_file.py artifacts/required_files.py artifacts/project_files.py artifacts/*_commands.py",
+        "artifacts/installs/* artifacts/required_files.py",
         "artifacts.requirements",
     ),
     "published: readmes, pages, links, words of the template": (
-        "artifacts/markup.py artifacts/active_files.py artifacts/addresses.py artifacts/alike.py artifacts/lines_with.py "
-        "artifacts/claimed_accuracy.py artifacts/links.py artifacts/public* artifacts/template_text.py readme.py readme_badges.py",
+        "artifacts/pages/* artifacts/public* readme.py readme_badges.py",
         "artifacts.markup artifacts.links artifacts.readme artifacts.template",
     ),
     "published: metadata, notebooks, samples": ("artifacts/*", "artifacts."),
     "the model: specification and bounds": ("compliance/*", "compliance."),
-    "its answers on every runtime": ("functionality* fresh_inputs.py golden_sets.py", "functionality."),
-    "its accuracy: notebooks in the sandbox, computed again": (
-        "accuracy.py metric* recompute.py interval.py notebook* stored_outputs.py data_set.py execution.py",
-        "accuracy.",
-    ),
-    "its speed": ("performance.py measure.py against_served.py", "performance."),
+    "its answers on every runtime": ("functionality/*", "functionality."),
+    "its accuracy: notebooks in the sandbox, computed again": ("accuracy/* data_set.py", "accuracy."),
+    "its speed": ("performance/*", "performance."),
     "promotion, rollback, manifest, index": ("promote.py manifest* index.py", ""),
     "commands, template": ("cli/* template.py", ""),
     "policy, order of checks, decision, record": ("*.py", ""),

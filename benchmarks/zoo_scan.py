@@ -16,11 +16,11 @@ from unittest.mock import patch
 
 import msgspec
 
-from assay_zoo.artifacts import code_scan
-from assay_zoo.artifacts.code_scan import _Scan
-from assay_zoo.artifacts.handed_modules import handed_modules
+from assay_zoo.artifacts.code import code_scan
+from assay_zoo.artifacts.code.code_scan import _Scan
+from assay_zoo.artifacts.code.handed_modules import handed_modules
+from assay_zoo.artifacts.code.sources import SourceText
 from assay_zoo.artifacts.inspect_source import inspect_part
-from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.policy import ZooPolicy
 
 CODE = Path(__file__).parents[1] / "tests" / "unit" / "assay_zoo" / "code"

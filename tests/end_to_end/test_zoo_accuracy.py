@@ -17,14 +17,14 @@ from zoo_place import DATASETS, metadata_says, place, validation
 from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
 from assay.launch.bubblewrap import Bubblewrap
 from assay.ports import Availability
-from assay_zoo.accuracy import check_accuracy
+from assay_zoo.accuracy.check_accuracy import check_accuracy
+from assay_zoo.accuracy.execution import execute
+from assay_zoo.accuracy.metric import file_wanted, read_metric
+from assay_zoo.accuracy.notebook_report import REPORT, Report, Trouble
+from assay_zoo.accuracy.recompute import recompute
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.decision import Answer, decide
-from assay_zoo.execution import execute
-from assay_zoo.metric import file_wanted, read_metric
-from assay_zoo.notebook_report import REPORT, Report, Trouble
 from assay_zoo.policy import Rules
-from assay_zoo.recompute import recompute
 from assay_zoo.services import open_tools
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 

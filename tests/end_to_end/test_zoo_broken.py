@@ -12,11 +12,11 @@ import onnxruntime
 import pytest
 from onnx import numpy_helper
 
-from assay_zoo import measure
 from assay_zoo.check import EXECUTING, GROUPS, CheckOutcome
 from assay_zoo.decision import Answer
-from assay_zoo.fresh_inputs import drawn_again
 from assay_zoo.inspect import Inspection, inspect
+from assay_zoo.performance import measure
+from assay_zoo.performance.fresh_inputs import drawn_again
 from assay_zoo.services import open_tools
 
 pytestmark = pytest.mark.usefixtures("warm_readers")

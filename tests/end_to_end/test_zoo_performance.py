@@ -13,9 +13,9 @@ import pytest
 from onnx import helper, numpy_helper
 from zoo_place import metadata_says, place
 
-from assay_zoo.against_served import against_previous
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.performance import check_performance
+from assay_zoo.performance.against_served import against_previous
+from assay_zoo.performance.check_performance import check_performance
 from assay_zoo.services import open_tools
 from assay_zoo.submission import SubmissionContext, SubmissionServices
 from statistical import three_tries

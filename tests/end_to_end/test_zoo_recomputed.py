@@ -14,8 +14,8 @@ from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import save_file
 from zoo_place import DATASETS, place
 
+from assay_zoo.accuracy.recompute import recompute
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.recompute import recompute
 from assay_zoo.services import open_tools
 from assay_zoo.submission import SubmissionServices
 

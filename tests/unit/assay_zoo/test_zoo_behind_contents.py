@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from assay_zoo.artifacts.handed_texts import handed_of
+from assay_zoo.artifacts.code.handed_texts import handed_of
+from assay_zoo.artifacts.code.sources import SourceText
 from assay_zoo.artifacts.opaque_files import opaque_files
-from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.files.claims import claim_problems
 from assay_zoo.files.finding import Item
 from assay_zoo.files.picture_end import bytes_behind

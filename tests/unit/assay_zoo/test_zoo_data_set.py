@@ -15,7 +15,7 @@ from onnx import numpy_helper
 
 from assay.errors import UsageError
 from assay_zoo.data_set import read_arrays, write_data_set
-from assay_zoo.functionality_data import _joined
+from assay_zoo.functionality.data import _joined
 
 MODEL = """<ir_version: 8, opset_import: ["" : 17]> g (float[n, 3] a, float[n, 3] b) => (float[n, 3] sum) { sum = Add (a, b) }"""
 A = np.arange(6, dtype=np.float32).reshape(2, 3)

@@ -8,12 +8,12 @@ import numpy as np
 import onnx
 import pytest
 
-from assay_zoo.artifacts.addresses import deceiving
-from assay_zoo.artifacts.license import license_of, other_license_of, stated_in
+from assay_zoo.artifacts.pages.addresses import deceiving
 from assay_zoo.artifacts.published import inspect_published
+from assay_zoo.artifacts.rights.license import license_of, other_license_of, stated_in
 from assay_zoo.conflicts import look
 from assay_zoo.files.names import name_problems
-from assay_zoo.functionality_golden import _same
+from assay_zoo.functionality.golden import _same
 
 
 @pytest.mark.parametrize(

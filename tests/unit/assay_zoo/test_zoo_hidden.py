@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay_zoo.artifacts.markup import active_html, active_markdown
+from assay_zoo.artifacts.pages.markup import active_html, active_markdown
 from assay_zoo.files.finding import Item
 from assay_zoo.files.names import name_problems
 from assay_zoo.files.programs import program_problem

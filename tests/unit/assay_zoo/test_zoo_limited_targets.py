@@ -10,8 +10,8 @@ ROOT = Path(__file__).parents[3]
 _TARGET = re.compile(r'"(assay_zoo[a-z_.]*):[a-z_]+"')
 _CONTRACT = "What reads a stranger's file imports no driver"
 _EXCEPTIONS = {
-    "assay_zoo.functionality_golden": "compares answers as the judge does, and imports its room",
-    "assay_zoo.metric_depends": "its check beside the target executes notebooks, and imports the driver for that",
+    "assay_zoo.functionality.golden": "compares answers as the judge does, and imports its room",
+    "assay_zoo.accuracy.metric_depends": "its check beside the target executes notebooks, and imports the driver for that",
 }
 
 

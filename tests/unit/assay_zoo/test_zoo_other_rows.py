@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from assay.testing.broken_models.craft import text
-from assay_zoo.functionality import is_of_a_sequence
-from assay_zoo.functionality_data import quantizes_while_it_runs
-from assay_zoo.functionality_messages import SIZES
-from assay_zoo.functionality_rows import moved_output
+from assay_zoo.functionality.check_functionality import is_of_a_sequence
+from assay_zoo.functionality.data import quantizes_while_it_runs
+from assay_zoo.functionality.messages import SIZES
+from assay_zoo.functionality.rows import moved_output
 
 Array = np.ndarray[Any, Any]
 ROWS = np.random.default_rng(0).standard_normal((8, 3))

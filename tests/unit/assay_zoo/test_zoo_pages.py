@@ -6,14 +6,14 @@ import tomllib
 
 import pytest
 
-from assay_zoo.artifacts.alike import odd_word
+from assay_zoo.accuracy.metric import unreadable_place
+from assay_zoo.artifacts.installs.page_commands import asked_in_page
+from assay_zoo.artifacts.installs.requirements_file import asked_for_in
 from assay_zoo.artifacts.meta import MetadataText
-from assay_zoo.artifacts.page_commands import asked_in_page
-from assay_zoo.artifacts.requirements_file import asked_for_in
-from assay_zoo.artifacts.restricted_use import data_restriction, notice_restriction, use_findings
-from assay_zoo.artifacts.shown_code import reached_in_markdown
+from assay_zoo.artifacts.pages.alike import odd_word
+from assay_zoo.artifacts.pages.shown_code import reached_in_markdown
+from assay_zoo.artifacts.rights.restricted_use import data_restriction, notice_restriction, use_findings
 from assay_zoo.metadata import Metadata
-from assay_zoo.metric import unreadable_place
 from zoo_submission import METADATA
 
 PACKAGES = ("numpy", "onnxruntime", "onnx", "torch")

@@ -9,15 +9,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from assay_zoo.accuracy.notebook_report import Printed, Report
+from assay_zoo.accuracy.stored_outputs import difference, outputs_check
+from assay_zoo.artifacts.code.sources import SourceText
 from assay_zoo.artifacts.inspect_source import inspect_source
-from assay_zoo.artifacts.markup import active_html, active_markdown
-from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
+from assay_zoo.artifacts.notebooks.notebook_content import notebook_findings, processing_findings
+from assay_zoo.artifacts.pages.markup import active_html, active_markdown
 from assay_zoo.artifacts.published import inspect_published
-from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.check import CheckOutcome
 from assay_zoo.metadata import Metadata
-from assay_zoo.notebook_report import Printed, Report
-from assay_zoo.stored_outputs import difference, outputs_check
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from assay_zoo.artifacts.license import license_of, same_license
-from assay_zoo.artifacts.links import address_trouble, check_links, links_in_markdown
-from assay_zoo.artifacts.requirements_file import asked_for_in, requirement_problems
-from assay_zoo.artifacts.template_text import left_in_metadata, left_in_text
+from assay_zoo.artifacts.installs.requirements_file import asked_for_in, requirement_problems
+from assay_zoo.artifacts.pages.links import address_trouble, check_links, links_in_markdown
+from assay_zoo.artifacts.pages.template_text import left_in_metadata, left_in_text
+from assay_zoo.artifacts.rights.license import license_of, same_license
 from assay_zoo.check import CheckOutcome
 
 

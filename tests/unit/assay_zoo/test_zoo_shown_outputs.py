@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay_zoo.artifacts.shown_notebook import rights_in_notebook
+from assay_zoo.artifacts.notebooks.shown_notebook import rights_in_notebook
 
 TERMS = "For non-commercial use only."
 

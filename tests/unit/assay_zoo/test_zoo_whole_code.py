@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from assay_zoo.artifacts.handed_modules import handed_modules
+from assay_zoo.artifacts.code.handed_modules import handed_modules
+from assay_zoo.artifacts.code.sources import SourceText
 from assay_zoo.artifacts.inspect_source import inspect_part
-from assay_zoo.artifacts.sources import SourceText
 from assay_zoo.policy import ZooPolicy
 
 CODE = Path(__file__).parent / "code"

@@ -92,7 +92,7 @@ def read_facts_inside(item: dict[str, Any]) -> Any:
     from assay.models.external_data import external_files
     from assay.models.files import file_digest
     from assay.models.onnx_file import describe
-    from assay_zoo.value_dependent import depends_on_values
+    from assay_zoo.performance.value_dependent import depends_on_values
     from assay_zoo.weight_sketch import Lines, counted, share_found, sketch_of
 
     folder = Path(item["folder"])

@@ -36,9 +36,9 @@ _WHERE = {
     "files": "assay_zoo.files.check_files:check_files",
     "artifacts": "assay_zoo.artifacts.check_artifacts:check_artifacts",
     "compliance": "assay_zoo.compliance.check_compliance:check_compliance",
-    "functionality": "assay_zoo.functionality:check_functionality",
-    "accuracy": "assay_zoo.accuracy:check_accuracy",
-    "performance": "assay_zoo.performance:check_performance",
+    "functionality": "assay_zoo.functionality.check_functionality:check_functionality",
+    "accuracy": "assay_zoo.accuracy.check_accuracy:check_accuracy",
+    "performance": "assay_zoo.performance.check_performance:check_performance",
 }
 
 
@@ -157,7 +157,7 @@ def _closed(group: str, before: Sequence[Check], place: SubmissionContext) -> li
         check.name == "artifacts.author" and check.outcome is CheckOutcome.UNDECIDED for check in before
     ):
         return skipped
-    from assay_zoo.functionality_inputs import inputs_alone
+    from assay_zoo.functionality.inputs import inputs_alone
 
     return [*skipped, *inputs_alone(place.folder, memory_bytes=place.policy.run.memory_bytes)]
 

@@ -13,7 +13,7 @@ from onnx import helper, numpy_helper
 
 from assay.testing.broken_models.craft import text
 from assay_zoo.check import Check, CheckOutcome
-from assay_zoo.functionality import check_functionality
+from assay_zoo.functionality.check_functionality import check_functionality
 from assay_zoo.policy import ZooPolicy
 from assay_zoo.services import open_tools
 from assay_zoo.submission import SubmissionContext, SubmissionServices

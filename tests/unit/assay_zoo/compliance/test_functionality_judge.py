@@ -9,7 +9,7 @@ from assay.core.finding import Finding, WorstElement
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result, VerifyResult
 from assay_zoo.check import CheckOutcome
-from assay_zoo.functionality_judge import batch_check, flow_check
+from assay_zoo.functionality.judge import batch_check, flow_check
 
 HELD = Comparison("y", "float32", (2, 4), 2, 16, metrics={"budget_used": 0.2})
 SETS = ("test_data_set_0", "test_data_set_1")

@@ -9,20 +9,20 @@ from pathlib import PurePosixPath
 
 import msgspec
 
+from assay_zoo.artifacts.code.handed_modules import handed_modules
+from assay_zoo.artifacts.code.sources import SHOWING, SourceText, source_findings
 from assay_zoo.artifacts.finding import Finding, as_certain, failed, passed, undecided
-from assay_zoo.artifacts.handed_modules import handed_modules
 from assay_zoo.artifacts.identity import check_identity
 from assay_zoo.artifacts.inspect_source import README, TARGET
-from assay_zoo.artifacts.license import license_findings
 from assay_zoo.artifacts.meta import metadata_findings, read_metadata_text
-from assay_zoo.artifacts.notebook_content import notebook_findings, processing_findings
+from assay_zoo.artifacts.notebooks.notebook_content import notebook_findings, processing_findings
 from assay_zoo.artifacts.opaque_files import opaque_files
 from assay_zoo.artifacts.public import check_published, published_items
 from assay_zoo.artifacts.published import Published
 from assay_zoo.artifacts.required_files import missing_files, other_models, python_files
-from assay_zoo.artifacts.restricted_use import use_findings
+from assay_zoo.artifacts.rights.license import license_findings
+from assay_zoo.artifacts.rights.restricted_use import use_findings
 from assay_zoo.artifacts.samples import sample_findings
-from assay_zoo.artifacts.sources import SHOWING, SourceText, source_findings
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.index import index_trouble
 from assay_zoo.limited_process import Ending, Looked, run_limited

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay.errors import UsageError
-from assay_zoo.artifacts.alike import rare_word
 from assay_zoo.artifacts.finding import Finding, failed, passed, skipped, undecided
+from assay_zoo.artifacts.pages.alike import rare_word
 from assay_zoo.check import Check
 from assay_zoo.conflicts import confusable, copies_of, is_among, not_the_owner, one_slip_away, owners_of, same_title
 from assay_zoo.facts import read_facts

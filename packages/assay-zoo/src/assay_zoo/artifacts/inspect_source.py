@@ -12,16 +12,17 @@ from typing import Any
 
 import msgspec
 
+from assay_zoo.accuracy.notebook_report import CellLines
 from assay_zoo.allowed_packages import PACKAGES
-from assay_zoo.artifacts.claimed_accuracy import other_accuracy
-from assay_zoo.artifacts.code_scan import reaches
-from assay_zoo.artifacts.fed_values import fed_values
+from assay_zoo.artifacts.code.code_scan import reaches
+from assay_zoo.artifacts.code.handed_modules import asked_names, renamed_modules
+from assay_zoo.artifacts.code.handed_texts import handed_of
+from assay_zoo.artifacts.code.reached import DERIVED, Reached
+from assay_zoo.artifacts.code.sources import Import, SourceText
 from assay_zoo.artifacts.finding import Finding
-from assay_zoo.artifacts.handed_modules import asked_names, renamed_modules
-from assay_zoo.artifacts.handed_texts import handed_of
-from assay_zoo.artifacts.license import says_license
-from assay_zoo.artifacts.magics import bound_at_top, without_magics
-from assay_zoo.artifacts.notebook_content import (
+from assay_zoo.artifacts.notebooks.fed_values import fed_values
+from assay_zoo.artifacts.notebooks.magics import bound_at_top, without_magics
+from assay_zoo.artifacts.notebooks.notebook_content import (
     defined_by,
     functions_of,
     keys_of,
@@ -30,10 +31,9 @@ from assay_zoo.artifacts.notebook_content import (
     statements_of,
     texts_of,
 )
+from assay_zoo.artifacts.pages.claimed_accuracy import other_accuracy
 from assay_zoo.artifacts.published import inspect_published
-from assay_zoo.artifacts.reached import DERIVED, Reached
-from assay_zoo.artifacts.sources import Import, SourceText
-from assay_zoo.notebook_report import CellLines
+from assay_zoo.artifacts.rights.license import says_license
 from assay_zoo.readme import differences, missing_sections
 from assay_zoo.text_encoding import encoding_trouble
 

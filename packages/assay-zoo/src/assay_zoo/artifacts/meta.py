@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from assay.config.toml_errors import BadToml, TomlFile, nearest, read
-from assay_zoo.artifacts.alike import odd_word
+from assay_zoo.accuracy.metric import unreadable_place
 from assay_zoo.artifacts.finding import Finding
+from assay_zoo.artifacts.pages.alike import odd_word
 from assay_zoo.conflicts import not_newer, other_contents
 from assay_zoo.manifest import read_manifest
 from assay_zoo.metadata import Claim, Metadata
-from assay_zoo.metric import unreadable_place
 from assay_zoo.policy import Scenario
 from assay_zoo.repository import read_scenarios
 from assay_zoo.submission import SubmissionContext

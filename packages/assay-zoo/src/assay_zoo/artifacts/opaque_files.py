@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+from assay_zoo.artifacts.code.sources import SourceText
 from assay_zoo.artifacts.finding import Finding
-from assay_zoo.artifacts.sources import SourceText
 
 _SHOWN = (
     ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm", ".pnm", ".wav", ".flac", ".ogg", ".oga", ".opus",

@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 
+from assay_zoo.artifacts.code.sources import SourceText
 from assay_zoo.artifacts.finding import Finding, as_certain, passed, skipped, undecided
-from assay_zoo.artifacts.install_commands import NAMES as REQUIREMENTS
-from assay_zoo.artifacts.license import NAMES as LICENSES
-from assay_zoo.artifacts.license import same_license
-from assay_zoo.artifacts.links import check_links
+from assay_zoo.artifacts.installs.install_commands import NAMES as REQUIREMENTS
+from assay_zoo.artifacts.installs.requirements_file import INSTALLERS
+from assay_zoo.artifacts.installs.settings_files import SUFFIXES as SETTINGS
+from assay_zoo.artifacts.pages.links import check_links
+from assay_zoo.artifacts.pages.template_text import left_in_metadata
 from assay_zoo.artifacts.published import Published
-from assay_zoo.artifacts.requirements_file import INSTALLERS
-from assay_zoo.artifacts.restricted_use import is_of_license
-from assay_zoo.artifacts.settings_files import SUFFIXES as SETTINGS
-from assay_zoo.artifacts.sources import SourceText
-from assay_zoo.artifacts.template_text import left_in_metadata
+from assay_zoo.artifacts.rights.license import NAMES as LICENSES
+from assay_zoo.artifacts.rights.license import same_license
+from assay_zoo.artifacts.rights.restricted_use import is_of_license
 from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.license_families import families_of
 from assay_zoo.limited_process import Ending, Looked

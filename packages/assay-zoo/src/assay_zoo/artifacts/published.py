@@ -12,20 +12,26 @@ from typing import Any
 
 import msgspec
 
-from assay_zoo.artifacts.active_files import active_pdf, active_table, active_xml
-from assay_zoo.artifacts.license import license_named, license_of, other_license_of, restricted_by, stated_in
-from assay_zoo.artifacts.links import links_in_markdown
-from assay_zoo.artifacts.markup import active_html, active_markdown
-from assay_zoo.artifacts.model_notes import restriction_in_notes
-from assay_zoo.artifacts.own_terms import kept_to_some
-from assay_zoo.artifacts.page_commands import asked_in_page, without_tags
-from assay_zoo.artifacts.project_files import requirements_of
-from assay_zoo.artifacts.requirements_file import INSTALLERS, NOT_READ, UNREAD_TABLE, asked_for_in, requirement_problems
-from assay_zoo.artifacts.restricted_use import NOTICES, less_allowed, notice_restriction, rights_in_page
-from assay_zoo.artifacts.settings_files import holds_values, is_of_rights, words_of, words_of_records
-from assay_zoo.artifacts.shown_code import reached_in_markdown
-from assay_zoo.artifacts.shown_notebook import active_in_notebook, rights_in_notebook, sources_of_cells
-from assay_zoo.artifacts.template_text import left_in_text
+from assay_zoo.artifacts.installs.page_commands import asked_in_page, without_tags
+from assay_zoo.artifacts.installs.project_files import requirements_of
+from assay_zoo.artifacts.installs.requirements_file import (
+    INSTALLERS,
+    NOT_READ,
+    UNREAD_TABLE,
+    asked_for_in,
+    requirement_problems,
+)
+from assay_zoo.artifacts.installs.settings_files import holds_values, is_of_rights, words_of, words_of_records
+from assay_zoo.artifacts.notebooks.shown_notebook import active_in_notebook, rights_in_notebook, sources_of_cells
+from assay_zoo.artifacts.pages.active_files import active_pdf, active_table, active_xml
+from assay_zoo.artifacts.pages.links import links_in_markdown
+from assay_zoo.artifacts.pages.markup import active_html, active_markdown
+from assay_zoo.artifacts.pages.model_notes import restriction_in_notes
+from assay_zoo.artifacts.pages.shown_code import reached_in_markdown
+from assay_zoo.artifacts.pages.template_text import left_in_text
+from assay_zoo.artifacts.rights.license import license_named, license_of, other_license_of, restricted_by, stated_in
+from assay_zoo.artifacts.rights.own_terms import kept_to_some
+from assay_zoo.artifacts.rights.restricted_use import NOTICES, less_allowed, notice_restriction, rights_in_page
 from assay_zoo.readme import own_sections
 from assay_zoo.text_encoding import decoded, encoding_of, encoding_trouble
 

@@ -64,7 +64,7 @@ def readme(
     """
     from assay.config.toml_errors import read
     from assay.errors import NotWritable, UsageError
-    from assay_zoo.artifacts.template_text import left_in_metadata
+    from assay_zoo.artifacts.pages.template_text import left_in_metadata
     from assay_zoo.metadata import Metadata
     from assay_zoo.readme import line_above_sections, readme_text
     from assay_zoo.zoo_files import METADATA

@@ -14,7 +14,7 @@ from assay.models.examination.walk import Scope, domain_of, node_part, signature
 from assay.numerics.onnx_elements import element_name
 from assay_zoo.compliance.idle_data import IDLE_BYTES, idle_data
 from assay_zoo.compliance.request import ClaimedPort, Request
-from assay_zoo.value_dependent import branches_by_values
+from assay_zoo.performance.value_dependent import branches_by_values
 
 if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto

@@ -1,0 +1,1 @@
+"""What a submission asks others to install, in whatever file or command."""

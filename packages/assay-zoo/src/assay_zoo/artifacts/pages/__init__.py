@@ -1,0 +1,1 @@
+"""Pages as their readers see them: active content, links, claims, texts of the template."""

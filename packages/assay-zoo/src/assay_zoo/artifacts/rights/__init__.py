@@ -1,0 +1,1 @@
+"""Licences and terms of use, in whatever words they are said."""

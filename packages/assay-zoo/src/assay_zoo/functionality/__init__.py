@@ -1,0 +1,1 @@
+"""Group `functionality`: every data set of a submission on every runtime of the zoo."""
