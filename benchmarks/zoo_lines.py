@@ -37,7 +37,7 @@ CONCERNS = {
         "artifacts/pages/* artifacts/public* readme.py readme_badges.py",
         "artifacts.markup artifacts.links artifacts.readme artifacts.template",
     ),
-    "published: metadata, notebooks, samples": ("artifacts/*", "artifacts."),
+    "published: metadata, notebooks, samples": ("artifacts/* artifacts/notebooks/*", "artifacts."),
     "the model: specification and bounds": ("compliance/*", "compliance."),
     "its answers on every runtime": ("functionality/*", "functionality."),
     "its accuracy: notebooks in the sandbox, computed again": ("accuracy/* data_set.py", "accuracy."),

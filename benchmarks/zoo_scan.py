@@ -1,6 +1,6 @@
 """What each part of `artifacts.scan` is for: the codes of its tests, with one part at a time left out.
 
-`python benchmarks/zoo_scan.py` reads the code of `tests/unit/assay_zoo/code`: of `bad.txt`, that hides a way out, it says how many would
+`python benchmarks/zoo_scan.py` reads the code of `tests/unit/assay_zoo/artifacts/code`: of `bad.txt`, that hides a way out, it says how many would
 pass without a part.
 """
 
@@ -23,7 +23,7 @@ from assay_zoo.artifacts.code.sources import SourceText
 from assay_zoo.artifacts.inspect_source import inspect_part
 from assay_zoo.policy import ZooPolicy
 
-CODE = Path(__file__).parents[1] / "tests" / "unit" / "assay_zoo" / "code"
+CODE = Path(__file__).parents[1] / "tests" / "unit" / "assay_zoo" / "artifacts" / "code"
 PACKAGES = (*ZooPolicy.model_fields["packages"].default, "torch", "torchvision", "cv2", "yaml", "tqdm", "IPython")
 FINDING: dict[str, tuple[Any, str]] = {
     "imports": (_Scan, "_imported"),

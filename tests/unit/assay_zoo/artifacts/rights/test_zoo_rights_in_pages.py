@@ -18,7 +18,7 @@ from assay_zoo.artifacts.rights.restricted_use import (
 )
 from assay_zoo.license_families import families_of
 
-TERMS = Path(__file__).parent / "terms"
+TERMS = Path(__file__).parent
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """All code of a submission as its author writes it: what passes, what a person is asked about, what hides a way out in a few lines.
 
-`code/good.txt`, `code/asked.txt` and `code/bad.txt` hold many submissions: a line `=== NAME/PATH`, then the file. A notebook is
+`good.txt`, `asked.txt` and `bad.txt` hold many submissions: a line `=== NAME/PATH`, then the file. A notebook is
 written as its cells.
 """
 
@@ -19,7 +19,7 @@ from assay_zoo.artifacts.code.sources import SourceText
 from assay_zoo.artifacts.inspect_source import inspect_part
 from assay_zoo.policy import ZooPolicy
 
-CODE = Path(__file__).parent / "code"
+CODE = Path(__file__).parent
 PACKAGES = (*ZooPolicy.model_fields["packages"].default, "torch", "torchvision", "cv2", "yaml", "tqdm", "IPython")
 
 
