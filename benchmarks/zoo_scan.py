@@ -1,7 +1,7 @@
 """What each part of `artifacts.scan` is for: the codes of its tests, with one part at a time left out.
 
-`python benchmarks/zoo_scan.py` reads the code of `tests/unit/assay_zoo/artifacts/code`: of `bad.txt`, that hides a way out, it says how many would
-pass without a part.
+`python benchmarks/zoo_scan.py` reads the code of `tests/unit/assay_zoo/artifacts/code`: of `bad.txt`, that hides a way out, it says
+how many would pass without a part.
 """
 
 from __future__ import annotations
