@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.worker.describe_exception import reason_of
 
 

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from assay.core.case import Case, Inputs
 from assay.core.job import DeriveToleranceJob, VerifyJob
 from assay.core.outcome import Outcome, Stage
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.conversion import program_to_onnx
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model

@@ -9,7 +9,7 @@ from onnx import TensorProto, helper
 
 import assay
 from assay.core.outcome import Outcome
-from assay.judge.warnings_text import notes_of
+from assay.judge.words.warnings_text import notes_of
 
 
 def save(path: Path, nodes: list[onnx.NodeProto], outputs: dict[str, list[int | str]]) -> Path:

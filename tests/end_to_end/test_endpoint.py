@@ -10,7 +10,7 @@ import assay
 from assay.core.outcome import Outcome
 from assay.core.result import VerifyResult
 from assay.errors import UsageError
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from served_model import MODEL, PROMPTS, TOKENIZER, serving
 
 

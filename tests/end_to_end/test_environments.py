@@ -11,7 +11,7 @@ import torch
 import assay
 from assay.core.outcome import Outcome
 from assay.core.result import Result
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from command_line import run_assay
 
 CONFIG = """\

@@ -15,7 +15,7 @@ from assay.core.job import VerifyJob
 from assay.core.model import Model, TensorSpec
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.plugins import find_flow

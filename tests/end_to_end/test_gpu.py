@@ -13,7 +13,7 @@ from assay.core.device import Gpu
 from assay.core.flow import Option
 from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
-from assay.judge.missing_text import missing_text
+from assay.judge.words.missing_text import missing_text
 from assay.launch.gpus import gpus
 from assay.options.check import CheckOptions
 from assay.options.sizes import Sizes

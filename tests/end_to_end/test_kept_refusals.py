@@ -19,7 +19,7 @@ from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.errors import Unsupported
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.artifacts import Artifacts, CachedFailure, artifacts_folder
 from assay.models.onnx_file import open_model
 from assay.worker.engine import artifact_cache

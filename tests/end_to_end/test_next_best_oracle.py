@@ -14,8 +14,8 @@ import assay
 from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.result import Result
-from assay.judge.finding_text import finding_text
-from assay.judge.note_text import note_text
+from assay.judge.words.finding_text import finding_text
+from assay.judge.words.note_text import note_text
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 

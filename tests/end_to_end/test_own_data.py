@@ -14,7 +14,7 @@ from assay.cli.main import main
 from assay.commands.check import run_check
 from assay.core.outcome import Outcome
 from assay.core.result import Result
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.goldens import read_golden
 from assay.options.check import CheckOptions
 from small_models import linear_model

@@ -15,7 +15,7 @@ from onnx import numpy_helper
 
 from assay.commands.check import run_check
 from assay.core.outcome import Outcome
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.models.expose_intermediates import expose_intermediates, part
 from assay.options.check import CheckOptions
 from assay.worker.per_node.node_comparison import NodeComparisons

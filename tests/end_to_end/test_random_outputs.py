@@ -14,7 +14,7 @@ from assay.core.finding import FindingCode
 from assay.core.outcome import Outcome
 from assay.core.result import ChangeResult, VerifyResult
 from assay.core.verdict import VerdictStatus
-from assay.judge.warnings_text import passed_over
+from assay.judge.words.warnings_text import passed_over
 
 X = np.random.default_rng(0).standard_normal((8, 16)).astype(np.float32)
 

@@ -11,7 +11,7 @@ from onnx import parser
 
 from assay.core.case import Inputs
 from assay.core.outcome import Cause, Outcome
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.options.sizes import Sizes
 from assay.plugins import find_flow
 

@@ -18,7 +18,7 @@ from assay.core.repeats import Pattern
 from assay.core.result import VerifyResult
 from assay.errors import UsageError
 from assay.judge.job_outcome import with_outcome
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.onnx_file import open_model
 from assay.ports import Engine
 from assay.worker.dispatch import execute

@@ -17,8 +17,8 @@ from assay.core.note import NoteCode
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
-from assay.judge.note_text import note_text
-from assay.judge.warnings_text import warnings_of
+from assay.judge.words.note_text import note_text
+from assay.judge.words.warnings_text import warnings_of
 from assay.models.tolerance_file import read_header
 from assay.pipeline.open_run import judge_run
 

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save_file
 from zoo_place import DATASETS, metadata_says, place, validation
 
 from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
-from assay.launch.bubblewrap import Bubblewrap
+from assay.launch.sandbox.bubblewrap import Bubblewrap
 from assay.ports import Availability
 from assay_zoo.accuracy.check_accuracy import check_accuracy
 from assay_zoo.accuracy.execution import execute

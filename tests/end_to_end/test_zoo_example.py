@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.launch.bubblewrap import Bubblewrap
+from assay.launch.sandbox.bubblewrap import Bubblewrap
 from assay_zoo.check import EXECUTING, CheckOutcome
 from assay_zoo.decision import Answer
 from assay_zoo.index import index_trouble

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from robot_process import AUTHOR, Repository, Robot
 
-from assay.launch.bubblewrap import Bubblewrap
+from assay.launch.sandbox.bubblewrap import Bubblewrap
 from assay_zoo.check import EXECUTING, CheckOutcome
 from assay_zoo.manifest import read_manifest
 

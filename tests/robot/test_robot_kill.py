@@ -11,7 +11,7 @@ import psutil
 import pytest
 from robot_process import AUTHOR, Repository, Robot
 
-from assay.launch.bubblewrap import Bubblewrap
+from assay.launch.sandbox.bubblewrap import Bubblewrap
 
 pytestmark = pytest.mark.skipif(not Bubblewrap().available().available, reason="the sandbox cannot be had here")
 WORKER = "assay_zoo.robot.inspection_main"

@@ -15,7 +15,7 @@ from fake_github import REPOSITORY, FakeGithub
 from live_server import serving
 from robot_process import NAME, Repository, Robot, git
 
-from assay.launch.bubblewrap import Bubblewrap
+from assay.launch.sandbox.bubblewrap import Bubblewrap
 
 pytestmark = [
     pytest.mark.slow,

@@ -10,7 +10,7 @@ from served_robot import robot_toml
 
 from assay.cli.main import main
 from assay.errors import HarnessError, UsageError
-from assay.launch.bubblewrap import Bubblewrap
+from assay.launch.sandbox.bubblewrap import Bubblewrap
 from assay_zoo.robot.config import load_robot
 from assay_zoo.robot.service import Service
 

@@ -1,4 +1,4 @@
-"""No source decides by a text that a person reads: values have codes, and words are made of codes (`judge/finding_text.py`).
+"""No source decides by a text that a person reads: values have codes, and words are made of codes (`judge/words/finding_text.py`).
 
 What a machine can see of it: a comparison, or a search, with a literal of several words; and one of something that is called as sentences
 are (`detail`, `reason`, `warning` ...). The text of a third party's error is all that it gives: `backends/` and `transforms/`

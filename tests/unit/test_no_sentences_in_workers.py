@@ -150,7 +150,7 @@ def test_no_worker_makes_a_sentence_of_what_it_notes() -> None:
     sources = [path for room in IN_WORKERS for path in (SOURCE / room).rglob("*.py")]
     assert len(sources) > 300
     places = [f"{path}:{line}" for path in sources for line in sentences(path.read_text(encoding="utf-8"))]
-    assert not places, f"note a code, and add its sentence to judge/note_text.py: {places}"
+    assert not places, f"note a code, and add its sentence to judge/words/note_text.py: {places}"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from assay.core.flow import Flow, Option
 from assay.core.measurement import OperatorTime
 from assay.core.native_warning import NativeWarning, WarningCode
 from assay.errors import InvalidModel
-from assay.judge.missing_text import reason_text
+from assay.judge.words.missing_text import reason_text
 from assay.ports import Backend, Engine, Tensor, Tensors
 from assay.testing.backend_checks import check_backend
 from assay.testing.faulty_backend import Faulty, FaultyEngine

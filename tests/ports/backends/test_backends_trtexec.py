@@ -24,7 +24,7 @@ from assay.core.note import noted
 from assay.core.outcome import Outcome
 from assay.core.refusals.availability_codes import AvailabilityCode
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
-from assay.judge.missing_text import reason_text
+from assay.judge.words.missing_text import reason_text
 from assay.models.onnx_file import open_model
 from assay.plugins import find_flow
 from assay.testing.backend_checks import check_backend

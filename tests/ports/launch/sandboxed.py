@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.core.sandbox import Sandboxed, SandboxLimits
-from assay.launch.bubblewrap import Bubblewrap
+from assay.launch.sandbox.bubblewrap import Bubblewrap
 
 LIMITS = SandboxLimits(seconds=300.0, memory_bytes=300_000_000, disk_bytes=20_000_000, processes=32)
 

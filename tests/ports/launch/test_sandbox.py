@@ -14,7 +14,7 @@ import pytest
 from sandboxed import LIMITS, Cell, cell, sandbox
 
 from assay.core.sandbox import Ending, SandboxLimits
-from assay.launch.bubblewrap import Bubblewrap
+from assay.launch.sandbox.bubblewrap import Bubblewrap
 
 __all__ = ["cell", "sandbox"]
 
@@ -51,7 +51,7 @@ def test_who_adopts_what_its_children_leave_is_left_no_dead_process(cell: Cell) 
     """A launch of workers adopts; the first process of each sandbox stayed, a dead child, for as long as the robot's check lived."""
     code = (
         "import ctypes, os, sys; from pathlib import Path; from assay.launch.process_tree import children\n"
-        "from assay.core.sandbox import SandboxLimits; from assay.launch.bubblewrap import Bubblewrap\n"
+        "from assay.core.sandbox import SandboxLimits; from assay.launch.sandbox.bubblewrap import Bubblewrap\n"
         "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER\n"
         "ended = Bubblewrap().run(['python', '-c', ''], inputs={}, output=Path(sys.argv[1]), limits=SandboxLimits(seconds=60.0))\n"
         "print(ended.ending, children(os.getpid()))"
@@ -146,7 +146,7 @@ _UNDER = """
 import resource, sys, tempfile
 from pathlib import Path
 from assay.core.sandbox import SandboxLimits
-from assay.launch.bubblewrap import Bubblewrap
+from assay.launch.sandbox.bubblewrap import Bubblewrap
 resource.setrlimit(getattr(resource, sys.argv[1]), (int(sys.argv[2]),) * 2)
 output, limits = Path(tempfile.mkdtemp(dir=sys.argv[4])), SandboxLimits(seconds=300.0)
 ended = Bubblewrap().run(["python", "-c", sys.argv[3]], inputs={}, output=output, limits=limits)

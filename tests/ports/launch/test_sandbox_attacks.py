@@ -16,8 +16,8 @@ from sandboxed import LIMITS, Cell, cell, sandbox
 
 from assay.core.sandbox import Ending, SandboxLimits
 from assay.launch.core_wait import LONGEST
-from assay.launch.sandbox_cgroup import PidsGroup
-from assay.launch.sandbox_watch import THREADS_PER_PROCESS, SandboxProcess
+from assay.launch.sandbox.cgroup import PidsGroup
+from assay.launch.sandbox.watch import THREADS_PER_PROCESS, SandboxProcess
 
 __all__ = ["cell", "sandbox"]
 

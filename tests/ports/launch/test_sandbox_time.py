@@ -12,7 +12,7 @@ from sandboxed import LIMITS, Cell, cell, sandbox
 
 from assay.core.sandbox import Ending
 from assay.launch.core_wait import LONGEST, used_by_tree_s
-from assay.launch.sandbox_cgroup import PidsGroup
+from assay.launch.sandbox.cgroup import PidsGroup
 
 __all__ = ["cell", "sandbox"]
 

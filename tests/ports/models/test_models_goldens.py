@@ -18,7 +18,7 @@ import pytest
 
 from assay.core.model import Model, TensorSpec
 from assay.errors import BadGolden, NotWritable
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden, write_golden
 
 MODEL = Model(

@@ -11,7 +11,7 @@ import torch
 from torch.export import Dim, export, save
 
 from assay.core.input_plan import InputPlan, RangeSource
-from assay.judge.constraint_text import constraint_text
+from assay.judge.words.constraint_text import constraint_text
 from assay.models.input_plan.draw_plan import plan_of
 from assay.models.sources import open_source
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.backends.availability import installed
-from assay.judge.missing_text import missing_text
+from assay.judge.words.missing_text import missing_text
 from assay.plugins import availability
 
 PACKAGE = ("halfway/__init__.py", "halfway/core/__init__.py")

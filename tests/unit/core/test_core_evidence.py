@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from assay.core.comparison import Comparison
 from assay.core.evidence import blocking
 from assay.core.finding import Finding, FindingCode, facts
-from assay.judge.warnings_text import passed_over
+from assay.judge.words.warnings_text import passed_over
 
 POOR_REFERENCE = Finding("degenerate", "scores", FindingCode.REFERENCE_CONSTANT, facts(value=0.1, elements=640))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.core.refusals.name_codes import MOST_LISTED, name_hint
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 
 
 @pytest.mark.parametrize(

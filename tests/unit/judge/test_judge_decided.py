@@ -13,7 +13,7 @@ from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import judge
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.testing.builders import make_comparison, make_result
 
 POOR_REFERENCE = Finding("degenerate", "scores", FindingCode.REFERENCE_CONSTANT, facts(value=0.1, elements=640))

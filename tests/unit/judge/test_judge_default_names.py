@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.core.engine_info import EngineInfo, NumericDefault
-from assay.judge.default_names import named
+from assay.judge.words.default_names import named
 
 
 def _grouped(cures: bool | None) -> NumericDefault:

@@ -11,8 +11,8 @@ from assay.core.model_finding_text import sentence
 from assay.core.model_part import MODEL
 from assay.core.note import Note, NoteCode, noted
 from assay.core.refusals.usage_codes import UsageCode
-from assay.judge.finding_text import finding_text
-from assay.judge.note_text import note_text
+from assay.judge.words.finding_text import finding_text
+from assay.judge.words.note_text import note_text
 
 
 @pytest.mark.parametrize("code", [NoteCode.DEFECTS_NOT_SEEN, NoteCode.DERIVED_ON_FIRST])

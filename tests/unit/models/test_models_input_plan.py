@@ -11,7 +11,7 @@ from onnx import numpy_helper
 from planned_models import Weights, answers, made, planned, rows
 
 from assay.core.input_plan import InputPlan
-from assay.judge.constraint_text import constraint_text
+from assay.judge.words.constraint_text import constraint_text
 
 U_NET = """
 u (float[N, 3, H, W] x) => (float[N, 4, ?, ?] y) {

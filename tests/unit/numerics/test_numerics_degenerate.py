@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.core.finding import FindingCode
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.numerics.degenerate import STILL, degenerate_reference, same_numbers
 from assay.numerics.reference_stats import ReferenceStats
 

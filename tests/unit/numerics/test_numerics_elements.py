@@ -7,7 +7,7 @@ import pytest
 from assay.core.case import Contract, Tolerance
 from assay.core.dtype import UNIT_ROUNDOFF, numpy_dtype
 from assay.errors import UsageError
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.numerics.compare import compare_outputs
 from assay.numerics.compare_output import reference_of
 from assay.numerics.tolerance.default import default_tolerance, limits

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from assay.core.case import Contract, Tolerance
 from assay.core.comparison import Comparison
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.numerics import native_pass
 from assay.numerics.compare import compare_outputs
 

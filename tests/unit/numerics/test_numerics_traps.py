@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.core.case import Contract, Tolerance
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.numerics.compare import compare_outputs
 from assay.numerics.structure import check_structure
 

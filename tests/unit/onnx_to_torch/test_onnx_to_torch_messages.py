@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.onnx_to_torch.torch_messages import torch_message
 
 

@@ -18,7 +18,7 @@ from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result
-from assay.judge.advice import advice
+from assay.judge.words.advice import advice
 from assay.pipeline.adapters import Services
 from assay.pipeline.references.ensure_references import ORACLES, _compute, _without, without_reference
 

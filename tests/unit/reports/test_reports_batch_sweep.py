@@ -12,8 +12,8 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.speed import PairedRun, SpeedComparison
 from assay.core.verdict import RunVerdict
-from assay.judge.note_text import note_text
 from assay.judge.verdicts import judge
+from assay.judge.words.note_text import note_text
 from assay.reports.batch_sweep import KNEE, columns, curve, launches, sweep
 from assay.reports.markdown import Markdown
 from assay.reports.rows import entries, figures

@@ -15,7 +15,7 @@ from assay.core.flow import Flow
 from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.policy import Expectation, Policy
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.pipeline.suite_cases.expected_timeouts import limits_of, with_expected_timeouts
 from assay.ports import Tensor
 from assay.suites.edge import tables

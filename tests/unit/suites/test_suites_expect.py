@@ -17,7 +17,7 @@ from assay.core.refusals.transform_codes import TransformCode
 from assay.core.result import Result
 from assay.errors import BadPolicy, FewerCases
 from assay.judge.expectations import matches
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.pipeline.merge import without_shard
 from assay.pipeline.suite_cases.expect_reason import reason_of
 from assay.pipeline.suite_cases.known_outcomes import ExpectedOutcome, expectations, read_expected, to_toml, updated

@@ -13,7 +13,7 @@ import pytest
 
 from assay.core.outcome import Stage
 from assay.errors import Lowering
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.testing.builders import make_job
 from assay.worker.dispatch import _failure
 from assay.worker.stages import Stages

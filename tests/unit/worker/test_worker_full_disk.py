@@ -9,7 +9,7 @@ import pytest
 from assay.core.job_base import Job
 from assay.core.outcome import Outcome
 from assay.core.result import Result
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.testing.builders import make_job
 from assay.worker import dispatch, full_disk
 from assay.worker.stages import Stages

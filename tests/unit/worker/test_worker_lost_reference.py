@@ -14,7 +14,7 @@ from assay.core.data import Data
 from assay.core.job import ChangeJob, DeriveToleranceJob, InspectJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.goldens import read_lock
 from assay.testing.builders import make_job
 from assay.worker import dispatch

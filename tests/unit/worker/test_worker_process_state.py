@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay.core.wire import Changed
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.launch.changed_process import with_notes
 from assay.testing.acts import ACTS
 from assay.testing.builders import make_result

@@ -15,7 +15,7 @@ from assay_zoo.submission import SubmissionServices
 def open_tools(root: Path, history: str = "") -> Iterator[SubmissionServices]:
     """`history` is a folder or a URL as everywhere; "": `.assay` of the zoo. The scratch folder is gone afterwards.
     Whether this machine can hold the sandbox is asked by who needs it."""
-    from assay.launch.bubblewrap import Bubblewrap
+    from assay.launch.sandbox.bubblewrap import Bubblewrap
 
     with (
         open_services(history or str(root / ".assay")) as services,

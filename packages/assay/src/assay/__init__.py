@@ -28,4 +28,4 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_HOMES[name]), name)
 
 
-AssayError.words = staticmethod(lambda note: str(import_module("assay.judge.note_text").note_text(note)))
+AssayError.words = staticmethod(lambda note: str(import_module("assay.judge.words.note_text").note_text(note)))

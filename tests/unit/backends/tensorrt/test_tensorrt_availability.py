@@ -16,7 +16,7 @@ from assay.backends.tensorrt.backend import TensorRT
 from assay.core.note import noted
 from assay.core.refusals.availability_codes import AvailabilityCode
 from assay.errors import NotRunnable, Unavailable, UsageError
-from assay.judge.missing_text import reason_text
+from assay.judge.words.missing_text import reason_text
 from assay.ports import Availability
 from sentences import says
 
@@ -117,7 +117,7 @@ def test_the_drivers_own_words_on_this_machine(tmp_path: Path) -> None:
 
 def test_the_driver_does_not_import_it() -> None:
     code = (
-        "import sys; from assay.judge.missing_text import reason_text; "
+        "import sys; from assay.judge.words.missing_text import reason_text; "
         "from assay.backends.tensorrt.backend import TensorRT; found = TensorRT().availability(); "
         "assert 'tensorrt' not in sys.modules; print(found.available, reason_text(found))"
     )

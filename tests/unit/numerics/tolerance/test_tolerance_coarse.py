@@ -7,7 +7,7 @@ import pytest
 from small_graphs import budget, float32, network, noise, parsed
 
 from assay.core.case import Contract
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.coarse import coarsely, of_one_order
 from assay.numerics.tolerance.comparator import ToleranceComparator

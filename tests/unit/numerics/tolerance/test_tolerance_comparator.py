@@ -20,7 +20,7 @@ from assay.core.note import NoteCode, noted
 from assay.core.result import UntakenBranch, VerifyResult
 from assay.errors import UsageError
 from assay.judge.chosen_tolerance import by_choice
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.models.load_tolerance import load_tolerance
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.derive import derive_model

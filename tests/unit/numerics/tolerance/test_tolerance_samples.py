@@ -8,7 +8,7 @@ from onnx import numpy_helper
 from small_graphs import float32, network, noise, parsed
 
 from assay.core.note import NoteCode
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement

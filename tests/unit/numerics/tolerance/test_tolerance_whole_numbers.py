@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from small_graphs import parsed
 
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 

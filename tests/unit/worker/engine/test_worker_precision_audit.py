@@ -9,8 +9,8 @@ import pytest
 from assay.core.comparison import Comparison
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.note import NoteCode, noted
-from assay.judge.finding_text import finding_text
 from assay.judge.finer_precision import find_higher_precision
+from assay.judge.words.finding_text import finding_text
 from assay.models.model_precision import ModelPrecision
 from assay.worker.engine.precision_audit import find_lower_precision, minor_deviations
 

@@ -13,7 +13,7 @@ from assay.core.golden import GoldenLock
 from assay.core.model import Model, TensorSpec
 from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.models.golden_samples import Golden
 from assay.worker.engine.sequences import run_calls, run_free
 from assay.worker.engine.transformed_model import TransformedModel

@@ -12,7 +12,7 @@ from assay.backends.endpoint import PromptEndpoint
 from assay.core.finding import Finding
 from assay.core.flow import Flow
 from assay.endpoints.openai import OpenAi
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.ports.prompts import PromptService
 from assay.worker.service.asking import alone, generated, together
 from assay.worker.service.draw_distribution import draw_rules

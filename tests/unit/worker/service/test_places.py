@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from assay.endpoints.openai import OpenAi, Vocabulary
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.ports.prompts import Completion
 from assay.worker.service.asking import GENERATED, alone, generated, repeated, together
 from assay.worker.service.oracle import Oracle

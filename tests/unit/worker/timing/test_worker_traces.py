@@ -11,7 +11,7 @@ import pytest
 from assay.backends.trace_events import write_timeline
 from assay.core.job import MeasureJob
 from assay.errors import Unsupported
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.ports import Tensors
 from assay.testing.builders import make_job
 from assay.testing.trace_checks import what_is_not_shown

@@ -13,8 +13,8 @@ from assay.core.model_finding import Area, ModelFinding
 from assay.core.model_part import ModelPart, PartKind
 from assay.core.outcome import Outcome
 from assay.core.reference import Reference, ReferenceKind
-from assay.judge.finding_text import finding_text
 from assay.judge.witnesses import Doubt, doubt_of
+from assay.judge.words.finding_text import finding_text
 from assay.numerics.compare import compare_outputs
 from assay.testing.builders import make_result
 from assay.worker.verify.declared_shapes import against_declarations

@@ -18,8 +18,8 @@ from assay.core.repeats import ENOUGH_CALLS, Pattern
 from assay.core.result import VerifyResult
 from assay.judge.chosen_tolerance import by_choice
 from assay.judge.job_outcome import with_outcome
-from assay.judge.repeats_text import asked_again, within_tolerance
-from assay.judge.warnings_text import warnings_of
+from assay.judge.words.repeats_text import asked_again, within_tolerance
+from assay.judge.words.warnings_text import warnings_of
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.testing.instabilities import SEEN_AS, UNSTEADY

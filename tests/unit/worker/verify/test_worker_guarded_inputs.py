@@ -18,7 +18,7 @@ from assay.core.model import Model
 from assay.core.policy import Policy
 from assay.core.result import VerifyResult
 from assay.judge.accuracy import violations
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.derived_tolerance import GuardedInputs
 from assay.ports import Tensor, Tensors

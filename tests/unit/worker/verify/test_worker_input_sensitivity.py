@@ -13,7 +13,7 @@ from assay.backends.onnx_reference import Reference
 from assay.core.case import Case, Contract, Inputs
 from assay.core.flow import Flow
 from assay.core.job import VerifyJob
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.models.goldens import Golden
 from assay.models.onnx_file import open_model
 from assay.numerics.tolerance.comparator import ToleranceComparator

@@ -13,7 +13,7 @@ from onnx import parser
 
 from assay.core.case import Contract
 from assay.core.golden import GoldenLock
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.models.goldens import Golden
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.derive import derive

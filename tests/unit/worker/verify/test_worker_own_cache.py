@@ -14,7 +14,7 @@ from assay.core.golden import GoldenLock
 from assay.core.job import VerifyJob
 from assay.core.note import NoteCode
 from assay.core.schedules import NAMES
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.goldens import Golden
 from assay.models.onnx_file import open_model
 from assay.worker.engine.transformed_model import TransformedModel

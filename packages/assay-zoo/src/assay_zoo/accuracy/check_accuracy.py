@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from assay.judge.missing_text import missing_text
+from assay.judge.words.missing_text import missing_text
 from assay.ports import Sandbox
 from assay_zoo.accuracy.execution import execute
 from assay_zoo.accuracy.metric import file_wanted, read_metric

@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.core.dtype import dtype_name
 from assay.core.model import Model
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.models.goldens import Golden, read_golden
 from assay.models.load_tolerance import load_tolerance
 from assay_zoo.functionality.messages import GoldenAnswer, GoldenRequest

@@ -11,8 +11,8 @@ from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.result_parts import measurements_of
 from assay.errors import UnknownName
-from assay.judge.missing_text import missing_text
 from assay.judge.named_metrics import metrics, samples_missing
+from assay.judge.words.missing_text import missing_text
 from assay.pipeline.adapters import Services
 from assay.plugins import find_flow
 from assay_zoo.check import CheckOutcome

@@ -8,8 +8,8 @@ import time
 from sqlalchemy import text
 
 from assay.errors import AssayError
-from assay.judge.missing_text import missing_text
-from assay.launch.bubblewrap import Bubblewrap
+from assay.judge.words.missing_text import missing_text
+from assay.launch.sandbox.bubblewrap import Bubblewrap
 from assay_zoo.robot.mirror import Mirror
 from assay_zoo.robot.queries import Queries
 

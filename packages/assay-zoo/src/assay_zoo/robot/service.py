@@ -14,8 +14,8 @@ from pathlib import Path
 
 from assay.alerts.send import INSTALL
 from assay.errors import HarnessError, UsageError
-from assay.judge.missing_text import missing_text
-from assay.launch.bubblewrap import Bubblewrap
+from assay.judge.words.missing_text import missing_text
+from assay.launch.sandbox.bubblewrap import Bubblewrap
 from assay_zoo.robot.alerting import Alerts
 from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.database import Database

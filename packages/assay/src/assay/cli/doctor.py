@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.common import History
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.options.groups import DEFAULT_HISTORY
 
 if TYPE_CHECKING:

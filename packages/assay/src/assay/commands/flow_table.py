@@ -14,8 +14,8 @@ from assay.commands.trials import Trial, Trials, trial_key, try_flows
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome
 from assay.errors import HarnessError, UnknownName
-from assay.judge.note_text import note_text
 from assay.judge.outcome_table import OUTCOMES, outcome_words
+from assay.judge.words.note_text import note_text
 from assay.pipeline.progress import Progress
 from assay.ports import Availability
 

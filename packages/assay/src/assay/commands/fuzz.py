@@ -21,7 +21,7 @@ from assay.errors import UnknownName, UsageError
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session
 from assay.fuzz.learn import learn
 from assay.fuzz.session import Fuzzing
-from assay.judge.missing_text import missing_text
+from assay.judge.words.missing_text import missing_text
 from assay.launch.core_wait import used_by_tree_s
 from assay.launch.prefork import Preforked
 from assay.options.fuzz import FuzzOptions

@@ -19,7 +19,7 @@ from assay.commands.sources import MINED
 from assay.commands.suite_policy import with_known_failures
 from assay.core.run import ModelSource
 from assay.errors import EnvironmentFailed, SlurmUnreachable, UsageError, WorkerFailed
-from assay.judge.note_text import counted
+from assay.judge.words.note_text import counted
 from assay.launch.slurm import SlurmArray
 from assay.models.named_sources import as_written
 from assay.options.arguments import without

@@ -1,4 +1,4 @@
-"""A constraint of a graph that sizes or values of its inputs do not meet, as a code, numbers and names. `assay.judge.constraint_text`
+"""A constraint of a graph that sizes or values of its inputs do not meet, as a code, numbers and names. `assay.judge.words.constraint_text`
 makes the sentence of it."""
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import msgspec
 
 
 class DefectKind(enum.StrEnum):
-    """What is wrong in a model into which a defect was built: the words are those of `assay.judge.defect_text`."""
+    """What is wrong in a model into which a defect was built: the words are those of `assay.judge.words.defect_text`."""
 
     ROUNDED = "rounded"
     ALL_LOST = "all_lost"

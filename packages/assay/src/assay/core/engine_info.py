@@ -36,7 +36,7 @@ class AppliedTransform(msgspec.Struct, frozen=True):
 
 class NumericDefault(msgspec.Struct, frozen=True):
     """A setting of the backend that nobody asked for and that changes numbers, with the value that the engine has. `effect` is a code of
-    `assay.judge.default_names`. `option` and `off` are the option of the flow, and its value, that turn it off ("" where none
+    `assay.judge.words.default_names`. `option` and `off` are the option of the flow, and its value, that turn it off ("" where none
     does). `cures`: whether the answers are right without it, asked where they were wrong; None: not tried, or it failed."""
 
     name: str

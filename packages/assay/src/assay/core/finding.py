@@ -1,4 +1,4 @@
-"""A defect seen by a comparison, as a code, numbers and names. `assay.judge.finding_text` makes the sentence of it."""
+"""A defect seen by a comparison, as a code, numbers and names. `assay.judge.words.finding_text` makes the sentence of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Fact = int | float | str | tuple[int | float | str, ...]
 
 
 class FindingCode(enum.StrEnum):
-    """What was seen. The facts that come with each are the names in its sentence (`assay.judge.finding_text`)."""
+    """What was seen. The facts that come with each are the names in its sentence (`assay.judge.words.finding_text`)."""
 
     BARE = "bare"
     SAMPLE_COUNT = "sample_count"

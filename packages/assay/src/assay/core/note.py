@@ -1,4 +1,4 @@
-"""What a worker notes of a job, as a code, numbers and names. `assay.judge.note_text` makes the sentence of it."""
+"""What a worker notes of a job, as a code, numbers and names. `assay.judge.words.note_text` makes the sentence of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.core.finding import Fact
 
 
 class NoteCode(enum.StrEnum):
-    """What is noted. The facts that come with each are the names in its sentence (`assay.judge.note_text`)."""
+    """What is noted. The facts that come with each are the names in its sentence (`assay.judge.words.note_text`)."""
 
     NO_REFERENCE = "no_reference"
     NO_REFERENCE_AT_SIZES = "no_reference_at_sizes"

@@ -22,7 +22,7 @@ from assay.environments.pythons import find_python
 from assay.environments.uv import find_installer
 from assay.environments.worker_requirements import worker_requirements
 from assay.errors import EnvironmentFailed
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.ports import Availability
 
 PROBE_S = 120.0

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from assay.core.screening import Screened
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Session, is_cause
 from assay.fuzz.cures import cures
-from assay.judge.silent_standard import SILENT_STANDARD
+from assay.judge.words.silent_standard import SILENT_STANDARD
 
 STATUSES = {
     "wrong": "wrong by two witnesses",

@@ -13,10 +13,10 @@ from assay.core.policy import Policy
 from assay.core.result import ChangeResult, PerNodeResult, Result
 from assay.core.result_parts import ComparedResult
 from assay.core.verdict import VerdictStatus
-from assay.judge.clause import as_clause
 from assay.judge.draft_verdict import Violation, quantity
-from assay.judge.element_text import element_text
-from assay.judge.finding_text import finding_text, names_its_output
+from assay.judge.words.clause import as_clause
+from assay.judge.words.element_text import element_text
+from assay.judge.words.finding_text import finding_text, names_its_output
 
 
 def violations(result: Result, policy: Policy) -> list[Violation]:

@@ -13,7 +13,6 @@ from assay.core.result import LoadResult, Result
 from assay.core.result_parts import LossResult, measurements_of, speeds_of
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import goal_rules
-from assay.judge.advice import ConfiguredJob, without_numbers
 from assay.judge.changes import baseline_metrics
 from assay.judge.decided import Kept, decided, refused, weakened
 from assay.judge.draft_verdict import DraftVerdict, Violation, split_key
@@ -21,8 +20,9 @@ from assay.judge.expectations import matches
 from assay.judge.load_metrics import undecided
 from assay.judge.metric_registry import METRICS, metric_spec, recorded_by
 from assay.judge.named_metrics import metrics, samples_missing, stated_by
-from assay.judge.task_metric_hint import task_metric_hint
-from assay.judge.warnings_text import warnings_of
+from assay.judge.words.advice import ConfiguredJob, without_numbers
+from assay.judge.words.task_metric_hint import task_metric_hint
+from assay.judge.words.warnings_text import warnings_of
 
 Figures = Mapping[str, float]
 Numbered = Mapping[str, Figures]

@@ -12,13 +12,13 @@ from assay.core.policy import Policy
 from assay.core.result import ChangeResult
 from assay.core.verdict import VerdictStatus
 from assay.judge.accuracy import worst_budget
-from assay.judge.advice import WITHOUT_DRAWS, ConfiguredJob
 from assay.judge.doubtful_loss import disputed_sameness
 from assay.judge.draft_verdict import DraftVerdict, quantity
-from assay.judge.finding_text import finding_text
 from assay.judge.metric_registry import AGAINST_FLOAT
 from assay.judge.named_metrics import metrics
-from assay.judge.note_text import note_text
+from assay.judge.words.advice import WITHOUT_DRAWS, ConfiguredJob
+from assay.judge.words.finding_text import finding_text
+from assay.judge.words.note_text import note_text
 
 FILE = "no engine took part: the file itself is another model"
 

@@ -14,7 +14,6 @@ from assay.core.policy import Goal
 from assay.core.result import ChangeResult, Result
 from assay.core.result_parts import ComparedResult, LossResult, comparisons_of
 from assay.core.verdict import VerdictStatus
-from assay.judge.advice import ConfiguredJob
 from assay.judge.doubtful_loss import (
     TASK,
     agreement,
@@ -30,6 +29,7 @@ from assay.judge.job_outcome import findings_of
 from assay.judge.metric_registry import AGAINST_FLOAT, NO_LIMIT_OF_ERROR
 from assay.judge.named_metrics import stated_by
 from assay.judge.witnesses import Doubt, doubt_of
+from assay.judge.words.advice import ConfiguredJob
 
 _METRIC = "task metric"
 _LIMIT = "stated limit"

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from assay.core.reference import Witness
 from assay.core.result import ChangeResult, Result
 from assay.core.result_parts import ComparedResult
-from assay.judge.advice import ConfiguredJob, to_compare, to_state
 from assay.judge.decided import values_alone
-from assay.judge.silent_standard import SILENT_STANDARD
 from assay.judge.witnesses import Doubt, Side, described, doubt_of, side_of
+from assay.judge.words.advice import ConfiguredJob, to_compare, to_state
+from assay.judge.words.silent_standard import SILENT_STANDARD
 
 
 def vouched(result: Result) -> str:

@@ -10,10 +10,10 @@ from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.result import MeasureResult, Result, VerifyResult
 from assay.core.verdict import VerdictStatus
-from assay.judge.advice import ConfiguredJob, command
-from assay.judge.clause import as_clause
 from assay.judge.draft_verdict import DraftVerdict
 from assay.judge.outcome_table import ANSWERS
+from assay.judge.words.advice import ConfiguredJob, command
+from assay.judge.words.clause import as_clause
 
 _SAYS_NO = frozenset({Cause.REFUSED, Cause.OTHER})
 

@@ -10,11 +10,11 @@ from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import ChangeResult, Result
 from assay.core.result_parts import LossResult
 from assay.judge import goal_rules
-from assay.judge.advice import ConfiguredJob, command, to_compare, without_answers
 from assay.judge.expectations import matches
 from assay.judge.metric_registry import AGAINST_FLOAT
 from assay.judge.named_metrics import metrics
 from assay.judge.witnesses import described
+from assay.judge.words.advice import ConfiguredJob, command, to_compare, without_answers
 from assay.task_metrics.registry import is_against_labels
 
 TASK = "task."

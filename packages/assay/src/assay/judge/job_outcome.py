@@ -25,11 +25,11 @@ from assay.core.result import (
     VerifyResult,
 )
 from assay.core.result_parts import ComparedResult
-from assay.judge.clause import as_clause
-from assay.judge.finding_text import finding_text, summary_text
 from assay.judge.finer_precision import find_higher_precision
-from assay.judge.note_text import note_text
-from assay.judge.repeats_text import instability
+from assay.judge.words.clause import as_clause
+from assay.judge.words.finding_text import finding_text, summary_text
+from assay.judge.words.note_text import note_text
+from assay.judge.words.repeats_text import instability
 
 _ENDED = (Outcome.OK, Outcome.UNDELEGATED, Outcome.NONDETERMINISTIC)
 """How a job ends whose answers can be judged."""

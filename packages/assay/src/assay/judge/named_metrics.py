@@ -22,7 +22,7 @@ from assay.core.speed import SpeedComparison
 from assay.judge.engine_metrics import engine_metrics
 from assay.judge.load_metrics import load_metrics
 from assay.judge.metric_registry import AGAINST_FLOAT, direction
-from assay.judge.warnings_text import warning_counts
+from assay.judge.words.warnings_text import warning_counts
 from assay.stats import percentiles, summary
 from assay.stats.slope import slope
 

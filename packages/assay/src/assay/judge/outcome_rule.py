@@ -18,10 +18,7 @@ from assay.core.result import (
 from assay.core.result_parts import ComparedResult, facts_of
 from assay.core.speed import TIME_LIMIT_MESSAGE
 from assay.core.verdict import VerdictStatus
-from assay.judge import accuracy, changed_model, gpu_notes, speed
-from assay.judge.advice import CLOSE_TO_FLOAT, ConfiguredJob, advice, to_compare, to_measure
-from assay.judge.clause import as_clause
-from assay.judge.default_names import named
+from assay.judge import accuracy, changed_model, speed
 from assay.judge.disputed import to_decide, unsettled, vouched
 from assay.judge.doubtful_loss import unconfirmed
 from assay.judge.draft_verdict import DraftVerdict, Violation, is_refusal, quantity, unless_said
@@ -31,6 +28,10 @@ from assay.judge.load_metrics import judged_load
 from assay.judge.named_metrics import metrics
 from assay.judge.outcome_table import OUTCOMES, SKIPPED, outcome_words
 from assay.judge.witnesses import described
+from assay.judge.words import gpu_notes
+from assay.judge.words.advice import CLOSE_TO_FLOAT, ConfiguredJob, advice, to_compare, to_measure
+from assay.judge.words.clause import as_clause
+from assay.judge.words.default_names import named
 
 _HANGS = "an engine that hangs is found by assay check"
 

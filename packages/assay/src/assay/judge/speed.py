@@ -15,8 +15,8 @@ from assay.core.speed import TIME_LIMIT_MESSAGE, SpeedComparison, SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict
 from assay.judge.metric_registry import recorded_by
-from assay.judge.note_text import note_text
 from assay.judge.operator_regressions import describe, differences, explained
+from assay.judge.words.note_text import note_text
 from assay.stats.against_stored import decide_against_stored
 from assay.stats.sequential_test import Answer, answer_at, load_ratios, significantly_above
 from assay.stats.summary import mean, median, sd

@@ -13,7 +13,6 @@ from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.core.result import PerNodeResult, Result, VerifyResult
 from assay.core.verdict import RunVerdict, VerdictStatus
-from assay.judge.advice import ConfiguredJob
 from assay.judge.apply_goals import with_goals
 from assay.judge.coverage import absent_shards, too_few, total
 from assay.judge.doubted_inputs import with_doubtful_inputs
@@ -22,6 +21,7 @@ from assay.judge.expectations import with_expectations
 from assay.judge.goal_rules import needs_baseline
 from assay.judge.invalid import with_invalid
 from assay.judge.outcome_rule import judge_outcome
+from assay.judge.words.advice import ConfiguredJob
 
 
 def judge(

@@ -133,7 +133,7 @@ def completed(result: Result, pending: Pending, log: str, jobs_before: int) -> R
     """With the sentence of how it ended, what its process printed, how many jobs it had done, and what happened when the job was tried
     before."""
     if result.ended is not None:
-        from assay.judge.note_text import note_text  # an agent of a cluster starts without what judges
+        from assay.judge.words.note_text import note_text  # an agent of a cluster starts without what judges
 
         result = msgspec.structs.replace(result, detail=note_text(result.ended))
     if log or jobs_before:

@@ -15,7 +15,7 @@ from assay.core.model import Model
 from assay.core.note import NoteCode, noted
 from assay.core.outcome import Outcome
 from assay.core.result import InspectResult, Result
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.files import file_digest
 from assay.models.sources import is_factory
 

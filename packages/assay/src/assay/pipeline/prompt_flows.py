@@ -10,7 +10,7 @@ from assay.core.flow import Flow
 from assay.core.golden import SKETCH
 from assay.core.note import NoteCode, noted
 from assay.errors import BadGolden, HarnessError, UsageError
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.own_data.prompts.short_goldens import is_of_prompts
 from assay.models.own_data.prompts.signature import signature_of
 from assay.pipeline.references.own_data import form_of

@@ -11,7 +11,7 @@ from assay.core.flow import Flow
 from assay.core.job_base import EngineJob, FlowJob, Job
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
-from assay.judge.missing_text import missing_text
+from assay.judge.words.missing_text import missing_text
 from assay.pipeline.adapters import Services
 from assay.plugins import transforms_available
 

@@ -12,7 +12,7 @@ import pytest
 from assay import plugins
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
-from assay.judge.missing_text import missing_text
+from assay.judge.words.missing_text import missing_text
 from assay.models.module_export import export_module
 from assay.pipeline.open_run import Checked
 

@@ -29,8 +29,8 @@ from assay.core.policy import Policy
 from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
-from assay.judge.missing_text import missing_text
 from assay.judge.verdicts import judge
+from assay.judge.words.missing_text import missing_text
 from assay.options.arguments import arguments_of
 from assay.options.run import RunOptions
 from assay.pipeline.adapters import Services

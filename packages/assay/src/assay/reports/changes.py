@@ -12,7 +12,7 @@ from assay.judge.changes import is_of_a_batch
 from assay.judge.lost_fusions import describe_lost_fusion
 from assay.judge.metric_registry import direction, unit
 from assay.judge.named_metrics import RESIDENT_BLUR_BYTES
-from assay.judge.warnings_text import grouped_warnings
+from assay.judge.words.warnings_text import grouped_warnings
 from assay.reports import format as text
 from assay.reports.sanitize import one_line
 

@@ -10,7 +10,7 @@ import msgspec
 from assay.core.changes import RunChanges
 from assay.core.result_parts import native_warnings_of
 from assay.judge.lost_fusions import describe_lost_fusion
-from assay.judge.warnings_text import CRITICAL, critical_warnings
+from assay.judge.words.warnings_text import CRITICAL, critical_warnings
 from assay.reports.rows import Row
 from assay.reports.sanitize import one_line
 

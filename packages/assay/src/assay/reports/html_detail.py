@@ -30,14 +30,14 @@ from assay.core.result_parts import (
 )
 from assay.core.run import Run
 from assay.core.verdict import Verdict
-from assay.judge.element_text import element_text
-from assay.judge.finding_text import finding_text
 from assay.judge.load_metrics import load_metrics
 from assay.judge.named_metrics import fragmentation
 from assay.judge.operator_regressions import differences
-from assay.judge.repeats_text import asked_again
-from assay.judge.warnings_text import warnings_of
 from assay.judge.witnesses import described
+from assay.judge.words.element_text import element_text
+from assay.judge.words.finding_text import finding_text
+from assay.judge.words.repeats_text import asked_again
+from assay.judge.words.warnings_text import warnings_of
 from assay.options.repro import repro_line
 from assay.reports import format as text
 from assay.reports.batch_sweep import KNEE_MEANS, LAUNCHES, curve, launches, operators, sweep

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from assay.core.gpu import GpuRecord
 from assay.core.measurement import Measurement
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.reports import format as text
 from assay.reports.sanitize import one_line
 from assay.stats.percentiles import needed, percentile

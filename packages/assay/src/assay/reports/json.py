@@ -12,7 +12,7 @@ from assay.core.finding import Finding
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.options.repro import repro_line
 from assay.reports.mutation_scores import mutation_scores
 from assay.reports.rows import entries

@@ -9,9 +9,9 @@ from assay.core.result import Result
 from assay.core.result_parts import ComparedResult, native_warnings_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
-from assay.judge.finding_text import finding_text
-from assay.judge.warnings_text import critical_warnings
 from assay.judge.witnesses import described
+from assay.judge.words.finding_text import finding_text
+from assay.judge.words.warnings_text import critical_warnings
 from assay.options.repro import repro_line
 from assay.reports.changes import Cell, Line, cells
 from assay.reports.rows import Entry, entries, run_verdicts

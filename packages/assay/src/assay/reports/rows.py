@@ -18,8 +18,8 @@ from assay.core.result_parts import (
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.judge.speed import slowdowns
-from assay.judge.warnings_text import warnings_of
 from assay.judge.witnesses import described
+from assay.judge.words.warnings_text import warnings_of
 from assay.stats.percentiles import percentile
 
 SEVERITY = (

@@ -23,8 +23,8 @@ from assay.core.result_parts import (
 )
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
-from assay.judge.repeats_text import asked_again
-from assay.judge.warnings_text import notes_of, warnings_of
+from assay.judge.words.repeats_text import asked_again
+from assay.judge.words.warnings_text import notes_of, warnings_of
 from assay.options.repro import repro_line
 from assay.reports.batch_sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep
 from assay.reports.change_order import gravest_first

@@ -10,8 +10,8 @@ from assay.core.policy import Goal
 from assay.core.result_parts import traces_of
 from assay.core.verdict import VerdictStatus
 from assay.judge.goal_rules import limits_loss
-from assay.judge.note_text import note_text
 from assay.judge.outcome_rule import large_loss
+from assay.judge.words.note_text import note_text
 from assay.reports.console_text import print_line, print_prose
 from assay.reports.rows import Row
 from assay.reports.sanitize import one_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.core.engine_info import EngineInfo
 from assay.core.input_plan import InputFacts, InputRange, RangeSource
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 
 _SIZES = ("size.", "bounds.")
 _MASK = "mask"

@@ -19,7 +19,7 @@ from assay.core.service import Service
 from assay.endpoints.connection import certificate_trouble
 from assay.endpoints.fetch import fetched
 from assay.errors import EndpointFailed, UsageError
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.launch import process_tree
 from assay.launch.left_behind import look_once
 from assay.models.telemetry import without_telemetry

@@ -15,7 +15,7 @@ from assay.core.flow import Flow
 from assay.core.measurement import OperatorTime
 from assay.core.native_warning import NativeWarning
 from assay.errors import NotRunnable, Unsupported
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.telemetry import GUARD
 from assay.ports import (
     Backend,

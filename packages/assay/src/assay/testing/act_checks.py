@@ -23,7 +23,7 @@ from assay.core.limits import Limits
 from assay.core.model import Model
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.launch import process_tree
 from assay.launch.pool import FreshProcess, Pool
 from assay.launch.prefork import Preforked

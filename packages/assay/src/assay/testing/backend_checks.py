@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.core.flow import Flow
 from assay.errors import AssayError, InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
-from assay.judge.missing_text import missing_text
+from assay.judge.words.missing_text import missing_text
 from assay.models.conversion import convert_to
 from assay.models.telemetry import GUARD, forbid_telemetry
 from assay.ports import Availability, Backend, BuiltForSizes, Engine, Tensor, has_integers, is_dynamic

@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.core.dtype import is_floating
 from assay.errors import AssayError, Lowering, UsageError
-from assay.judge.missing_text import missing_text
+from assay.judge.words.missing_text import missing_text
 from assay.models.files import file_digest
 from assay.models.telemetry import GUARD, forbid_telemetry
 from assay.ports import Availability, PartlyCalibrated, Tensor, Tensors, Transform, needs_samples

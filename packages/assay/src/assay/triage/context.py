@@ -19,7 +19,7 @@ from assay.core.result import (
     VerifyResult,
 )
 from assay.core.result_parts import comparisons_of
-from assay.judge.repeats_text import instability
+from assay.judge.words.repeats_text import instability
 from assay.pipeline.adapters import Services
 from assay.ports import Backend
 from assay.triage.cause import Pattern

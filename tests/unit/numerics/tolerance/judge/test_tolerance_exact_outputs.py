@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.numerics.tolerance.derive import derive
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 

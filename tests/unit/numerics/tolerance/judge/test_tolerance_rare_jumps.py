@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from onnx import numpy_helper, parser
 
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import numpy_helper, parser
 
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.hooks import Call, Hook, observed_by
 from assay.numerics.tolerance.derive import derive_model

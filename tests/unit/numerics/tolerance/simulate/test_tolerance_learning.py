@@ -13,7 +13,7 @@ from assay.core.case import Contract
 from assay.core.comparison import Comparison
 from assay.core.note import NoteCode, noted
 from assay.errors import Lowering
-from assay.judge.finding_text import finding_text
+from assay.judge.words.finding_text import finding_text
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.choose_comparator import comparator_by

@@ -19,7 +19,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.speed import BaselineEngine
 from assay.errors import UsageError
-from assay.judge.missing_text import reason_text
+from assay.judge.words.missing_text import reason_text
 from assay.pipeline.adapters import Services
 from assay.pipeline.baselines.approvals import gone_text, standing_approvals
 from assay.pipeline.baselines.baseline_command import set_command

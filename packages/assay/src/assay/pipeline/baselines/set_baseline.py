@@ -19,7 +19,7 @@ from assay.core.result import MeasureResult
 from assay.core.result_parts import speeds_of
 from assay.core.speed import BaselineEngine, SpeedRule
 from assay.errors import UsageError
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.artifacts import changed
 from assay.pipeline.adapters import Services
 from assay.pipeline.baselines.approvals import record_approval

@@ -13,8 +13,8 @@ from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.errors import UsageError
-from assay.judge.missing_text import reason_text
 from assay.judge.witnesses import EVALUATOR
+from assay.judge.words.missing_text import reason_text
 from assay.pipeline.adapters import Services
 from assay.pipeline.job_graph import result_of
 from assay.pipeline.references.verify_stages import VerifyStages

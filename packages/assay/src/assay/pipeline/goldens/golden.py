@@ -18,7 +18,7 @@ from assay.core.job import ReferenceJob, VerifyJob
 from assay.core.limits import Limits
 from assay.core.outcome import Outcome
 from assay.errors import BadGolden, UsageError
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden
 from assay.models.own_data.prompts.short_goldens import diff_short, shorten
 from assay.models.tolerance_file import read_tolerance

@@ -12,8 +12,8 @@ from assay.core.outcome import Outcome
 from assay.core.result import Result, VerifyResult
 from assay.core.run import Run
 from assay.judge.outcome_table import SKIPPED
-from assay.judge.repeats_text import asked_again
-from assay.judge.warnings_text import warnings_of
+from assay.judge.words.repeats_text import asked_again
+from assay.judge.words.warnings_text import warnings_of
 from assay.options.repro import repro_line
 
 EXPECTED = SKIPPED | {Outcome.OK}

@@ -17,7 +17,7 @@ from assay.core.golden import IDS, SKETCH
 from assay.core.model import Model
 from assay.core.note import NoteCode, noted
 from assay.errors import BadGolden, UsageError
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.models.golden_checks import FILES
 from assay.models.goldens import read_lock
 from assay.pipeline.request import ModelRequest

@@ -12,8 +12,8 @@ from assay.core.note import Note
 from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
 from assay.core.result import Result
 from assay.core.result_parts import ComparedResult, comparisons_of
-from assay.judge.note_text import note_text
 from assay.judge.outcome_table import COMPARED, OUTCOMES, REFUSALS, outcome_words
+from assay.judge.words.note_text import note_text
 
 OF_THE_MODEL = frozenset(("kinds", "operators", "node", "tensor", "input", "output", "dtype", "file", "expression"))
 """Facts of a refusal that list what the one model has, or say where in it. Names of what an engine lacks are none of these: another one is

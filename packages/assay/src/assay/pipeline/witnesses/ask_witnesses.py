@@ -28,7 +28,6 @@ from assay.core.result import ChangeResult, PerNodeResult, Result
 from assay.core.result_parts import ComparedResult, LossResult, facts_of
 from assay.errors import HarnessError, UnknownName
 from assay.judge.doubtful_loss import is_vouched, measured_by, witness_needed
-from assay.judge.missing_text import reason_text
 from assay.judge.witnesses import (
     EVALUATOR,
     Doubt,
@@ -39,6 +38,7 @@ from assay.judge.witnesses import (
     library_of_reference,
     side_of,
 )
+from assay.judge.words.missing_text import reason_text
 from assay.pipeline.adapters import Services
 from assay.pipeline.job_graph import Stage, result_of
 from assay.pipeline.references.verify_stages import VerifyStages

@@ -14,7 +14,7 @@ from assay.core.result import Result, VerifyResult
 from assay.core.result_parts import facts_of
 from assay.errors import HarnessError, UnknownName
 from assay.judge.doubted_inputs import is_refused, takes
-from assay.judge.missing_text import reason_text
+from assay.judge.words.missing_text import reason_text
 from assay.pipeline.adapters import Services
 from assay.pipeline.job_graph import Stage, result_of
 from assay.pipeline.witnesses.ask_witnesses import LONGEST_S

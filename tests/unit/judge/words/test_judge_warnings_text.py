@@ -9,7 +9,7 @@ from assay.core.native_warning import NativeWarning, WarningCode
 from assay.core.note import NoteCode, noted
 from assay.core.result import UntakenBranch
 from assay.judge.named_metrics import metrics
-from assay.judge.warnings_text import critical_warnings, warning_counts, warnings_of
+from assay.judge.words.warnings_text import critical_warnings, warning_counts, warnings_of
 from assay.testing.builders import make_result
 
 NO_SAMPLE = "no sample takes the then branch of If 'y': nothing is known of what an engine does there"

@@ -12,8 +12,8 @@ import pytest
 
 from assay.core.constraint import Constraint, ConstraintCode, unmet_constraint, unmet_note
 from assay.core.note import NoteCode, noted
-from assay.judge.constraint_text import _TEXTS, constraint_text
-from assay.judge.note_text import note_text
+from assay.judge.words.constraint_text import _TEXTS, constraint_text
+from assay.judge.words.note_text import note_text
 
 SOURCE = Path(__file__).parents[3] / "packages" / "assay" / "src" / "assay"
 MADE = {

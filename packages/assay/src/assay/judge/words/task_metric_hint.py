@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.core.finding import kept_from_scoring
 from assay.core.result_parts import LossResult
-from assay.judge.advice import ConfiguredJob
+from assay.judge.words.advice import ConfiguredJob
 from assay.task_metrics.registry import TaskMetric, figures_of, is_against_labels, label_name, task_of
 
 

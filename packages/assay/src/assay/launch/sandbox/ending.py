@@ -6,8 +6,8 @@ import re
 import signal
 
 from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
-from assay.launch.sandbox_copy import describe_left_out
-from assay.launch.sandbox_watch import FILES, OUTPUT_BYTES, THREADS_PER_PROCESS, SandboxProcess
+from assay.launch.sandbox.copy import describe_left_out
+from assay.launch.sandbox.watch import FILES, OUTPUT_BYTES, THREADS_PER_PROCESS, SandboxProcess
 
 KEPT = 64 * 1024
 """Characters kept of each stream: the last."""

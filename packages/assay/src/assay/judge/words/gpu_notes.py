@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from assay.core.result import MeasureResult
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 
 
 def all_lost(result: MeasureResult) -> str:

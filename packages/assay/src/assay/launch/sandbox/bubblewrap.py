@@ -17,13 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
-from assay.judge.note_text import note_text
-from assay.launch.sandbox_command import arguments, command_inside, data_files
-from assay.launch.sandbox_copy import copy_out
-from assay.launch.sandbox_ending import describe_exit
-from assay.launch.sandbox_interpreter import names_in_work
-from assay.launch.sandbox_seccomp import seccomp_filter
-from assay.launch.sandbox_watch import SandboxProcess, watch
+from assay.judge.words.note_text import note_text
+from assay.launch.sandbox.command import arguments, command_inside, data_files
+from assay.launch.sandbox.copy import copy_out
+from assay.launch.sandbox.ending import describe_exit
+from assay.launch.sandbox.interpreter import names_in_work
+from assay.launch.sandbox.seccomp import seccomp_filter
+from assay.launch.sandbox.watch import SandboxProcess, watch
 from assay.ports import Availability
 
 INSTALL = "apt-get install bubblewrap"

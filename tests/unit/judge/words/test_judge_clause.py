@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.judge.clause import as_clause
+from assay.judge.words.clause import as_clause
 
 
 @pytest.mark.parametrize(

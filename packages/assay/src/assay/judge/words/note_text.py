@@ -20,16 +20,16 @@ from assay.core.refusals.model_codes import ModelCode
 from assay.core.refusals.task_metric_codes import TaskMetricCode
 from assay.core.refusals.usage_codes import UsageCode
 from assay.core.wire import Changed
-from assay.judge.changed_process_text import CHANGED
-from assay.judge.constraint_text import constraint_text
-from assay.judge.defect_text import decider_text, defects_text
-from assay.judge.element_text import in_full
-from assay.judge.note_sentences import NOTES
 from assay.judge.refusals import REFUSAL_TEXTS
 from assay.judge.refusals.delegate_text import delegate_install, delegate_place
 from assay.judge.refusals.endpoint_text import CERTIFICATES, UNTRUSTED
 from assay.judge.refusals.model_text import PROGRAM_TEXTS
 from assay.judge.refusals.mutation_sites import mutation_needs
+from assay.judge.words.changed_process_text import CHANGED
+from assay.judge.words.constraint_text import constraint_text
+from assay.judge.words.defect_text import decider_text, defects_text
+from assay.judge.words.element_text import in_full
+from assay.judge.words.note_sentences import NOTES
 from assay.task_metrics.registry import TASK_METRICS, TaskMetric, label_name
 
 Facts = Mapping[str, Fact]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assay.core.sandbox import SandboxLimits
-from assay.launch.sandbox_interpreter import SYSTEM, interpreter
+from assay.launch.sandbox.interpreter import SYSTEM, interpreter
 
 UID = 65534
 THREADS = 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.judge.note_text import note_text
+from assay.judge.words.note_text import note_text
 from assay.ports import Availability
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from assay.core.finding import Finding, FindingCode, WorstElement, facts
 from assay.core.node_error import NodeSummary, Tapping
-from assay.judge.finding_text import _TEXTS, finding_text, names_its_output, summary_text
+from assay.judge.words.finding_text import _TEXTS, finding_text, names_its_output, summary_text
 
 SOURCE = Path(__file__).parents[3] / "packages" / "assay" / "src" / "assay"
 MADE = {"kind", "output", "about", "About", "first", "exact", "shown", "broken"}

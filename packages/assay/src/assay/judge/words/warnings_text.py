@@ -17,9 +17,9 @@ from assay.core.result import (
     VerifyResult,
 )
 from assay.core.result_parts import LossResult, native_warnings_of
-from assay.judge.finding_text import finding_text
-from assay.judge.note_text import note_text
-from assay.judge.repeats_text import within_tolerance
+from assay.judge.words.finding_text import finding_text
+from assay.judge.words.note_text import note_text
+from assay.judge.words.repeats_text import within_tolerance
 
 NAMES_SHOWN = 5
 CRITICAL = tuple(code for code in WarningCode if code is not WarningCode.OTHER)

@@ -9,10 +9,10 @@ from assay.core.node_error import NodeSummary
 from assay.core.recorded_facts import OTHER_FACTS, as_words, listed, number, of_another_version
 from assay.core.schedules import SCHEDULES
 from assay.core.service_rules import WAYS
-from assay.judge.clause import as_clause
-from assay.judge.defect_text import decider_text, defects_text
-from assay.judge.element_text import element_text, in_full
-from assay.judge.service_rule_text import rule_words
+from assay.judge.words.clause import as_clause
+from assay.judge.words.defect_text import decider_text, defects_text
+from assay.judge.words.element_text import element_text, in_full
+from assay.judge.words.service_rule_text import rule_words
 
 Facts = Mapping[str, Fact]
 _BEYOND = "differ by more than {rtol:.3g} * |expected| + {atol:.3g}, the worst {first}."

@@ -8,8 +8,8 @@ from assay.core.comparison import Comparison
 from assay.core.finding import Finding
 from assay.core.repeats import BREACHES, ENOUGH_CALLS, Instability, Pattern, Repeats
 from assay.core.result import Result, VerifyResult
-from assay.judge.clause import as_clause
-from assay.judge.finding_text import finding_text, names_its_output
+from assay.judge.words.clause import as_clause
+from assay.judge.words.finding_text import finding_text, names_its_output
 
 _NO_DISTANCE = (
     "missing_output", "extra_output", "output_order", "dtype", "shape", "nan", "infinity", "lowest_for_infinity",

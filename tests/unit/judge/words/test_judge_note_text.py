@@ -13,7 +13,7 @@ import pytest
 
 from assay.core import note, refusals
 from assay.core.note import Note, NoteCode, noted
-from assay.judge.note_text import _MADE, _TEXTS, note_text
+from assay.judge.words.note_text import _MADE, _TEXTS, note_text
 
 SOURCE = Path(__file__).parents[3] / "packages" / "assay" / "src" / "assay"
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from assay.core.sandbox import SandboxLimits
 from assay.launch.core_wait import CoreWait
 from assay.launch.machine_speed import times_slower
-from assay.launch.sandbox_cgroup import PidsGroup
-from assay.launch.sandbox_usage import Usage, folder_of, usage
+from assay.launch.sandbox.cgroup import PidsGroup
+from assay.launch.sandbox.usage import Usage, folder_of, usage
 from assay.launch.time_limit import TimeLimit
 
 POLL_S = 0.02
