@@ -31,8 +31,8 @@ BY_DESIGN = {
     "waivers.py": "a waiver of zoo.toml quotes the sentence that it waives",
     "launch/ray/not_sent.py": "which file was looked for stands in the words of Python or a library alone",
     "triage/upgrade_text.py": "the way of an upgrade is a code of several words: go with options",
-    "execution.py": "Python's own words for an exception of a notebook: which module it lacks, and whether the runtime refused the model",
-    "functionality.py": "the sentence of a data set begins with its file",
+    "accuracy/execution.py": "an exception of a notebook in Python's own words: a module that it lacks, a model that the runtime refused",
+    "functionality/check_functionality.py": "the sentence of a data set begins with its file",
 }
 """Files that read a sentence all the same."""
 SEVERAL_WORDS = re.compile(r"[A-Za-z]{2,}[,:;]? [A-Za-z]{2,}")

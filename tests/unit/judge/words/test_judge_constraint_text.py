@@ -15,7 +15,7 @@ from assay.core.note import NoteCode, noted
 from assay.judge.words.constraint_text import _TEXTS, constraint_text
 from assay.judge.words.note_text import note_text
 
-SOURCE = Path(__file__).parents[3] / "packages" / "assay" / "src" / "assay"
+SOURCE = Path(__file__).parents[4] / "packages" / "assay" / "src" / "assay"
 MADE = {
     ConstraintCode.BROADCAST: {"joined": "shapes"},
     ConstraintCode.EXPORTED_SIZES: {"end": "most"},

@@ -13,7 +13,7 @@ from assay.core.finding import Finding, FindingCode, WorstElement, facts
 from assay.core.node_error import NodeSummary, Tapping
 from assay.judge.words.finding_text import _TEXTS, finding_text, names_its_output, summary_text
 
-SOURCE = Path(__file__).parents[3] / "packages" / "assay" / "src" / "assay"
+SOURCE = Path(__file__).parents[4] / "packages" / "assay" / "src" / "assay"
 MADE = {"kind", "output", "about", "About", "first", "exact", "shown", "broken"}
 """What the table itself puts in."""
 BY_HAND = {

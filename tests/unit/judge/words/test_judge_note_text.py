@@ -15,7 +15,7 @@ from assay.core import note, refusals
 from assay.core.note import Note, NoteCode, noted
 from assay.judge.words.note_text import _MADE, _TEXTS, note_text
 
-SOURCE = Path(__file__).parents[3] / "packages" / "assay" / "src" / "assay"
+SOURCE = Path(__file__).parents[4] / "packages" / "assay" / "src" / "assay"
 
 OF_AN_OUTPUT = {
     NoteCode.OUTPUT_NOT_EVALUATED,
