@@ -65,7 +65,7 @@ def test_every_code_has_a_sentence_and_is_noted_somewhere() -> None:
 
 def _made_from() -> dict[str, tuple[set[str], set[str]]]:
     """Of each code whose sentence says more than its facts: the facts that this is made from, and the names that it gives."""
-    tree = ast.parse((SOURCE / "judge" / "note_text.py").read_text(encoding="utf-8"))
+    tree = ast.parse((SOURCE / "judge" / "words" / "note_text.py").read_text(encoding="utf-8"))
     (table,) = (
         node.value for node in tree.body if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "_MADE"
     )
