@@ -83,7 +83,7 @@ MANY_MODULES = 200
 
 def put_imports_aside() -> None:
     global _modules_aside
-    _modules_aside = len(sys.modules)
+    _modules_aside = 0
     gc.collect()
     gc.freeze()
 

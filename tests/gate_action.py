@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
-
 from http_server import Handler, serving
+from read_yaml import read_yaml
 
 ROOT = Path(__file__).parents[1]
-ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
+ACTION: dict[str, Any] = read_yaml((ROOT / "action.yml").read_text())
 
 
 @dataclass(frozen=True)

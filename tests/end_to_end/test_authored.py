@@ -26,11 +26,11 @@ from assay.worker.engine.calibration import calibration_split
 from assay.worker.engine.model_format import model_path
 from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.stages import Stages
+from installed import needs
 from int8_sums import skip_where_sums_saturate
 from judged_job import execute_judged as execute
 
-pytest.importorskip("torch")
-pytest.importorskip("onnxscript")
+pytestmark = needs("torch", "onnxscript")
 
 
 def _made(suite: Suite, name: str) -> Case:

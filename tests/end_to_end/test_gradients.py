@@ -6,7 +6,6 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-import pytest
 
 from assay.core.job import DeriveToleranceJob, VerifyJob, other_kind
 from assay.core.outcome import Outcome
@@ -16,10 +15,10 @@ from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.plugins import find_flow
 from assay.suites.gradients import Gradients
 from assay.worker.stages import Stages
+from installed import needs
 from judged_job import execute_judged as execute
 
-pytest.importorskip("torch")
-pytest.importorskip("onnxscript")
+pytestmark = needs("torch", "onnxscript")
 
 
 def _verified(name: str, tmp_path: Path) -> VerifyJob:

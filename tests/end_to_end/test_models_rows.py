@@ -9,9 +9,9 @@ import pytest
 from assay.models.goldens import read_golden
 from assay.numerics.tolerance.derive import derive
 from assay.suites.models import TABLE, Models
+from installed import needs
 
-pytest.importorskip("torch")
-pytest.importorskip("onnxscript")
+pytestmark = needs("torch", "onnxscript")
 
 
 @pytest.mark.slow

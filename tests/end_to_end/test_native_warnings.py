@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
-import pytest
 from onnx import TensorProto, helper, numpy_helper
 from typer.testing import CliRunner
 
@@ -110,26 +108,3 @@ def test_fusions_that_the_run_before_had_are_found_without_any_comparison_of_spe
     code, output = _check(model, *apart)
     assert code == 0, output
     assert "fusion lost" not in output, "the run before has lost them already"
-
-
-def test_a_first_value_that_executorch_does_not_keep_is_named_and_fails_a_goal(tmp_path: Path) -> None:
-    """A buffer that the graph changes begins with anything: ExecuTorch (1.4) saves its shape alone, and says so by `warnings`."""
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("executorch")
-
-    class Counts(torch.nn.Module):  # type: ignore[misc,name-defined]
-        def __init__(self) -> None:
-            super().__init__()
-            self.register_buffer("count", torch.full((4,), 3.0))
-
-        def forward(self, x: Any) -> Any:
-            self.count.add_(1.0)
-            return x + self.count
-
-    torch.export.save(torch.export.export(Counts(), (torch.rand(4),)), tmp_path / "counts.pt2")
-    given = ["check", str(tmp_path / "counts.pt2"), "--flow", "executorch-xnnpack", "--only-kind", "verify"]
-    more = ["--history", str(tmp_path / "history"), "--require", "warnings.initializer-dropped<=0"]
-    result = CliRunner().invoke(app, [*given, *more])
-    assert result.exit_code == 1, result.output
-    assert "warnings.initializer-dropped is 1, allowed is at most 0" in result.output
-    assert "1 initializer dropped: Mutation on a buffer in the model is detected." in result.output

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped]
 from typer.main import get_command
 
 from assay import plugins
 from assay.cli.main import app
+from read_yaml import read_yaml
 
 ROOT = Path(__file__).parents[2]
-ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
+ACTION: dict[str, Any] = read_yaml((ROOT / "action.yml").read_text())
 SPEC, JOB = (ROOT / "templates" / "assay.yml").read_text().split("\n---\n")
-COMPONENT: dict[str, Any] = yaml.safe_load(SPEC)["spec"]["inputs"]
+COMPONENT: dict[str, Any] = read_yaml(SPEC)["spec"]["inputs"]
 SCRIPT = (ROOT / "deploy" / "gate" / "check.sh").read_text()
 PAGE = (ROOT / "docs" / "ci.md").read_text()
 OWN = {"comment", "token", "install", "packages"}

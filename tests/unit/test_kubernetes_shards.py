@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
+
+from read_yaml import read_yaml
 
 MANIFEST = Path(__file__).parents[2] / "deploy" / "kubernetes-shards.yaml"
 ASSAY = """#!/bin/sh
@@ -19,7 +20,7 @@ exit $CODE
 
 def _container() -> tuple[dict[str, object], dict[str, str], str]:
     """What the Job says of itself, its variables, and its script."""
-    job = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))["spec"]
+    job = read_yaml(MANIFEST.read_text(encoding="utf-8"))["spec"]
     (container,) = job["template"]["spec"]["containers"]
     return job, {row["name"]: row["value"] for row in container["env"]}, container["command"][-1]
 
@@ -39,7 +40,7 @@ def _pod(folder: Path, index: int, **variables: str) -> tuple[int, list[str]]:
 def test_the_manifest_has_the_form_that_kubernetes_publishes(version: str) -> None:
     schemas = pytest.importorskip("kubernetes_validate", reason="pip install -r requirements/test.txt")
     named = schemas.latest_version() if version == "newest" else version
-    whole = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
+    whole = read_yaml(MANIFEST.read_text(encoding="utf-8"))
     schemas.validate(whole, named, strict=True)
     whole["spec"]["backofLimitPerIndex"] = 2
     with pytest.raises(schemas.ValidationError, match="backofLimitPerIndex"):

@@ -10,11 +10,11 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-import yaml  # type: ignore[import-untyped]
 from typer.main import get_command
 
 from assay import plugins
 from assay.cli.main import app
+from read_yaml import read_yaml
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -28,12 +28,12 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 def _child_pipeline() -> dict[str, Any]:
     (text,) = nightly_matrix.gitlab(MATRIX, WHOLE)
-    workflow: dict[str, Any] = yaml.safe_load(text)
+    workflow: dict[str, Any] = read_yaml(text)
     return workflow
 
 
 def _steps(path: Path) -> list[dict[str, Any]]:
-    jobs = yaml.safe_load(path.read_text())["jobs"]
+    jobs = read_yaml(path.read_text())["jobs"]
     return [step for job in jobs.values() for step in job["steps"]]
 
 
@@ -51,7 +51,7 @@ def test_there_are_two_and_each_step_runs_or_uses_something() -> None:
     assert [path.name for path in WORKFLOWS] == ["ci.yml", "nightly.yml"]
     for path in WORKFLOWS:
         assert all(("run" in step) != ("uses" in step) for step in _steps(path))
-        assert set(yaml.safe_load(path.read_text())) >= {"name", "permissions", "jobs"}
+        assert set(read_yaml(path.read_text())) >= {"name", "permissions", "jobs"}
 
 
 def test_every_flow_has_its_cells_or_a_reason_why_not() -> None:
@@ -98,7 +98,7 @@ def test_shards_follow_what_a_cell_took() -> None:
 
 def test_the_matrix_is_one_that_github_takes() -> None:
     assert 0 < len(MATRIX) <= nightly_matrix.MOST_CELLS
-    jobs = yaml.safe_load(WORKFLOWS[1].read_text())["jobs"]
+    jobs = read_yaml(WORKFLOWS[1].read_text())["jobs"]
     keys = {key for job in jobs.values() for key in re.findall(r"matrix\.(\w+)", str(job))} - {"outputs"}
     assert keys - {"yml", "html", "result"} <= set(MATRIX[0].asdict()) | {"py", "left"}, keys
     assert len({cell.name for cell in MATRIX}) == len(MATRIX)
@@ -148,7 +148,7 @@ def test_no_step_that_runs_models_holds_a_token_and_one_that_sends_may_fail() ->
     assert recording in running
     assert "github.token" in str(opening["env"])
     assert "default_branch" in recording["if"]
-    jobs = yaml.safe_load((ROOT / ".github/workflows/nightly.yml").read_text())["jobs"]
+    jobs = read_yaml((ROOT / ".github/workflows/nightly.yml").read_text())["jobs"]
     (sender,) = [job for job in jobs.values() if opening in job["steps"]]
     (recorder,) = [job for job in jobs.values() if recording in job["steps"]]
     assert sender["needs"] == "references"

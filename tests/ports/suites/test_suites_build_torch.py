@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from onnx import TensorProto, helper, save
 
-pytest.importorskip("torch")
-pytest.importorskip("onnxscript")
+from installed import needs
+
+pytestmark = needs("torch", "onnxscript")
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 

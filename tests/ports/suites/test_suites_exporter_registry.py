@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torch")
-pytest.importorskip("onnxscript")
+from installed import needs
+
+pytestmark = needs("torch", "onnxscript")
 
 
 def test_the_table_is_the_same_and_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
