@@ -141,11 +141,13 @@ def warm_workers() -> Iterator[None]:
     `warm_workers.py`)."""
     from assay.launch import pool
     from assay.launch.idle import IdleWorkers
-    from warm_workers import supervisor
+    from assay.launch.prefork import Preforked
+    from warm_workers import begin_for_screens, supervisor
 
     with (
         patch.object(pool, "Supervisor", supervisor),
         # The first worker would import while the command does: all that has been imported here.
         patch.object(IdleWorkers, "start_numpy", lambda self: None),
+        patch.object(Preforked, "__init__", begin_for_screens),  # so would what workers are forked from
     ):
         yield

@@ -23,8 +23,11 @@ COMMON = (
     "safetensors.numpy",
     "sympy",  # what quantizes needs it
     "assay.backends.onnx_reference",
-    "assay.worker.reference.compute_reference",
-    "assay.worker.reference.derive_tolerance",
+    "assay.models.examination.steps",
+    "assay.numerics.oracle.learning",
+    "assay.numerics.oracle.other_readings",
+    "assay.numerics.tolerance.derive",
+    "assay.numerics.tolerance.simulate.overflow",
     "assay.worker.serve",
 )
 TORCH = ("torch", "torch.export", "torch._export", "torch.onnx", "torch._dynamo", "assay.onnx_to_torch.module")
@@ -61,11 +64,13 @@ if __name__ == "__main__":
         os.environ.setdefault("TVM_BIND_THREADS", "0")
     from assay.models.import_without_gc import import_without_gc
     from assay.worker.__main__ import main
+    from assay.worker.dispatch import HANDLERS
     from assay.worker.engine.artifact_cache import environment_key
 
     environment_key()  # before libraries set variables of their own
     with import_without_gc():
-        for name in (*COMMON, *LIBRARIES[library]):
+        handlers = (f"assay.worker.{handler.partition(':')[0]}" for handler in HANDLERS.values())
+        for name in (*COMMON, *handlers, *LIBRARIES[library]):
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
     serve_after_own_code()

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +87,19 @@ def _end() -> None:
         WARM.end()
 
 
+_BEGIN = Preforked.__init__
+
+
+def begin_for_screens(self: Preforked, flows: Sequence[str] = (), modules: Sequence[str] = ()) -> None:
+    """Without a server of its own, but for a command that names modules which only its workers need."""
+    _BEGIN(self, flows if modules else (), modules)
+
+
 def supervisor(**given: Any) -> Supervisor:
     """As a pool asks for one."""
     WARM.end(MOST)  # no worker is at work between two launches
-    given["preforked"] = given.get("preforked") or WARM  # also for measuring: what is forked for one job is as fresh
+    own = given.get("preforked")
+    given["preforked"] = (
+        own if own and own.has_server else WARM
+    )  # also for measuring: what is forked for one job is as fresh
     return Supervisor(**given)

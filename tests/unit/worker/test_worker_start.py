@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from assay.core.job_base import Job
-from assay.worker.dispatch import _HANDLERS, _handler_of
+from assay.worker.dispatch import HANDLERS, _handler_of
 
 START = """
 import sys
@@ -29,6 +29,6 @@ def test_a_part_of_a_graph_is_asked_for_without_torch() -> None:
     assert done.stdout.split() == ["False"]
 
 
-@pytest.mark.parametrize("task", _HANDLERS)
+@pytest.mark.parametrize("task", HANDLERS)
 def test_every_task_of_ours_is_a_function_of_this_package(task: type[Job]) -> None:
     assert _handler_of(task).__module__.startswith("assay.worker.")

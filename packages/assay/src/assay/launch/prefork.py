@@ -31,6 +31,10 @@ class Preforked:
         self._variables = dict(os.environ)
         self._server = ForkServer(self._flows, self._variables, modules=modules) if self._flows else None
 
+    @property
+    def has_server(self) -> bool:
+        return self._server is not None
+
     def server(self, program: str, variables: Mapping[str, str], backend: str) -> ForkServer | None:
         """For a worker that would be started just so, for that backend."""
         if self._server is None or program != sys.executable or variables != self._variables:

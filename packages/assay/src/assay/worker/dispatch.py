@@ -65,7 +65,7 @@ from assay.worker.native_warnings import bounded, distinct, note_of, parted, rea
 from assay.worker.scratch_dir import scratch_dir
 from assay.worker.stages import Stages
 
-_HANDLERS: dict[type[Job], str] = {
+HANDLERS: dict[type[Job], str] = {
     InspectJob: "reference.compute_reference:inspect",
     ReferenceJob: "reference.compute_reference:compute_reference",
     VerifyJob: "verify.verify:verify",
@@ -135,10 +135,10 @@ def _versions(backend: str) -> dict[str, str]:
 @cache
 def _handler_of(kind: type[Job]) -> Callable[[Job, Stages], AnyResult]:
     """Ours, or one that lives above the worker and comes in by its entry point, under the tag of the type."""
-    if kind not in _HANDLERS:
+    if kind not in HANDLERS:
         tag = str(kind.__struct_config__.tag)
         return cast(Callable[[Job, Stages], AnyResult], plugins.load("assay.job_handlers", tag))
-    module, _, name = _HANDLERS[kind].partition(":")
+    module, _, name = HANDLERS[kind].partition(":")
     return cast(Callable[[Job, Stages], AnyResult], getattr(import_module(f"assay.worker.{module}"), name))
 
 
