@@ -6,11 +6,14 @@ import csv
 import gc
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
@@ -60,8 +63,16 @@ LIBRARIES = tuple(
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those first: one process runs most of what stands together, and to import the backends takes each that does ten seconds."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LIBRARIES))
+    """Those first: one process runs most of what stands together, and to import the backends takes each that does ten seconds. Before
+    them, what shares the node cases, which take four."""
+    items.sort(key=lambda item: (NODE_CASES not in fixtures_of(item), not item.nodeid.startswith(LIBRARIES)))
+
+
+NODE_CASES = "node_cases"
+
+
+def fixtures_of(item: pytest.Item) -> list[str]:
+    return item.fixturenames if isinstance(item, pytest.Function) else []
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -93,6 +104,16 @@ def pytest_runtest_teardown() -> None:
     """Some tests import torch's compilers or transformers: a collection took a second from there on, in every test that asks for one."""
     if len(sys.modules) - _modules_aside > MANY_MODULES:
         put_imports_aside()
+
+
+@pytest.fixture(scope="session", name=NODE_CASES)
+def all_node_cases() -> list[Any]:
+    """Those of the standard, as onnx computes them."""
+    from onnx.backend.test.loader import load_model_tests
+
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # onnx computes some cases with overflow on purpose
+        return load_model_tests(kind="node")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from typing import Any
 
@@ -11,7 +10,6 @@ import onnx
 import pytest
 import torch
 from onnx import numpy_helper
-from onnx.backend.test.loader import load_model_tests
 
 from assay.errors import Unsupported
 from assay.onnx_to_torch import torch_graph_of
@@ -19,12 +17,6 @@ from assay.onnx_to_torch.dtypes import from_numpy, to_numpy
 
 # Half of the relative precision that these types carry, and of what float32 sums of a few hundred terms lose.
 _RELATIVE = {"bfloat16": 2e-2, "float16": 2e-3}
-
-
-def _cases() -> list[Any]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return load_model_tests(kind="node")
 
 
 def _array(value: Any) -> Any:
@@ -58,9 +50,9 @@ def _check(name: str, got: Any, wanted: Any, case: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_every_node_case_is_right_or_refused() -> None:
+def test_every_node_case_is_right_or_refused(node_cases: list[Any]) -> None:
     right, refused, wrong = 0, Counter[str](), list[str]()
-    for case in _cases():
+    for case in node_cases:
         try:
             for inputs, outputs in case.data_sets:
                 _run(case, inputs, outputs)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -31,13 +31,9 @@ def test_trained_models(name: str) -> None:
 
 
 @pytest.mark.heavy
-def test_cases_of_onnx(tmp_path: Path) -> None:
+def test_cases_of_onnx(node_cases: list[Any], tmp_path: Path) -> None:
     """Every sixth of onnx's own node cases, run on its data: 314 models of all operators."""
-    from onnx.backend.test.loader import load_model_tests
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        cases = load_model_tests(kind="node")[::6]
+    cases = node_cases[::6]
     assert len(cases) >= 300
     wrong: dict[str, list[str]] = {}
     for case in cases:

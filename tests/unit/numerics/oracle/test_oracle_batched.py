@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,19 +32,15 @@ class _Quiet(Rows):
         pytest.fail(f"a form that was lifted failed: {why}")
 
 
-@cache
-def _cases() -> dict[str, list[Any]]:
-    from onnx.backend.test.loader import load_model_tests
-
+@pytest.fixture(scope="module")
+def by_operator(node_cases: list[Any]) -> dict[str, list[Any]]:
     by_operator: dict[str, list[Any]] = {name: [] for name in LIFTS}
     model: Any
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        for case in load_model_tests(kind="node"):
-            model = case.model
-            nodes = list(model.graph.node) if model else []
-            if len(nodes) == 1 and nodes[0].op_type in by_operator and case.data_sets:
-                by_operator[nodes[0].op_type].append(case)
+    for case in node_cases:
+        model = case.model
+        nodes = list(model.graph.node) if model else []
+        if len(nodes) == 1 and nodes[0].op_type in by_operator and case.data_sets:
+            by_operator[nodes[0].op_type].append(case)
     return by_operator
 
 
@@ -99,7 +94,9 @@ def _agree(case: Any) -> bool:
 
 
 @pytest.mark.parametrize("operator", sorted(LIFTS))
-def test_rows_say_what_each_says_alone(operator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_say_what_each_says_alone(
+    operator: str, by_operator: dict[str, list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     lifted: set[str] = set()
     original = _Rowed._lifted
 
@@ -110,7 +107,7 @@ def test_rows_say_what_each_says_alone(operator: str, monkeypatch: pytest.Monkey
         return batched
 
     monkeypatch.setattr(_Rowed, "_lifted", counted)
-    cases = _cases()[operator]
+    cases = by_operator[operator]
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         ran = [case.name for case in cases if _agree(case)]

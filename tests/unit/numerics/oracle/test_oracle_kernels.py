@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,24 +22,20 @@ WRONG = {
 """Cases whose published answers, or onnx.reference's, are not what the standard says."""
 
 
-@cache
-def _cases() -> dict[str, list[Any]]:
-    from onnx.backend.test.loader import load_model_tests
-
+@pytest.fixture(scope="module")
+def by_operator(node_cases: list[Any]) -> dict[str, list[Any]]:
     by_operator: dict[str, list[Any]] = {name: [] for name in OURS}
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        for case in load_model_tests(kind="node"):
-            operators = {node.op_type for node in case.model.graph.node} if case.model else set()
-            for name in operators & by_operator.keys():
-                by_operator[name].append(case)
+    for case in node_cases:
+        operators = {node.op_type for node in case.model.graph.node} if case.model else set()
+        for name in operators & by_operator.keys():
+            by_operator[name].append(case)
     return by_operator
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("operator", OURS)
-def test_every_node_case(operator: str) -> None:
-    cases = _cases()[operator]
+def test_every_node_case(operator: str, by_operator: dict[str, list[Any]]) -> None:
+    cases = by_operator[operator]
     assert cases, f"the standard has no node case of {operator}: nothing was checked"
     compared = sum(map(_compared, cases))
     assert compared > 0, f"no case of {operator} has arrays alone, or all of them are wrong: nothing was compared"
