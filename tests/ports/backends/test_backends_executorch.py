@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-import torch
 
 from assay.backends.executorch import delegates as executorch_delegates
 from assay.backends.executorch.backend import ExecuTorch
@@ -18,15 +17,11 @@ from assay.backends.executorch.errors import load_failure, lowering_failure
 from assay.backends.executorch.lower import Built
 from assay.core.flow import Flow
 from assay.core.model import TensorSpec
-from assay.core.native_warning import WarningCode
 from assay.errors import InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
 from assay.models.conversion import convert_to
 from assay.models.program import save_program
 from assay.testing.backend_checks import check_backend
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
-from assay.worker.engine.capture_warnings import capture_warnings
-from assay.worker.native_log import warned_by
-from assay.worker.stages import Stages
 
 _FLOWS = {flow.name: flow for flow in ExecuTorch.flows}
 _XNNPACK = _FLOWS["executorch-xnnpack"]
@@ -73,25 +68,6 @@ def test_what_the_delegate_took_is_counted(saved: Path) -> None:
         placement.count for placement in facts.placements if placement.device == "XnnpackBackend"
     )
     assert facts.precision == "float32"
-
-
-class _Counts(torch.nn.Module):  # type: ignore[misc,name-defined,unused-ignore]
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("count", torch.full((4,), 3.0))
-
-    def forward(self, x: Any) -> Any:
-        self.count.add_(1.0)
-        return x + self.count
-
-
-def test_a_first_value_that_it_does_not_keep_is_named(tmp_path: Path) -> None:
-    """A buffer that the graph changes begins with anything: ExecuTorch (1.4) saves its shape alone, and says so by `warnings`."""
-    torch.export.save(torch.export.export(_Counts(), (torch.ones(4),)), tmp_path / "counts.pt2")
-    with warned_by(), capture_warnings(ExecuTorch(), Stages(lambda stage: None)) as said:
-        ExecuTorch().lower(tmp_path / "counts.pt2", _XNNPACK)
-    (warning,) = [warning for warning in said.native if warning.code is WarningCode.INITIALIZER_DROPPED]
-    assert warning.text.startswith("Mutation on a buffer in the model is detected.")
 
 
 def test_portable_delegates_nothing_by_design(tiny: Path) -> None:
