@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from assay.backends.executorch import ExecuTorch
+from assay.backends.executorch.backend import ExecuTorch
 from assay.core.native_warning import WarningCode
 from assay.worker.engine.capture_warnings import capture_warnings
 from assay.worker.native_log import warned_by
