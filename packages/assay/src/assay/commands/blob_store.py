@@ -40,11 +40,13 @@ def open_blobs(config: Config | None = None) -> Blobs | None:
     address = store_address(config)
     if not address:
         return None
-    scheme, separator, _ = address.partition("://")
+    scheme, separator, place = address.partition("://")
     name = scheme if separator else _FOLDER
     if name not in plugins.names(BLOBS):
         known = ", ".join(f"{kind}://..." for kind in plugins.names(BLOBS) if kind != _FOLDER)
         raise UsageError(f'"{address}" is no store: give a folder, or an address that begins with {known}')
+    if separator and place[:1] in ("", "/"):
+        raise UsageError(f'"{address}" says no place: write {scheme}://bucket/prefix')
     blobs: Blobs = plugins.load(BLOBS, name)(address)
     return blobs
 
