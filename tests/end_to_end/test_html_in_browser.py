@@ -178,6 +178,7 @@ def test_ten_thousand_rows_are_filtered_sorted_and_paged_in_a_blink(browser: Any
     assert max(min(fewer), min(all_)) < 1000
     assert timed("document.getElementById('view-list').click()") < 10_000
     page.get_by_role("button", name="Budget used").click()
+    assert page.locator("#order").evaluate("select => select.selectedOptions[0]?.text") == "by a column"
     assert page.locator("main tbody tr").first.locator("td").nth(4).inner_text() == "1.01"
     assert page.locator("main tbody tr").count() == 100
     page.locator("#next").click()

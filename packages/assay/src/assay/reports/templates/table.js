@@ -171,5 +171,5 @@ function show() {
   byId("page").textContent = `${count(state.page * PAGE + 1)} to ${count(state.page * PAGE + part.length)} of ${count(lines.length)}`;
   for (const view of ["matrix", "list"]) byId(`view-${view}`).setAttribute("aria-pressed", state.view === view);
   byId("figure-label").hidden = state.view !== "matrix";
-  byId("order").value = ["planned", "gravest", "name"].includes(state.order) ? state.order : "";
+  byId("order").value = ["planned", "gravest", "name"].includes(state.order) ? state.order : "column";
 }
