@@ -123,6 +123,22 @@ def _run_on_vulkan(folder: Path) -> bool:
     return True
 
 
+def test_the_lines_that_call_vulkan_without_assay_give_its_answers_back(tmp_path: Path) -> None:
+    if not _in_a_process_of_its_own(_run_plain_on_vulkan, tmp_path):
+        pytest.skip("no Vulkan driver: apt install mesa-vulkan-drivers")
+
+
+def _run_plain_on_vulkan(folder: Path) -> bool:
+    if not _has("vulkan"):
+        return False
+    said: dict[str, Any] = {"np": np}
+    exec(compile(IREE().plain_code(_FLOWS["iree-vulkan"]), "<plain>", "exec"), said)
+    outputs = said["run"](onnx.load(tiny_model(folder / "tiny.onnx")), {INPUT: _IMAGE})
+    for name, wanted in tiny_expected(_IMAGE).items():
+        np.testing.assert_allclose(outputs[name], wanted, rtol=1e-5, atol=1e-5)
+    return True
+
+
 @pytest.mark.parametrize(("flow", "driver"), [("iree-cuda", "cuda"), ("iree-rocm", "hip"), ("iree-metal", "metal")])
 def test_lowered_without_its_device(flow: str, driver: str, tmp_path: Path) -> None:
     if _has(driver):

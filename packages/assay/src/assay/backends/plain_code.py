@@ -42,7 +42,27 @@ _IREE = """def run(model, inputs):
     function = list(context.modules.values())[-1][model.graph.name]
     given = function(*[inputs[value.name] for value in model.graph.input])
     given = given if isinstance(given, (list, tuple)) else [given]
-    return {{value.name: array.to_host() for value, array in zip(model.graph.output, given)}}
+{read}"""
+_IREE_MAPPED = """    return {value.name: array.to_host() for value, array in zip(model.graph.output, given)}
+"""
+_IREE_COPIED = """    from iree.runtime import BufferUsage, HalFence, MemoryType
+
+    def to_host(array):
+        # DeviceArray.to_host() imports memory that Vulkan refuses where it is not aligned to a page
+        device, view = array._device, array._buffer_view
+        source = view.get_buffer()
+        staging = device.allocator.allocate_buffer(
+            memory_type=int(MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE),
+            allowed_usage=int(BufferUsage.TRANSFER_TARGET | BufferUsage.MAPPING_SCOPED),
+            allocation_size=source.byte_length(),
+        )
+        semaphore = device.create_semaphore(0)
+        copied = HalFence.create_at(semaphore, 1)
+        device.queue_copy(source, staging, wait_semaphores=HalFence.create_at(semaphore, 0), signal_semaphores=copied)
+        copied.wait()
+        return np.array(staging.map().asarray(view.shape, array._get_raw_dtype())).astype(array.dtype)
+
+    return {value.name: to_host(array) for value, array in zip(model.graph.output, given)}
 """
 
 
@@ -80,4 +100,5 @@ def openvino_code(config: Mapping[str, str | int], *, saved: bool = False) -> st
 
 def iree_code(target: str, driver: str, flags: tuple[str, ...]) -> str:
     """For one code generator and the driver that runs what it makes."""
-    return _IREE.format(target=target, driver=driver, flags=list(flags))
+    read = _IREE_COPIED if driver == "vulkan" else _IREE_MAPPED
+    return _IREE.format(target=target, driver=driver, flags=list(flags), read=read)
