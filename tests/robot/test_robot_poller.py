@@ -278,15 +278,3 @@ def test_tries_of_heads_that_are_gone_are_forgotten(queue: Queue, error: Excepti
     world.heads = lambda: []  # type: ignore[method-assign]
     poller.look_everywhere()
     assert (poller._tries, poller._missed) == ({}, {})
-
-
-def test_an_approval_is_asked_for_of_the_requests_that_are_open(queue: Queue) -> None:
-    from assay_zoo.check import Check, CheckOutcome
-
-    waits = Check(name="artifacts.author", outcome=CheckOutcome.UNDECIDED, sentence="reads it first")
-    for sha in "abc":
-        queue.enqueue("zoo", head(sha, f"submission/{sha}"), "mnist")
-        lease = queue.lease("w1")
-        assert lease is not None
-        assert queue.decide(lease, Decided(answer=Answer.PERSON, reasons=(), checks=(waits,)), [])
-    assert [submission.sha[0] for submission in queue.unapproved("zoo", {"a" * 40, "c" * 40})] == ["c", "a"]

@@ -31,16 +31,23 @@ def _png() -> bytes:
 
 GIF = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
 WEBP = base64.b64decode("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
+WAV = b"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\x04\0\0\0\x01\0\x02\0"
 JPEG = b"\xff\xd8\xff\xe0\x00\x06JFIF\xff\xda\x00\x04ab\x12\xff\x00\x34\xff\xd3\x56\xff\xd9"
 
 
 @pytest.mark.parametrize(
-    "picture", [_png(), GIF, WEBP, JPEG, JPEG + JPEG], ids=["png", "gif", "webp", "jpeg", "two jpegs"]
+    "picture", [_png(), GIF, WEBP, WAV, JPEG, JPEG + JPEG], ids=["png", "gif", "webp", "wav", "jpeg", "two jpegs"]
 )
 def test_bytes_behind_a_picture_are_counted(picture: bytes) -> None:
     for behind in (0, 700):
         data = picture + b"x" * behind
         assert bytes_behind(io.BytesIO(data), len(data)) == behind
+
+
+def test_a_sound_that_was_written_to_a_pipe_says_no_length() -> None:
+    for length in (b"\0\0\0\0", b"\xff\xff\xff\xff"):
+        data = WAV[:4] + length + WAV[8:]
+        assert bytes_behind(io.BytesIO(data), len(data)) == 0
 
 
 @pytest.mark.parametrize("cut", [_png()[:-6], GIF[:-2], JPEG[:-2], JPEG[:12]])

@@ -20,6 +20,7 @@ from zoo_submission import METADATA
         ('tags = ["sum"]', f"tags = {['sum'] * 51}", "tags"),
         ('"Adds a number to itself."', f'"{"x" * 20_001}"', "description"),
         ('title = "Adds"', f'title = "{"x" * 201}"', "title"),
+        ('contributors = ["', f'contributors = ["{"x" * 201}", "', "contributors.0"),
         ("opset = 17", 'opset = 17\nmodel = "a\\u0000b"', "model"),
         ("opset = 17", 'opset = 17\nvalidation = "a\\nb"', "validation"),
     ],

@@ -11,6 +11,7 @@ import pytest
 
 from assay_zoo.accuracy.notebook_report import Printed, Report
 from assay_zoo.accuracy.stored_outputs import difference, outputs_check
+from assay_zoo.artifacts import public
 from assay_zoo.artifacts.code.sources import SourceText
 from assay_zoo.artifacts.inspect_source import inspect_source
 from assay_zoo.artifacts.notebooks.notebook_content import notebook_findings, processing_findings
@@ -28,6 +29,7 @@ from assay_zoo.metadata import Metadata
         ("a\n\n![x](data:text/html;base64,eA)", "an address with data:"),
         ("a\n\n<img src=x onerror=alert(1)>", "onerror of <img>"),
         ("a\n\n<iframe src='https://x'></iframe>", "<iframe>"),
+        ("a\n\n<p style='position: fixed; top: 0'>Sign in</p>", "a style of <p> that lays it over the page"),
         ("a\n\n<a href=' java\tscript:x'>a</a>", "an address with javascript:"),
         ("a\n\n<svg onload=alert(1)>", "onload of <svg>"),
         ("a\n\n<style>@import url(http://x)</style>", "a <style> that holds or loads something"),
@@ -52,7 +54,7 @@ def test_words_tables_and_pictures_are_left_alone() -> None:
 def _notebook(tmp_path: Path, *cells: Mapping[str, object]) -> dict[str, object]:
     path = tmp_path / "n.ipynb"
     path.write_text(json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1))
-    return {"copy": str(path), "path": "n.ipynb"}
+    return {"copy": str(path), "path": "n.ipynb", "root": str(tmp_path)}
 
 
 def _code(source: str, **data: str) -> dict[str, object]:
@@ -176,6 +178,12 @@ OPEN = "session = InferenceSession('model.onnx')\n"
         ),
         (OPEN + "print('computing top1: ...')", ""),
         (
+            "m = onnx.load('model.onnx')\nm.graph.initializer[0].raw_data = b''\ns = InferenceSession(m.SerializeToString())",
+            "makes or changes a model, and may run that",
+        ),
+        ("m = onnx.load('model.onnx')\ns = InferenceSession(m.SerializeToString())", ""),
+        (OPEN + "other = InferenceSession('better.onnx')", "names the model 'better.onnx', and may run that"),
+        (
             "import tomllib\nm = tomllib.load('metadata.toml')\nopen(m['model'])\nr = {'accuracy': 1}\nprint('top1 =', r)",
             "",
         ),
@@ -233,3 +241,26 @@ def test_a_script_that_readers_are_given_is_the_one_that_is_used(tmp_path: Path)
     assert "computed from the answer of preprocess" in computed
     (none,) = findings("x = 1 / 16")
     assert "does not use preprocess.py" in none
+
+
+def test_a_picture_that_nobody_sees_tells_its_host_who_reads() -> None:
+    ((_, problem),) = active_markdown("<img src='https://images.net/a.gif' width='1px'>")
+    assert problem == "a picture that nobody sees, which tells its host who reads"
+    assert active_markdown("<img src='https://images.net/a.gif' width='100%' height='120'>") == []
+
+
+def test_a_list_of_requirements_may_lie_in_a_folder_of_that_name() -> None:
+    kinds = {
+        path: public._kind(Path(path)) for path in ("requirements/base.txt", "requirements/notes.md", "lists/base.txt")
+    }
+    assert kinds == {
+        "requirements/base.txt": "requirements",
+        "requirements/notes.md": "readme",
+        "lists/base.txt": "page",
+    }
+
+
+def test_words_of_the_template_are_left_in_a_notebook(tmp_path: Path) -> None:
+    cell = {"cell_type": "markdown", "metadata": {}, "source": "# TODO: say what this shows"}
+    inspection = inspect_published({"kind": "notebook", **_notebook(tmp_path, cell)})
+    assert inspection["left"] == ((0, "TODO"),)

@@ -167,7 +167,8 @@ def test_words_of_the_template_are_found_and_others_are_not(tmp_path: Path) -> N
         "dataset": {"name": "The data set"},
     }
     assert [key for key, _ in left_in_metadata(tmp_path, fields)] == ["title", "description", "dataset.name"]
-    assert left_in_text("# Sums\n\nWhat it is good for\n\nadds numbers", tmp_path) == [(3, "What it is good for")]
+    for words in ("What it is good for", "What It Is Good For"):
+        assert left_in_text(f"# Sums\n\n{words}\n\nadds numbers", tmp_path) == [(3, "what it is good for")]
 
 
 def test_links_to_files_are_followed_and_addresses_only_where_the_zoo_says_so(tmp_path: Path) -> None:

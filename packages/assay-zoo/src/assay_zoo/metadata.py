@@ -67,7 +67,7 @@ class Metadata(_Table):
     use_cases: Annotated[tuple[Words, ...], Field(min_length=1, max_length=200)]
     source: Words
     references: Annotated[tuple[Words, ...], Field(min_length=1, max_length=500)]
-    contributors: Annotated[tuple[Text, ...], Field(min_length=1)]
+    contributors: Annotated[tuple[Line, ...], Field(min_length=1, max_length=500)]
     based_on: Annotated[tuple[Line, ...], Field(max_length=50)] = ()
     tags: Annotated[tuple[Line, ...], Field(max_length=50)] = ()
     model: FilePath = "model.onnx"

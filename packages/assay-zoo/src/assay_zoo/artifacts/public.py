@@ -128,7 +128,10 @@ def _kind(path: Path) -> str:
         return kind
     if path.name.lower() in _STATING:
         return "stated"
-    if REQUIREMENTS.match(path.name) or INSTALLERS.match(path.name):
+    listed = path.suffix.lower() in (".txt", ".in") and REQUIREMENTS.match(
+        f"{path.parent.name}.txt"
+    )  # requirements/base.txt
+    if REQUIREMENTS.match(path.name) or listed or INSTALLERS.match(path.name):
         return "requirements"
     if path.suffix.lower() in SETTINGS:
         return "settings"

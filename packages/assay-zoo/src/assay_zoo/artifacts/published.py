@@ -92,6 +92,7 @@ def inspect_published(item: dict[str, Any]) -> Any:
         words = sources_of_cells(text, "markdown")
         published = Published(
             active=tuple(active_in_notebook(text)),
+            left=tuple((0, said) for cell in words for _, said in left_in_text(cell, Path(item["root"]))),
             requirements=tuple(
                 (0, problem) for cell in words for _, problem in asked_for_in(cell, item.get("packages", ()))
             ),

@@ -33,7 +33,7 @@ _MAGIC = {
     ".gz": (b"\x1f\x8b",),
     ".pdf": (b"%PDF-",),
 }
-_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+_ENDING = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".wav")
 _TEXT = (".md", ".txt", ".csv", ".tsv", ".rst", ".cfg", ".ini", ".html", ".svg", ".xml", ".jsonl", ".sh", ".cff")
 
 
@@ -55,15 +55,15 @@ def claim_problems(item: Item, head: bytes) -> list[Finding]:
 
 
 def _behind(item: Item) -> Finding | None:
-    """Of a picture."""
-    if item.suffix not in _PICTURES:
+    """Of a picture or a sound."""
+    if item.suffix not in _ENDING:
         return None
     with item.file.open("rb") as file:
         count = bytes_behind(file, item.file.stat().st_size)
     if count is None:
         return _broken("is a picture that is broken or cut off: save it again")
     if count > MOST_BEHIND:
-        return _broken(f"has {count} bytes behind the end of its picture, which no viewer shows: save it again")
+        return _broken(f"has {count} bytes behind its end, which no program shows: save it again")
     return None
 
 

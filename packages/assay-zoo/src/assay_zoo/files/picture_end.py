@@ -1,4 +1,4 @@
-"""Where a picture ends by its own marks: what lies behind is shown by no viewer, and looked at by nobody."""
+"""Where a picture or a sound ends by its own marks: what lies behind is shown by no program, and looked at by nobody."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MARK, _BEHIND_SCAN = (
 
 
 def bytes_behind(file: IO[bytes], size: int) -> int | None:
-    """Bytes behind the end of a PNG, JPEG, GIF or WebP; None where the parts of it lead to no end. 0 for other kinds."""
+    """Bytes behind the end of a PNG, JPEG, GIF, WebP or WAV; None where the parts of it lead to no end. 0 for other kinds."""
     head = file.read(12)
     try:
         if head.startswith(_PNG):
@@ -27,7 +27,8 @@ def bytes_behind(file: IO[bytes], size: int) -> int | None:
             return size - _jpeg(head + file.read())
     except EOFError:
         return None
-    return max(0, size - 8 - int.from_bytes(head[4:8], "little")) if head[8:] == b"WEBP" else 0
+    length = int.from_bytes(head[4:8], "little")
+    return max(0, size - 8 - length) if head.startswith(b"RIFF") and length else 0  # who writes to a pipe leaves it out
 
 
 def _png(file: IO[bytes], size: int) -> int:

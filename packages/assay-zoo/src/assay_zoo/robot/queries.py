@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -16,8 +15,7 @@ from assay_zoo.robot.queue_records import Counts, Decided, Level, LogLine, State
 from assay_zoo.robot.tables import decisions, events, jobs, outbox, submissions
 
 LOG_LINES = 1000
-UNAPPROVED = 100
-"""The newest that wait for an approval: the forge is asked about each of them."""
+_AUTHOR = "artifacts.author"
 _CHECKS = msgspec.json.Decoder(tuple[Check, ...])
 _REASONS = msgspec.json.Decoder(tuple[str, ...])
 
@@ -86,16 +84,13 @@ class Queries:
 
     def unapproved(self, repository: str, commits: Collection[str]) -> list[Submission]:
         """What of these was looked at, and waits for an approval before it is run."""
-        query = submissions_query().where(submissions.c.repository == repository, submissions.c.approved == "")
+        query = submissions_query().add_columns(decisions.c.checks).join(decisions, decisions.c.job_id == jobs.c.id)
+        query = query.where(submissions.c.repository == repository, submissions.c.approved == "")
         query = query.where(submissions.c.state == State.DECIDED, submissions.c.answer == Answer.PERSON)
+        query = query.where(decisions.c.checks.contains(_AUTHOR))
         with self.database.read() as connection:
-            submitted = [as_submission(row) for row in connection.execute(query) if row.sha in commits]
-        return list(islice((submission for submission in submitted if self._waits(submission.id)), UNAPPROVED))
-
-    def _waits(self, identity: int) -> bool:
-        whole = self.whole(identity)
-        checks = whole.decision.checks if whole and whole.decision else ()
-        return any(check.name == "artifacts.author" and check.outcome is CheckOutcome.UNDECIDED for check in checks)
+            rows = [row for row in connection.execute(query) if row.sha in commits]
+        return [as_submission(row) for row in rows if any(map(_asks_for_approval, _CHECKS.decode(row.checks)))]
 
     def find(self, sha: str, name: str = "") -> list[Submission]:
         """The submissions of a commit."""
@@ -139,8 +134,12 @@ def one_submission(connection: Connection, identity: int) -> Submission | None:
 
 
 def as_submission(row: Row[Any]) -> Submission:
-    values = dict(row._mapping)
-    return Submission(**{**values, "state": State(values["state"])})
+    values = {name: row._mapping[name] for name in Submission.__struct_fields__}
+    return Submission(**{**values, "state": State(row.state)})
+
+
+def _asks_for_approval(check: Check) -> bool:
+    return check.name == _AUTHOR and check.outcome is CheckOutcome.UNDECIDED
 
 
 def as_line(row: Row[Any]) -> LogLine:

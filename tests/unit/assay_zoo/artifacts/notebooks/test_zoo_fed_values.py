@@ -16,6 +16,13 @@ LOAD = "import numpy as np\nfrom preprocess import preprocess\nx = np.load('x.np
     ("code", "rebound", "computed"),
     [
         ("y = s.run(None, {'x': preprocess(x)})", False, False),
+        ("y = s.run(None, {'x': np.roll(preprocess(x), 1)})", False, True),
+        ("y = s.run(None, {'x': np.sqrt(preprocess(x))})", False, True),
+        ("p = preprocess(x)\ny = s.run(None, {'x': p[..., ::-1].copy()})", False, True),
+        ("y = s.run(None, {'x': preprocess(x)[:, ::2]})", False, False),
+        ("def half(v):\n    w = v * 0.5\n    return w\ny = s.run(None, {'x': half(preprocess(x))})", False, True),
+        ("def same(v):\n    return np.ascontiguousarray(v)\ny = s.run(None, {'x': same(preprocess(x))})", False, False),
+        ("def upto(v, n):\n    return v[: n + 1]\ny = s.run(None, {'x': upto(preprocess(x), 3)})", False, False),
         ("b = preprocess(x)[None]\nfeeds = {'x': b.astype('f4')}\ny = s.run(None, feeds)", False, False),
         (
             "for i in range(9):\n    b = np.stack([preprocess(each) for each in x])\n    s.run(None, {'x': b, 'n': i})",
@@ -62,6 +69,15 @@ def test_what_becomes_of_an_answer_before_it_is_fed(code: str, rebound: bool, co
     [
         ("preprocess(x / 15)", True),
         ("preprocess(x / 15 * 16)", True),
+        ("preprocess(np.clip(x, 0, 12))", True),
+        ("x = np.flip(x, 2)\ns.run(None, {'x': preprocess(x)})", True),
+        ("def scaled(v):\n    return (v - v.mean()) / v.std()\nx = scaled(x)\ns.run(None, {'x': preprocess(x)})", True),
+        (
+            "def tone(f):\n    return np.sin(f * 2)\nfor f in (3, 4):\n    s.run(None, {'x': preprocess(tone(f))})",
+            False,
+        ),
+        ("def part(v, n):\n    return v[n * 4 : n * 4 + 4]\ns.run(None, {'x': preprocess(part(x, 1))})", False),
+        ("preprocess(np.pad(x, 2))", False),
         ("x = x * 2.0\np = preprocess(x)[None]\ns.run(None, {'x': p})", True),
         ("import preprocess as pp\ns.run(None, {'x': pp.preprocess(x * 2)})", True),
         ("preprocess(x[: 2 * 8])", False),
@@ -133,3 +149,16 @@ def test_a_name_is_followed_once() -> None:
     started = time.process_time()
     assert fed_values(ast.parse(code)).made_by
     assert time.process_time() - started < 1  # 2 s and more where each call follows each of them
+
+
+def test_what_many_names_stand_for_is_followed_in_little_time() -> None:
+    chain = "x0 = prepare(a)\n" + "".join(f"x{i} = x{i - 1} + x{i - 1}\n" for i in range(1, 800))
+    table = ", ".join(f"'k{i}': x{i}" for i in range(800))
+    functions = "".join(f"def f{i}(): return f{i + 1}() + f{i + 1}()\n" for i in range(800))
+    own = "def g():\n" + "".join(f"    if a: return g() * {i}\n" for i in range(800)) + "    return prepare(a)\n"
+    begin = time.process_time()
+    fed = fed_values(ast.parse(f"{chain}s.run(None, {{{table}}})"))
+    fed_values(ast.parse(f"{functions}def f800(): return prepare(a)\ns.run(None, {{'x': f0()}})"))
+    fed_values(ast.parse(f"{own}s.run(None, {{'x': g()}})"))
+    assert time.process_time() - begin < 6
+    assert fed.made_by == ("a", "prepare")

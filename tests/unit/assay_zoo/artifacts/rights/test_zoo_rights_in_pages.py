@@ -136,7 +136,9 @@ def test_each_cell_of_a_notebook_is_read(kind: str, tmp_path: Path) -> None:
     source = ["x = 1\n", "# You must not sell the weights.\n", 'TERMS = "The weights are AGPL-3.0."\n']
     notebook = tmp_path / "n.ipynb"
     notebook.write_text(json.dumps({"cells": [{"cell_type": kind, "source": source}]}))
-    rights = inspect_published({"kind": "notebook", "path": "n.ipynb", "copy": str(notebook)})["rights"]
+    rights = inspect_published({"kind": "notebook", "path": "n.ipynb", "copy": str(notebook), "root": str(tmp_path)})[
+        "rights"
+    ]
     assert [less for *_, less in rights] == [True, False]
     assert rights[0][1] == "must not sell"
 

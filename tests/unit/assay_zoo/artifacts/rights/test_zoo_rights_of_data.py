@@ -48,5 +48,5 @@ def test_a_notice_names_a_licence_and_an_output_says_terms(tmp_path: Path) -> No
     assert (families_of(words), less) == ({"gnu"}, False)
     output = {"output_type": "stream", "text": ["You must not sell the weights.\n"]}
     (tmp_path / "n.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "source": "", "outputs": [output]}]}))
-    item = {"kind": "notebook", "path": "n.ipynb", "copy": str(tmp_path / "n.ipynb")}
+    item = {"kind": "notebook", "path": "n.ipynb", "copy": str(tmp_path / "n.ipynb"), "root": str(tmp_path)}
     assert [less for *_, less in inspect_published(item)["rights"]] == [True]

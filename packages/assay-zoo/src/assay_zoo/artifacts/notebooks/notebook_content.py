@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from assay_zoo.metadata import Claim, Metadata
 
 _DIGITS = 3
+_MADE = frozenset(
+    ("CopyFrom", "float_data", "from_array", "initializer", "make_graph", "make_model", "make_node", "raw_data")
+)
+"""By these a model is made, or changed."""
 
 
 def notebook_findings(read: Mapping[str, SourceText], metadata: Metadata) -> Iterator[Finding]:
@@ -33,6 +37,8 @@ def notebook_findings(read: Mapping[str, SourceText], metadata: Metadata) -> Ite
         elif not any(_opens(read[used_path], metadata.model) for used_path in used):
             sentence = f"{path} never opens {metadata.model}: what it shows does not come from the model"
             yield Finding(sentence=sentence, path=path)
+        elif how := _runs_another([read[used_path] for used_path in used], metadata.model):
+            yield Finding(sentence=f"{path} {how}: a person has to see which model answers", path=path, certain=False)
         elif path == metadata.validation and (
             how := _written_down([read[used_path] for used_path in used], metadata.accuracy)
         ):
@@ -40,6 +46,16 @@ def notebook_findings(read: Mapping[str, SourceText], metadata: Metadata) -> Ite
                 f"{path} {how}: the metric is computed from what the model answers, and stands nowhere in the code"
             )
             yield Finding(sentence=sentence, path=path)
+
+
+def _runs_another(sources: Sequence[SourceText], model: str) -> str:
+    """How the code may run another model than the one that is handed in; "" where it does not."""
+    names = {name for source in sources for name in source.names}
+    if "SerializeToString" in names and not names.isdisjoint(_MADE):
+        return "makes or changes a model, and may run that"
+    texts = (PurePosixPath(text) for source in sources for text in source.texts)
+    others = sorted(text.name for text in texts if text.suffix == ".onnx" and text.name != PurePosixPath(model).name)
+    return f"names the model {others[0][:60]!r}, and may run that" if others else ""
 
 
 def _written_down(sources: Sequence[SourceText], claim: Claim) -> str:

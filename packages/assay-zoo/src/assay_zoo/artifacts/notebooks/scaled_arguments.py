@@ -3,32 +3,59 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 
 from assay_zoo.artifacts.notebooks.bound_names import Bound
 
 _TEXTS_AND_LISTS = (ast.JoinedStr, ast.List, ast.ListComp, ast.Tuple)
 _COUNTS = ("len", "range")
+CHANGING = ("clip", "flip", "fliplr", "flipud", "roll", "rot90")
+"""Functions of numpy that give other values, or another order, beside those that work number by number."""
+_NUMPY = ("np", "numpy")
+_FROM_FILE = re.compile(r"load|read|open|from(?:file|txt)", re.IGNORECASE)
+GivenBack = Callable[[ast.AST], Iterable[tuple[ast.expr, bool]]]
+"""What a call of an own function gives back of its arguments, each with whether it was computed on."""
 
 
-def scaled_before(part: ast.AST, bound: Bound) -> Iterator[str]:
-    """Functions whose first argument was multiplied, or moved, by a number that stands in the code."""
-    for call in (each for each in ast.walk(part) if isinstance(each, ast.Call) and each.args):
+def numpy_function(node: ast.AST) -> str:
+    """Its name where it is called here, "" for none."""
+    function = getattr(node, "func", None)
+    is_numpy = isinstance(function, ast.Attribute) and getattr(function.value, "id", "") in _NUMPY
+    return function.attr if is_numpy else ""
+
+
+def scaled_before(parts: Iterable[ast.AST], bound: Bound, given_back: GivenBack) -> Iterator[str]:
+    """Functions whose first argument was multiplied, or moved, by a number that stands in the code, clipped, turned, or what an own
+    function made of a file by computing."""
+    scaled: dict[str, bool] = {}
+    for call in (each for part in parts for each in ast.walk(part) if isinstance(each, ast.Call) and each.args):
         first = call.args[0]
-        given = (first, *(bound.get(first.id, ()) if isinstance(first, ast.Name) else ()))
-        if any(_is_scaled(each, bound) for each in given):
+        if isinstance(first, ast.Name) and first.id not in scaled:
+            scaled[first.id] = any(_is_scaled(each, bound, given_back) for each in bound.get(first.id, ()))
+        if scaled[first.id] if isinstance(first, ast.Name) else _is_scaled(first, bound, given_back):
             yield call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
-def _is_scaled(value: ast.AST, bound: Bound) -> bool:
+def _is_scaled(value: ast.AST, bound: Bound, given_back: GivenBack) -> bool:
     """A text that a number is put into, a list that is repeated and a count are no values of a sample."""
+    if isinstance(value, ast.Call):
+        return numpy_function(value) in CHANGING or any(
+            changed and _is_from_file(argument, bound) for argument, changed in given_back(value)
+        )
     sides = (value.left, value.right) if isinstance(value, ast.BinOp) else ()
     if any(map(_is_text_or_list, sides)):
         return False
     others = [side for side in sides if not _is_number(side)]
     if len(sides) == 2 and len(others) == 1:
         return not _is_count(others[0], bound)
-    return any(_is_scaled(side, bound) for side in others)
+    return any(_is_scaled(side, bound, given_back) for side in others)
+
+
+def _is_from_file(value: ast.AST, bound: Bound) -> bool:
+    values = bound.get(value.id, ()) if isinstance(value, ast.Name) else ()
+    functions = (each.func for each in values if isinstance(each, ast.Call))
+    return any(_FROM_FILE.search(getattr(each, "attr", getattr(each, "id", ""))) for each in functions)
 
 
 def _is_text_or_list(value: ast.AST) -> bool:

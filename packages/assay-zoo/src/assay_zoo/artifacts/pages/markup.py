@@ -23,6 +23,7 @@ _ADDRESSES = ("href", "src", "action", "formaction", "data", "poster", "backgrou
 _HOST = re.compile(r"(?:https?://)?(?:www\.)?([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})(?:[/?#:]|$)")
 _SHOWN = re.compile(r"https?://|www\.|[A-Za-z0-9.-]+\.(?:com|org|net|io|ai|dev|edu|gov)(?:[/?#:]|$)")
 """Words that a reader takes for an address."""
+_LAID_OVER = re.compile(r"position\s*:\s*(?:fixed|absolute|sticky)", re.IGNORECASE)
 _LOADING = ("expression(", "url(", "@import")
 _INLINE_IMAGE = ("data:image/png", "data:image/jpeg", "data:image/gif", "data:image/webp")
 
@@ -109,8 +110,12 @@ def _attributes(tag: str, attrs: list[tuple[str, str | None]]) -> Iterator[str]:
             yield f"{name[:20]} of <{tag[:20]}>"
         elif name in _ADDRESSES and (address := _address(value or "")):
             yield address
+        elif tag == "img" and name in ("width", "height") and (value or "").strip().rstrip("px%") in ("0", "1"):
+            yield "a picture that nobody sees, which tells its host who reads"
         elif name == "style" and any(word in (value or "").lower() for word in _LOADING):
             yield f"a style of <{tag[:20]}> that loads something"
+        elif name == "style" and _LAID_OVER.search(value or ""):
+            yield f"a style of <{tag[:20]}> that lays it over the page"
 
 
 def _address(value: str) -> str:

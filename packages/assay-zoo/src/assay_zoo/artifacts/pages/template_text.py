@@ -35,7 +35,7 @@ def left_in_metadata(root: Path, metadata: Mapping[str, Any]) -> Iterator[tuple[
     known = _known(root / "templates" / "submission" / METADATA)
     for key, text in _flat(metadata):
         empty = key in _SAYING and _NOTHING.fullmatch(text)
-        if empty or (key in _TEXTS and ((key, text) in known or _PLACEHOLDER.search(text))):
+        if empty or (key in _TEXTS and ((key, text.casefold()) in known or _PLACEHOLDER.search(text))):
             yield key, text
 
 
@@ -47,7 +47,9 @@ def left_in_text(text: str, root: Path) -> list[tuple[int, str]]:
     lines: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
         plain = " ".join(line.split())
-        lines += [(number, words) for words in sorted(known) if words in plain and len(words) > len(plain) / 2]
+        lines += [
+            (number, words) for words in sorted(known) if words in plain.casefold() and len(words) > len(plain) / 2
+        ]
         if match := _PLACEHOLDER.search(line):
             lines.append((number, match[0]))
     return lines
@@ -65,7 +67,7 @@ def _known(own: Path) -> frozenset[tuple[str, str]]:
 @cache
 def _texts_of(template: str) -> frozenset[tuple[str, str]]:
     try:
-        return frozenset(_flat(tomllib.loads(template)))
+        return frozenset((key, text.casefold()) for key, text in _flat(tomllib.loads(template)))
     except tomllib.TOMLDecodeError:
         return frozenset()
 
