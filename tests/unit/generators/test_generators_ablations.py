@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,14 @@ def test_each_replacement_is_a_valid_case() -> None:
     assert {value.type.tensor_type.elem_type for value in (*plain.graph.input, *plain.graph.output)} == {1}
     assert plain.graph.node[1].attribute[0].i == 1
     assert by_name["type float16"].inputs["x"].dtype == np.float32
+
+
+def test_constants_are_fed_at_all_sizes() -> None:
+    """A case with constants could not be judged: those were not fed at its other sizes."""
+    other = {"x": np.ones((4, 2), np.float16)}
+    fed = dict(ablations(dataclasses.replace(_case(), others=(other,))))["stored"]
+    assert [{*given} for given in (fed.inputs, *fed.others)] == [{"x", "w"}] * 2
+    assert fed.others[0]["x"] is other["x"]
 
 
 def test_whole_numbers_are_tried_as_floats() -> None:

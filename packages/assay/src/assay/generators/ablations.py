@@ -126,7 +126,8 @@ def _fed(case: GeneratedCase) -> GeneratedCase:
         for tensor in model.graph.initializer
     )
     del model.graph.initializer[:]
-    return dataclasses.replace(case, model=_bytes(model), inputs={**case.inputs, **fed})
+    inputs, *others = ({**given, **fed} for given in (case.inputs, *case.others))
+    return dataclasses.replace(case, model=_bytes(model), inputs=inputs, others=tuple(others))
 
 
 def filled(case: GeneratedCase) -> Iterator[tuple[str, GeneratedCase]]:
