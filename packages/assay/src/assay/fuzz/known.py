@@ -81,8 +81,7 @@ def refer(
 ) -> Referred:
     """A bucket for each wanted defect that is there in this flow, counted once it is met. Each case is screened once in a session; what
     there was no time for, in so many seconds, is asked for again."""
-    index = corpus.known / INDEX
-    every = msgspec.json.decode(index.read_bytes(), type=list[KnownCase]) if index.exists() else []
+    every = _known_cases(corpus)
     before = session.referred.get(flow.name, {})
     cases = [known_case for known_case in every if known_case.name not in before and wanted(known_case)]
     if not cases:
@@ -101,6 +100,22 @@ def refer(
     session.buckets |= {bucket.key: bucket for bucket in unjudged}
     is_whole = screened.any_begun and screened.done >= len(cases)
     return Referred(len(screened.suspects) + len(unjudged), is_whole)
+
+
+def _known_cases(corpus: Corpus) -> list[KnownCase]:
+    index = corpus.known / INDEX
+    return msgspec.json.decode(index.read_bytes(), type=list[KnownCase]) if index.exists() else []
+
+
+def right_by_luck(bucket: Bucket, corpus: Corpus, session: Session) -> str:
+    """Of one that contradicts itself the known case of the same operators, and of nothing where that is of nothing, that was right when it
+    was screened: memory that was never written may hold the right numbers. "": there is none."""
+    if bucket.status != "unstable":
+        return ""
+    asked, of_nothing = session.referred.get(bucket.flow, {}), bool(bucket.ablated.get(FILLED))
+    mine = pattern(bucket.operators)
+    right = (case for case in _known_cases(corpus) if asked.get(case.name) and case.is_empty == of_nothing)
+    return next((case.name for case in right if pattern(case.operators) == mine), "")
 
 
 def _unjudged(screened: _Screened, cases: Sequence[KnownCase], flow: Flow) -> list[Bucket]:

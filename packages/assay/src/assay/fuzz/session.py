@@ -24,7 +24,7 @@ from assay.fuzz.arm_progress import add_counts, end_of, ended, screened
 from assay.fuzz.bandit import choose, paid, spent
 from assay.fuzz.corpus import CAUSES, Arm, Bucket, Corpus, Session, Waiting, confirms, is_cause, is_compared
 from assay.fuzz.fuzz_text import looking_text, screening_text
-from assay.fuzz.known import is_believed, may_be_of, refer
+from assay.fuzz.known import is_believed, may_be_of, refer, right_by_luck
 from assay.fuzz.look import UNCHECKED, Look
 from assay.fuzz.made_again import made_again
 from assay.fuzz.nearest import may_be_a_cause, nearest
@@ -281,7 +281,8 @@ class Fuzzing:
             bucket = with_swaps(bucket, others, self.flows[bucket.flow], self.corpus, self.services)
             came, other = nearest(bucket, others)
         if other is None:
-            return bucket
+            lucky = right_by_luck(bucket, self.corpus, self.session)
+            return replace(bucket, status="undecided", like=f"{bucket.backend}: {lucky}") if lucky else bucket
         if came is Relation.SAME and confirms(bucket, other) and not may_be_a_cause(bucket, others):
             return replace(bucket, key=other.key)
         if came is Relation.SAME:
