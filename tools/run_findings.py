@@ -29,7 +29,7 @@ LIMIT_S = 300.0
 DISTRIBUTIONS = {
     "ExecuTorch": "executorch", "IREE": "iree-base-compiler", "LiteRT": "ai-edge-litert", "MNN": "mnn", "NNCF": "nncf",
     "ONNX Runtime": "onnxruntime", "OpenVINO": "openvino", "QNN": "onnxruntime-qnn", "TVM": "apache-tvm", "ncnn": "ncnn",
-    "pnnx": "pnnx", "torch": "torch", "torchao": "torchao",
+    "onnx": "onnx", "pnnx": "pnnx", "torch": "torch", "torchao": "torchao",
 }  # fmt: skip
 """The package of each backend that a script may name in its first line."""
 BROKEN, UNAVAILABLE = 70, 77
