@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -62,20 +62,24 @@ def _verified(
     folder: Path,
     *,
     batch: str | int = "n",
+    answers: str | int = "",
+    levels: Sequence[float] = (),
     fault: str = "none",
     last: bool = False,
     **dims: tuple[int, int, int],
 ) -> VerifyResult:
-    """`last`: rows lie along the last axis."""
+    """`last`: rows lie along the last axis; `answers`: what the batch of the output is called, if otherwise; `levels`: for each sample,
+    of an input that has no rows."""
     way = -1 if last else 1
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [batch, 3][::way])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [batch, 2][::way])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [answers or batch, 2][::way])
+    level = [helper.make_tensor_value_info("level", TensorProto.FLOAT, [])] if levels else []
     stored = [
         numpy_helper.from_array(WEIGHT, "w"),
         numpy_helper.from_array(WEIGHT.T.copy(), "v"),
         numpy_helper.from_array(np.ones(1, np.float32), "one"),
     ]
-    graph = helper.make_graph(nodes, "rows", [x], [y], stored)
+    graph = helper.make_graph(nodes, "rows", [x, *level], [y], stored)
     opset = [helper.make_opsetid("", 17)]
     onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), folder / "rows.onnx")
     model = open_model(folder / "rows.onnx")
@@ -83,6 +87,9 @@ def _verified(
     outputs = [
         {"y": (np.ones((1, 2), np.float32) if nodes is ROWS_TOGETHER else sample["x"] @ WEIGHT)} for sample in inputs
     ]
+    if levels:
+        for sample, number in zip(inputs, levels, strict=True):
+            sample["level"] = np.float32(number).reshape(())
     if last:
         inputs, outputs = (
             [{name: np.ascontiguousarray(array.T) for name, array in sample.items()} for sample in samples]
@@ -118,6 +125,35 @@ def test_what_is_wrong_in_a_batch_only_is_seen(fault: str, tmp_path: Path) -> No
 def test_a_right_engine_is_not_blamed(tmp_path: Path) -> None:
     result = _verified(ROWS_ALONE, tmp_path)
     assert (result.outcome, result.repeats.found, result.repeats.mates) == (Outcome.OK, (), 4)
+
+
+@pytest.mark.parametrize(
+    ("batch", "answers"),
+    [("unk__56", "unk__57"), ("?", "?"), ("", "m"), ("n", "?")],
+    ids=lambda name: name or "nameless",
+)
+def test_a_batch_that_has_another_name_at_each_end(batch: str, answers: str, tmp_path: Path) -> None:
+    (tmp_path / "wrong").mkdir()
+    wrong = _verified(ROWS_ALONE, tmp_path / "wrong", batch=batch, answers=answers, fault="wrong_above_1")
+    assert [found.pattern for found in wrong.repeats.found] == [Pattern.BATCH_MATES]
+    for nodes in (ROWS_ALONE, ROWS_TOGETHER):
+        folder = tmp_path / str(len(nodes))
+        folder.mkdir()
+        assert _verified(nodes, folder, batch=batch, answers=answers).repeats.found == ()
+
+
+@pytest.mark.parametrize(
+    ("levels", "mates"),
+    [((3, 3, 3, 3, 3), 4), ((3, 1, 3, 2, 3), 3), ((3, 1, 2, 4, 5), 0)],
+    ids=["same", "some", "none"],
+)
+def test_samples_with_the_same_of_what_has_no_rows_are_one_batch(
+    levels: tuple[float, ...], mates: int, tmp_path: Path
+) -> None:
+    right = _verified(ROWS_ALONE, tmp_path, levels=levels)
+    assert (right.repeats.found, right.repeats.mates) == ((), mates)
+    wrong = _verified(ROWS_ALONE, tmp_path, levels=levels, fault="wrong_above_1")
+    assert [found.pattern for found in wrong.repeats.found] == [Pattern.BATCH_MATES] * bool(mates)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from assay.worker.verify.input_sensitivity import perturbed
 from assay.worker.verify.reference_comparison import Compare, evaluate_reference
 from assay.worker.verify.same_bytes import distance, same_answer
 
+_NAMELESS = ("", "...", "?")
 ROUNDING = 1e-12
 """What the order of sums may change of a reference in double."""
 
@@ -28,7 +29,11 @@ def with_other_mates(
     """The first row of the first sample is asked for beside other rows. None where there are no others, or no telling what
     are rows. Only where its answer moves by more than is allowed, the reference is asked whether it should."""
     sample = golden.inputs[0]
-    first_axes = (axes for _, axes in batch_axes(job.case.model, sample) if not any(axes.values()))
+    first_axes = (
+        axes
+        for _, axes in batch_axes(job.case.model, sample)
+        if not any(axes.values()) and sample.keys() <= axes.keys()
+    )
     several = [axes for axes in first_axes if rows_of(sample, axes) > 1]  # of others the sample itself asks for several
     other = _beside_others(sample, several[0]) if several else {}
     if not other:
@@ -69,28 +74,50 @@ def answer_to(log: CallLog, rewritten: TransformedModel, inputs: Mapping[str, Te
 
 def batch_axes(model: Model, sample: Mapping[str, Tensor]) -> list[tuple[str, dict[str, int]]]:
     """The dimensions that may be a batch, by their symbols: those that every input and output has once, with the axis of each. The one of
-    the first axes comes first: of "sequence, batch, features" both may be it, and what the reference says of rows decides."""
+    the first axes comes first: of "sequence, batch, features" both may be it, and what the reference says of rows decides. Where there is
+    none, the open first axes, whatever each is called: many exporters give every dimension a name of its own."""
     shapes = {spec.name: spec.shape for spec in (*model.inputs, *model.outputs)}
-    symbols = [
-        size for size in next(iter(shapes.values()), ()) if isinstance(size, str) and size not in ("", "...", "?")
-    ]
+    symbols = [size for size in next(iter(shapes.values()), ()) if _is_named(size)]
     axes = {
-        symbol: {name: shape.index(symbol) for name, shape in shapes.items()}
+        str(symbol): {name: shape.index(symbol) for name, shape in shapes.items()}
         for symbol in symbols
         if all(shape.count(symbol) == 1 for shape in shapes.values())
     }
+    axes = axes or _first_axes(model)
     one_length = {
         symbol: found
         for symbol, found in axes.items()
         if all(array.ndim == len(shapes[name]) for name, array in sample.items())
-        and len({array.shape[found[name]] for name, array in sample.items()}) == 1
+        and len({array.shape[found[name]] for name, array in sample.items() if name in found}) == 1
     }
     return sorted(one_length.items(), key=lambda found: max(found[1].values()))
 
 
+def _is_named(size: object) -> bool:
+    return isinstance(size, str) and size not in _NAMELESS
+
+
+def _first_axes(model: Model) -> dict[str, dict[str, int]]:
+    """The first axis of each that has an open one; else the axis that is called as that of the first input. Inputs whose sizes are all
+    known have no rows. None where anything else has open sizes, or an output has none."""
+    shape = model.inputs[0].shape if model.inputs else ()
+    if not shape or not isinstance(shape[0], str) or shape[0] == "...":
+        return {}
+    symbol = shape[0] if _is_named(shape[0]) else f"{model.inputs[0].name}[0]"
+    axes = {}
+    for spec in (*model.inputs, *model.outputs):
+        if spec.shape.count(symbol) == 1:
+            axes[spec.name] = spec.shape.index(symbol)
+        elif spec.shape and isinstance(spec.shape[0], str) and spec.shape[0] != "...":
+            axes[spec.name] = 0
+        elif spec in model.outputs or any(isinstance(size, str) for size in spec.shape):
+            return {}
+    return {symbol: axes}
+
+
 def rows_of(sample: Mapping[str, Tensor], axes: Mapping[str, int]) -> int:
     """How long the batch is."""
-    return next((array.shape[axes[name]] for name, array in sample.items()), 0)
+    return next((array.shape[axes[name]] for name, array in sample.items() if name in axes), 0)
 
 
 def rows_at(array: Tensor, axis: int, begin: int, end: int | None = None) -> Tensor:

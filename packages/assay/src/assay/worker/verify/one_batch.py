@@ -53,12 +53,26 @@ def takes_batches(job: VerifyJob, backend: Backend, golden: Golden) -> list[OneB
     if len(samples) < 2 or len(alike) != 1:
         return []
     size = sum(array.nbytes for sample in (golden.inputs[0], golden.outputs[0]) for array in sample.values())
-    counts = (len(samples), MANY_ROWS) if size * MANY_ROWS <= MANY_ROWS_BYTES else (len(samples),)
-    return [
-        OneBatch(tuple(at % len(samples) for at in range(count)), symbol, axes)
-        for count in counts
+    ways = {
+        symbol: (axes, mates)
         for symbol, axes in batch_axes(job.case.model, samples[0])
-        if symbol not in job.case.inputs.dims and rows_of(samples[0], axes) == 1
+        if symbol not in job.case.inputs.dims
+        and rows_of(samples[0], axes) == 1
+        and len(mates := _mates(samples, axes)) > 1
+    }
+    return [
+        OneBatch(tuple(mates[at % len(mates)] for at in range(count or len(mates))), symbol, axes)
+        for count in ((0, MANY_ROWS) if size * MANY_ROWS <= MANY_ROWS_BYTES else (0,))
+        for symbol, (axes, mates) in ways.items()
+    ]
+
+
+def _mates(samples: Sequence[Mapping[str, Tensor]], axes: Mapping[str, int]) -> list[int]:
+    """The samples that have the same of what has no rows as the first one."""
+    return [
+        number
+        for number, sample in enumerate(samples)
+        if all(name in axes or np.array_equal(array, samples[0][name]) for name, array in sample.items())
     ]
 
 
@@ -68,7 +82,10 @@ def as_one_batch(
     """Samples as one batch. None where the engine does not take it. Only where a row is wrong by the tolerance of its sample, the
     reference is asked whether rows are independent."""
     samples = [golden.inputs[number] for number in one.rows]
-    batch = {name: np.concatenate([sample[name] for sample in samples], one.axes[name]) for name in samples[0]}
+    batch = {
+        name: np.concatenate([sample[name] for sample in samples], one.axes[name]) if name in one.axes else array
+        for name, array in samples[0].items()
+    }
     answer = answer_to(log, rewritten, batch)
     if answer is None:
         return None
