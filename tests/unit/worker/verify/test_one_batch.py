@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -89,7 +90,7 @@ def _verified(
     ]
     if levels:
         for sample, number in zip(inputs, levels, strict=True):
-            sample["level"] = np.float32(number).reshape(())
+            sample["level"] = np.full((), number, np.float32)
     if last:
         inputs, outputs = (
             [{name: np.ascontiguousarray(array.T) for name, array in sample.items()} for sample in samples]
@@ -212,7 +213,7 @@ def test_what_an_engine_answers_after_a_batch_that_it_refuses_is_not_asked(
 
 
 @pytest.mark.parametrize(("batch", "dims"), [(1, {}), ("n", {"n": (1, 1, 1)})])
-def test_a_fixed_batch_is_not_left(batch: str | int, dims: dict[str, tuple[int, int, int]], tmp_path: Path) -> None:
+def test_a_fixed_batch_is_not_left(batch: str | int, dims: dict[str, Any], tmp_path: Path) -> None:
     assert _verified(ROWS_ALONE, tmp_path, batch=batch, fault="wrong_above_1", **dims).repeats.mates == 0
 
 
