@@ -15,6 +15,7 @@ from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import VerifyJob
 from assay.core.limits import Limits
+from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.repeats import Pattern
 from assay.core.result import VerifyResult
@@ -58,6 +59,24 @@ def _answer_batches_with(
     )
 
 
+def _saved(
+    nodes: list[onnx.NodeProto], path: Path, batch: str | int, answers: str | int, *, last: bool, has_level: bool
+) -> Model:
+    way = -1 if last else 1
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [batch, 3][::way])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [answers, 2][::way])
+    level = [helper.make_tensor_value_info("level", TensorProto.FLOAT, [])] if has_level else []
+    stored = [
+        numpy_helper.from_array(WEIGHT, "w"),
+        numpy_helper.from_array(WEIGHT.T.copy(), "v"),
+        numpy_helper.from_array(np.ones(1, np.float32), "one"),
+    ]
+    graph = helper.make_graph(nodes, "rows", [x, *level], [y], stored)
+    opset = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+    return open_model(path)
+
+
 def _verified(
     nodes: list[onnx.NodeProto],
     folder: Path,
@@ -71,19 +90,7 @@ def _verified(
 ) -> VerifyResult:
     """`last`: rows lie along the last axis; `answers`: what the batch of the output is called, if otherwise; `levels`: for each sample,
     of an input that has no rows."""
-    way = -1 if last else 1
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [batch, 3][::way])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [answers or batch, 2][::way])
-    level = [helper.make_tensor_value_info("level", TensorProto.FLOAT, [])] if levels else []
-    stored = [
-        numpy_helper.from_array(WEIGHT, "w"),
-        numpy_helper.from_array(WEIGHT.T.copy(), "v"),
-        numpy_helper.from_array(np.ones(1, np.float32), "one"),
-    ]
-    graph = helper.make_graph(nodes, "rows", [x, *level], [y], stored)
-    opset = [helper.make_opsetid("", 17)]
-    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), folder / "rows.onnx")
-    model = open_model(folder / "rows.onnx")
+    model = _saved(nodes, folder / "rows.onnx", batch, answers or batch, last=last, has_level=bool(levels))
     inputs = [{"x": np.random.default_rng(seed).normal(size=(1, 3)).astype(np.float32)} for seed in range(5)]
     outputs = [
         {"y": (np.ones((1, 2), np.float32) if nodes is ROWS_TOGETHER else sample["x"] @ WEIGHT)} for sample in inputs
