@@ -264,3 +264,10 @@ def test_words_of_the_template_are_left_in_a_notebook(tmp_path: Path) -> None:
     cell = {"cell_type": "markdown", "metadata": {}, "source": "# TODO: say what this shows"}
     inspection = inspect_published({"kind": "notebook", **_notebook(tmp_path, cell)})
     assert inspection["left"] == ((0, "TODO"),)
+
+
+def test_an_address_that_runs_something_is_no_reference(tmp_path: Path) -> None:
+    file = tmp_path / "metadata.toml"
+    file.write_text('references = ["JavaScript:alert(1)", "Data: of 1998", "doi:10.1000/1"]\n', encoding="utf-8")
+    inspection = inspect_published({"kind": "metadata", "copy": str(file), "path": file.name})
+    assert inspection["active"] == ((0, "an address with javascript:"),)

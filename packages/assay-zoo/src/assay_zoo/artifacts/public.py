@@ -128,10 +128,8 @@ def _kind(path: Path) -> str:
         return kind
     if path.name.lower() in _STATING:
         return "stated"
-    listed = path.suffix.lower() in (".txt", ".in") and REQUIREMENTS.match(
-        f"{path.parent.name}.txt"
-    )  # requirements/base.txt
-    if REQUIREMENTS.match(path.name) or listed or INSTALLERS.match(path.name):
+    folder = f"{path.parent.name}{path.suffix}"  # requirements/base.txt
+    if any(map(REQUIREMENTS.match, (path.name, folder))) or INSTALLERS.match(path.name):
         return "requirements"
     if path.suffix.lower() in SETTINGS:
         return "settings"

@@ -39,6 +39,8 @@ _LONGEST_BYTES, _MOST_BYTES = 16 << 20, 256 << 20
 _OF_LICENSE = re.compile(
     r"(?:.*[._: -])?(?:spdx[._-]?)?licen[cs]e(?:[._-]?(?:id|name|identifier))?|(?:.*[._: -])?spdx", re.IGNORECASE
 )
+_RUNS = re.compile(r"\s*(javascript|vbscript|data)\s*:\S", re.IGNORECASE)
+"""An address that a page may make a link of."""
 _TOO_LONG = f"it has more than {_MOST_BYTES >> 20} MiB, or a line of more than {_LONGEST_BYTES >> 20}, and is not read to its end"
 
 
@@ -251,6 +253,8 @@ def _in_table(text: str) -> Iterator[tuple[int, str]]:
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):
+            runs = _RUNS.match(value)
+            yield from [(0, f"an address with {runs[1].lower()}:")] if runs else ()
             yield from ((0, problem) for _, problem in active_markdown(value))
         waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
 
