@@ -25,6 +25,7 @@ def checked(answer: object) -> Answer:
     if not isinstance(answer, dict):
         raise Lowering(noted(NoteCode.GAVE_NO_DICT, type=type_name(answer)))
     copied: Answer = dict.copy(answer)
+    is_plain = type(answer) is dict
     for name, array in dict.items(answer):
         if not isinstance(name, str):
             raise Lowering(noted(NoteCode.GAVE_NO_NAME, type=type_name(name)))
@@ -35,9 +36,9 @@ def checked(answer: object) -> Answer:
             raise Lowering(noted(NoteCode.GAVE_ELEMENTS, output=name, type=str(array.dtype)))
         if isinstance(array, np.ndarray):
             if type(array) is not np.ndarray:
-                copied[name] = np.ndarray.view(array, np.ndarray)
+                copied[name], is_plain = np.ndarray.view(array, np.ndarray), False
             _look_into(name, copied[name])
-    return answer if type(answer) is dict and all(copied[name] is value for name, value in answer.items()) else copied
+    return answer if is_plain else copied
 
 
 def _is_masked(kind: type) -> bool:
@@ -52,6 +53,8 @@ def _look_into(name: str, array: Tensor) -> None:
         for element in array.flat:
             if not issubclass(type(element), (str, bytes)):
                 raise Lowering(noted(NoteCode.GAVE_ELEMENTS, output=name, type=type_name(element)))
+    if array.nbytes <= _SMALL_BYTES:
+        return
     held = array.itemsize + sum(abs(step) * (size - 1) for step, size in zip(array.strides, array.shape, strict=True))
-    if array.nbytes > max(_LARGEST_VIEW * held, _SMALL_BYTES):
+    if array.nbytes > _LARGEST_VIEW * held:
         raise Lowering(noted(NoteCode.GAVE_A_VIEW, output=name, bytes=array.nbytes, held=held))

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from assay.core.repeats import Instability, Pattern
 from assay.ports import Engine, Tensor
 from assay.worker.engine.checked_answer import checked
@@ -19,8 +21,7 @@ _HELD_BYTES = 64 * 2**20
 OTHER = -2
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True, gc=False):
     """`number` is from 1; `before` the sample of the call before (-1: none; OTHER: none of these). `answer` numbers the answers to one
     sample that differ: 0 is the first one. `size` is how far it lies from that (`distance`)."""
 
@@ -66,8 +67,8 @@ class CallLog:
         """The engine's answer; raises as the engine does."""
         feed, begin = self.feeds.at(sample, offset), self.clock()
         answer = checked(self.engine.run(feed))
-        self.last_s = self.clock() - begin
-        seconds = self.clock() - self._begin
+        end = self.clock()
+        self.last_s, seconds = end - begin, end - self._begin
         number, before, self._before = len(self.calls) + 1, self._before, sample
         self._look_at_inputs(sample, offset, feed, number)
         if sample not in self.firsts:

@@ -36,7 +36,7 @@ def _orders(samples: int, sequences: Sequence[int], rng: random.Random) -> Itera
     yield every[::-1]
     yield [sample for sample in every for _ in range(2)]
     while True:
-        yield rng.sample(every, samples)
+        yield rng.sample(every, samples) if samples > 1 else every
 
 
 def allowed_s(share: float, job_s: float) -> float:
