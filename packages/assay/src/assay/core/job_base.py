@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from functools import cache
 from typing import Generic, TypeVar
 
 import msgspec
@@ -32,6 +33,12 @@ class JobKind(enum.StrEnum):
     VERIFY_REGION = "verify_region"
     SCREEN = "screen"
     LOAD = "load"
+
+
+@cache
+def kind_of(tagged: type[msgspec.Struct]) -> JobKind:
+    """The tag of a type of job, or of the result that answers it."""
+    return JobKind(str(tagged.__struct_config__.tag))
 
 
 class RefusalCache(enum.StrEnum):
@@ -67,7 +74,7 @@ class Job(_Bounded, frozen=True):
     @property
     def kind(self) -> JobKind:
         """The tag of its type."""
-        return JobKind(str(self.__struct_config__.tag))
+        return kind_of(type(self))
 
     @property
     def subject(self) -> str:

@@ -9,7 +9,7 @@ from assay.core.comparison import Comparison
 from assay.core.engine_info import EngineInfo
 from assay.core.finding import Finding
 from assay.core.input_plan import InputFacts
-from assay.core.job_base import JobKind
+from assay.core.job_base import JobKind, kind_of
 from assay.core.load import LoadPoint, ServiceComparison
 from assay.core.measurement import Measurement, Memory, OperationCount, OperatorTime
 from assay.core.model import Model
@@ -80,7 +80,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="kind"):
     @property
     def kind(self) -> JobKind:
         """The tag of its type."""
-        return JobKind(str(self.__struct_config__.tag))
+        return kind_of(type(self))
 
 
 class EngineResult(Result, frozen=True, kw_only=True):

@@ -118,6 +118,9 @@ class JobQueue:
     def __len__(self) -> int:
         return sum(map(len, self._jobs.values())) + sum(map(len, self._suspects.values()))
 
+    def __bool__(self) -> bool:
+        return any(self._jobs.values()) or any(self._suspects.values())
+
     def add(self, pending: Pending, *, first: bool = False) -> None:
         queue = self._jobs.setdefault(worker_key(pending.job), deque())
         queue.appendleft(pending) if first else queue.append(pending)

@@ -32,6 +32,8 @@ CODE_S = 0.05
 """For the process that has forked a worker to say how it ended."""
 END_S = 10.0
 """For a process that was killed to be gone."""
+_AT_START = crumb(Stage.START) + step_bytes(UNKNOWN)
+"""Where a worker is that has just been given a job."""
 
 
 class WorkerProcess:
@@ -58,7 +60,7 @@ class WorkerProcess:
         self.socket = self._connection.socket
         theirs = self._connection.theirs
         self._crumb = os.memfd_create("assay-crumb")
-        os.pwrite(self._crumb, crumb(Stage.START) + step_bytes(UNKNOWN), 0)
+        os.pwrite(self._crumb, _AT_START, 0)
         forked = server.fork(theirs.fileno(), self._append) if server else None
         self.forked = forked is not None
         self._folder = ""
@@ -104,7 +106,7 @@ class WorkerProcess:
         if os.fstat(self._append).st_size:
             os.ftruncate(self._append, 0)
         self._cut_bytes = 0
-        os.pwrite(self._crumb, crumb(Stage.START) + step_bytes(UNKNOWN), 0)
+        os.pwrite(self._crumb, _AT_START, 0)
         self._connection.ask(job)
 
     def flush(self) -> None:

@@ -124,7 +124,7 @@ class Supervisor:
 
     def _give(self, lane: Lane, pending: Pending) -> None:
         lane.pending, lane.fresh = pending, False
-        lane.keep = lane.keep and leaves_as_it_was(pending.job)
+        lane.keep = lane.keep and (not lane.kind.apart or leaves_as_it_was(pending.job))
         lane.stage, lane.step, lane.peak_bytes, lane.jobs_before = Stage.START, UNKNOWN, 0, lane.process.jobs_done
         lane.allow(pending.job.limits.timeout_s)
         self._progress(pending.job, Stage.START, self._done, self._total, UNKNOWN)

@@ -19,6 +19,9 @@ _SPACE = socket.CMSG_SPACE(_CREDENTIALS.size)
 PACKETS_AT_ONCE = 64
 """Then the others have their turn."""
 
+_CUT_OFF = int(socket.MSG_TRUNC)
+"""As a plain number: an enumeration takes as long as to receive the packet."""
+
 
 class WorkerConnection:
     """`theirs` is what the worker inherits. The kernel says who has written a packet (SO_PASSCRED): a copy of the worker that writes is
@@ -82,7 +85,7 @@ class WorkerConnection:
     def _take(self, packet: bytes, sent_along: list[tuple[int, int, bytes]], flags: int) -> bytes | None:
         sender = _sender(sent_along)
         try:
-            if flags & socket.MSG_TRUNC or (self.pid and sender != self.pid):
+            if flags & _CUT_OFF or (self.pid and sender != self.pid):
                 raise NoPacket
             body = self._message.add(packet)
         except NoPacket:
