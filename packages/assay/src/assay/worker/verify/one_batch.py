@@ -26,7 +26,7 @@ from assay.worker.verify.reference_comparison import Compare, evaluate_reference
 from assay.worker.verify.same_bytes import distance, same_answer
 
 ROWS = 4
-"""Samples that become one batch, at most, with one or two of them once more: an odd number of rows, where tails begin."""
+"""Samples that become one batch, at most, each of them once: a last row that is the first again would hide in a repeated sample."""
 MANY_ROWS = 37
 """A batch of so many, in which samples repeat: an odd number, and beyond 32, where tails of vectors and of blocks begin."""
 MANY_ROWS_BYTES = 4 * 2**20
@@ -61,7 +61,7 @@ def takes_batches(job: VerifyJob, backend: Backend, golden: Golden) -> list[OneB
         and len(mates := _mates(samples, axes)) > 1
     }
     return [
-        OneBatch(tuple(mates[at % len(mates)] for at in range(count or len(mates) + 1 + len(mates) % 2)), symbol, axes)
+        OneBatch(tuple(mates[at % len(mates)] for at in range(count or len(mates))), symbol, axes)
         for count in ((0, MANY_ROWS) if size * MANY_ROWS <= MANY_ROWS_BYTES else (0,))
         for symbol, (axes, mates) in ways.items()
     ]
