@@ -38,6 +38,9 @@ def _int8(*numbers: int) -> Any:
         ("Add", {"a": _int8(100), "b": _int8(100)}, _int8(-56), {}, Unspecified.INTEGER_OVERFLOW),
         ("Add", {"a": _int8(10), "b": _int8(100)}, _int8(110), {}, None),
         ("Div", {"a": _int8(10), "b": _int8(0)}, _int8(0), {}, Unspecified.DIVISION_BY_ZERO),
+        # 0, 1 and 1/255 are the scale in three engines
+        ("DynamicQuantizeLinear", {"a": np.asarray([-0.0, 0.0])}, np.uint8([0, 0]), {}, Unspecified.ZERO_SCALE),
+        ("DynamicQuantizeLinear", {"a": np.asarray([0.0, 1.0])}, np.uint8([0, 255]), {}, None),
         ("Cast", {"a": np.asarray([300.0])}, np.uint8([44]), {"to": TensorProto.UINT8}, Unspecified.CAST_OUT_OF_RANGE),
         ("Cast", {"a": np.asarray([-0.5])}, np.uint8([0]), {"to": TensorProto.UINT8}, None),
         ("TopK", _KEYS, np.asarray([1.0]), {"sorted": 0}, Unspecified.EQUAL_KEYS),

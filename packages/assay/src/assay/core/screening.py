@@ -97,6 +97,7 @@ class Unspecified(enum.StrEnum):
     BEYOND_THE_END = "beyond_the_end"
     LABEL_OUTSIDE = "label_outside"
     NO_STEPS = "no_steps"
+    ZERO_SCALE = "zero_scale"
 
 
 class CaseId(msgspec.Struct, frozen=True):

@@ -29,6 +29,8 @@ def silent_form(node: Any, values: Mapping[str, Tensor], opset: int) -> Iterator
             yield Unspecified.LABEL_OUTSIDE
         case "RNN" | "GRU" | "LSTM" if _has_no_steps(node, values):
             yield Unspecified.NO_STEPS
+        case "DynamicQuantizeLinear" if (x := _read(node, values, 0)) is not None and not x.any():
+            yield Unspecified.ZERO_SCALE
 
 
 def _attributes(node: Any) -> dict[str, Any]:

@@ -27,6 +27,7 @@ SILENT_STANDARD = {
     Unspecified.UPSAMPLED_PLACE: "Upsample, and Resize before opset 11: the length of the result is said, and not which places are read",
     Unspecified.BEYOND_THE_END: "RNN, GRU and LSTM: what Y holds beyond the end of a sequence (`sequence_lens`) is not said",
     Unspecified.NO_STEPS: "RNN, GRU and LSTM: what the last state of a sequence of no steps is, is not said",
+    Unspecified.ZERO_SCALE: "DynamicQuantizeLinear: the scale of zeros alone is 0 by the formula, which then divides by it",
     Unspecified.LABEL_OUTSIDE: "losses: labels shall be classes or `ignore_index`; of others nothing is said",
     Unspecified.REMAINDER_SIGN: "Mod: fmod 1 is for floating numbers in the text, and for whole ones in onnx's own cases",
     Unspecified.WINDOW_NUMBERS: "windows: of the paper that the text names, exact and rounded coefficients are both",
