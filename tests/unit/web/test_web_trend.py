@@ -207,5 +207,7 @@ def test_machines_stand_in_one_plot_and_links_keep_what_was_asked(store: SqlStor
         **{"beside": "tvm", "machines": new, "since": "2026-02-02"},
     }
     alone = html.unescape(page.get(path).text)
+    # On a narrow screen numbers stand above their lines, in letters of 12: the highest one is not cut off.
+    assert min(float(y) for y in re.findall(r'class="again" x="958" y="([\d.]+)"', alone)) >= 12
     (one_plot,) = re.findall(r'href="([^"]*)">in the same plot', alone)
     assert dict(parse_qsl(urlsplit(one_plot).query))["machines"] == new

@@ -10,7 +10,7 @@ import msgspec
 from assay.core.trend import Trend
 from assay.reports import format as text
 
-WIDE, HIGH, LEFT, BOTTOM, TOP = 960.0, 300.0, 64.0, 24.0, 12.0
+WIDE, HIGH, LEFT, BOTTOM, TOP = 960.0, 300.0, 64.0, 24.0, 18.0
 STEPS = 4
 FEW = 500
 """Points that have room beside one another: more share pixels, and what lies on the same one is drawn once."""
