@@ -124,5 +124,12 @@ def test_sparse_data_and_notes_count() -> None:
         assert [finding.code for finding in check_hidden(model)] == ["unread-data"]
 
 
+def test_a_name_of_many_letters_is_a_note() -> None:
+    model = _silent()
+    for letters, codes in ((2000, []), (20_000, ["unread-data"])):
+        model.graph.node[0].name = "x" * letters
+        assert [finding.code for finding in check_hidden(model)] == codes
+
+
 def _silent() -> onnx.ModelProto:
     return onnx.parser.parse_model(_HEAD + "g (float[2] x) => (float[2] y) { y = Abs(x) }")

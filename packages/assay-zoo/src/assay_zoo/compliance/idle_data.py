@@ -18,6 +18,8 @@ _NOTES_BYTES = 8192
 """In all: what a model says of itself."""
 _NOTE_BYTES = 65536
 """Of one node, tensor or value: an exporter writes there from which lines of a program it comes."""
+_NAME_LETTERS = 2048
+"""Of one name: an exporter writes a path of modules there."""
 
 
 def idle_data(model: ModelProto) -> list[tuple[str, int]]:
@@ -75,7 +77,9 @@ def _notes(model: ModelProto, everything: Sequence[Scope]) -> Iterator[tuple[str
             scope.graph.value_info,
         ):
             for part in parts:
-                yield part.name, max(0, _note(part) - _NOTE_BYTES)
+                names = (part.name, *getattr(part, "output", ()))
+                longer = sum(max(0, len(name) - _NAME_LETTERS) for name in names)
+                yield part.name, max(0, _note(part) - _NOTE_BYTES) + longer
 
 
 def _note(part: Any) -> int:
