@@ -173,8 +173,6 @@ def vacuous(path: Path, feeds: Sequence[Feed], peers: dict[str, list[Feed]]) -> 
 
 
 def _altered(feed: Feed) -> Feed:
-    """Real numbers at 0.7 of their size, whole ones in the reverse order: each stays within the range of all."""
-    return {
-        name: array * array.dtype.type(0.7) if array.dtype.kind == "f" else array[..., ::-1].copy() if array.ndim else array
-        for name, array in feed.items()
-    }  # fmt: skip
+    """In the reverse order, and real numbers at 0.7 of their size, which a model may take out: each stays within the range of all."""
+    turned = {name: array[..., ::-1].copy() if array.ndim else array for name, array in feed.items()}
+    return {name: array * array.dtype.type(0.7) if array.dtype.kind == "f" else array for name, array in turned.items()}
