@@ -48,6 +48,12 @@ BATCH_TO_ONE_ROW = [
     helper.make_node("MatMul", ["m", "w"], ["y"]),
 ]
 
+TWO_OF_ONE_ROW = [
+    helper.make_node("MatMul", ["x", "w"], ["p"]),
+    helper.make_node("Concat", ["p", "p"], ["c"], axis=1),
+    helper.make_node("Reshape", ["c", "pairs"], ["y"]),
+]
+
 
 def _answer_batches_with(
     answered: Callable[[np.ndarray], np.ndarray], monkeypatch: pytest.MonkeyPatch, *, name: str = "y", axis: int = 0
@@ -70,6 +76,7 @@ def _saved(
         numpy_helper.from_array(WEIGHT, "w"),
         numpy_helper.from_array(WEIGHT.T.copy(), "v"),
         numpy_helper.from_array(np.ones(1, np.float32), "one"),
+        numpy_helper.from_array(np.array([-1, 2], np.int64), "pairs"),
     ]
     graph = helper.make_graph(nodes, "rows", [x, *level], [y], stored)
     opset = [helper.make_opsetid("", 17)]
@@ -95,6 +102,8 @@ def _verified(
     outputs = [
         {"y": (np.ones((1, 2), np.float32) if nodes is ROWS_TOGETHER else sample["x"] @ WEIGHT)} for sample in inputs
     ]
+    if nodes is TWO_OF_ONE_ROW:
+        outputs = [{"y": np.concatenate([sample["y"], sample["y"]])} for sample in outputs]
     if levels:
         for sample, number in zip(inputs, levels, strict=True):
             sample["level"] = np.full((), number, np.float32)
@@ -196,6 +205,12 @@ def test_a_model_that_reshapes_its_batch_has_no_rows(tmp_path: Path) -> None:
     """The engine gives the one row that the reference gives, too."""
     result = _verified(BATCH_TO_ONE_ROW, tmp_path)
     assert (result.outcome, result.repeats.found) == (Outcome.OK, ()), result.detail
+
+
+def test_a_model_that_makes_two_rows_of_one_has_no_rows(tmp_path: Path) -> None:
+    """A detector that reshapes its boxes to [-1, 4] says nothing else of them."""
+    result = _verified(TWO_OF_ONE_ROW, tmp_path, answers="m")
+    assert (result.outcome, result.repeats.found, result.repeats.mates) == (Outcome.OK, (), 0), result.detail
 
 
 def test_rows_that_depend_on_each_other_in_the_model_do_so_in_the_engine(tmp_path: Path) -> None:
