@@ -53,6 +53,14 @@ TWO_OF_ONE_ROW = [
     helper.make_node("Concat", ["p", "p"], ["c"], axis=1),
     helper.make_node("Reshape", ["c", "pairs"], ["y"]),
 ]
+STATE_OF_ONE_ROW = [
+    helper.make_node("Unsqueeze", ["x", "first"], ["steps"]),
+    helper.make_node("RNN", ["steps", "input", "hidden", "", "", "state"], ["", "last"], hidden_size=2),
+    helper.make_node("Squeeze", ["last", "first"], ["gone"]),
+    helper.make_node("Mul", ["gone", "none"], ["nothing"]),
+    helper.make_node("MatMul", ["x", "w"], ["p"]),
+    helper.make_node("Add", ["p", "nothing"], ["y"]),
+]
 
 
 def _answer_batches_with(
@@ -77,6 +85,11 @@ def _saved(
         numpy_helper.from_array(WEIGHT.T.copy(), "v"),
         numpy_helper.from_array(np.ones(1, np.float32), "one"),
         numpy_helper.from_array(np.array([-1, 2], np.int64), "pairs"),
+        numpy_helper.from_array(np.array([0], np.int64), "first"),
+        numpy_helper.from_array(np.zeros(1, np.float32), "none"),
+        numpy_helper.from_array(np.ones((1, 2, 3), np.float32), "input"),
+        numpy_helper.from_array(np.ones((1, 2, 2), np.float32), "hidden"),
+        numpy_helper.from_array(np.zeros((1, 1, 2), np.float32), "state"),
     ]
     graph = helper.make_graph(nodes, "rows", [x, *level], [y], stored)
     opset = [helper.make_opsetid("", 17)]
@@ -210,6 +223,12 @@ def test_a_model_that_reshapes_its_batch_has_no_rows(tmp_path: Path) -> None:
 def test_a_model_that_makes_two_rows_of_one_has_no_rows(tmp_path: Path) -> None:
     """A detector that reshapes its boxes to [-1, 4] says nothing else of them."""
     result = _verified(TWO_OF_ONE_ROW, tmp_path, answers="m")
+    assert (result.outcome, result.repeats.found, result.repeats.mates) == (Outcome.OK, (), 0), result.detail
+
+
+def test_a_batch_that_the_graph_forbids_is_not_asked_for(tmp_path: Path) -> None:
+    """The state is stored for one row: MNN (3.6) reads what lies behind it for the others."""
+    result = _verified(STATE_OF_ONE_ROW, tmp_path, fault="wrong_above_1")
     assert (result.outcome, result.repeats.found, result.repeats.mates) == (Outcome.OK, (), 0), result.detail
 
 

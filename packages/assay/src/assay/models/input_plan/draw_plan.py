@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import isinf, prod
 
 import numpy as np
@@ -13,6 +13,7 @@ from assay.core.finding import Fact
 from assay.core.input_plan import InputPlan, InputRange, RangeSource
 from assay.core.model import Model
 from assay.core.note import NoteCode, noted
+from assay.models.input_plan.evaluate_shapes import evaluate
 from assay.models.input_plan.graph import Graph, read_graph
 from assay.models.input_plan.number_ranges import number_ranges
 from assay.models.input_plan.sizes import LARGE, MOST_ELEMENTS, NATURAL, SMALL, Solution, solve
@@ -50,6 +51,12 @@ def plan_of(model: Model, *, batch: int, fixed: Mapping[str, int], stated: Mappi
         unmet = _outside(stated, ranges)
     guesses = {**number_ranges(graph, solution.walked.values, model), **threshold_ranges(graph, model)}
     return InputPlan(solution.sizes, {**guesses, **ranges, **chosen}, unmet=unmet)
+
+
+def taken(model: Model, ways: Sequence[Mapping[str, tuple[int, ...]]]) -> list[bool]:
+    """Of shapes of all inputs: whether they meet every constraint of the graph. A graph that cannot be read has none."""
+    graph = _graph(model) if ways else None
+    return [graph is None or evaluate(graph, shapes, {}).unmet is None for shapes in ways]
 
 
 def _is_avoided(unmet: Constraint) -> bool:

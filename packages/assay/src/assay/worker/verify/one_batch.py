@@ -17,6 +17,7 @@ from assay.core.finding import Finding
 from assay.core.job import VerifyJob
 from assay.core.repeats import Instability, Pattern
 from assay.models.goldens import Golden
+from assay.models.input_plan.draw_plan import taken
 from assay.numerics.structure import check_structure
 from assay.ports import Backend, BuiltForSizes, Tensor, is_dynamic
 from assay.worker.engine.transformed_model import TransformedModel
@@ -44,7 +45,8 @@ class OneBatch:
 
 def takes_batches(job: VerifyJob, backend: Backend, golden: Golden) -> list[OneBatch]:
     """How samples can be one batch: in no way where the model, the case or the engine has its size fixed, where samples are calls of one
-    sequence, and where the engine itself may round by what is largest in the batch."""
+    sequence, where the engine itself may round by what is largest in the batch, and where the graph forbids so many rows: a state of
+    zeros that is stored for one row, of which an engine may read more than there is."""
     built = isinstance(backend, BuiltForSizes) and backend.needs_sizes
     if built or not is_dynamic(backend) or golden.lock.sequences or job.flow.precision in QUANTIZED:
         return []
@@ -61,11 +63,19 @@ def takes_batches(job: VerifyJob, backend: Backend, golden: Golden) -> list[OneB
         and len(mates := _mates(samples, axes)) > 1
         and all(_is_one_row(golden.outputs[number], axes) for number in mates)
     }
-    return [
+    batches = [
         OneBatch(tuple(mates[at % len(mates)] for at in range(count or len(mates))), symbol, axes)
         for count in ((0, MANY_ROWS) if size * MANY_ROWS <= MANY_ROWS_BYTES else (0,))
         for symbol, (axes, mates) in ways.items()
     ]
+    shapes = [{name: _shape(array, one, name) for name, array in samples[0].items()} for one in batches]
+    return [one for one, is_taken in zip(batches, taken(job.case.model, shapes), strict=True) if is_taken]
+
+
+def _shape(array: Tensor, one: OneBatch, name: str) -> tuple[int, ...]:
+    """In the batch."""
+    axis = one.axes.get(name)
+    return tuple(len(one.rows) if at == axis else size for at, size in enumerate(array.shape))
 
 
 def _mates(samples: Sequence[Mapping[str, Tensor]], axes: Mapping[str, int]) -> list[int]:
