@@ -31,18 +31,20 @@ def with_swaps(bucket: Bucket, others: Iterable[Bucket], flow: Flow, corpus: Cor
     case = read_case(corpus.suspects(flow.name).absolute() / bucket.first)
     with TemporaryDirectory(prefix="swapped-", dir=corpus.folder.absolute()) as name:
         folder = corpus.folder.absolute() / name
-        made = {other: with_operator(case, plain(bucket.operators), other) for other in wanted}
-        tried = [other for other, changed in made.items() if changed is not None]
-        places = [keep_case(made[other], folder, str(place)).with_suffix("") for place, other in enumerate(tried)]
+        made = ((other, with_operator(case, plain(bucket.operators), other)) for other in wanted)
+        tried = {other: changed for other, changed in made if changed is not None}
+        places = [
+            keep_case(changed, folder, str(place)).with_suffix("") for place, changed in enumerate(tried.values())
+        ]
         result = screen_kept(places, 0, flow, folder / "suspects", services) if places else None
     if not isinstance(result, ScreenResult):  # the process ended: that says nothing of a wrong answer
         return bucket
-    came = {tried[place]: True for place in result.right}
+    swapped = list(tried)
+    came = {swapped[place]: True for place in result.right}
     for suspect in result.suspects:
-        other = tried[suspect.case.index]
-        if (
-            family(suspect.kind) == family(bucket.kind) and plain(suspect.operators) == other
-        ):  # and no smaller part of it
+        other = swapped[suspect.case.index]
+        is_whole = plain(suspect.operators) == other  # and no smaller part of it
+        if is_whole and family(suspect.kind) == family(bucket.kind):
             came[other] = False
     return replace(bucket, ablated=bucket.ablated | {AS_KIN + "+".join(other): right for other, right in came.items()})
 

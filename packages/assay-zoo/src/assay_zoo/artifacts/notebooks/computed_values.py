@@ -31,7 +31,7 @@ class ComputedValues:
         self._is_inside = outside is not None
         self._by_name: dict[str, _Followed] = {}
         self._by_function: dict[int, set[tuple[str, bool]]] = {}
-        self._from_model = outside._from_model if outside else _from_model(bound)
+        self._from_model: set[str] = outside._from_model if outside else _from_model(bound)
 
     def of(self, tables: Iterable[Sequence[ast.AST]]) -> set[str]:
         """What a table holds as it was answered may be computed on for another value of it."""

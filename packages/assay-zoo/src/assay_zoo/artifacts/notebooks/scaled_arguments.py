@@ -20,9 +20,10 @@ GivenBack = Callable[[ast.AST], Iterable[tuple[ast.expr, bool]]]
 
 def numpy_function(node: ast.AST) -> str:
     """Its name where it is called here, "" for none."""
-    function = getattr(node, "func", None)
-    is_numpy = isinstance(function, ast.Attribute) and getattr(function.value, "id", "") in _NUMPY
-    return function.attr if is_numpy else ""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if module in _NUMPY:
+            return name
+    return ""
 
 
 def scaled_before(parts: Iterable[ast.AST], bound: Bound, given_back: GivenBack) -> Iterator[str]:
