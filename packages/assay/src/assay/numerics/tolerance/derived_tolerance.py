@@ -14,7 +14,7 @@ from assay.core.result import UntakenBranch
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 38
+VERSION = 39
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 

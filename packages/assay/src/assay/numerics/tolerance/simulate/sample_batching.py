@@ -11,6 +11,8 @@ from assay.ports import Tensor, Tensors
 
 MOST = 64
 """Samples of one evaluation."""
+MASKED = 1e6
+"""What is so many times larger than all but a twentieth of an output was put there, and not computed as the rest was."""
 
 
 def may_join(proto: ModelProto, inputs: Sequence[Tensors]) -> bool:
@@ -63,7 +65,14 @@ def same(joined: Tensors, alone: Tensors) -> bool:
             if not np.array_equal(other, value):
                 return False
             continue
-        level = float(np.max(np.abs(value[np.isfinite(value)]), initial=0.0))
-        if not np.allclose(other, value, rtol=1e-9, atol=1e-12 * level, equal_nan=True):
+        if not np.allclose(other, value, rtol=1e-9, atol=1e-12 * _level(value), equal_nan=True):
             return False
     return True
+
+
+def _level(value: Tensor) -> float:
+    """The largest magnitude of the numbers of an output; a mask of -1e30 is none of them, beside which all else would be nothing."""
+    magnitudes = np.abs(value[np.isfinite(value) & (value != 0)])
+    if not magnitudes.size:
+        return 0.0
+    return float(min(np.max(magnitudes), MASKED * np.quantile(magnitudes, 0.05)))
