@@ -111,8 +111,13 @@ def test_words_nobody_expected_stay_one_line() -> None:
     )
 
 
-def test_a_full_disk_of_a_server_is_called_so() -> None:
-    said = describe(
-        "p", 'could not extend file "base/16384/16550": No space left on device\nHINT:  Check free disk space.'
-    )
+@pytest.mark.parametrize(
+    "words",
+    [
+        'could not extend file "base/16384/16550": No space left on device\nHINT:  Check free disk space.',
+        'connection failed: connection to server at "127.0.0.1", port 42151 failed: FATAL:  could not write init file',
+    ],
+)
+def test_a_full_disk_of_a_server_is_called_so(words: str) -> None:
+    said = describe("p", words)
     assert said.startswith("p cannot grow, the disk is full: free some space and resume the run")

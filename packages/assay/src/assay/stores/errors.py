@@ -20,6 +20,10 @@ _KNOWN = (
     ("malformed", "is damaged: restore a copy of it, or name another --history"),
     ("disk is full", _FULL),
     ("No space left on device", _FULL),
+    (
+        "could not write init file",
+        _FULL,
+    ),  # PostgreSQL, for a new connection: it says so where a write of its own falls short
     ("disk I/O error", "cannot be written: the disk is full, or fails; free some space, or name another --history"),
     ("is locked", _BUSY),
     ("lock timeout", _BUSY),
