@@ -118,7 +118,7 @@ def as_one_batch(
     found = _all(wrong, findings)
     if not found or _all(*compare(firsts, golden.outputs)):
         return []
-    together = _of_independent_rows(job, rewritten, samples, batch, one.axes, log.but)
+    together = _of_independent_rows(job, rewritten, golden, batch, one, log.but)
     if together is None or not _has_rows(together, firsts[0], one, log.but):
         return []
     due = _differing(_typed(together, firsts[0]), log, one)
@@ -186,16 +186,16 @@ def _row(answer: Answer, at: int, first: Answer, but: frozenset[str], axes: Mapp
 def _of_independent_rows(
     job: VerifyJob,
     rewritten: TransformedModel,
-    samples: Sequence[Mapping[str, Tensor]],
+    golden: Golden,
     batch: Mapping[str, Tensor],
-    axes: Mapping[str, int],
+    one: OneBatch,
     but: frozenset[str],
 ) -> Answer | None:
     """The reference's answer to the batch. None where it is not that to each row."""
     try:
         (together,) = evaluate_reference(job, rewritten, batch)
-        alone = [evaluate_reference(job, rewritten, sample)[0] for sample in samples]
-        rows = {name: np.concatenate([answer[name] for answer in alone], axes[name]) for name in together}
+        alone = {number: evaluate_reference(job, rewritten, golden.inputs[number])[0] for number in set(one.rows)}
+        rows = {name: np.concatenate([alone[at][name] for at in one.rows], one.axes[name]) for name in together}
     except Exception:  # noqa: BLE001  nor that the model has an answer to them, one with rows
         return None
     return together if distance(together, rows, but) <= ROUNDING else None

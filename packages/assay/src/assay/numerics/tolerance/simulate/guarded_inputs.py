@@ -46,7 +46,7 @@ SHARE = 2.0**-10
 TIMES = 64.0
 """As loud as that is noise whose largest effect on an output it may be off by else."""
 MOST = 2.0**-4
-"""Of the largest number of an output: where noise is more than that, nothing is told."""
+"""Of the largest number of an output: where noise is more than that, nothing is seen."""
 FAR = 4.0
 """A model without its guards is off by more than so many times what is allowed, the model itself, evaluated otherwise, by less than that
 part of it."""
@@ -59,8 +59,8 @@ Outputs = dict[str, Tensor]
 def guarded_inputs(
     deriving: Deriving, inputs: Sequence[Tensors], profile: DerivedTolerance, stated: Mapping[str, InputRange]
 ) -> tuple[GuardedInputs, ...]:
-    """As many as it takes so that each guard that any of them tells, lost alone, is told by one. None where the model has no guards,
-    where none counts on such inputs, or where nothing can be told there. `stated`: what a user says of the values of inputs holds here,
+    """As many as it takes so that the loss of each guard alone, where any of them shows it, is shown by one. None where the model has no
+    guards, where none counts on such inputs, or where they show nothing. `stated`: what a user says of the values of inputs holds here,
     too."""
     graph, arithmetic = deriving.graph, deriving.arithmetic
     coarse = max(arithmetic.storage, arithmetic.accumulate) > UNIT_ROUNDOFF["float32"] or arithmetic.weight_levels
@@ -69,15 +69,15 @@ def guarded_inputs(
     candidates = list(_candidates(inputs[0], stated))
     if not candidates or not (guards := guards_of(deriving.proto)):
         return ()
-    asking, telling = _Asking(deriving, inputs, profile), list[GuardedInputs]()
+    asking, showing = _Asking(deriving, inputs, profile), list[GuardedInputs]()
     try:
         for fed in candidates:
             if guards and (guarded := asking.guarded(fed, guards)) is not None:
-                telling.append(guarded)
-                guards = asking.untold(guarded, guards)
+                showing.append(guarded)
+                guards = asking.unseen(guarded, guards)
     except (Lowering, FloatingPointError):
         pass
-    return tuple(telling)
+    return tuple(showing)
 
 
 @dataclass
@@ -138,12 +138,12 @@ class _Asking:
         }
         return GuardedInputs(dict(fed), {name: exact[name] for name in counting}, counting) if counting else None
 
-    def untold(self, guarded: GuardedInputs, guards: Mapping[str, str]) -> dict[str, str]:
-        """Those whose loss alone these inputs do not tell. Of many guards, the first are asked."""
+    def unseen(self, guarded: GuardedInputs, guards: Mapping[str, str]) -> dict[str, str]:
+        """Those whose loss alone these inputs do not show. Of many guards, the first are asked."""
         alone = [*guards][:MOST_ALONE] if len(guards) > 1 else []
-        return {guard: guards[guard] for guard in alone if not self._is_told(guarded, {guard: guards[guard]})}
+        return {guard: guards[guard] for guard in alone if not self._is_seen(guarded, {guard: guards[guard]})}
 
-    def _is_told(self, guarded: GuardedInputs, lost: Mapping[str, str]) -> bool:
+    def _is_seen(self, guarded: GuardedInputs, lost: Mapping[str, str]) -> bool:
         answer = self.evaluated(guarded.inputs, lost)
         return any(_is_off(answer[name], guarded.oracle[name], FAR * limit) for name, limit in guarded.allowed.items())
 
